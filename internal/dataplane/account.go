@@ -14,9 +14,9 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// resolve finds out which provider a target means and with which credentials, in
-// the order of contract/dataplane.md 1.3: a saved provider named in the model
-// field, then what the target names itself, then what the headers name.
+// resolve determines the provider and the credentials of a target, in the order of
+// contract/dataplane.md 1.3: a saved provider named in the model field, then the provider that
+// the target names, then the provider that the headers name.
 func (g *Gateway) resolve(ctx context.Context, a *attempt) error {
 	x, t := a.x, a.target
 	a.model = x.model
@@ -35,7 +35,7 @@ func (g *Gateway) resolve(ctx context.Context, a *attempt) error {
 	}
 	switch {
 	case t.Passthrough && (x.ctl.provider != "" || x.ctl.virtualKey != ""):
-		return g.fromRequest(ctx, a) // here the headers come before the body's model
+		return g.fromRequest(ctx, a) // here the headers take precedence over the body's model
 	case slug != "":
 		return g.saved(ctx, a, slug, credField)
 	case strings.HasPrefix(t.Provider, "@"):
@@ -48,11 +48,11 @@ func (g *Gateway) resolve(ctx context.Context, a *attempt) error {
 	return g.fromRequest(ctx, a)
 }
 
-// credentialField is where a provider was named: in a target of the config, or in a field of the
-// request when within is empty.
+// credentialField is the field that names a provider: a field of a target of the config, or a
+// field of the request when targetPath is empty.
 type credentialField struct{ targetPath, field string }
 
-// String is the place as refusals name it: "config.targets[1].provider".
+// String returns the field's path for error messages, for example "config.targets[1].provider".
 func (p credentialField) String() string {
 	if p.targetPath == "" {
 		return p.field
@@ -60,14 +60,14 @@ func (p credentialField) String() string {
 	return p.targetPath + "." + p.field
 }
 
-// modelOf is the model that parameters of a target set.
+// modelOf returns the model that the parameters of a target set.
 func modelOf(params []routing.Param) (string, bool) {
 	raw, _ := setBy(params, "model")
 	m := gjson.ParseBytes(raw)
 	return m.String(), m.Type == gjson.String
 }
 
-// fromRequest takes the provider that the headers name.
+// fromRequest uses the provider that the headers or the prompt name.
 func (g *Gateway) fromRequest(ctx context.Context, a *attempt) error {
 	c := &a.x.ctl
 	switch {
@@ -83,8 +83,8 @@ func (g *Gateway) fromRequest(ctx context.Context, a *attempt) error {
 	return fault.New(fault.InvalidRequest, "the target has no provider; set provider in the config or send x-gateway-provider").WithParam("x-gateway-provider")
 }
 
-// saved takes the credentials of a provider or virtual key of the workspace, which is named
-// at a field.
+// saved loads the credentials of a provider or virtual key of the workspace. credField is the
+// field that names it.
 func (g *Gateway) saved(ctx context.Context, a *attempt, slug string, credField credentialField) error {
 	acct := a.x.dir.FindAccount(a.x.key.Principal.WorkspaceID, slug)
 	if acct == nil {
@@ -120,8 +120,8 @@ func (g *Gateway) saved(ctx context.Context, a *attempt, slug string, credField 
 	return g.checkStoredCredentials(a)
 }
 
-// hasExtraFields reports whether the provider has credential fields beside the key
-// that a request may still have to fill in.
+// hasExtraFields reports whether the request has a header for a credential field, other than the
+// key, that is still empty.
 func hasExtraFields(s *provider.Spec, a *attempt) bool {
 	for i := range s.Fields {
 		if f := &s.Fields[i]; f.Name != provider.Key && a.values[f.Name] == "" {
@@ -135,9 +135,9 @@ func hasExtraFields(s *provider.Spec, a *attempt) bool {
 	return false
 }
 
-// usableNow refuses a saved provider that is removed, expired, or not allowed to be asked
-// for the model. Whether it is used up is asked of the bank, when the call is reserved:
-// its status, exhausted, is for people and comes and goes with the worker's rounds.
+// usableNow rejects a saved provider that is deleted, expired or not allowed to use the model. It
+// does not check the budget: the limiter does so when the call is reserved. The status
+// "exhausted" is only for display, and the worker updates it with a delay.
 // Source: contract/identity-and-governance.md section 6.
 func usableNow(acct *credential.Account, a *attempt, credField credentialField) error {
 	if acct.ExpiresAt != nil && !a.started.Before(*acct.ExpiresAt) || acct.Status == "expired" {
@@ -152,14 +152,14 @@ func usableNow(acct *credential.Account, a *attempt, credField credentialField) 
 	return nil
 }
 
-// target makes a refusal of one routing target, which has the OpenAI body.
+// target builds the error for one unusable routing target. It has the OpenAI body.
 func target(code fault.Code, wireCode, typ, text string) error {
 	e := fault.New(fault.BudgetExhausted, text).WithType(typ, wireCode)
 	e.Status = fault.New(code, "").HTTPStatus()
 	return e
 }
 
-// inline takes a provider by name, as a field has it, with the credentials of the target or headers.
+// inline uses a provider by its name, with the credentials of the target or of the headers.
 func (g *Gateway) inline(a *attempt, name string, t *routing.Target, credField credentialField) error {
 	spec, ok := g.Specs.Find(name)
 	if !ok {
@@ -179,8 +179,8 @@ func (g *Gateway) inline(a *attempt, name string, t *routing.Target, credField c
 	return g.checkStoredCredentials(a)
 }
 
-// fromHeaders adds the credentials that the client sent with the request. They
-// are read only where the target brings none of its own.
+// fromHeaders adds the credentials that the client sent with the request. It is called only if
+// the target does not set its own credentials.
 func (g *Gateway) fromHeaders(a *attempt) error {
 	c := &a.x.ctl
 	if k := strings.TrimSpace(trimBearer(c.authorization)); k != "" && a.values[provider.Key] == "" {

@@ -13,15 +13,15 @@ import (
 	"sluice/internal/wire"
 )
 
-// respond gives the client what the walk ended with: a refusal, the fault of the
-// last attempt, or the answer in hand.
+// respond sends the client the result of the routing: a rejection, the fault of the last attempt,
+// or its response.
 func (g *Gateway) respond(ctx context.Context, x *exchange, err error) error {
 	switch {
 	case x.headSent && x.streamError != nil:
-		g.discard(x.last) // what came instead of the rest of the stream is not given
+		g.discard(x.last) // the upstream's replacement for the rest of the stream is not sent
 		return x.writeStreamError()
 	case x.headSent:
-		return nil // a stream was relayed to its end, or to a client that left
+		return nil // a stream was relayed to its end, or the client disconnected
 	case err != nil:
 		return g.respondError(x, err)
 	case x.last == nil:
@@ -32,7 +32,7 @@ func (g *Gateway) respond(ctx context.Context, x *exchange, err error) error {
 	return g.sendResponse(ctx, x.last)
 }
 
-// respondError answers with an error of the gateway in the body of the surface.
+// respondError sends an error of the gateway, in the error format of the called API.
 func (g *Gateway) respondError(x *exchange, err error) error {
 	f := fault.From(err)
 	if f.Code == fault.ClientGone && g.stopped.Load() { // the client is still there
@@ -59,8 +59,8 @@ func (g *Gateway) respondError(x *exchange, err error) error {
 	return err
 }
 
-// errorBody is the error in the body of the surface. Callers of messages find the id of
-// their request in it, as Anthropic's clients look for it there.
+// errorBody returns the error in the error format of the called API. For the Messages API it adds
+// the request id, because Anthropic's clients read it from the body.
 // Source: contract/provider-transforms.md 2.6.
 func (x *exchange) errorBody(f *fault.Error) []byte {
 	body := f.Body(x.surface())
@@ -74,21 +74,22 @@ func (x *exchange) errorBody(f *fault.Error) []byte {
 	return w.B
 }
 
-// sendResponse gives the answer in hand. It is on record before its last byte leaves.
+// sendResponse sends the response of the attempt. A buffered response is recorded before it is
+// sent.
 func (g *Gateway) sendResponse(ctx context.Context, a *attempt) error {
 	x := a.x
 	x.status = a.status
 	switch {
 	case a.response.live:
 		a.hideKey()
-	case a.failing != 0: // an error in an answer of success
+	case a.failing != 0: // an error inside a successful response
 		a.response.body = a.withoutKey(a.response.body)
 	}
 	h := g.responseHeader(x, a.response.header)
 	if a.response.live {
 		return g.relay(ctx, a, h)
 	}
-	if a.outlives.isDetached() { // nobody waits for the answer, of which all is known now
+	if a.outlives.isDetached() { // the client disconnected, and the complete response is known
 		a.drained = true
 		return g.left(a, errLeft)
 	}
@@ -102,11 +103,11 @@ func (g *Gateway) sendResponse(ctx context.Context, a *attempt) error {
 	return x.hand(body)
 }
 
-// maxWriteBytes is the most that a client is given at once, in bytes. The fronts give it a time
-// for each piece, and who takes a large answer slowly shall have more than that.
+// maxWriteBytes is the maximum number of bytes of one write to the client. The fronts apply a
+// timeout to each write, so a slow client needs more than one write for a large response.
 const maxWriteBytes = 256 << 10
 
-// hand gives the client a body that is in memory.
+// hand writes a response body in memory to the client.
 func (x *exchange) hand(body []byte) error {
 	for chunk := range slices.Chunk(body, maxWriteBytes) {
 		if _, err := x.out.Write(chunk); err != nil {
@@ -116,8 +117,8 @@ func (x *exchange) hand(body []byte) error {
 	return nil
 }
 
-// recordedOutcome is how an answer in hand ended for the log, the metrics and the breakers. An answer
-// of success may say that the call failed.
+// recordedOutcome returns the outcome of a response for the log, the metrics and the circuit
+// breakers. A successful response may contain an error.
 func (a *attempt) recordedOutcome() record.Outcome {
 	if a.failing != 0 || a.status >= 400 {
 		return record.Failed
@@ -125,6 +126,6 @@ func (a *attempt) recordedOutcome() record.Outcome {
 	return record.OK
 }
 
-// errCut tells the front that the answer could not be finished: the connection
-// has to be closed so that the caller does not take a part for the whole.
+// errCut tells the front that the response could not be completed. The front must close the
+// connection so that the client does not treat the partial response as complete.
 var errCut = errors.New("the response was cut short")

@@ -13,15 +13,16 @@ import (
 	"sluice/internal/splice"
 )
 
-// Anthropic's own clients say anthropic-version with every call and share some paths with
-// OpenAI's: /files and /models. They are understood by that header there, and by the path
-// below /messages/batches. Where the target speaks Anthropic's shape, such a call and its
-// answer stay as they are. (ours)
+// Anthropic's clients send anthropic-version with every call and share some paths with OpenAI's
+// clients: /files and /models. The gateway recognises them by that header on shared paths, and by
+// the path below /messages/batches. If the target uses Anthropic's format, such a call and its
+// response pass unchanged. (ours)
 
-// anthropicBatchesPath is where Anthropic's clients have their batches.
+// anthropicBatchesPath is the path of batches in Anthropic's API.
 const anthropicBatchesPath = "/messages/batches"
 
-// lookupAnthropicBatch finds the route of a batch of Anthropic's; ok is false for all other paths.
+// lookupAnthropicBatch returns the route of an Anthropic batch path. ok is false for all other
+// paths.
 // Source: https://platform.claude.com/docs/en/api/messages/batches, read 2026-11.
 func lookupAnthropicBatch(method, path string) (m llm.Match, ok bool) {
 	rest, ok := strings.CutPrefix(path, anthropicBatchesPath)
@@ -35,17 +36,17 @@ func lookupAnthropicBatch(method, path string) (m llm.Match, ok bool) {
 	return m, m.Endpoint != llm.Proxy
 }
 
-// shared are the endpoints whose paths both kinds of clients call.
+// shared lists the endpoints whose paths OpenAI's and Anthropic's clients both use.
 var shared = []llm.Endpoint{llm.UploadFile, llm.ListFiles, llm.RetrieveFile, llm.DeleteFile, llm.RetrieveFileContent, llm.ListModels, llm.RetrieveModel}
 
-// isNativeClient reports whether a caller of a path that both share is a client of Anthropic's.
+// isNativeClient reports whether the caller of a shared path is an Anthropic client.
 func (x *exchange) isNativeClient() bool {
 	return slices.Contains(shared, x.match.Endpoint) && x.req.Header.Has("anthropic-version")
 }
 
-// planNative plans a call of Anthropic's client. Where a provider of Anthropic's shape has no
-// endpoint for it, the call is passed through. Targets that speak another shape are
-// refused, but for models and their lists, which callers get as the target gives them to all.
+// planNative plans a call of an Anthropic client. If a provider with Anthropic's format does not
+// have the endpoint, the call is passed through. Targets with another format are rejected, except
+// for models and model lists, which every caller gets in the target's format.
 func (g *Gateway) planNative(a *attempt, call provider.Call) (*provider.Plan, error) {
 	call.Endpoint = a.x.match.Endpoint
 	p, err := a.spec.Plan(call, a.values)
@@ -65,12 +66,13 @@ func (g *Gateway) planNative(a *attempt, call provider.Call) (*provider.Plan, er
 	return p, nil
 }
 
-// isNative reports whether the call goes to its target as Anthropic's client made it.
+// isNative reports whether the call goes to its target in the form that the Anthropic client
+// sent.
 func (a *attempt) isNative() bool {
 	return a.x.nativeClient && (a.plan.Endpoint.Dialect == anthropic || a.plan.Endpoint.Dialect == provider.Through)
 }
 
-// setNativeBody sends the body as it came, but for what the target's config changes in it.
+// setNativeBody sends the client's body with only the changes of the target's config.
 func (g *Gateway) setNativeBody(a *attempt, edits []splice.Edit) error {
 	x := a.x
 	switch {
@@ -95,9 +97,9 @@ func (g *Gateway) setNativeBody(a *attempt, edits []splice.Edit) error {
 	return nil
 }
 
-// nativeResponse gives the answer as it came. Files and results are relayed; the address of
-// results, to which Anthropic's clients would send the key of this gateway, becomes that
-// of the route here.
+// nativeResponse returns the provider's response unchanged. Files and results are relayed. The
+// URL of results is replaced by the gateway's route, because Anthropic's clients would send the
+// gateway's key to it.
 func (g *Gateway) nativeResponse(ctx context.Context, a *attempt) error {
 	switch ep := a.x.match.Endpoint; ep {
 	case llm.RetrieveFileContent, llm.GetBatchOutput:
@@ -121,7 +123,7 @@ func (g *Gateway) nativeResponse(ctx context.Context, a *attempt) error {
 	}
 }
 
-// resultsHere gives a batch, or each of a list, the path of its results at this gateway.
+// resultsHere sets the results path of a batch, or of each batch of a list, to this gateway.
 func resultsHere(b []byte) []byte {
 	if list, ok := splice.Find(b, "data"); ok {
 		var out []byte
@@ -140,7 +142,7 @@ func resultsHere(b []byte) []byte {
 	return edited(b, splice.Set("results_url", splice.Quote("/v1"+anthropicBatchesPath+"/"+splice.Text(b, "id")+"/results")))
 }
 
-// edited is a JSON object with an edit in it.
+// edited applies an edit to a JSON object.
 func edited(b []byte, e splice.Edit) []byte {
 	d := newDoc()
 	defer docs.Put(d)
@@ -150,7 +152,7 @@ func edited(b []byte, e splice.Edit) []byte {
 	return d.Apply([]splice.Edit{e})
 }
 
-// anthropicModel is a line of the catalogue as Anthropic's clients read it.
+// anthropicModel is one entry of the catalogue in Anthropic's format.
 // Source: https://platform.claude.com/docs/en/api/models/list, read 2026-11.
 type anthropicModel struct {
 	Type        string    `json:"type"` // "model"
@@ -163,7 +165,7 @@ func (r *modelRow) toAnthropic() anthropicModel {
 	return anthropicModel{Type: "model", ID: r.ID, DisplayName: r.ID, CreatedAt: time.Unix(r.Created, 0).UTC()}
 }
 
-// anthropicModelList is the catalogue for Anthropic's clients, in one page.
+// anthropicModelList returns the catalogue in Anthropic's format, on one page.
 func anthropicModelList(rows []modelRow) ([]byte, error) {
 	list := struct {
 		Data    []anthropicModel `json:"data"`

@@ -10,17 +10,19 @@ import (
 	"sluice/internal/llm"
 )
 
-// asyncFields are the members of bodies that request an answer before the work is done:
-// deferred completions of xAI, background work of OpenAI and Google, and what other providers
-// call it. Source: https://docs.x.ai/docs/guides/deferred-chat-completions and
+// asyncFields lists the body fields that request a response before the work is done: deferred
+// completions of xAI, background work of OpenAI and Google, and the equivalents of other
+// providers.
+// Source: https://docs.x.ai/docs/guides/deferred-chat-completions and
 // https://ai.google.dev/gemini-api/docs/interactions, read 2026-11.
 var asyncFields = []string{"background", "deferred", "async", "is_async"}
 
-// asyncQueries are the query parameters that do so: Deepgram sends the result to a callback.
+// asyncQueries lists the query parameters that do the same: Deepgram sends the result to a
+// callback.
 var asyncQueries = []string{"async", "callback"}
 
-// answersWithoutUsage reports whether the answer to a call does not contain what the work of
-// the call uses, and the gateway does not follow that work.
+// answersWithoutUsage reports whether the response does not contain the usage of the call's work,
+// and the gateway does not poll for that work.
 func (a *attempt) answersWithoutUsage() bool {
 	if a.x.match.Endpoint != llm.Proxy {
 		return a.hasAsyncField()
@@ -29,12 +31,12 @@ func (a *attempt) answersWithoutUsage() bool {
 	return usageElsewhere(segments) || a.hasAsyncField() || a.hasAsyncHeader() || hasAsyncQuery(a.x.req.RawQuery) || a.runsAgent(segments)
 }
 
-// hasAsyncField reports whether the body requests asynchronous work. A name that comes more
-// than once counts if one of its values does.
+// hasAsyncField reports whether the body requests asynchronous work. If a name occurs more than
+// once, one such value is enough.
 func (a *attempt) hasAsyncField() bool {
 	for _, name := range asyncFields {
 		if name == "background" && a.x.match.Endpoint == llm.CreateModelResponse {
-			continue // such responses are followed
+			continue // the gateway polls such responses
 		}
 		if requestsAsync(a.param(name)) {
 			return true
@@ -58,7 +60,7 @@ func (a *attempt) hasAsyncField() bool {
 	return false
 }
 
-// requestsAsync reports whether a lenient reader takes a value for true.
+// requestsAsync reports whether a lenient parser reads a value as true.
 func requestsAsync(v gjson.Result) bool {
 	switch v.Type {
 	case gjson.True:
@@ -72,8 +74,9 @@ func requestsAsync(v gjson.Result) bool {
 	return false
 }
 
-// hasAsyncHeader reports whether a header requests asynchronous work, at DashScope and by the
-// standard. Source: https://help.aliyun.com/zh/model-studio/text-to-image-v2-api-reference,
+// hasAsyncHeader reports whether a header requests asynchronous work, in DashScope's form or in
+// the standard form.
+// Source: https://help.aliyun.com/zh/model-studio/text-to-image-v2-api-reference,
 // read 2026-11, and RFC 7240 section 4.1.
 func (a *attempt) hasAsyncHeader() bool {
 	h := a.x.req.Header
@@ -81,19 +84,19 @@ func (a *attempt) hasAsyncHeader() bool {
 		slices.ContainsFunc(h.Values("prefer"), func(v string) bool { return strings.Contains(strings.ToLower(v), "respond-async") })
 }
 
-// hasAsyncQuery reports whether a query requests asynchronous work.
+// hasAsyncQuery reports whether the query requests asynchronous work.
 func hasAsyncQuery(raw string) bool {
 	if raw == "" {
 		return false
 	}
-	query, _ := url.ParseQuery(raw) // of a malformed one what could be read
+	query, _ := url.ParseQuery(raw) // a malformed query still yields its valid part
 	return slices.ContainsFunc(asyncQueries, func(name string) bool {
 		return slices.ContainsFunc(query[name], func(v string) bool { return v != "" && !strings.EqualFold(v, "false") && v != "0" })
 	})
 }
 
-// runsAgent reports whether a call starts an agent of Google, which works in the background
-// with models of its own, whichever model stands next to it.
+// runsAgent reports whether a call starts a Google agent. It works in the background with its own
+// models, even if the call also names a model.
 func (a *attempt) runsAgent(segments []string) bool {
 	agent := a.param("agent")
 	return segments[len(segments)-1] == "interactions" && agent.Exists() && agent.Type != gjson.Null

@@ -22,67 +22,67 @@ type attempt struct {
 	target     *routing.Target
 	number     int
 	started    time.Time
-	called     time.Time // when its first call was sent; zero before
-	bodyReadAt time.Time // when an answer was in hand to its last byte; zero where it is relayed as it comes
+	called     time.Time // time of its first upstream call; zero before
+	bodyReadAt time.Time // time at which the complete response was in memory; zero for a relayed response
 
 	spec              *provider.Spec
 	account           *credential.Account // the saved provider, nil for inline credentials
 	values            provider.Values
-	cacheable         bool // they are those of the target or the account alone, nothing came with the request
+	cacheable         bool // the values come from the target or the account only, not from the request
 	model             string
-	strict            bool          // finish reasons are brought into the shape of the surface
-	addedUsageRequest bool          // stream_options.include_usage was added by us
+	strict            bool          // finish reasons are converted to the format of the called API
+	addedUsageRequest bool          // the gateway added stream_options.include_usage
 	addedParams       dialect.Added // parameters of the body that the gateway added
-	leftOut           dialect.Added // those that it does not add, because the host refuses them
-	resent            bool          // the request was made again without one of them
+	leftOut           dialect.Added // parameters that the gateway does not add, because the host rejects them
+	resent            bool          // the request was sent again without one of them
 
 	plan         *provider.Plan
-	speech       translation            // how the call is translated; zero when both sides speak one shape
-	shaped       []byte                 // of a translated call that is kept: the client's body with the changes of the config
-	unsupported  []string               // fields of the caller that the target cannot carry
+	speech       translation            // translation of the call; zero when both sides use one format
+	shaped       []byte                 // of a recorded, translated call: the client's body after the changes of the config
+	unsupported  []string               // fields of the caller that the target does not support
 	call         *llm.Call              // a translated conversation
-	names        *dialect.Names         // of its tools, where the provider gets others
-	texts        *dialect.FreeTextTools // its tools that take free text, where the provider has functions only
-	sent         *dialect.Request       // or another request
-	to           *dialect.Target        // of either
-	more         [][]byte               // bodies of further calls that the request takes
-	extra        wire.Header            // lines that the translation needs
-	conversation *conversation          // of a response that the gateway keeps
-	restored     []byte                 // what is sent, where what was said before was put into it that the gateway keeps
-	translator   *streamTranslator      // the stream of a translated conversation
-	header       wire.Header            // to send, without the credential
-	body         wire.Payload           // to send
+	names        *dialect.Names         // tool names of the conversation, where the provider gets different ones
+	texts        *dialect.FreeTextTools // free-text tools of the conversation, where the provider supports functions only
+	sent         *dialect.Request       // any other translated request
+	to           *dialect.Target        // target of the translated conversation or request
+	more         [][]byte               // bodies of the additional calls that the request needs
+	extra        wire.Header            // header fields that the translation needs
+	conversation *conversation          // of a response that the gateway stores
+	restored     []byte                 // body to send, after earlier turns that the gateway stores were inserted
+	translator   *streamTranslator      // translates the stream of a translated conversation
+	header       wire.Header            // upstream request header, without the credential
+	body         wire.Payload           // upstream request body
 	stream       bool
 
-	job          *jobPlan      // of a call that begins a job at its provider; nil for all others
-	reservation  *reservation  // nil where the call is not metered
+	job          *jobPlan      // of a call that starts a provider job; nil for all others
+	reservation  *reservation  // nil if the call is not metered
 	sentUpstream bool          // the call may have reached the provider
-	answers      uint64        // id of the response that answers, as contexts know it; 0 where there is none
-	backgroundID string        // id of the response that the provider goes on working on; empty for none
-	outcome      outcome       // handed or unheard, of a call or work that ended so; else the outcome tells
-	auxiliary    bool          // it is no try of a target, but of work that a provider does beside a call or after it
-	segment      *audioSegment // of a conversation, which the attempt transcribes; nil for all others
-	unguarded    bool          // refused because a guardrail that binds it does not run
-	estimated    bool          // the answer is our own estimate: nothing is sent
-	modelInPath  bool          // its model stands in the path, if anywhere
+	answers      uint64        // key of the response in contexts; 0 without one
+	backgroundID string        // id of the response that the provider continues in the background; empty without one
+	outcome      outcome       // inBackground or abandonedBackground; otherwise the response determines the outcome
+	auxiliary    bool          // not a try of a target, but provider work next to or after a call
+	segment      *audioSegment // the part of a conversation that the attempt transcribes; nil for all others
+	unguarded    bool          // rejected because a mandatory guardrail does not run
+	estimated    bool          // the response is the gateway's own estimate; nothing is sent
+	modelInPath  bool          // its model can only be in the path
 
-	retries      int // further tries made
-	retried      int // what x-gateway-retry-attempt-count says
+	retries      int // number of retries made
+	retried      int // value of x-gateway-retry-attempt-count
 	resp         *transport.Response
-	outlives     *detachedCall           // the call that resp is of; nil where it ends with its caller
-	cancelUpload context.CancelCauseFunc // ends the context of cancelOnStalledUpload; nil where there is none
-	drained      bool                    // the caller left, and the answer was read to its end
-	counted      bool                    // the provider ended the answer with an error, and counted what was used
-	failing      int                     // status that stands for the failure in an answer of success; 0 for none
-	spooled      *wire.Spool             // the reply's body, when it was held
-	first        []byte                  // the first bytes of a stream
-	got          wire.Header             // of resp, as the upstream sent it
-	raw          capture                 // a stream as the upstream sent it, where it is put in other words and bodies are kept
+	outlives     *detachedCall           // the call of resp; nil if it ends with its client
+	cancelUpload context.CancelCauseFunc // ends the context of cancelOnStalledUpload; nil without one
+	drained      bool                    // the client disconnected, and the response was read to its end
+	counted      bool                    // the provider ended the response with an error and reported usage
+	failing      int                     // status for an error inside a successful response; 0 without one
+	spooled      *wire.Spool             // the response body, if it was buffered
+	first        []byte                  // first bytes of a stream
+	got          wire.Header             // header of resp, as the upstream sent it
+	raw          capture                 // the upstream's stream, if it is translated and bodies are recorded
 	response     upstreamResponse
 	status       int
 	fault        *fault.Error
-	id           string // of its record; see recordID
-	upstream     int32  // as record.Attempt has it, and so the next four
+	id           string // id of its record; see recordID
+	upstream     int32  // as in record.Attempt; so are the next four fields
 	firstByte    time.Duration
 	queue        time.Duration
 	connect      time.Duration
@@ -90,30 +90,30 @@ type attempt struct {
 	continued    bool
 	written      *record.Attempt // see log
 	recorded     bool
-	committed    bool // bytes of it reached the client
-	canContinue  bool // another target can go on with it
+	committed    bool // the client received bytes of it
+	canContinue  bool // another target can continue it
 }
 
-// upstreamResponse is the answer in hand: its head, and its body in memory or still to be
-// read from resp.
+// upstreamResponse is the response of an attempt: its header, and its body in memory or still
+// unread in resp.
 type upstreamResponse struct {
 	header wire.Header
 	body   []byte
-	live   bool // the body is still at the upstream
+	live   bool // the body is still unread
 }
 
-// unified reports whether the answer has a shape that is ours to keep. What is only
-// passed through is not touched.
+// unified reports whether the response has a format that the gateway guarantees. Passed-through
+// responses are not changed.
 func (a *attempt) unified() bool {
 	return a.x.match.Endpoint != llm.Proxy && a.plan.Endpoint.Dialect != provider.Through
 }
 
-// records are lent to attempts.
+// records pools the records of attempts.
 var records = sync.Pool{New: func() any { return new(record.Attempt) }}
 
-// log is the record of the attempt. It is lent when the first thing is written down that
-// an answer says, or when the attempt ends: it is large, and thousands wait for an answer
-// at a time.
+// log returns the record of the attempt. It gets one from the pool at the first use: when
+// response data is recorded or when the attempt ends. Records are large, and thousands of
+// attempts may wait for a response at the same time.
 func (a *attempt) log() *record.Attempt {
 	if a.written == nil {
 		a.written = records.Get().(*record.Attempt)
@@ -121,7 +121,8 @@ func (a *attempt) log() *record.Attempt {
 	return a.written
 }
 
-// reset forgets everything and gives the record back, of which nobody may hold a part.
+// reset clears the attempt and returns its record to the pool. Nothing may refer to the record
+// afterwards.
 func (a *attempt) reset() {
 	if a.written != nil {
 		*a.written = record.Attempt{}
@@ -132,7 +133,7 @@ func (a *attempt) reset() {
 
 func (a *attempt) close() {
 	if a.resp != nil {
-		_ = a.resp.Body.Close() // the answer was taken or is not wanted
+		_ = a.resp.Body.Close() // the response was read or is not needed
 		a.resp = nil
 	}
 	if a.spooled != nil {

@@ -12,37 +12,37 @@ import (
 	"sluice/internal/tokens"
 )
 
-// What speech comes to where its provider does not say. A recording is at least as long as
-// it takes to say what is in it, however few bytes it has, and as subtitles of it go on. What
-// models make in a minute is OpenAI's estimate for gpt-4o-mini-tts, $0.015 a minute, by its
-// price of $12 for a million tokens; what they hear is a token for each tenth of a second.
+// Estimates of speech usage for providers that do not report it. A recording lasts at least as
+// long as its text takes to speak, whatever its size in bytes, and as long as its subtitles. The
+// usage of generated speech follows OpenAI's estimate for gpt-4o-mini-tts, $0.015 a minute, at
+// its price of $12 per million tokens. Speech input counts one token for each tenth of a second.
 // Source: https://community.openai.com/t/understanding-gpt-4o-mini-tts-pricing-input-characters-cost/1151816,
 // which quotes the price list; https://developers.openai.com/api/docs/guides/realtime-costs; read 2026-11.
 const (
-	speechTokensPerSecond  = 10    // of a second of speech to models that are billed by tokens
-	maxTextTokensPerSecond = 8     // tokens of text that are said in a second, at most
-	madeTokens             = 1_250 // of a minute of speech that a model makes
-	minuteText             = 900   // bytes of text that are read out in a minute
+	speechTokensPerSecond  = 10    // for models that are billed by tokens
+	maxTextTokensPerSecond = 8     // maximum tokens of text spoken in a second
+	madeTokens             = 1_250 // tokens for a minute of generated speech
+	minuteText             = 900   // bytes of text spoken in a minute
 )
 
-// What speech comes to at most. The tokens are those of Gemini, which counts more than others.
+// Maximum usage of speech. The token count is Gemini's, which is higher than that of others.
 // Source: https://ai.google.dev/gemini-api/docs/tokens, read 2026-11.
 const (
-	audioTokens = 32    // of a second of speech, heard or made
-	charMillis  = 200   // that a byte of a word takes to be read out: a third of the usual pace
-	signMilli   = 1_000 // of a digit, which may be a word or two, and of a sign or pause
-	minSpeed    = 0.25  // of the usual pace, that callers may ask for
+	audioTokens = 32    // tokens for a second of speech, input or output
+	charMillis  = 200   // milliseconds to speak one byte of a word: a third of the usual speed
+	signMilli   = 1_000 // milliseconds for a digit, which may be a word or two, or for a symbol or pause
+	minSpeed    = 0.25  // minimum speed, relative to the usual speed, that callers may request
 )
 
-// transcriptionEndpoints are the endpoints that write down what is said.
+// transcriptionEndpoints are the endpoints that convert speech to text.
 var transcriptionEndpoints = map[llm.Endpoint]bool{llm.CreateTranscription: true, llm.CreateTranslation: true}
 
-// maxTranscriptionUsage are the limits of a transcription of so many milliseconds.
+// maxTranscriptionUsage sets the maximum usage of a transcription of milli milliseconds.
 func maxTranscriptionUsage(l *catalog.Limits, milli int64) {
 	l.AudioMilli, l.Input, l.Output = milli, milli*audioTokens/1000, milli*audioTokens/1000
 }
 
-// maxSpeechUsage are the limits of speech that is made.
+// maxSpeechUsage sets the maximum usage of generated speech.
 func (a *attempt) maxSpeechUsage(l *catalog.Limits) {
 	text, milli := a.text("input"), int64(signMilli)
 	for _, r := range text {
@@ -56,8 +56,8 @@ func (a *attempt) maxSpeechUsage(l *catalog.Limits) {
 	l.Output = a.adjustForSpeed(milli) * audioTokens / 1000
 }
 
-// adjustForSpeed is how long speech lasts, or how many tokens it has, at the pace that is asked for.
-// Not all models speak faster when they shall.
+// adjustForSpeed scales a duration or token count of speech to the requested speed. It scales
+// only for slow speech, because not all models support fast speech.
 func (a *attempt) adjustForSpeed(n int64) int64 {
 	if v := a.param("speed"); v.Type == gjson.Number && v.Num < 1 {
 		return int64(float64(n) / max(v.Num, minSpeed))
@@ -65,9 +65,9 @@ func (a *attempt) adjustForSpeed(n int64) int64 {
 	return n
 }
 
-// estimateTranscription is what a transcription used, where the provider does not say, as it never does
-// in one that is a plain text: the speech by its length and, of an answer, the words that came,
-// both within what was held.
+// estimateTranscription estimates the usage of a transcription if the provider does not report
+// it; plain-text transcriptions never do. It counts the speech by its duration and the text of
+// the response, both limited by the reserved maximum.
 func (g *Gateway) estimateTranscription(a *attempt, hasResponse bool) (u llm.Usage) {
 	var textTokens, milli int64
 	maximum := &a.reservation.maxUsage
@@ -89,7 +89,7 @@ func (g *Gateway) estimateTranscription(a *attempt, hasResponse bool) (u llm.Usa
 	return u
 }
 
-// recordingMilli is how long the recording lasts that was sent.
+// recordingMilli returns the duration of the uploaded recording in milliseconds.
 func (a *attempt) recordingMilli() int64 {
 	if a.x.form == nil {
 		return 0
@@ -99,11 +99,11 @@ func (a *attempt) recordingMilli() int64 {
 		return 0
 	}
 	var head [tokens.AudioHeadBytes]byte
-	n, _ := io.ReadFull(a.x.form.Content(part).Open(), head[:]) // what can be read tells
+	n, _ := io.ReadFull(a.x.form.Content(part).Open(), head[:]) // a short read still contains usable bytes
 	return tokens.AudioMillis(head[:n], part.Len)
 }
 
-// contentFields is the answer as far as it is at hand.
+// contentFields returns the response body, as far as it is in memory.
 func (a *attempt) contentFields() []byte {
 	if len(a.response.body) > 0 {
 		return a.response.body
@@ -111,8 +111,9 @@ func (a *attempt) contentFields() []byte {
 	return a.log().Response.Plain(maxUsageBodyBytes)
 }
 
-// estimateSpeech is what making speech used, where that is billed by tokens and the provider
-// does not say: those of the text and, of an answer, of the time that it takes to read it out.
+// estimateSpeech estimates the usage of generated speech that is billed by tokens, if the
+// provider does not report it. It counts the tokens of the text and, if there is a response,
+// those of its spoken duration.
 func (g *Gateway) estimateSpeech(a *attempt, hasResponse bool) (u llm.Usage) {
 	text, model := a.text("input"), a.priceName()
 	u.InputTokens = min(g.counter.Text(text, model).Tokens+g.counter.Text(a.text("instructions"), model).Tokens, a.reservation.maxUsage.Input)

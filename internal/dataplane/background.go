@@ -12,34 +12,34 @@ import (
 	"sluice/internal/splice"
 )
 
-// Background says how responses are followed that providers go on working on after they
-// answered ("background": true), so that what they used is known. The zero value follows
-// none: each counts with the bound of its cost. Source: docs/money.md.
+// Background limits the polling of responses that providers continue after they answered
+// ("background": true). Polling finds out their usage. The zero value polls no response: each is
+// charged its maximum cost. Source: docs/money.md.
 type Background struct {
-	Responses int           // that are followed at once; a further one counts with its bound
-	Time      time.Duration // that one is followed for, from its call on
-	Pause     time.Duration // before the first look at one; it grows up to MaxPause
+	Responses int           // maximum polled at once; further ones are charged their maximum cost
+	Time      time.Duration // maximum time to poll one, from the start of its call
+	Pause     time.Duration // before the first poll of one; it grows up to MaxPause
 	MaxPause  time.Duration
 }
 
-// working says whether a provider still works on a response whose state it tells.
+// working reports whether a response with this status is still in progress at its provider.
 // Source: https://platform.openai.com/docs/guides/background, read 2026-11.
 func working(status string) bool { return status == "queued" || status == "in_progress" }
 
-// backgrounded is a response that its provider works on in the background. The work is an
-// attempt of its own under the same request, which has taken over what the call held of
-// limits: on the ledger since the call was answered, on record when the response has ended.
+// backgrounded is a response that its provider continues in the background. It is an attempt of
+// its own under the same request and takes over the reservations of the call. Its ledger entry
+// exists from the call's response on; it is recorded when the background response has ended.
 type backgrounded struct {
-	*attempt               // belongs to the goroutine that follows the response
+	*attempt               // belongs to the goroutine that polls the response
 	id       string        // "resp_AbC"
-	input    int64         // tokens of the request, counted here
-	refused  int           // looks that the provider refused, one after the other
-	soon     chan pollDone // has a place for a look that is asked for while another one is made, or none yet
-	ended    chan struct{} // closed when it is on record
+	input    int64         // tokens of the request, as the gateway counts them
+	refused  int           // consecutive polls that the provider rejected
+	soon     chan pollDone // holds one requested poll, also while another poll runs
+	ended    chan struct{} // closed when it is recorded
 }
 
-// detectBackgroundJob notes of an answer with a response that its provider goes on working on it, or
-// that it does so no longer.
+// detectBackgroundJob checks a response for background work: it starts at the provider, or it has
+// ended there.
 func (g *Gateway) detectBackgroundJob(a *attempt, response []byte) {
 	switch a.x.match.Endpoint {
 	case llm.CreateModelResponse:
@@ -59,8 +59,8 @@ func (a *attempt) works(response []byte) {
 	}
 }
 
-// detectStreamJob is works of a stream, by its first event. Only a response in the background is
-// worked on when nobody reads the stream.
+// detectStreamJob checks the first event of a stream for background work. A provider continues a
+// response without a reader only if it is a background response.
 func (g *Gateway) detectStreamJob(a *attempt, first []byte) {
 	if a.x.match.Endpoint != llm.CreateModelResponse {
 		return
@@ -72,12 +72,12 @@ func (g *Gateway) detectStreamJob(a *attempt, first []byte) {
 	}
 }
 
-// errFollowed is why a further response is not followed.
+// errFollowed is the reason why a further response is not polled.
 var errFollowed = errors.New("the limit of background responses is reached (BACKGROUND_RESPONSES_MAX)")
 
-// handToBackground moves what an attempt holds of limits on to one that follows the response which
-// the provider works on. Nil where there is none, or where nobody can follow it: then the
-// attempt counts with its bound.
+// handToBackground moves the reservations of an attempt to a new one that polls the background
+// response. It returns nil if there is no such response or if it cannot be polled. In the second
+// case the attempt is charged its maximum cost.
 func (g *Gateway) handToBackground(a *attempt) *backgrounded {
 	if a.backgroundID == "" || !a.reservation.reserved() {
 		return nil
@@ -92,8 +92,8 @@ func (g *Gateway) handToBackground(a *attempt) *backgrounded {
 	return b
 }
 
-// backgroundAttempt is the attempt that follows the response of another, ready to ask for it, and on
-// the ledger.
+// backgroundAttempt returns the attempt that polls the response of another attempt. It is ready
+// to poll and has a ledger entry.
 func (g *Gateway) backgroundAttempt(a *attempt) (*backgrounded, error) {
 	if !g.followers.hasCapacity(g.set.Background.Responses) {
 		return nil, errFollowed
@@ -103,14 +103,14 @@ func (g *Gateway) backgroundAttempt(a *attempt) (*backgrounded, error) {
 		return nil, err
 	}
 	if err := g.appendEntry(b.attempt, g.Clock.Now(), b.recordID()); err != nil {
-		return nil, err // what it would hold is the call's still
+		return nil, err // the call retains its reservations
 	}
-	b.sentUpstream = true // with the call
+	b.sentUpstream = true // together with the call
 	return b, nil
 }
 
-// backgrounded is the attempt that follows the response of another, with nothing of the
-// request but what outlasts it. Its room is not lent: it may be kept for hours.
+// backgrounded builds the attempt that polls the response of another attempt. It copies only what
+// outlives the request. Its scratch is not pooled, because it may live for hours.
 func (g *Gateway) backgrounded(a *attempt) *backgrounded {
 	source := a.x
 	x := source.detach()
@@ -127,8 +127,8 @@ func (g *Gateway) backgrounded(a *attempt) *backgrounded {
 	return b
 }
 
-// detach returns a copy of the exchange for a further attempt that outlasts it: it has what is
-// needed of the request, and nothing of its body, its client or its limits.
+// detach returns a copy of the exchange for an attempt that outlives it. The copy does not
+// contain the body, the client or the limits of the request.
 func (x *exchange) detach() *exchange {
 	r := &scratch{}
 	x.attempts++
@@ -143,8 +143,8 @@ func (x *exchange) detach() *exchange {
 	return d
 }
 
-// cancelsWork reports whether a path is that by which a response is cancelled. That costs
-// nothing, and the answer tells once more what the response used.
+// cancelsWork reports whether a path cancels a response. A cancel call is free, and its response
+// repeats the usage of the cancelled response.
 func cancelsWork(path string) bool {
 	id, ok := strings.CutPrefix(path, "/responses/")
 	if !ok {
@@ -154,5 +154,5 @@ func cancelsWork(path string) bool {
 	return ok && id != "" && strings.Trim(id, idAlphabet) == ""
 }
 
-// idAlphabet are what ids of responses are made of.
+// idAlphabet lists the characters of response ids.
 const idAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"

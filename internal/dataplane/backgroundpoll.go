@@ -14,15 +14,14 @@ import (
 )
 
 const (
-	maxConcurrentPolls = 64               // that are made at providers
-	pollTimeout        = 10 * time.Second // that one may take
-	finalPollTimeout   = 2 * time.Second  // that all may take together when the gateway stops
-	maxRefusedPolls    = 5                // one after the other, until nobody will hear of a response any more
+	maxConcurrentPolls = 64               // maximum at all providers
+	pollTimeout        = 10 * time.Second // of one poll
+	finalPollTimeout   = 2 * time.Second  // of all last polls together when the gateway stops
+	maxRefusedPolls    = 5                // consecutive rejections after which polling stops
 )
 
-// FollowBackground follows responses until ctx ends. Then it looks at each once more; those
-// that have not ended by then are on record as interrupted, with the bound of their cost.
-// It is called once.
+// FollowBackground polls responses until ctx ends. Then it polls each once more and records those
+// that have not ended as interrupted, with their maximum cost. It must be called once.
 func (g *Gateway) FollowBackground(ctx context.Context) error {
 	pollCtx, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
@@ -43,15 +42,16 @@ func (g *Gateway) FollowBackground(ctx context.Context) error {
 	return nil
 }
 
-// enqueue has a response followed by whoever does that.
+// enqueue passes a response to FollowBackground. After the gateway has stopped, it abandons the
+// response.
 func (g *Gateway) enqueue(b *backgrounded) {
 	if b != nil && !g.followers.add(b) {
 		g.abandonJob(b, record.Interrupted, "the gateway stopped before the response ended")
 	}
 }
 
-// follow looks at a response until it has ended, or nobody will hear of its end. When ctx
-// ends it looks once more, as long as looks goes on.
+// follow polls a response until it has ended or is abandoned. When ctx ends it polls once more,
+// limited by pollCtx.
 func (g *Gateway) follow(ctx, pollCtx context.Context, b *backgrounded) {
 	defer g.followers.remove(b)
 	defer g.failJob(b)
@@ -78,7 +78,8 @@ func (g *Gateway) follow(ctx, pollCtx context.Context, b *backgrounded) {
 	}
 }
 
-// await returns when it is time for a look. Who asked for it is told when that is over.
+// await returns when the next poll is due. If the poll was requested, the caller must close the
+// returned channel after it.
 func (b *backgrounded) await(ctx context.Context, pause time.Duration) pollDone {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
@@ -91,7 +92,8 @@ func (b *backgrounded) await(ctx context.Context, pause time.Duration) pollDone 
 	return nil
 }
 
-// pollOnce asks the provider for the response, and puts it on record when it has ended.
+// pollOnce requests the response from the provider. If the response has ended, it records it and
+// returns true.
 func (g *Gateway) pollOnce(ctx context.Context, b *backgrounded) (end bool) {
 	select {
 	case g.followers.polls <- struct{}{}:
@@ -102,9 +104,9 @@ func (g *Gateway) pollOnce(ctx context.Context, b *backgrounded) (end bool) {
 	ctx, cancel := context.WithTimeout(ctx, pollTimeout)
 	defer cancel()
 	resp, err := g.call(ctx, b.attempt, nil)
-	b.firstByte = 0 // of this look alone
+	b.firstByte = 0 // it would be that of this poll only
 	if err != nil {
-		return false // it is asked again
+		return false // the next poll tries again
 	}
 	body, err := readAll(resp, g.set.MaxResponseBytes)
 	status := splice.Text(body, "status")
@@ -122,7 +124,7 @@ func (g *Gateway) pollOnce(ctx context.Context, b *backgrounded) (end bool) {
 	return true
 }
 
-// recordResult puts a response that has ended on record.
+// recordResult records a response that has ended.
 func (g *Gateway) recordResult(b *backgrounded, body []byte, resp *transport.Response, status string) {
 	r, size := b.log(), int64(len(body))
 	r.Response = g.truncateBody(resp.Header.Get("content-type"), body, size)
@@ -138,14 +140,14 @@ func (g *Gateway) recordResult(b *backgrounded, body []byte, resp *transport.Res
 	g.record(b.attempt, record.OK)
 }
 
-// abandonJob puts a response on record whose end nobody will hear of.
+// abandonJob records a response whose end remains unknown, with its maximum cost.
 func (g *Gateway) abandonJob(b *backgrounded, o record.Outcome, why string) {
 	g.Log.Warn("gave up polling background response; charging its maximum cost", "request_id", b.x.id, "trace_id", b.x.trace.id, "response", b.id, "reason", why)
 	b.outcome, b.status, b.log().Error = abandonedBackground, 504, why
 	g.record(b.attempt, o)
 }
 
-// failJob puts a response on record whose follower panicked.
+// failJob records a response whose polling panicked.
 func (g *Gateway) failJob(b *backgrounded) {
 	if panicked := recover(); panicked != nil {
 		g.Log.Error("panic while polling background response", "request_id", b.x.id, "trace_id", b.x.trace.id, "error", fmt.Sprint(panicked), "stack", stack())

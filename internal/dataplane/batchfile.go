@@ -7,11 +7,10 @@ import (
 	"sluice/internal/splice"
 )
 
-// fileAllowed refuses the file of a batch that goes to a provider as it is, when a line of
-// it names a model that the account may not be asked for: {"body":{"model":"…"}}. It looks
-// at every member of a name that stands there twice. A file for a batch whose lines cannot
-// be read is refused; so that nobody gets round this by another purpose, files for
-// anything else are looked at as well, as far as they have such lines.
+// fileAllowed rejects the upload of a batch file if a line names a model that the account does
+// not allow: {"body":{"model":"…"}}. It checks all members with a duplicate name. A batch file
+// with an invalid line is rejected. Files with another purpose are checked too, as far as they
+// have such lines, so that another purpose does not bypass the check.
 func fileAllowed(a *attempt) error {
 	if a.account == nil || !a.account.Restricted() || a.x.match.Endpoint != llm.UploadFile {
 		return nil
@@ -32,7 +31,7 @@ func fileAllowed(a *attempt) error {
 		}
 		return nil
 	})
-	if u.Purpose != "batch" && fault.Has(err, fault.TooLarge) { // no line of a batch
+	if u.Purpose != "batch" && fault.Has(err, fault.TooLarge) { // a line this long is not one of a batch
 		return nil
 	}
 	return err

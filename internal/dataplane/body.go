@@ -17,9 +17,9 @@ import (
 	"sluice/internal/wire/syntax"
 )
 
-// readBody takes the body in, in the form that the route asks for. A typed JSON
-// body is checked and its top level indexed; a form is checked part by part; what
-// is only passed through is held only when it may have to be read or sent twice.
+// readBody reads the request body in the form that the route needs. A typed JSON body is
+// checked and its top level is indexed. A form is checked part by part. A body that is only
+// passed through is buffered only when it may have to be read or sent twice.
 func (g *Gateway) readBody(x *exchange) error {
 	if x.ctl.nitro == "true" {
 		return g.readUnread(x)
@@ -57,7 +57,8 @@ func (g *Gateway) readJSON(x *exchange) error {
 	return g.readFields(x)
 }
 
-// orCoded is what is wrong with a body that cannot be read: err, unless it is compressed.
+// orCoded returns the error for a body that cannot be parsed: err, or fault.UnsupportedMedia when
+// the body has a content encoding and err does not name a field.
 func (x *exchange) orCoded(err error) error {
 	coding := x.req.Header.Get("content-encoding")
 	if coding != "" && !strings.EqualFold(coding, "identity") && fault.From(err).Param == "" {
@@ -66,7 +67,7 @@ func (x *exchange) orCoded(err error) error {
 	return err
 }
 
-// readFields takes what routing must know from the top level of the body.
+// readFields reads the fields that routing needs from the top level of the body.
 func (g *Gateway) readFields(x *exchange) error {
 	x.nameModel(x.doc.String("model"))
 	x.stream, _ = x.doc.Bool("stream")
@@ -75,8 +76,8 @@ func (g *Gateway) readFields(x *exchange) error {
 	return nil
 }
 
-// nameModel takes the model of a body, if it has one. A deployment in the path comes before
-// it, as it does at Azure: clients send a name of no meaning beside it.
+// nameModel sets the model from the body, if ok. A deployment in the path takes precedence, as it
+// does at Azure: clients send a meaningless model name with it.
 func (x *exchange) nameModel(sent string, ok bool) {
 	if x.deployed != "" {
 		sent, ok = x.deployed, true
@@ -86,13 +87,13 @@ func (x *exchange) nameModel(sent string, ok bool) {
 	}
 }
 
-// atModelPrefixes are the beginnings of model names that providers themselves write with an @:
+// atModelPrefixes are the first segments of provider model names that begin with an @, such as
 // "@cf/meta/llama-3.1-8b-instruct" of Workers AI.
 // Source: https://developers.cloudflare.com/workers-ai/models, read 2026-11.
 var atModelPrefixes = map[string]bool{"cf": true, "hf": true}
 
-// splitModel is splitModel for a name that may be a provider's own, unless there is a
-// saved provider of that slug.
+// splitModel is the function splitModel, except that a name with one of atModelPrefixes is not
+// split unless the workspace has a saved provider with that slug.
 func (x *exchange) splitModel(m string) (account, model string) {
 	account, model = splitModel(m)
 	if atModelPrefixes[account] && x.dir.FindAccount(x.key.Principal.WorkspaceID, account) == nil {
@@ -101,7 +102,7 @@ func (x *exchange) splitModel(m string) (account, model string) {
 	return account, model
 }
 
-// splitModel takes "@slug/model" apart; any other name stays whole.
+// splitModel splits "@slug/model" into slug and model. Any other name is the model, unchanged.
 // Source: spec, Chat request shape.
 func splitModel(m string) (account, model string) {
 	if rest, ok := strings.CutPrefix(m, "@"); ok {
@@ -134,15 +135,15 @@ func (g *Gateway) readForm(x *exchange) error {
 	return nil
 }
 
-// readOpaque holds a pass-through body that is JSON, which may name the provider in its
-// model field and is what rules of the config are about, and leaves anything else to be
-// sent as it comes.
+// readOpaque buffers a pass-through body that is JSON, because its model field may name the
+// provider and rules of the config may apply to its fields. The fields of a form for videos
+// are read, too. Any other body is sent as it arrives.
 func (g *Gateway) readOpaque(x *exchange) error {
 	if x.req.Body == nil || x.req.Length == 0 {
 		return nil
 	}
 	if mediaType(x.ctl.contentType) == "multipart/form-data" && jobs.KindOf(x.match.Endpoint, x.req.Method, x.path) == jobs.Video {
-		return g.readForm(x) // its fields say what it costs
+		return g.readForm(x) // its fields determine the cost
 	}
 	x.bodyNotParsed = true
 	if t := mediaType(x.ctl.contentType); t != "application/json" && !strings.HasSuffix(t, "+json") {
@@ -155,8 +156,8 @@ func (g *Gateway) readOpaque(x *exchange) error {
 	if err != nil {
 		return fault.Wrap(fault.Internal, err)
 	}
-	// What is no JSON object is not ours to refuse here: the upstream knows its own
-	// bodies. A doubled security-relevant field is refused all the same.
+	// A body that is not a JSON object is not rejected here: the upstream checks its
+	// own bodies. A duplicate security-relevant field is rejected all the same.
 	d := newDoc()
 	if err := splice.Scan(raw, d); err != nil {
 		docs.Put(d)
@@ -169,7 +170,7 @@ func (g *Gateway) readOpaque(x *exchange) error {
 	return g.readFields(x)
 }
 
-// passBodyThrough has a body sent as it comes.
+// passBodyThrough prepares the body to be streamed to the upstream unchanged.
 func (g *Gateway) passBodyThrough(x *exchange) error {
 	if x.req.Length > g.set.MaxUploadBytes {
 		return tooLarge(g.set.MaxUploadBytes)
@@ -180,7 +181,7 @@ func (g *Gateway) passBodyThrough(x *exchange) error {
 	return nil
 }
 
-// holdDirect takes a body in that was to be sent as it comes, because it may have
+// holdDirect buffers a body that was to be streamed to the upstream, because it may have
 // to be sent twice.
 func (g *Gateway) holdDirect(x *exchange) error {
 	if x.direct == nil {
@@ -199,8 +200,8 @@ func (g *Gateway) hold(x *exchange, limit int64) error {
 	return unheld(x.spool.Fill(x.req.Body, x.req.Length, limit), limit)
 }
 
-// unheld is what becomes of a failure to take a body in: a refusal where the client can be
-// told, else a client that left.
+// unheld converts an error from reading the request body. The result is a rejection if the client
+// or the gateway's disk is at fault, otherwise fault.ClientGone. It is nil for a nil err.
 func unheld(err error, limit int64) error {
 	if err == nil {
 		return nil
@@ -223,8 +224,8 @@ func unheld(err error, limit int64) error {
 	return fault.Wrap(fault.ClientGone, err)
 }
 
-// unsent is what becomes of a call that failed because the client's body could not be sent on
-// to its end, be it before the provider answered or while it did; nil for other failures.
+// unsent converts the error of a call that failed because the client's body could not be forwarded
+// completely, before or during the provider's response. It returns nil for any other failure.
 func (g *Gateway) unsent(err error) *fault.Error {
 	if err == nil || !ofBody(err) {
 		return nil
@@ -232,13 +233,13 @@ func (g *Gateway) unsent(err error) *fault.Error {
 	return fault.From(unheld(err, g.set.MaxUploadBytes))
 }
 
-// ofBody reports whether a failure is that of a body that could not be sent on.
+// ofBody reports whether a call failed because the client's body could not be forwarded.
 func ofBody(err error) bool {
 	var bodyErr *transport.BodyError
 	return errors.As(err, &bodyErr)
 }
 
-// diskFailed reports whether an error is that of the spool's file, not the client's.
+// diskFailed reports whether err comes from the spool's file, not from the client.
 func diskFailed(err error) bool {
 	if err == nil {
 		return false
@@ -251,13 +252,14 @@ func tooLarge(limit int64) *fault.Error {
 	return fault.Newf(fault.TooLarge, "the body exceeds %d bytes, the maximum of this gateway; send a smaller body", limit).WithParam("body")
 }
 
-// docs keeps the indexes of bodies for the next request.
+// docs pools the indexes of bodies.
 var docs = sync.Pool{New: func() any { return new(splice.Doc) }}
 
 func newDoc() *splice.Doc { return docs.Get().(*splice.Doc) }
 
-// mediaType is the type of a content-type header without parameters, lower case;
-// one that cannot be read stays as it is, so that a refusal can show it.
+// mediaType returns the type of a content-type header in lower case, without parameters. If the
+// header cannot be parsed, it returns the part before the first semicolon, so that an error
+// message can quote it.
 func mediaType(v string) string {
 	if v == "application/json" || v == "" {
 		return v
@@ -270,7 +272,7 @@ func mediaType(v string) string {
 	return t
 }
 
-// clip shortens what a caller sent before it is shown back.
+// clip shortens a value from a caller to 80 bytes before an error message quotes it.
 func clip(s string) string {
 	if len(s) > 80 {
 		return s[:80] + "…"

@@ -10,18 +10,18 @@ import (
 	"sluice/internal/splice"
 )
 
-// A call may have its provider bring in what stands in no body: what its tools find, fetch or are
-// answered, and what it keeps. The model reads that, and it is paid as input.
+// A provider may add input that is not in the body of the call: results of its tools and content
+// that it stores. The model reads that input, and it is billed as input.
 
-// contentFields are the members of a body that say what, not how, and those of tools that the caller
-// runs: they begin no search.
+// contentFields lists the body members that contain content or tools that the caller runs. They
+// never start a search.
 var contentFields = map[string]bool{
 	`"messages"`: true, `"input"`: true, `"prompt"`: true, `"system"`: true, `"instructions"`: true, `"contents"`: true,
 	`"systemInstruction"`: true, `"system_instruction"`: true, `"functions"`: true, `"tool_choice"`: true, `"response_format"`: true, `"metadata"`: true,
 }
 
-// inputMembers are the members beside tools by which a provider brings in input, in the words of all
-// providers, without capitals and underscores.
+// inputMembers lists the members, other than tools, by which a provider adds input. It contains
+// the names of all providers, in lower case and without underscores.
 // Source: https://platform.claude.com/docs/en/agents-and-tools/mcp-connector,
 // https://openrouter.ai/docs/guides/features/plugins/overview, https://openrouter.ai/docs/guides/features/presets,
 // https://ai.google.dev/gemini-api/docs/caching, https://ai.google.dev/gemini-api/docs/interactions,
@@ -32,10 +32,10 @@ var inputMembers = map[string]bool{
 	"enablesearch": true, "connectors": true, "datasources": true, "cachedcontent": true, "previousinteractionid": true,
 }
 
-// extraHolders are the members in which libraries send further ones.
+// extraHolders lists the members in which client libraries send additional members.
 var extraHolders = map[string]bool{"extrabody": true, "google": true, "parameters": true}
 
-// hasProviderInput reports whether the provider may bring in input by itself.
+// hasProviderInput reports whether the provider may add input to the call.
 func (a *attempt) hasProviderInput() bool {
 	if a.spec.ID == "openrouter" && (strings.Contains(a.model, "@preset/") || strings.HasSuffix(a.model, ":online")) {
 		return true
@@ -58,14 +58,15 @@ func (a *attempt) hasProviderInput() bool {
 	return false
 }
 
-// isProviderInput is brings of a parameter, whose name may be raw.
+// isProviderInput reports whether one parameter may make the provider add input. name may be raw
+// JSON.
 func (a *attempt) isProviderInput(name, val []byte, depth int) bool {
 	var key [longestName]byte
 	plain := plainName(key[:0], name)
 	switch {
 	case string(plain) == "tools":
 		return a.hasProviderTool(val, "")
-	case string(plain) == "toolconfig": // of Converse, whose tools are the caller's or the system's
+	case string(plain) == "toolconfig": // of Converse, whose tools belong to the caller or to the system
 		return bytes.Contains(val, []byte(`"systemTool"`))
 	case inputMembers[string(plain)]:
 		return isSet(val)
@@ -79,7 +80,7 @@ func (a *attempt) isProviderInput(name, val []byte, depth int) bool {
 	return false
 }
 
-// isSet reports whether a value asks for something: {} does, of a tool without settings.
+// isSet reports whether a value enables something. {} does: it is a tool without settings.
 func isSet(val []byte) bool {
 	switch string(val) {
 	case "", "null", "false", `""`, "[]":
@@ -88,8 +89,8 @@ func isSet(val []byte) bool {
 	return true
 }
 
-// hasProviderTool reports whether a raw list has a tool that the provider runs, or may run, in
-// which a word stands; an empty word stands in each.
+// hasProviderTool reports whether a raw list has a tool that the provider runs, or may run, and
+// that contains word. An empty word matches each tool.
 func (a *attempt) hasProviderTool(tools []byte, word string) bool {
 	if len(tools) > 0 && tools[0] == '{' {
 		return mentions(tools, word)
@@ -102,13 +103,14 @@ func (a *attempt) hasProviderTool(tools []byte, word string) bool {
 	return false
 }
 
-// callerTools are how the types of tools begin that the caller runs, of Anthropic with a date
-// after them. Source: https://platform.claude.com/docs/en/agents-and-tools/tool-use/overview,
+// callerTools lists prefixes of the types of tools that the caller runs. Anthropic's types end
+// with a date.
+// Source: https://platform.claude.com/docs/en/agents-and-tools/tool-use/overview,
 // https://platform.openai.com/docs/guides/tools, read 2026-11.
 var callerTools = [...]string{"bash_", "text_editor_", "memory_", "computer", "local_shell", "apply_patch"}
 
-// callerRuns reports whether the caller runs a tool, or every tool of a group: what it found
-// comes with the next call.
+// callerRuns reports whether the caller runs a tool, or each tool of a group. The results of such
+// a tool are in the body of the next call.
 func (a *attempt) callerRuns(tool []byte, depth int) bool {
 	raw, typed := splice.Find(tool, "type")
 	if typed && (splice.IsName(raw, "function") || splice.IsName(raw, "custom")) {
@@ -132,8 +134,9 @@ func (a *attempt) callerRuns(tool []byte, depth int) bool {
 	}
 }
 
-// callerRunsUntyped is callerRuns of a tool without a type: of Anthropic {"name":…,"input_schema":…},
-// of Gemini {"functionDeclarations":[…]}, of Converse {"toolSpec":…}.
+// callerRunsUntyped is callerRuns for a tool without a type: Anthropic's
+// {"name":…,"input_schema":…}, Gemini's {"functionDeclarations":[…]} or Converse's
+// {"toolSpec":…}.
 func (a *attempt) callerRunsUntyped(tool []byte) bool {
 	for name, val := range splice.Members(tool) {
 		var key [longestName]byte
@@ -148,7 +151,8 @@ func (a *attempt) callerRunsUntyped(tool []byte) bool {
 	return !a.isGoogleBuiltin(tool)
 }
 
-// isGoogleBuiltin reports whether Google runs what is called as a function of the caller's.
+// isGoogleBuiltin reports whether Google itself runs a tool that is declared like a caller's
+// function.
 func (a *attempt) isGoogleBuiltin(tool []byte) bool {
 	if a.spec.ID != "google" && a.spec.ID != "vertex-ai" {
 		return false
@@ -156,8 +160,8 @@ func (a *attempt) isGoogleBuiltin(tool []byte) bool {
 	return gemini.IsBuiltin(splice.Text(tool, "name")) || gemini.IsBuiltin(splice.Text(tool, "function", "name"))
 }
 
-// mentionsSearch reports whether what stands beside the conversation speaks of searching,
-// but for tools that the caller runs.
+// mentionsSearch reports whether a parameter outside the conversation mentions search. Tools that
+// the caller runs do not count.
 func (a *attempt) mentionsSearch() bool {
 	for _, params := range [...][]routing.Param{a.target.Override, a.target.Default} {
 		for i := range params {
@@ -177,7 +181,7 @@ func (a *attempt) mentionsSearch() bool {
 	return false
 }
 
-// isSearchParam is mentionsSearch of a parameter.
+// isSearchParam is mentionsSearch for one parameter.
 func (a *attempt) isSearchParam(name, val []byte) bool {
 	var key [longestName]byte
 	if string(plainName(key[:0], name)) != "tools" {
@@ -186,8 +190,8 @@ func (a *attempt) isSearchParam(name, val []byte) bool {
 	return a.hasProviderTool(val, "search")
 }
 
-// mentions reports whether a word stands in a raw value or name, however it is spelled:
-// "googleSearch" speaks of search, and "codeExecution" of code_execution. The word has no capitals.
+// mentions reports whether a raw value or name contains a word in any spelling: "googleSearch"
+// contains search, and "codeExecution" contains code_execution. The word must be in lower case.
 func mentions(raw []byte, word string) bool {
 	if word == "" {
 		return true
@@ -198,7 +202,7 @@ func mentions(raw []byte, word string) bool {
 	return mentionsPlain(raw, strings.ReplaceAll(word, "_", ""))
 }
 
-// mentionsPlain is mentions without regard to capitals, underscores and hyphens.
+// mentionsPlain is mentions for an unescaped value and a word without underscores.
 func mentionsPlain(raw []byte, word string) bool {
 	for at := range raw {
 		if hasSpelling(raw[at:], word) {
@@ -208,7 +212,7 @@ func mentionsPlain(raw []byte, word string) bool {
 	return false
 }
 
-// hasSpelling reports whether a text begins with a word, whatever its capitals, underscores and hyphens.
+// hasSpelling reports whether a text begins with a word, ignoring case, underscores and hyphens.
 func hasSpelling(text []byte, word string) bool {
 	for _, c := range text {
 		switch {

@@ -2,11 +2,11 @@ package dataplane
 
 import "sync"
 
-// cache keeps what was worked out lately, because callers ask for the same few things with
-// every request. When it is full it forgets all: that is rare, and cheaper than keeping an
-// order. Safe for concurrent use.
+// cache stores recent results, because callers send the same few values with every request. A
+// full cache is cleared completely: that is rare, and cheaper than tracking an order. Safe for
+// concurrent use.
 type cache[K comparable, V any] struct {
-	maxEntries int // entries
+	maxEntries int // maximum number
 
 	mu    sync.RWMutex // guards known
 	known map[K]V
@@ -23,14 +23,14 @@ func (c *cache[K, V]) get(k K) (v V, ok bool) {
 	return v, ok
 }
 
-// drop forgets k.
+// drop removes k.
 func (c *cache[K, V]) drop(k K) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.known, k)
 }
 
-// put keeps v under k, neither of which may hold on to the text of a request.
+// put stores v under k. Neither may refer to the memory of a request.
 func (c *cache[K, V]) put(k K, v V) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

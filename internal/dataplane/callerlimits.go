@@ -11,22 +11,21 @@ import (
 	"sluice/internal/tenant"
 )
 
-// callerLimits are the limits of a caller.
+// callerLimits are the limits of a caller's API key and workspace.
 type callerLimits struct{ key, workspace *quota.Plan }
 
-// limitStage is how far the limits of a caller were asked.
+// limitStage is how far the caller's limits have been checked.
 type limitStage uint8
 
 const (
-	entered limitStage = iota // what they let through is taken, or there are none
-	waiting                   // they are asked together with those of the first attempt
-	counted                   // so they were, and the target's refused: requests are used, nothing is held
+	entered limitStage = iota // the caller's holds are taken, or there are none
+	waiting                   // they are checked together with those of the first attempt
+	counted                   // they were checked, and the target's limits rejected the call: requests are used, nothing is held
 )
 
-// limitCaller refuses a caller whose key or workspace has used up a budget or a rate of
-// tokens, then takes one request from the rates of both. Where others have to be asked for that, and by what
-// is known here all of it fits, it waits for the limits of the first attempt: a call asks
-// once.
+// limitCaller rejects a caller whose key or workspace has used up a budget or a token rate, then
+// takes one request from the rates of both. If that needs a remote check and the local counts
+// suffice, the check waits for the limits of the first attempt, so that a call makes only one.
 // Source: contract/identity-and-governance.md section 7, the order of checks.
 func (g *Gateway) limitCaller(ctx context.Context, x *exchange) error {
 	if x.metered = gated && metered(x.match, x.req.Method, x.path); !x.metered {
@@ -35,7 +34,7 @@ func (g *Gateway) limitCaller(ctx context.Context, x *exchange) error {
 	p := &x.key.Principal
 	key, workspace := x.dir.Limits(keys.Kind, p.ID), x.dir.Limits(tenant.WorkspaceKind, p.WorkspaceID)
 	x.limits = callerLimits{key, workspace}
-	h := append(x.scratch.caller[:0], key.Budgets...) // of amount 0: whether anything is left, as of rates of tokens; each attempt takes from both
+	h := append(x.scratch.caller[:0], key.Budgets...) // of amount 0, to check that something is left, also of token rates; each attempt takes from both
 	h = append(append(append(h, workspace.Budgets...), workspace.Rates...), key.Rates...)
 	for i := range h {
 		h[i].Org = p.OrgID
@@ -44,14 +43,14 @@ func (g *Gateway) limitCaller(ctx context.Context, x *exchange) error {
 	switch {
 	case len(h) == 0:
 		return nil
-	case x.match.Endpoint != llm.Realtime && g.Limiter.Defers(x.started, h): // a conversation may never have a response
+	case x.match.Endpoint != llm.Realtime && g.Limiter.Defers(x.started, h): // a Realtime conversation may never have a response
 		x.entry = waiting
 		return nil
 	}
 	return g.checkCallerOnly(ctx, x, x.started)
 }
 
-// checkCallerOnly asks the limits of a caller and no others.
+// checkCallerOnly checks the limits of a caller and no others.
 func (g *Gateway) checkCallerOnly(ctx context.Context, x *exchange, now time.Time) error {
 	x.entry = entered
 	if err := g.take(ctx, now, x.scratch.caller, atCaller); err != nil {
@@ -61,9 +60,9 @@ func (g *Gateway) checkCallerOnly(ctx context.Context, x *exchange, now time.Tim
 	return nil
 }
 
-// checkDeferred asks limits of a caller that still wait when the call is over: one that is
-// refused before it comes to the limits of a target is a request too. What they say is
-// before err, which is how the call went.
+// checkDeferred checks the caller's limits if they still wait when the call is over: a call that
+// is rejected before the target's limits is a request too. Its rejection takes precedence over
+// err, the result of the call.
 func (g *Gateway) checkDeferred(ctx context.Context, x *exchange, err error) error {
 	if x.entry != waiting {
 		return err
@@ -78,8 +77,9 @@ func (g *Gateway) checkDeferred(ctx context.Context, x *exchange, err error) err
 	return refused
 }
 
-// checkWithTarget takes the holds of an attempt and with them, unless they are taken, those of
-// its caller: all or none, in one question. A refusal of the caller's own limits is final.
+// checkWithTarget takes the holds of an attempt, together with those of its caller unless they
+// are already taken. It takes all or none, in one step. A rejection by the caller's limits is
+// final.
 func (g *Gateway) checkWithTarget(ctx context.Context, x *exchange, now time.Time, holds []quota.Hold) error {
 	if x.entry == entered {
 		return g.take(ctx, now, holds, atTarget)
@@ -109,13 +109,13 @@ func (g *Gateway) checkWithTarget(ctx context.Context, x *exchange, now time.Tim
 	return nil
 }
 
-// ofCaller reports whether a refusal is one of the caller's own limits, which bind it at
-// every target.
+// ofCaller reports whether a rejection comes from the caller's limits, which apply to every
+// target.
 func ofCaller(f *fault.Error) bool {
 	return f.Code == fault.KeyBudgetExhausted || f.Code == fault.KeyRateLimited
 }
 
-// releaseCallerHolds gives the holds of the caller back. What was used is charged by each attempt.
+// releaseCallerHolds releases the caller's holds. Each attempt charges its own usage.
 func (g *Gateway) releaseCallerHolds(x *exchange) {
 	if len(x.holds) == 0 {
 		return

@@ -2,20 +2,20 @@ package dataplane
 
 import "sluice/internal/wire"
 
-// capture keeps the beginning of what passes by. Its rooms are lent: free gives them back,
-// and nothing of them may be used any more then. It takes one room after another, because
-// streams that moved to larger ones would leave those behind that they came from, all at
-// about the same time. Zero but for max is ready.
+// capture stores the beginning of a stream in pooled buffers. free returns them to the pool, and
+// their contents must not be used afterwards. It adds buffers instead of growing one, because
+// streams that outgrow their buffers at the same time would leave many unused buffers in the
+// pool. The zero value with max set is ready.
 type capture struct {
-	size int64 // of all that passed by
+	size int64 // bytes of the stream so far
 	max  int
-	held int       // bytes of it that are kept
-	full []*[]byte // the rooms with the first of them
-	last *[]byte   // the room with the others, nil before there are any
-	used int       // bytes in it
+	held int       // bytes stored
+	full []*[]byte // the full buffers
+	last *[]byte   // the buffer in use, nil before the first
+	used int       // bytes used in last
 }
 
-// take notes a piece.
+// take adds a chunk of the stream.
 func (c *capture) take(p []byte) {
 	c.size += int64(len(p))
 	for p = p[:min(len(p), max(0, c.max-c.held))]; len(p) > 0; {
@@ -27,13 +27,13 @@ func (c *capture) take(p []byte) {
 	}
 }
 
-// extend makes place for n bytes: so that a long answer has few rooms, and little of them
-// unused.
+// extend adds a buffer for n bytes. Its size depends on the bytes stored, so that a long response
+// has few buffers with little unused memory.
 func (c *capture) extend(n int) {
 	switch {
 	case c.last == nil:
 		c.last = wire.GetBuffer(n)
-	case n > c.held: // it costs less to move what there is now than all of it later
+	case n > c.held: // copying the bytes stored now costs less than copying all of them later
 		c.join(c.held + n)
 	default:
 		c.full = append(c.full, c.last)
@@ -41,7 +41,7 @@ func (c *capture) extend(n int) {
 	}
 }
 
-// bytes is what was kept, in one piece, until more is taken.
+// bytes returns the stored bytes as one slice. It is valid until the next take.
 func (c *capture) bytes() []byte {
 	if len(c.full) > 0 {
 		c.join(c.held)
@@ -52,7 +52,7 @@ func (c *capture) bytes() []byte {
 	return (*c.last)[:c.used]
 }
 
-// join moves what was kept to one room for at least n bytes.
+// join copies the stored bytes to one buffer for at least n bytes.
 func (c *capture) join(n int) {
 	full := wire.GetBuffer(n)
 	data := (*full)[:0]
@@ -64,10 +64,10 @@ func (c *capture) join(n int) {
 	c.last, c.used, c.held = full, len(data), len(data)
 }
 
-// isComplete reports whether all that passed by was kept.
+// isComplete reports whether the complete stream is stored.
 func (c *capture) isComplete() bool { return c.size == int64(c.held) }
 
-// free gives the rooms back.
+// free returns the buffers to the pool.
 func (c *capture) free() {
 	for _, buf := range c.full {
 		wire.PutBuffer(buf)

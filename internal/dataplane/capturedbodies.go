@@ -9,8 +9,8 @@ import (
 	"sluice/internal/record"
 )
 
-// capturesBodies reports whether bodies and header lines are put on record: as the workspace
-// wants it, unless the caller's x-gateway-debug says otherwise and the organisation lets it.
+// capturesBodies reports whether bodies and header fields are recorded. The workspace's setting
+// applies, unless x-gateway-debug overrides it and the organisation permits that.
 // Source: contract/content-and-observability.md 3.2.
 func (x *exchange) capturesBodies() bool {
 	if x.scope != nil && x.scope.Enforced {
@@ -19,15 +19,15 @@ func (x *exchange) capturesBodies() bool {
 	return x.ctl.debug == "true" || x.ctl.debug != "false" && (x.scope == nil || !x.scope.MetricsOnly)
 }
 
-// captureClientRequest keeps the client's own JSON body where another one was sent for it, and what
-// lies between the two.
+// captureClientRequest records the client's JSON body if a different one was sent, and the
+// intermediate body after the changes of the config.
 func (g *Gateway) captureClientRequest(a *attempt, r *record.Attempt) {
 	x := a.x
 	doc := x.doc
 	if x.prompt != nil {
 		doc = x.prompt.plain.doc
 	}
-	if doc == nil || a.plan == nil { // what was refused before a target was chosen could fill the disk
+	if doc == nil || a.plan == nil { // requests rejected before a target was chosen could fill the disk
 		return
 	}
 	original := doc.Source()
@@ -40,8 +40,9 @@ func (g *Gateway) captureClientRequest(a *attempt, r *record.Attempt) {
 	}
 }
 
-// captureClientResponse keeps the answer in hand where it is another one than the upstream's. That
-// the provider's id was put into it is noted alone: it would be all of most answers again.
+// captureClientResponse records the client's response if it differs from the upstream's. If only
+// the provider's id was added, it records just that fact: the copy would double the size of most
+// responses.
 func (g *Gateway) captureClientResponse(a *attempt) {
 	b := a.response.body
 	if a.log().Named || !a.x.capturesBodies() || sameBytes(b, a.log().Response.Bytes) && int64(len(b)) == a.log().Response.Size {
@@ -50,8 +51,8 @@ func (g *Gateway) captureClientResponse(a *attempt) {
 	a.log().ClientResponse = g.truncateBody(a.response.header.Get("content-type"), b, int64(len(b)))
 }
 
-// captureError keeps the error of the gateway that the client gets for an attempt, if none
-// follows it.
+// captureError records the gateway's error that the client gets for an attempt, if no further
+// attempt follows.
 func (g *Gateway) captureError(a *attempt) {
 	if a.committed || a.fault.Code == fault.ClientGone || !a.x.capturesBodies() {
 		return
@@ -60,6 +61,6 @@ func (g *Gateway) captureError(a *attempt) {
 	a.log().ClientResponse = g.truncateBody("application/json", b, int64(len(b)))
 }
 
-// sameBytes reports whether two bodies begin at the same place in memory: one is the
-// other, or the beginning of it.
+// sameBytes reports whether two slices start at the same memory address: one is equal to the
+// other or a prefix of it.
 func sameBytes(a, b []byte) bool { return unsafe.SliceData(a) == unsafe.SliceData(b) }

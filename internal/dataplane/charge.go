@@ -11,7 +11,7 @@ import (
 	"sluice/internal/tokens"
 )
 
-// charge is what a call came to.
+// charge is the final usage and cost of a call.
 type charge struct {
 	state ledger.State
 	usage llm.Usage
@@ -19,22 +19,22 @@ type charge struct {
 	bill  catalog.Cost
 }
 
-// outcome is how a call of a provider ended, as far as money is concerned. There is one
-// rule for each; docs/money.md has them in a table.
+// outcome is the way a call of a provider ended, as far as billing is concerned. Each outcome has
+// one billing rule; docs/money.md has them in a table.
 type outcome uint8
 
 const (
-	answered            outcome = iota // whole, with a status of success
-	refused                            // with an error of the provider
-	unsent                             // before the provider could have seen it
-	abandoned                          // sent, and nothing usable came back
-	broken                             // in the middle of the answer: client gone, upstream cut, stalled, an error in a stream
-	inBackground                       // with a response on which the provider works; another attempt follows that
-	abandonedBackground                // with an answer or a response of which nobody will hear what it comes to
-	parked                             // with a job, whose row has charged the budgets
+	answered            outcome = iota // the response is complete and has a success status
+	refused                            // the provider returned an error
+	unsent                             // the call failed before the provider could have received it
+	abandoned                          // the call was sent and returned nothing usable
+	broken                             // the response ended early: client gone, upstream cut, stalled, an error in a stream
+	inBackground                       // the provider still works on the response; another attempt follows it
+	abandonedBackground                // the provider may continue, and its final usage cannot be learned
+	parked                             // the call created a job, whose row has charged the budgets
 )
 
-// outcomeFor is how the attempt ended.
+// outcomeFor returns the billing outcome of an attempt that is recorded with o.
 func (a *attempt) outcomeFor(o record.Outcome) outcome {
 	switch {
 	case !a.sentUpstream:
@@ -47,15 +47,15 @@ func (a *attempt) outcomeFor(o record.Outcome) outcome {
 		return answered
 	case a.unknowable(a.fault):
 		return abandonedBackground
-	case !a.committed && !a.bodyReadAt.IsZero() && a.upstream < 400 && a.log().Usage.Reported: // whole, and of no use but for its usage
+	case !a.committed && !a.bodyReadAt.IsZero() && a.upstream < 400 && a.log().Usage.Reported: // complete, but only its usage can be used
 		return answered
 	case a.failing != 0 && len(a.response.body) > 0 && !a.log().Usage.Reported && a.answeredSome():
 		return answered
-	case !a.committed && a.fault == nil && o == record.Failed: // with an error status, or with one in an answer of success
+	case !a.committed && a.fault == nil && o == record.Failed: // an error status, or an error in a response with a success status
 		return refused
 	case a.committed, a.log().BytesOut > 0 && a.upstream < 400:
 		return broken
-	case a.fault != nil && ofBody(a.fault): // the provider had begun to answer
+	case a.fault != nil && ofBody(a.fault): // the provider had begun to respond
 		return abandoned
 	case a.upstream >= 400 || o == record.Failed:
 		return refused
@@ -63,13 +63,12 @@ func (a *attempt) outcomeFor(o record.Outcome) outcome {
 	return abandoned
 }
 
-// answeredSome reports whether there are words of the model in an answer that says that it
-// failed.
+// answeredSome reports whether a response that reports a failure contains text of the model.
 func (a *attempt) answeredSome() bool {
 	return a.x.g.counter.ResponseBody(a.x.match.Endpoint, a.response.body, a.priceName()).Tokens > 0
 }
 
-// retryOutcome is how a call ended that was given up for another try.
+// retryOutcome returns the billing outcome of a call that was abandoned for a retry.
 func (a *attempt) retryOutcome(err error) outcome {
 	switch {
 	case !a.sentUpstream:
@@ -78,7 +77,7 @@ func (a *attempt) retryOutcome(err error) outcome {
 		return a.outcome
 	case err == nil:
 		return refused
-	case a.job != nil: // which may have begun
+	case a.job != nil: // the job may have begun
 		return abandonedBackground
 	case a.unknowable(fault.From(err)):
 		return abandonedBackground
@@ -86,9 +85,9 @@ func (a *attempt) retryOutcome(err error) outcome {
 	return abandoned
 }
 
-// charge works out what a call came to. What the provider counted counts, however the call
-// ended. Where it counted nothing, an answer is counted here; a call that brought none
-// cost its input, unless the provider refused it or never saw it.
+// charge computes the usage and cost of a call. Usage that the provider reported is billed,
+// however the call ended. Otherwise the gateway counts the response. A call without a
+// response costs its input, unless the provider refused it or never received it.
 func (g *Gateway) charge(a *attempt, e outcome) charge {
 	g.priceAgain(a)
 	o := charge{state: ledger.Settled, usage: a.log().Usage.Bounded()}
@@ -109,7 +108,7 @@ func (g *Gateway) charge(a *attempt, e outcome) charge {
 	model, tariff := g.billed(a)
 	o.basis = catalog.NewBasis(a.x.match.Endpoint, model, a.model, &a.reservation.maxUsage, &o.usage)
 	if o.usage.Tier == llm.UsualTier {
-		o.usage.Tier = "" // as the basis says now, and as nearly every record would
+		o.usage.Tier = "" // the basis reflects it; nearly every record would repeat it
 	}
 	o.basis.Other = append(o.basis.Other, a.pages(o.usage.Pages)...)
 	u := o.basis.Units(a.x.match.Endpoint, &o.usage)
@@ -120,16 +119,16 @@ func (g *Gateway) charge(a *attempt, e outcome) charge {
 	return o
 }
 
-// maxCharge is the bound of a call: what it came to as far as limits are concerned where nobody
-// can say.
+// maxCharge returns the maximum cost of a call as its charge, for limits. It is used when the
+// actual usage cannot be determined.
 func (s *reservation) maxCharge() charge {
 	maximum := llm.Usage{InputTokens: s.maxUsage.Input, OutputTokens: s.maxUsage.Output}
 	return charge{state: ledger.Unknown, usage: maximum, bill: catalog.Cost{Cost: s.maxCostNano, Version: s.tariff.Version(), Reason: s.tariff.Reason()}}
 }
 
-// estimatedUsage is a usage with what the provider did not count counted here. Of a stream that
-// broke the larger count holds: a provider that counts as it goes may not have come to
-// the end.
+// estimatedUsage returns u with the counts that the provider did not report, counted here. For a
+// stream that ended early the larger output count is used, because a provider that reports counts
+// while it streams may not have reported the last ones.
 func (g *Gateway) estimatedUsage(a *attempt, u llm.Usage, hasResponse bool) llm.Usage {
 	ep, model := a.countableEndpoint(), a.priceName()
 	switch {
@@ -142,7 +141,7 @@ func (g *Gateway) estimatedUsage(a *attempt, u llm.Usage, hasResponse bool) llm.
 	}
 	if hasResponse {
 		countedTokens := g.countOutput(a, ep, model)
-		if maximum := a.reservation.maxUsage.Output; maximum > 0 { // an estimate does not pass what was held
+		if maximum := a.reservation.maxUsage.Output; maximum > 0 { // an estimate does not exceed the reserved output
 			countedTokens = min(countedTokens, maximum)
 		}
 		u.OutputTokens = max(u.OutputTokens, countedTokens)
@@ -151,25 +150,25 @@ func (g *Gateway) estimatedUsage(a *attempt, u llm.Usage, hasResponse bool) llm.
 	return u
 }
 
-// unreadBytes is how many bytes of a body that is not read are taken for a token: as many as a
-// usual text has.
+// unreadBytes is the number of bytes that count as one token in a body that is not parsed, as in
+// typical text.
 const unreadBytes = 4
 
-// unkeptBytes is how many bytes of an answer of which nothing is kept are taken for a token.
-// An event of a stream has more and brings one.
+// unkeptBytes is the number of bytes that count as one token in a response of which nothing is
+// stored. A stream event is larger and contains one token.
 const unkeptBytes = 64
 
-// countOutput counts the answer: as the caller gets it or else as far as it is kept; of a longer
-// one the rest counts alike.
+// countOutput counts the tokens of the response: of the complete body that the caller gets, or of
+// the part that is stored. If only a part is stored, the count is scaled up to the full size.
 func (g *Gateway) countOutput(a *attempt, ep llm.Endpoint, model string) int64 {
 	if len(a.response.body) > 0 {
-		if eventStream(a.response.header) { // of an answer that came whole
+		if eventStream(a.response.header) { // of a response that was buffered
 			return g.counter.Text(tokens.EventText(a.response.body), model).Tokens
 		}
 		return g.counter.ResponseBody(ep, a.response.body, model).Tokens
 	}
 	body := &a.log().Response
-	if a.raw.max > 0 { // in the words that are counted
+	if a.raw.max > 0 { // the caller's format, which the counter reads
 		body = &a.log().ClientResponse
 	}
 	if len(body.Bytes) == 0 {
@@ -187,7 +186,7 @@ func (g *Gateway) countOutput(a *attempt, ep llm.Endpoint, model string) int64 {
 	return n
 }
 
-// spend is what the record of the attempt says.
+// spend returns the money part of the attempt's record.
 func (s *reservation) spend(r *scratch) record.Spend {
 	o := &s.finalCharge
 	p := record.Spend{State: o.state.String(), Cost: o.bill.Cost, Saved: o.bill.Saved, MaxCost: s.maxCostNano, Version: o.bill.Version, Unpriced: o.bill.MissingPrice(), Basis: o.basis.Text()}
@@ -196,7 +195,7 @@ func (s *reservation) spend(r *scratch) record.Spend {
 	return p
 }
 
-// writeTerms writes how a cost comes about, as json.Marshal would and without allocating;
+// writeTerms appends the terms of a cost to b as json.Marshal would, without allocating. It appends
 // nothing for no terms:
 //
 //	[{"dimension":"input","key":"request_token","units":1200,"per":1,"rate":"0.0000025","factor":"1","nano":3000000}]
@@ -222,7 +221,7 @@ func writeTerms(b []byte, terms []catalog.Term) []byte {
 	return w.B
 }
 
-// usedUnits are what was used, in the units of each hold.
+// usedUnits returns the usage in the units of each hold. The slice is valid until the next call.
 func (r *scratch) usedUnits(holds []quota.Hold, o *charge) []int64 {
 	r.used = r.used[:0]
 	for i := range holds {
@@ -231,7 +230,7 @@ func (r *scratch) usedUnits(holds []quota.Hold, o *charge) []int64 {
 	return r.used
 }
 
-// amount is what was used of a measure.
+// amount returns the usage in the units of a measure: requests, tokens or nano-dollars.
 func (o *charge) amount(m quota.Measure) int64 {
 	switch {
 	case o.state == ledger.Released:
@@ -244,8 +243,8 @@ func (o *charge) amount(m quota.Measure) int64 {
 	return o.bill.Cost
 }
 
-// charged are the charges of budgets: what is held of each while the line is reserved,
-// and what was used once it is closed.
+// charged returns the charges of budgets: the held amounts while the entry is reserved (o is nil),
+// and the usage once it is closed. The slice is valid until the next call.
 func (r *scratch) charged(budgets []quota.Hold, o *charge) []ledger.Charge {
 	r.charges = r.charges[:0]
 	for i := range budgets {

@@ -8,24 +8,24 @@ import (
 )
 
 const (
-	chargesSeen = 256 // lists of budgets that are at hand
-	chargesMin  = 8   // budgets from which on a line has a set in place of charges
+	chargesSeen = 256 // number of cached lists of budgets
+	chargesMin  = 8   // minimum number of budgets for which an entry uses a set instead of charges
 )
 
-// chargeCache has the ledger's sets of the budgets that calls meet again and again, so that
-// their lines need not name each of them. Each list has the one place that its hash gives
-// it. The zero value is empty. Safe for concurrent use.
+// chargeCache caches the ledger's sets for recurring lists of budgets, so that ledger entries
+// need not name each budget. The hash of a list determines its slot. The zero value is empty.
+// Safe for concurrent use.
 type chargeCache [chargesSeen]atomic.Pointer[chargeSet]
 
-// chargeSet is a list of budgets by their places. Of one that was met once only the hash
-// is known: most of those never come again.
+// chargeSet is a list of budgets by their counter keys. After the first use of a list only its
+// hash is stored, because most lists are used once.
 type chargeSet struct {
 	hash     uint64
 	counters []quota.CounterKey
 	set      *ledger.Set
 }
 
-// lookup is the set of a list of budgets; nil when the line is to name them itself.
+// lookup returns the set of a list of budgets, or nil if the entry must name the budgets.
 func (b *chargeCache) lookup(budgets []quota.Hold) *ledger.Set {
 	if len(budgets) < chargesMin {
 		return nil
@@ -89,8 +89,8 @@ func countsOf(m quota.Measure) ledger.Counts {
 	return ledger.Nanos
 }
 
-// charge gives the line of an attempt the charges of its budgets: what is held of each
-// while it is reserved, and what was used, o, once it is closed.
+// charge sets the charges of the attempt's ledger entry: the reserved amounts if o is nil, else
+// the used amounts in o.
 func (s *reservation) charge(r *scratch, o *charge) {
 	if s.line.Set == nil {
 		s.line.Charges = r.charged(s.holds[:s.rates], o)

@@ -2,12 +2,12 @@ package dataplane
 
 import "strings"
 
-// passedURLs is how many URLs are kept that the guard has let pass; it bounds the length of
-// each.
+// passedURLs is the maximum number of cached URLs that passed the check. The guard limits the
+// length of each.
 const passedURLs = 1024
 
-// checkURL is the guard's CheckURL. What it has let pass it need not take apart again,
-// because it never changes. The addresses behind a URL are judged anew for every connection.
+// checkURL is the guard's CheckURL with a cache. A URL that passed is not parsed again, because
+// its result never changes. The addresses of its host are checked again for every connection.
 func (g *Gateway) checkURL(url string) error {
 	if _, passed := g.urls.get(url); passed {
 		return nil

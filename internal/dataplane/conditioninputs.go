@@ -1,6 +1,7 @@
 package dataplane
 
-// conditionInputs are what the conditions of a config look at, read only when asked for.
+// conditionInputs provides the values that the conditions of a config read. Each value is read on
+// demand.
 type conditionInputs struct{ x *exchange }
 
 // Metadata returns a value of the request's metadata.
@@ -9,8 +10,8 @@ func (f conditionInputs) Metadata(key string) (string, bool) {
 	return v, ok
 }
 
-// Param returns a decoded field of a JSON body, unless it is a list or object. Forms and
-// other bodies have none.
+// Param returns a decoded field of a JSON body, unless it is a list or object. Forms and other
+// bodies do not have fields.
 // Source: contract/dataplane.md 4.6.
 func (f conditionInputs) Param(key string) (any, bool) {
 	if f.x.doc == nil {
@@ -22,7 +23,7 @@ func (f conditionInputs) Param(key string) (any, bool) {
 	return f.x.doc.Scalar(key)
 }
 
-// Path is the path of the request with its version segment, whatever stood in its place.
+// Path returns the path of the request. It replaces a prefix that is not the gateway's by /v1.
 func (f conditionInputs) Path() string {
 	if f.x.alias.Foreign() {
 		return "/v1" + f.x.path

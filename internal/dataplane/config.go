@@ -8,12 +8,12 @@ import (
 	"sluice/internal/routing"
 )
 
-// fromHeaders routes a request that brings no config: one target, which takes
-// everything from the headers.
+// fromHeaders routes a request without a config: one target that takes everything from the
+// headers.
 var fromHeaders = routing.Single(routing.Target{})
 
-// chooseConfig finds the routing of the request: the config header, else a
-// provider named in headers or body, else the default of the key or workspace.
+// chooseConfig determines the routing of the request: the config header, else a provider named in
+// headers or body, else the default of the key or workspace.
 // Source: contract/dataplane.md 1.1 and 1.3.
 func (g *Gateway) chooseConfig(x *exchange) error {
 	if err := g.blockInline(x); err != nil {
@@ -43,13 +43,12 @@ func (g *Gateway) chooseConfig(x *exchange) error {
 	return fault.New(fault.InvalidRequest, "no target: send x-gateway-provider or x-gateway-config, or set model to a saved provider as @slug/model").WithParam("x-gateway-provider")
 }
 
-// lockedConfig refuses what would step around the config of the key.
+// lockedConfig rejects a request that would bypass the config of the key.
 func lockedConfig(what, field string) error {
 	return fault.Newf(fault.InvalidRequest, "the API key has a config that requests must not override; remove %s", what).WithParam(field)
 }
 
-// checkLocked refuses a body that is not read where a config that may not be overridden
-// would change it.
+// checkLocked rejects a body that was not parsed if a locked config would change it.
 func checkLocked(x *exchange) error {
 	if !x.locked || !x.bodyNotParsed || x.config == nil {
 		return nil
@@ -62,7 +61,7 @@ func checkLocked(x *exchange) error {
 	return nil
 }
 
-// inlineConfig stands for a config in the request where else a slug stands.
+// inlineConfig is the config name of a config in the request, where a saved config has its slug.
 const inlineConfig = "inline"
 
 func (g *Gateway) defaultConfig(x *exchange) string {
@@ -78,8 +77,8 @@ func (g *Gateway) defaultConfig(x *exchange) string {
 	return x.scope.Defaults.ConfigID
 }
 
-// namedConfig takes a config that stands in the text itself, beginning with a
-// brace, or is saved in the workspace under that slug or id.
+// namedConfig uses a config that is given inline, beginning with a brace, or is saved in the
+// workspace under that slug or id.
 func (g *Gateway) namedConfig(x *exchange, name string) error {
 	if strings.HasPrefix(strings.TrimLeft(name, " \t"), "{") {
 		c, err := g.parsedConfig(name)
@@ -97,8 +96,8 @@ func (g *Gateway) namedConfig(x *exchange, name string) error {
 	return nil
 }
 
-// blockInline refuses configuration in headers where the deployment or the
-// organisation allows only saved one. Source: contract/dataplane.md 7.1, saved-only mode.
+// blockInline rejects configuration in headers if the deployment or the organisation allows only
+// saved configuration. Source: contract/dataplane.md 7.1, saved-only mode.
 func (g *Gateway) blockInline(x *exchange) error {
 	if !g.set.BlockInline && (x.scope == nil || !x.scope.SavedOnly) {
 		return nil
@@ -120,11 +119,11 @@ func (g *Gateway) blockInline(x *exchange) error {
 }
 
 const (
-	inlineConfigs    = 512      // that are kept parsed
+	inlineConfigs    = 512      // maximum number of cached parsed configs
 	inlineConfigText = 64 << 10 // bytes; longer ones are parsed each time
 )
 
-// parsedConfig is the config that a request brings itself.
+// parsedConfig parses an inline config, or returns it from the cache.
 func (g *Gateway) parsedConfig(text string) (*routing.Config, error) {
 	if c, ok := g.configs.get(text); ok {
 		return c, nil

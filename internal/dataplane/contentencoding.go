@@ -9,10 +9,10 @@ import (
 	"sluice/internal/record"
 )
 
-// decodeBody takes the content encoding off the answer of a typed call, which is read here:
-// none is asked for, but some servers encode all the same, and callers may have
-// Accept-Encoding forwarded. One that is not known makes an answer of success invalid,
-// unless the endpoint's answers may be anything.
+// decodeBody removes the content encoding from the response of a typed call, because the gateway
+// reads it. The gateway does not request an encoding, but some servers encode anyway, and callers
+// may forward Accept-Encoding. An unknown encoding makes a successful response invalid, unless
+// the endpoint may return content other than JSON.
 // Source: RFC 9110 sections 8.4 and 12.5.3.
 func (a *attempt) decodeBody(resp *transport.Response) error {
 	encoding := resp.Header.Get("content-encoding")
@@ -34,7 +34,7 @@ func (a *attempt) decodeBody(resp *transport.Response) error {
 	return nil
 }
 
-// decodedBody is the body of an answer without its content encoding.
+// decodedBody is the body of a response without its content encoding.
 type decodedBody struct {
 	transport.Body
 	plain *record.Uncoded
@@ -44,14 +44,14 @@ type decodedBody struct {
 // encodedBody is the body as the provider sent it.
 type encodedBody decodedBody
 
-// Read notes how the transport ended.
+// Read implements io.Reader. It stores the error of the transport.
 func (e *encodedBody) Read(p []byte) (int, error) {
 	n, err := e.Body.Read(p)
 	e.err = err
 	return n, err
 }
 
-// Read implements transport.Body. Errors of the transport are before those of decoding.
+// Read implements transport.Body. Errors of the transport take precedence over those of decoding.
 func (u *decodedBody) Read(p []byte) (int, error) {
 	n, err := u.plain.Read(p)
 	switch {

@@ -6,16 +6,16 @@ import (
 	"sluice/internal/splice"
 )
 
-// partialResponse is what the client already has of a stream that died, for the target that
-// goes on with it.
+// partialResponse is what the client already received of a failed stream. The next target
+// continues it.
 type partialResponse struct {
-	text string // all of it so far
-	id   string // of the chunks, which must not change in mid-stream
-	from string // path of the target that died
+	text string // complete text so far
+	id   string // id of the chunks, which must not change within a stream
+	from string // path of the target that failed
 }
 
-// continueStream keeps what was said, so that the next target can go on. Only plain text
-// of a chat can be continued: half a tool call cannot.
+// continueStream stores the partial text so that the next target can continue it. Only the plain
+// text of a chat can be continued; a partial tool call cannot.
 func (x *exchange) continueStream(a *attempt, end dialect.StreamEnd) {
 	if x.match.Endpoint != llm.ChatComplete || !end.TextOnly {
 		return
@@ -28,10 +28,10 @@ func (x *exchange) continueStream(a *attempt, end dialect.StreamEnd) {
 	x.partial = &partialResponse{text: partialText, id: end.ID, from: a.target.Path}
 }
 
-// goOn is what the next target is told after the words that it shall continue.
+// goOn is the instruction for the next target. It follows the partial text.
 const goOn = "Continue your last message exactly where it stops. Repeat nothing of it and add no introduction."
 
-// edit appends what was said to the messages of the call.
+// edit appends the partial text and the instruction to the messages of the call.
 func (c *partialResponse) edit(d *splice.Doc) splice.Edit {
 	out := append(make([]byte, 0, 256+len(c.text)), '[')
 	if raw, ok := d.Raw("messages"); ok {
@@ -45,10 +45,10 @@ func (c *partialResponse) edit(d *splice.Doc) splice.Edit {
 	return splice.Set("messages", out)
 }
 
-// mark is the event that tells the client where the stream changed its source: a
-// chunk without choices, which every client reads over.
+// mark returns the event that shows the client where the source of the stream changed. It is a
+// chunk without choices, which every client ignores.
 func (c *partialResponse) mark(to string) []byte {
-	out := append([]byte("\n\n"), `data: {"id":`...) // blank lines close an event that was cut in its middle
+	out := append([]byte("\n\n"), `data: {"id":`...) // blank lines end an event that was cut in the middle
 	out = append(out, splice.Quote(c.id)...)
 	out = append(out, `,"object":"chat.completion.chunk","created":0,"model":"","choices":[],"gateway_event":{"type":"stream_continued","from":"`+c.from+`","to":"`+to+`"}}`...)
 	return append(out, "\n\n"...)

@@ -10,11 +10,11 @@ import (
 	"sluice/internal/wire"
 )
 
-// prefix begins every control header of ours.
+// prefix begins the name of every control header.
 const prefix = "x-gateway-"
 
-// controls are the control headers of a request, as they came. Unknown
-// x-gateway-* headers are no error: client libraries turn any option into one.
+// controls are the control headers of a request, as received. Unknown x-gateway-* headers are not
+// an error, because client libraries turn any option into one.
 // Source: contract/dataplane.md 1.1 and part 8.
 type controls struct {
 	apiKey, authorization, xAPIKey              string
@@ -25,13 +25,13 @@ type controls struct {
 	traceparent, baggage, metadata, contentType string
 	strict, debug, fetchIntegrated, timeoutMS   string
 	strictParams, beta, sensitive, passthrough  string
-	runtime, runtimeVersion, packageVersion     string // of the client's library
+	runtime, runtimeVersion, packageVersion     string // of the client library
 	timeout                                     time.Duration
-	twice                                       string // a header that came with two values
+	twice                                       string // a header with two different values
 }
 
-// read fills c from the header and renames alias prefixes to ours in place, so
-// that every later reader knows one spelling.
+// read fills c from the header. It replaces alias prefixes by x-gateway- in place, so that later
+// code handles one spelling.
 func (c *controls) read(h wire.Header, aliases []string) {
 	for i := range h {
 		for _, a := range aliases {
@@ -43,7 +43,7 @@ func (c *controls) read(h wire.Header, aliases []string) {
 		case f == nil:
 		case *f == "":
 			*f = h[i].Value
-		case f == &c.baggage, f == &c.protocols: // a list may come in lines
+		case f == &c.baggage, f == &c.protocols: // a list may use several header fields
 			*f += "," + h[i].Value
 		case *f != h[i].Value:
 			c.twice = h[i].Name
@@ -136,13 +136,13 @@ func (c *controls) gatewayField(name string) *string {
 	return nil
 }
 
-// garbledHeader is the name of a header of which metadata or fields of the log are made and
-// whose value is not valid UTF-8; "" where all are.
+// garbledHeader returns the name of a header that sets metadata or log fields and whose value is
+// not valid UTF-8. It returns "" if all are valid.
 func (g *Gateway) garbledHeader(x *exchange) string {
 	c := &x.ctl
 	baggage, err := url.PathUnescape(c.baggage)
 	if err != nil {
-		baggage = c.baggage // readMetadata leaves out what cannot be unescaped
+		baggage = c.baggage // readMetadata omits entries that cannot be unescaped
 	}
 	for _, h := range [...]struct{ name, value string }{
 		{prefix + "metadata", c.metadata}, {prefix + "trace-id", c.traceID}, {prefix + "span-id", c.spanID}, {prefix + "span-name", c.spanName},
@@ -162,7 +162,7 @@ func (g *Gateway) garbledHeader(x *exchange) string {
 }
 
 // asksFor reports whether the caller opts in to a feature by its name in x-gateway-beta, a
-// comma list. Names that nobody knows mean nothing.
+// comma-separated list. Unknown names are ignored.
 func (c *controls) asksFor(feature string) bool {
 	for name := range strings.SplitSeq(c.beta, ",") {
 		if strings.TrimSpace(name) == feature {
@@ -172,13 +172,14 @@ func (c *controls) asksFor(feature string) bool {
 	return false
 }
 
-// KeyProtocol begins the name of the subprotocol that is a key: in a browser OpenAI's clients
-// cannot set the header of a WebSocket, and offer "openai-insecure-api-key.sk-…" beside
-// "realtime" instead.
+// KeyProtocol begins the name of a WebSocket subprotocol that contains an API key. OpenAI's
+// browser clients cannot set headers of a WebSocket. They offer "openai-insecure-api-key.sk-…"
+// together with "realtime" instead.
 // Source: https://platform.openai.com/docs/guides/realtime-websocket, read 2026-11.
 const KeyProtocol = "openai-insecure-api-key."
 
-// offered is the Authorization header that a list of subprotocols stands for, "" for none.
+// offered returns the Authorization header for the key in a list of subprotocols, or "" without a
+// key.
 func offered(protocols string) string {
 	for p := range strings.SplitSeq(protocols, ",") {
 		if key, ok := strings.CutPrefix(strings.TrimSpace(p), KeyProtocol); ok && key != "" {
@@ -188,7 +189,7 @@ func offered(protocols string) string {
 	return ""
 }
 
-// bearer returns the token of an Authorization header, "" when it is no bearer.
+// bearer returns the token of an Authorization header, or "" if it is not a bearer token.
 func bearer(v string) string {
 	const scheme = "bearer "
 	if len(v) > len(scheme) && strings.EqualFold(v[:len(scheme)], scheme) {

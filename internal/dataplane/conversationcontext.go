@@ -11,17 +11,17 @@ import (
 	"sluice/internal/splice"
 )
 
-// A call may go on from what its provider keeps, by the id of a response or a conversation
-// ("previous_response_id", "conversation") or of its items. The model reads that again, and it
-// is paid again.
+// A call may continue from content that its provider stores, by the id of a response or a
+// conversation ("previous_response_id", "conversation") or of its items. The model reads that
+// content again, and it is billed again.
 // Source: https://platform.openai.com/docs/guides/conversation-state, read 2026-11.
 
 const (
-	defaultContextTokens = 131_072 // tokens that a model reads at most, unless the catalog knows better
-	maxContexts          = 1 << 15 // responses of which the length is remembered, twice
+	defaultContextTokens = 131_072 // maximum input tokens of a model, if the catalog does not contain the limit
+	maxContexts          = 1 << 15 // maximum number of responses in each of the two maps
 )
 
-// fullRequestBody is what the caller asks for, with what was said before as far as the gateway keeps it.
+// fullRequestBody returns the request body, including the earlier turns that the gateway stores.
 func (a *attempt) fullRequestBody() []byte {
 	switch {
 	case a.conversation != nil:
@@ -32,8 +32,9 @@ func (a *attempt) fullRequestBody() []byte {
 	return a.x.doc.Source()
 }
 
-// maxContextTokens bounds the tokens that the provider reads beside the call: what the response
-// before came to, where this gateway remembers it, else as much as the model reads.
+// maxContextTokens returns the maximum number of tokens that the provider reads in addition to
+// the call. It is the size of the previous response if this gateway has it, else the model's
+// input limit.
 func (g *Gateway) maxContextTokens(a *attempt, reach catalog.ContextLimits) int64 {
 	unknown := cmp.Or(reach.Input, defaultContextTokens)
 	if a.hasProviderInput() {
@@ -61,7 +62,8 @@ func (g *Gateway) maxContextTokens(a *attempt, reach catalog.ContextLimits) int6
 	return unknown
 }
 
-// putBack is a parameter of a call as it is sent, with what the gateway put back into it.
+// putBack returns a parameter of the call as it is sent, after the gateway inserted stored
+// content.
 func (a *attempt) putBack(name string) []byte {
 	if _, replaced := setBy(a.target.Override, name); a.restored != nil && !replaced {
 		raw, _ := splice.Find(a.restored, name)
@@ -71,31 +73,31 @@ func (a *attempt) putBack(name string) []byte {
 	return raw
 }
 
-// contexts remember how many tokens the last responses came to that providers keep, so that
-// what goes on from one need not hold for all that a model can read. They are those that this
-// node answered with. Safe for concurrent use.
+// contexts stores the token counts of recent responses that providers store. A call that
+// continues one of them need not reserve the model's full context. It contains only responses
+// that this node returned. Safe for concurrent use.
 type contexts struct {
 	seed maphash.Seed
 
 	mu          sync.Mutex       // guards what follows
-	now, before map[uint64]int64 // by key; when now is full it takes the place of before
+	now, before map[uint64]int64 // by key; when now is full it replaces before
 }
 
 func newContexts() *contexts {
 	return &contexts{seed: maphash.MakeSeed(), now: make(map[uint64]int64)}
 }
 
-// origin is whose a response is. A caller's own host could say of another's that it was
-// short: it is believed of its own alone.
+// origin identifies the source of a response. It includes the custom host, so that a caller's own
+// host cannot report a false size for a response of another host.
 type origin struct{ workspace, provider, host, id string }
 
-// key is that of a response that answers an attempt; 0 for one without an id.
+// key returns the key of the response to an attempt, or 0 if the response does not have an id.
 func (c *contexts) key(a *attempt, response []byte) uint64 {
 	id, _ := splice.Find(response, "id")
 	return c.contextKey(a, id)
 }
 
-// contextKey is the key of a raw id where an attempt goes to.
+// contextKey returns the key of a raw id at the provider of an attempt.
 func (c *contexts) contextKey(a *attempt, id []byte) uint64 {
 	if len(id) <= len(`""`) || id[0] != '"' {
 		return 0
@@ -103,8 +105,8 @@ func (c *contexts) contextKey(a *attempt, id []byte) uint64 {
 	return max(1, maphash.Comparable(c.seed, origin{a.x.key.Principal.WorkspaceID, a.spec.ID, a.customHost(), string(id)}))
 }
 
-// note remembers what a response came to, as far as its provider said it: what it read and
-// what it answered are what the next one reads at most.
+// note stores the size of a response if its provider reported the usage. Its input and output
+// tokens are the maximum that the next call reads.
 func (c *contexts) note(key uint64, u *llm.Usage) {
 	if key == 0 || !u.Reported {
 		return
@@ -117,8 +119,8 @@ func (c *contexts) note(key uint64, u *llm.Usage) {
 	c.now[key] = u.InputTokens + u.OutputTokens
 }
 
-// find is what the response of a raw id came to where an attempt goes to; 0 where nobody
-// remembers it.
+// find returns the size of the response with a raw id at the provider of an attempt, or 0 if it
+// is not known.
 func (c *contexts) find(a *attempt, id []byte) int64 {
 	key := c.contextKey(a, id)
 	c.mu.Lock()

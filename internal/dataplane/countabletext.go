@@ -6,14 +6,14 @@ import (
 	"sluice/internal/llm"
 )
 
-// worded are the endpoints that are billed by what models read and write, which can be
-// counted here.
+// worded lists the endpoints that are billed by text input and output, whose tokens the gateway
+// can count.
 var worded = map[llm.Endpoint]bool{llm.ChatComplete: true, llm.Complete: true, llm.Messages: true, llm.CreateModelResponse: true, llm.Embed: true}
 
-// countableEndpoint is the endpoint in whose words the call and its answer are counted; empty where
-// they are not billed by words. A call that is passed through is known by its body: it names a
-// model, and has what models read. Pictures and films are made of prompts, too, but not told
-// in events. Redirects are no answers.
+// countableEndpoint returns the endpoint whose format is used to count the call and its response.
+// It is empty if they are not billed by text. A passed-through call is recognised by its body: it
+// has a model and input for it. Images and videos also have prompts, but their responses are not
+// event streams. Redirects are not counted.
 func (a *attempt) countableEndpoint() llm.Endpoint {
 	ep, doc := a.x.match.Endpoint, a.x.doc
 	switch {
@@ -33,8 +33,8 @@ func (a *attempt) countableEndpoint() llm.Endpoint {
 	return wordingOf(input)
 }
 
-// wordingOf is that of a call with an input: a conversation is a text or a list of items, what
-// is to be embedded a list of texts or of tokens.
+// wordingOf returns the endpoint of a call by its input: a conversation is a string or a list of
+// items; embedding input is a list of strings or of tokens.
 func wordingOf(input []byte) llm.Endpoint {
 	list, isList := bytes.CutPrefix(input, []byte{'['})
 	switch {
@@ -46,8 +46,9 @@ func wordingOf(input []byte) llm.Endpoint {
 	return ""
 }
 
-// hasEventBody reports whether the answer is a stream of events, which its head tells where the
-// body does not: providers have other words for wanting one, and it may not be read.
+// hasEventBody reports whether the response is an event stream. The response header decides if
+// the request does not: providers request streams in different ways, and the body may not be
+// parsed.
 func (a *attempt) hasEventBody() bool {
 	return a.stream && a.x.match.Endpoint != llm.Proxy || eventStream(a.response.header)
 }

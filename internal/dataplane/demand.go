@@ -8,8 +8,8 @@ import (
 	"sluice/internal/quota"
 )
 
-// tokenRates appends the rates of tokens of a caller's plan. Its rates of requests were
-// taken before a target was chosen.
+// tokenRates appends the token rates of a caller's plan. Its request rates were taken before a
+// target was chosen.
 func tokenRates(rates []quota.Hold, p *quota.Plan) []quota.Hold {
 	for i := range p.Rates {
 		if !p.Rates[i].Spent {
@@ -19,9 +19,9 @@ func tokenRates(rates []quota.Hold, p *quota.Plan) []quota.Hold {
 	return rates
 }
 
-// demand sets how much the attempt reserves of a limit: the most that it may use. What is
-// not known from the call, as the length of an answer without max_tokens, does not keep a
-// rate of tokens from letting it through: it then reserves what is left.
+// demand sets the amount that the attempt reserves of a limit: its maximum usage. If the call
+// does not limit its usage, for example without max_tokens, a token rate does not reject it: the
+// attempt reserves what remains.
 func (a *attempt) demand(h *quota.Hold) {
 	s := a.reservation
 	switch {
@@ -38,10 +38,10 @@ func (a *attempt) demand(h *quota.Hold) {
 	}
 }
 
-// tokenDemand is how many tokens the attempt reserves of rates: an estimate of its input
-// and the longest answer. Other than budgets, rates need no bound of the input, which is
-// several times what usual texts come to; what was used counts when the call ends. Unknown
-// says that the call does not say how long its answer may become.
+// tokenDemand returns the number of tokens that the attempt reserves of rates: an estimate of its
+// input plus its maximum output. Unlike budgets, rates do not need the maximum input, which is
+// several times the usual count; the actual usage counts when the call ends. unknown is true if
+// the call does not limit its output.
 func (a *attempt) tokenDemand() (n int64, unknown bool) {
 	l, x := &a.reservation.maxUsage, a.x
 	input := l.Input
@@ -55,8 +55,8 @@ func (a *attempt) tokenDemand() (n int64, unknown bool) {
 	return max(input+l.Output, 1), a.reservation.cap == 0 && l.Output > 0
 }
 
-// takeAgain gives what a try held of budgets and rates of tokens back, less what it used,
-// and takes the same for the next one. Its request was counted.
+// takeAgain releases what a try held of budgets and token rates, less its usage, and takes the
+// same for the next try. The request was already counted.
 func (g *Gateway) takeAgain(ctx context.Context, now time.Time, a *attempt) error {
 	s, r := a.reservation, a.x.scratch
 	again := withoutSpent(r.both[:0], s.holds)
@@ -79,8 +79,8 @@ func (g *Gateway) takeAgain(ctx context.Context, now time.Time, a *attempt) erro
 	return err
 }
 
-// withoutSpent appends the holds that are returned when an attempt ends: budgets, then rates
-// of tokens. Rates of requests are used as soon as they are taken.
+// withoutSpent appends the holds that are released when an attempt ends: budgets, then token
+// rates. Request rates are used as soon as they are taken.
 func withoutSpent(list, holds []quota.Hold) []quota.Hold {
 	for i := range holds {
 		if !holds[i].Spent {
@@ -90,7 +90,7 @@ func withoutSpent(list, holds []quota.Hold) []quota.Hold {
 	return list
 }
 
-// onlySpent appends the others.
+// onlySpent appends the other holds.
 func onlySpent(list, holds []quota.Hold) []quota.Hold {
 	for i := range holds {
 		if holds[i].Spent {

@@ -7,42 +7,44 @@ import (
 	"time"
 )
 
-// Abandoned says what becomes of a provider's stream when its caller leaves: it is
-// cancelled at once, or read on within bounds, so that the usage that the provider reports
-// at its end is known. The zero value cancels. Source: docs/money.md.
+// Abandoned configures what happens to a provider's stream when its client disconnects. It is
+// cancelled at once or read to its end within limits, so that the usage at its end is known. The
+// zero value cancels. Source: docs/money.md.
 type Abandoned struct {
-	Streams int           // that are read on at once; further ones are cancelled. 0: all are cancelled
-	Bytes   int64         // read of one after its caller left
-	Time    time.Duration // that one may take from then on
+	Streams int           // maximum read at once; further ones are cancelled. 0: all are cancelled
+	Bytes   int64         // maximum read of one after its client disconnected
+	Time    time.Duration // maximum time for one from then on
 }
 
-// AbandonedAnswers says what becomes of a whole answer when its caller leaves or a time limit
-// of the gateway passes: it is read to its end within bounds, so that the usage in it is known.
-// The zero value cancels each, and it counts at its maximum cost. Source: docs/money.md.
+// AbandonedAnswers configures what happens to a buffered response when its client disconnects or
+// a timeout of the gateway passes. It is read to its end within limits, so that its usage is
+// known. The zero value cancels each one, and it is charged its maximum cost. Source:
+// docs/money.md.
 type AbandonedAnswers struct {
-	Max   int           // that are read at once; further ones are cancelled. 0: all are cancelled
-	Bytes int64         // read of one after it was given up
-	Time  time.Duration // that one may take from then on
+	Max   int           // maximum read at once; further ones are cancelled. 0: all are cancelled
+	Bytes int64         // maximum read of one after it was abandoned
+	Time  time.Duration // maximum time for one from then on
 }
 
-// limits are the bounds of reading on, of streams or of whole answers.
+// limits are the limits for abandoned streams or buffered responses.
 type limits struct {
 	max   int
 	bytes int64
 	time  time.Duration
 }
 
-// errLeft is what ends the reading on of a stream.
+// errLeft ends the reading of an abandoned stream.
 var errLeft = errors.New("the client disconnected")
 
-// detachedStreams are the streams, or the whole answers, that are read on. Safe for concurrent use.
+// detachedStreams is the set of abandoned streams, or of buffered responses, that are still read.
+// Safe for concurrent use.
 type detachedStreams struct {
 	mu     sync.Mutex // guards what follows
 	calls  map[*detachedCall]struct{}
 	closed bool
 }
 
-// acquire takes a place for o, of most; false when there is none.
+// acquire adds o to the set. It returns false if the set is closed or has maxCalls calls.
 func (l *detachedStreams) acquire(o *detachedCall, maxCalls int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -62,24 +64,24 @@ func (l *detachedStreams) release(o *detachedCall) {
 	delete(l.calls, o)
 }
 
-// Abandoned is the number of streams that are read on although their callers left.
+// Abandoned returns the number of streams that are still read after their clients disconnected.
 func (g *Gateway) Abandoned() int {
 	g.lingering.mu.Lock()
 	defer g.lingering.mu.Unlock()
 	return len(g.lingering.calls)
 }
 
-// AbandonedAnswers is the number of whole answers that are read on although nobody waits for
-// them any more.
+// AbandonedAnswers returns the number of buffered responses that are still read after they were
+// abandoned.
 func (g *Gateway) AbandonedAnswers() int {
 	g.answersLeft.mu.Lock()
 	defer g.answersLeft.mu.Unlock()
 	return len(g.answersLeft.calls)
 }
 
-// CancelAbandoned cancels the streams and answers that are read on although their callers left,
-// and from now on each at once whose caller leaves: for a gateway that stops. Their records
-// are written by the goroutines that read them.
+// CancelAbandoned cancels all abandoned streams and responses and, from now on, each one at once
+// when its client disconnects. It is for a gateway that stops. The goroutines that read them
+// write their records.
 func (g *Gateway) CancelAbandoned() {
 	g.lingering.cancel()
 	g.answersLeft.cancel()
@@ -94,9 +96,9 @@ func (l *detachedStreams) cancel() {
 	}
 }
 
-// detachedCall is a call of a provider that may outlast the stay of its caller. Its context
-// ends with the caller's unless its answer is whole, or a stream has begun, and it may be read
-// on. Nil is a call that never does. Methods may be called by several goroutines.
+// detachedCall is a provider call that may outlive its client. Its context ends with the
+// client's, unless its response is buffered or its stream has begun, and the limits permit
+// further reading. A nil detachedCall never outlives its client. Safe for concurrent use.
 type detachedCall struct {
 	calls  *detachedStreams
 	limits limits
@@ -105,21 +107,22 @@ type detachedCall struct {
 
 	mu    sync.Mutex // guards what follows
 	phase phase
-	bytes int64 // read since the caller left
+	bytes int64 // read since the client disconnected
 	timer *time.Timer
 }
 
-// phase is how far an outliving call has come.
+// phase is the progress of a detached call.
 type phase uint8
 
 const (
-	awaited    phase = iota // no stream has begun: the call ends with its caller
-	streamed                // a stream has begun or the answer is whole, and the caller is there
-	isDetached              // the caller left, and the answer is read on
+	awaited    phase = iota // a stream has not begun: the call ends with its client
+	streamed                // a stream has begun or the response is buffered, and the client is connected
+	isDetached              // the client disconnected, and the response is still read
 	ended
 )
 
-// detach makes the context of a call of a provider whose answer does not come at once.
+// detach returns the context for a provider call. If the limits permit it, the call may outlive
+// ctx.
 func (g *Gateway) detach(ctx context.Context, a *attempt) context.Context {
 	a.outlives.release()
 	a.outlives = nil
@@ -138,11 +141,11 @@ func (g *Gateway) detach(ctx context.Context, a *attempt) context.Context {
 	return detachedCtx
 }
 
-// isBuffered reports whether the call is one of a whole answer.
+// isBuffered reports whether the call has a buffered response.
 func (o *detachedCall) isBuffered(g *Gateway) bool { return o != nil && o.calls == &g.answersLeft }
 
-// detach has the call go on without its caller, who does not wait any longer for the answer;
-// false where it may not be read on.
+// detach separates the call from its client, which does not wait for the response any longer. It
+// returns false if the response may not be read further.
 func (o *detachedCall) detach() bool {
 	if o == nil {
 		return false
@@ -151,8 +154,9 @@ func (o *detachedCall) detach() bool {
 	return o.left()
 }
 
-// begin notes that a stream is in hand, whose end may bring a usage. One that was taken for a
-// whole answer, because the request does not say, has the bounds of streams from now on.
+// begin records that a stream has begun, whose end may contain usage. If the call was treated as
+// buffered, because the request does not show that it streams, the limits of streams apply from
+// now on.
 func (o *detachedCall) begin(g *Gateway) {
 	if o == nil {
 		return
@@ -171,7 +175,7 @@ func (o *detachedCall) begin(g *Gateway) {
 	}
 }
 
-// left notes that the caller left, and reports whether the stream is read on.
+// left handles the disconnect of the client. It reports whether the response is still read.
 func (o *detachedCall) left() bool {
 	if o == nil {
 		return false
@@ -189,7 +193,7 @@ func (o *detachedCall) left() bool {
 	return o.phase == isDetached
 }
 
-// isDetached reports whether the caller left and the stream is read on.
+// isDetached reports whether the client disconnected and the response is still read.
 func (o *detachedCall) isDetached() bool {
 	if o == nil {
 		return false
@@ -199,8 +203,8 @@ func (o *detachedCall) isDetached() bool {
 	return o.phase == isDetached
 }
 
-// took counts what was read of a stream that is read on; its error is that this was
-// enough.
+// took counts the bytes read of an abandoned stream. It returns errLeft when the limit is
+// reached.
 func (o *detachedCall) took(n int) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -210,8 +214,8 @@ func (o *detachedCall) took(n int) error {
 	return nil
 }
 
-// release ends the call's context and gives its place back. The body must have been
-// closed or read to its end.
+// release ends the call's context and removes it from the set. The body must be closed or read to
+// its end before.
 func (o *detachedCall) release() {
 	if o == nil {
 		return

@@ -13,17 +13,17 @@ import (
 	"sluice/internal/wire"
 )
 
-// counts are the endpoints that only ask how many tokens a conversation has, and the
-// surface whose words they use.
+// counts maps the endpoints that count the tokens of a conversation to the endpoint whose format
+// they use.
 var counts = map[llm.Endpoint]llm.Endpoint{
 	llm.MessagesCountTokens:      llm.Messages,
 	llm.CountResponseInputTokens: llm.CreateModelResponse,
 }
 
-// planEstimate plans the count of a conversation for a provider that has no count of its
-// own: the gateway estimates what the provider's conversations would count. One that has
-// no conversations either is refused with what it lacks. That is 400, because Anthropic's
-// clients try again what is answered with 501.
+// planEstimate plans a token count for a provider without a count endpoint: the gateway estimates
+// the tokens of the provider's conversation. If the provider does not support conversations
+// either, the call is rejected with the error lacks. Its status is 400, because Anthropic's
+// clients retry after 501.
 // Source: contract/provider-transforms.md 9.5.
 func (g *Gateway) planEstimate(a *attempt, call provider.Call, lacks error) (*provider.Plan, error) {
 	surface := counts[call.Endpoint]
@@ -43,8 +43,8 @@ func (g *Gateway) planEstimate(a *attempt, call provider.Call, lacks error) (*pr
 	return nil, &f
 }
 
-// estimate answers with the tokens that the conversation has by our own count. Nothing is
-// sent.
+// estimate responds with the gateway's own token count of the conversation. Nothing is sent
+// upstream.
 func (g *Gateway) estimate(ctx context.Context, a *attempt) error {
 	body, err := g.counted(ctx, a)
 	if err != nil {
@@ -66,8 +66,8 @@ func (g *Gateway) estimate(ctx context.Context, a *attempt) error {
 	return nil
 }
 
-// counted is the caller's body as the target's config wants it; on responses with what
-// was said before.
+// counted returns the caller's body after the changes of the target's config. For the Responses
+// API it contains the earlier turns.
 func (g *Gateway) counted(ctx context.Context, a *attempt) ([]byte, error) {
 	if a.x.doc == nil {
 		return nil, fault.New(fault.InvalidParameter, "the body must be a JSON object that contains a conversation")
@@ -87,7 +87,7 @@ func (g *Gateway) counted(ctx context.Context, a *attempt) ([]byte, error) {
 	return c.body, nil
 }
 
-// countResponse is the answer in the words of the endpoint.
+// countResponse returns the response in the format of the endpoint.
 func (g *Gateway) countResponse(a *attempt, n int64) []byte {
 	b := []byte(`{`)
 	if a.x.match.Endpoint == llm.CountResponseInputTokens {

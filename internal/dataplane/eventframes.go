@@ -7,14 +7,14 @@ import (
 	"sluice/internal/wire"
 )
 
-// framed takes events that are passed through out of the frames of Amazon's streams.
+// framed extracts passed-through events from the frames of Amazon's event streams.
 type framed struct {
 	frames dialect.FrameReader
 	event  []byte
-	bad    bool // it is no such stream
+	bad    bool // the data is not such a stream
 }
 
-// framedBy is nil for a stream of another kind.
+// framedBy returns nil for a stream of another type.
 func framedBy(h wire.Header) *framed {
 	if !strings.HasPrefix(h.Get("content-type"), amazonStream) {
 		return nil
@@ -22,8 +22,8 @@ func framedBy(h wire.Header) *framed {
 	return new(framed)
 }
 
-// events has those watched that b completes: of a model that is invoked natively the event
-// that is inside.
+// events passes the events that b completes to watch. For natively invoked models it passes the
+// event inside the frame.
 func (f *framed) events(b []byte, watch *dialect.Stream) {
 	if f.bad {
 		return

@@ -19,8 +19,8 @@ import (
 	"sluice/internal/wire"
 )
 
-// exchange is one request of a client and everything found out about it. It and
-// its attempts belong to the goroutine that serves the request, until that is served.
+// exchange is one client request and all data about it. It and its attempts belong to the
+// goroutine that serves the request, until the request is served.
 type exchange struct {
 	g            *Gateway
 	scratch      *scratch
@@ -29,54 +29,54 @@ type exchange struct {
 	dir          Directory
 	id           string
 	started      time.Time
-	walked       time.Time // when its first attempt began; zero before
+	walked       time.Time // time at which its first attempt began; zero before
 	match        llm.Match
 	path         string     // escaped, below /v1
-	alias        *llm.Alias // how its path begins, nil for none of the prefixes there are
-	deployed     string     // the deployment that stands in its path, which is the model
-	shown        string     // the whole path, as logs may show it
-	unknown      bool       // nothing is at its path, and its caller is one of the administration
-	nativeClient bool       // a client of Anthropic's, on a path where others call too
+	alias        *llm.Alias // the prefix of its path, nil without a known prefix
+	deployed     string     // the deployment in its path, which is used as the model
+	shown        string     // the complete path, in the form that logs may show
+	unknown      bool       // the path is unknown, and the caller uses the administration API
+	nativeClient bool       // an Anthropic client on a path that other clients share
 	ctl          controls
 	trace        trace
 	key          *keys.Entry
 	scope        *tenant.Scope
 	metadata     map[string]string
 
-	spool         *wire.Spool   // the whole body, when it was held
-	doc           *splice.Doc   // its top level, when it is a JSON object
-	form          *splice.Form  // its parts, when it is a form
-	made          []*wire.Spool // bodies that were made of it
-	direct        *wire.Payload // the body as it comes, when it is not held
-	passes        *limitedBody  // what direct reads
-	bodyNotParsed bool          // there is a body, and nobody knows what model it names
-	modelInQuery  bool          // the model stands in the query
+	spool         *wire.Spool   // the complete body, if it was buffered
+	doc           *splice.Doc   // top level of the body, if it is a JSON object
+	form          *splice.Form  // parts of the body, if it is a form
+	made          []*wire.Spool // bodies that were derived from it
+	direct        *wire.Payload // the unbuffered body, if it is streamed
+	passes        *limitedBody  // the reader of direct
+	bodyNotParsed bool          // there is a body, but the model in it is not known
+	modelInQuery  bool          // the model is in the query
 
-	replay *replayContext // what it repeats, nil for a caller's own request
+	replay *replayContext // the replayed request, nil for a caller's own request
 	prompt *invocation    // the saved prompt that is run, nil for other requests
 
 	config   *routing.Config
-	configID string      // slug of a saved config, "inline", or empty for headers alone
+	configID string      // slug of a saved config, "inline", or empty for headers only
 	savedAs  quota.Named // the saved config; empty for others
-	locked   bool        // the key's own config may not be overridden
-	setAside *setAside   // the default config in whose place the request has another; nil for none
+	locked   bool        // the config of the key must not be overridden
+	setAside *setAside   // the default config that the request replaces; nil without one
 	account  string      // "@slug" of the body's model field, without the "@"
-	model    string      // the body's model without it
-	user     string      // the body's user field
+	model    string      // the model of the body without the slug
+	user     string      // the user field of the body
 	stream   bool
 
-	metered bool         // held against limits, and put on the ledger
-	limits  callerLimits // those of its caller
-	entry   limitStage   // how far these were asked
+	metered bool         // limits apply, and it has ledger entries
+	limits  callerLimits // limits of its caller
+	entry   limitStage   // progress of their checks
 	holds   []quota.Hold // taken from the limits of the caller
 
 	attempts       int
-	partial        *partialResponse  // what an earlier target's stream said before it died
-	streamError    *fault.Error      // why a stream that the client has a part of is not whole
-	cutInsideEvent bool              // that part ends inside an event
-	sequence       int64             // number of the next event of that part, where events are numbered
-	partialStream  *streamTranslator // that part in the caller's words; nil when it came in them
-	last           *attempt          // whose answer is given
+	partial        *partialResponse  // output of an earlier target's stream before it failed
+	streamError    *fault.Error      // the reason why a stream that the client partly received is incomplete
+	cutInsideEvent bool              // the received part ends inside an event
+	sequence       int64             // number of the next event of the stream, if events are numbered
+	partialStream  *streamTranslator // translator of the received part; nil without translation
+	last           *attempt          // the attempt whose response is sent
 	refusal        *fault.Error
 	headSent       bool
 	status         int
@@ -105,9 +105,9 @@ func (g *Gateway) newExchange(req *wire.Request, out wire.Responder) *exchange {
 	return x
 }
 
-// lookup finds the route of a path below the version segment. A doubled version,
-// which some clients produce, counts once where a typed route follows; to providers
-// whose own paths begin with /v1 it means what it says.
+// lookup returns the route of a path below the version segment. Some clients double the version;
+// the second one is removed if a typed route follows. For a provider whose own paths begin with
+// /v1 it stays.
 // Source: contract/dataplane.md 6.2.
 func lookup(method, path string) (llm.Match, string) {
 	m := llm.Lookup(method, path)
@@ -140,18 +140,17 @@ func (x *exchange) close() {
 		docs.Put(x.doc)
 	}
 	if x.spool != nil {
-		_ = x.spool.Close() // an unnamed file: nothing to lose
+		_ = x.spool.Close() // an unnamed file: there is nothing to lose
 	}
 	for _, s := range x.made {
 		_ = s.Close() // likewise
 	}
 }
 
-// providerError is the code of an access line whose error came from the provider.
+// providerError is the code of an access line for an error of the provider.
 const providerError = "provider_error"
 
-// accessLine is the one line that a request leaves in the program's log. Bodies,
-// keys and prompts are not in it.
+// accessLine writes the access line of a request. It does not contain bodies, keys or prompts.
 func (g *Gateway) accessLine(x *exchange, took time.Duration) {
 	if g.Access == nil {
 		return
@@ -174,7 +173,7 @@ func (g *Gateway) accessLine(x *exchange, took time.Duration) {
 	switch {
 	case failed != nil:
 		line.Error, line.Code, line.Reason = failed.Text(), string(failed.Code), failed.Reason
-	case x.status >= 400: // an error of the provider that its client got as it came
+	case x.status >= 400: // an error of the provider that the client got unchanged
 		line.Error, line.Code = "the provider responded with status "+strconv.Itoa(x.status), providerError
 	}
 	g.Access.Append(&line)

@@ -10,27 +10,27 @@ import (
 	"sluice/internal/splice"
 )
 
-// A call may name models that the provider takes by itself when the first is not to be had
-// (modelLists). It costs what the model costs that answered, so that the dearest of them is
-// what it may cost at most.
+// A call may name models that the provider uses automatically when the first one is unavailable
+// (modelLists). It costs what the answering model costs, so its maximum cost is that of the most
+// expensive one.
 // Source: https://openrouter.ai/docs/guides/routing/model-fallbacks, read 2026-11.
 
-// fallbacks are the models that a call names for its provider to fall back to.
+// fallbacks are the fallback models that a call names for its provider.
 type fallbacks struct {
-	may  bool // the provider may answer with another model than the first: also when none is named
+	may  bool // the provider may use another model than the first, even if none is named
 	list []fallback
-	cap  int64 // tokens that one of them may make its answer at most, as [{"model":"claude-opus-4-8","max_tokens":900}] says; 0: not said
+	cap  int64 // maximum output tokens of a fallback, as in [{"model":"claude-opus-4-8","max_tokens":900}]; 0: not set
 }
 
 type fallback struct {
-	model  string // as it is named
+	model  string // name in the request
 	tariff *catalog.RateCard
 }
 
-// maxFallbacks is how many models a call may name for that. Providers take three.
+// maxFallbacks is the maximum number of fallback models of a call. Providers accept three.
 const maxFallbacks = 100
 
-// fallbacks finds them in what is sent: names, or objects with a name.
+// fallbacks reads them from the call as it is sent: names, or objects with a name.
 func (g *Gateway) fallbacks(a *attempt) (f fallbacks, err error) {
 	add := func(raw []byte) {
 		if model, named := splice.Unquote(raw); named && len(f.list) <= maxFallbacks {
@@ -58,7 +58,7 @@ func (g *Gateway) fallbacks(a *attempt) (f fallbacks, err error) {
 	return f, nil
 }
 
-// models are all by which the attempt may be answered, until it is asked again.
+// models returns all models that may answer the attempt. The slice is valid until the next call.
 func (a *attempt) models() []string {
 	list := append(a.reservation.modelBuf[:0], a.priceName())
 	for i := range a.reservation.falls.list {
@@ -67,8 +67,7 @@ func (a *attempt) models() []string {
 	return list
 }
 
-// reach is how much the models take in and give out at most by which the attempt may be
-// answered.
+// reach returns the highest input and output limits of the models that may answer the attempt.
 func (g *Gateway) reach(a *attempt) catalog.ContextLimits {
 	r := g.Prices.ContextLimits(a.spec.ID, a.priceName())
 	for i := range a.reservation.falls.list {
@@ -81,7 +80,7 @@ func (g *Gateway) reach(a *attempt) catalog.ContextLimits {
 	return r
 }
 
-// wider is the larger of two figures, of which 0 is not known.
+// wider returns the larger of two limits. 0 means unknown, and so the result is 0.
 func wider(a, b int64) int64 {
 	if a == 0 || b == 0 {
 		return 0
@@ -89,8 +88,8 @@ func wider(a, b int64) int64 {
 	return max(a, b)
 }
 
-// dearest is what the most of an attempt costs with the dearest model by which it may be
-// answered.
+// dearest returns the maximum cost of an attempt with the most expensive model that may answer
+// it.
 func (s *reservation) dearest() int64 {
 	maxCost := s.tariff.MaxCost(&s.maxUsage)
 	for i := range s.falls.list {
@@ -99,9 +98,9 @@ func (s *reservation) dearest() int64 {
 	return maxCost
 }
 
-// billed is the model that the attempt is billed for, as price lists name it, and its
-// prices: of one that may fall back, or whose model stands in a path that is passed through or
-// in a body that is not read, the model that the answer names, if that has a price.
+// billed returns the model for which the attempt is billed, as price lists name it, and its
+// prices. It is the model of the response, if that has a price, in three cases: the call may fall
+// back, its model is in a passed-through path, or its body is not parsed.
 func (g *Gateway) billed(a *attempt) (string, *catalog.RateCard) {
 	s, requested, answered := a.reservation, a.priceName(), a.log().ResponseModel
 	unread := requested == "" && a.x.bodyNotParsed
@@ -123,9 +122,9 @@ func (g *Gateway) billed(a *attempt) (string, *catalog.RateCard) {
 	return like.model, like.tariff
 }
 
-// likeness is how much of the name of a model that answered is that of one that was asked
-// for; 0 for another one. Answers name versions ("gpt-4o-2024-11-20"), and leave out how a
-// model was to be routed ("gpt-4o:nitro").
+// likeness returns the length of the common prefix if a requested and an answering model are the
+// same model, else 0. Responses add versions ("gpt-4o-2024-11-20") and omit routing suffixes
+// ("gpt-4o:nitro").
 func likeness(requested, answered string) int {
 	if strings.HasPrefix(answered, requested) || strings.HasPrefix(requested, answered+":") {
 		return min(len(requested), len(answered))

@@ -11,28 +11,28 @@ import (
 	"sluice/internal/wire"
 )
 
-// Limits of what is fetched for providers that take no URLs.
+// Limits for one file that the gateway fetches for providers that do not accept URLs.
 // Source: contract/provider-transforms.md 3.3.
 const (
 	fetchMax  = 20 << 20
 	fetchTime = 30 * time.Second
 )
 
-// Limits of what is fetched for one call: a short body must not fill the memory with what
-// it names. Providers take no more in a request. (ours)
+// Limits for all files of one call: a short body must not fill the memory with files that it
+// references. Providers do not accept more in a request. (ours)
 const (
 	fetchFiles = 32
 	fetchTotal = 64 << 20
 )
 
-// fetcher gets the files of one attempt. It belongs to its goroutine.
+// fetcher fetches the files of one attempt. It belongs to the attempt's goroutine.
 type fetcher struct {
 	g     *Gateway
 	files int
 	bytes int64
 }
 
-// fetch gets the next file, within the limits of all.
+// fetch fetches the next file, within the limits for the call.
 func (f *fetcher) fetch(ctx context.Context, address string) (mime string, data []byte, err error) {
 	if f.files++; f.files > fetchFiles || f.bytes >= fetchTotal {
 		return "", nil, fault.Newf(fault.InvalidParameter, "the call references more than %d files by URL, or more than %d bytes; send them as base64 instead", fetchFiles, fetchTotal)
@@ -42,9 +42,9 @@ func (f *fetcher) fetch(ctx context.Context, address string) (mime string, data 
 	return mime, data, err
 }
 
-// fetch gets a file of at most so many bytes that a caller's message names, for a provider
-// that does not. The address is judged when it is dialled, as every upstream's is, and
-// redirects are not followed. Errors name the cure, not the host.
+// fetch fetches a file of at most limit bytes that a caller's message references, for a provider
+// that does not fetch it. The address is checked when it is dialled, like that of every upstream,
+// and redirects are not followed. Errors describe the fix, not the host.
 func (g *Gateway) fetch(ctx context.Context, address string, limit int64) (mime string, data []byte, err error) {
 	r, err := g.outside(address, fault.New(fault.InvalidParameter, "the URL of a file must use http or https and must not contain a user"))
 	if err != nil {
@@ -72,15 +72,15 @@ func (g *Gateway) fetch(ctx context.Context, address string, limit int64) (mime 
 	return mime, b, nil
 }
 
-// inlined is a body whose media are not named by URL, for providers that would not fetch them
-// (dialect.RequestRules.Inline).
+// inlined replaces the media URLs of a body by the media themselves, for providers that do not
+// fetch them (dialect.RequestRules.Inline).
 func (g *Gateway) inlined(ctx context.Context, body []byte) ([]byte, error) {
 	return dialect.Inline(ctx, body, (&fetcher{g: g}).fetch)
 }
 
-// outside begins a call to an address that a caller or a provider names, without a
-// credential. What is no http or https URL, or has a user in it, is refused as bad says;
-// the rest is judged as custom hosts are, and again when it is dialled.
+// outside builds a request to an address that a caller or a provider names. It does not contain a
+// credential. It returns bad if the address is not an http or https URL or has a user. Other
+// addresses are checked like custom hosts, and again when they are dialled.
 func (g *Gateway) outside(address string, bad *fault.Error) (*transport.Request, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && u.Scheme != "http" {

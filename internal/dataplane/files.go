@@ -7,15 +7,15 @@ import (
 	"sluice/internal/provider/transport"
 )
 
-// endToEnd is several files of a provider, read end to end: each is asked for when the one
-// before it was read to its end. It belongs to one goroutine.
+// endToEnd reads several files of a provider as one. Each file is requested when the previous one
+// was read to its end. It belongs to one goroutine.
 type endToEnd struct {
-	transport.Body // that is being read
+	transport.Body // the current file
 	further        []string
 	open           func(url string) (transport.Body, error)
 }
 
-// Read reads on, in the next file where one ends.
+// Read reads the current file, then the next ones.
 func (e *endToEnd) Read(p []byte) (int, error) {
 	for {
 		n, err := e.Body.Read(p)
@@ -34,11 +34,11 @@ func (e *endToEnd) Read(p []byte) (int, error) {
 	}
 }
 
-// reworded is a provider's file in the caller's words.
+// reworded is a provider's file, translated to the caller's format.
 type reworded struct {
-	transport.Body           // of the provider
-	translated     io.Reader // made of it
+	transport.Body           // the provider's file
+	translated     io.Reader // its translation
 }
 
-// Read returns what the next bytes are to the caller.
+// Read reads the translated file.
 func (r *reworded) Read(p []byte) (int, error) { return r.translated.Read(p) }

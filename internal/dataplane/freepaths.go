@@ -9,8 +9,8 @@ import (
 	"sluice/internal/provider"
 )
 
-// pathSegments are the segments of an escaped path without what need not be in it, in lower
-// case: some providers do not tell capitals apart.
+// pathSegments returns the segments of an escaped path, unescaped, cleaned and in lower case:
+// some providers ignore case.
 func pathSegments(escaped string) []string {
 	plain, err := url.PathUnescape(escaped)
 	if err != nil {
@@ -19,9 +19,9 @@ func pathSegments(escaped string) []string {
 	return strings.Split(strings.ToLower(strings.Trim(path.Clean("/"+plain), "/")), "/")
 }
 
-// freePaths are the ends of paths at which providers keep, change or stop something and have
-// no model work, and bill nothing for the call: an asterisk stands for an id. What is not here
-// may cost something.
+// freePaths lists the ends of paths at which providers store, change or stop something without
+// model work, and do not bill the call. An asterisk matches an id. All other paths may cost
+// something.
 //
 // Source: the API references of OpenAI, Azure, Anthropic, Google, Amazon Bedrock, Mistral,
 // Together, Fireworks, Cohere, xAI, OpenRouter and Replicate, read 2026-11.
@@ -33,14 +33,15 @@ var freePaths = splitAll(
 	"vector_stores", "vector_stores/*", "vector_stores/*/files", "vector_stores/*/files/*", "vector_stores/*/file_batches",
 	"vector_stores/*/search", "collections", "collections/*", "cachedcontents/*",
 	"assistants", "assistants/*", "threads", "threads/*", "threads/*/messages", "threads/*/messages/*", "threads/*/runs/*", "chat/completions/*",
-	// jobs that began before
+	// jobs that were started earlier
 	"batches/*", "batches/*/cancel", "batch/jobs/*/cancel", "fine_tuning/jobs/*", "fine_tuning/jobs/*/pause", "fine_tuning/jobs/*/resume", "fine_tuning/jobs/*/start",
 	"fine_tuning/checkpoints/*/permissions", "fine_tuning/alpha/graders/validate", "fine_tuning/models/*", "fine_tuning/models/*/archive",
 	"evals", "evals/*", "evals/*/runs/*", "tunedmodels/*", "tunedmodels/*/permissions", "tunedmodels/*/permissions/*", "operations/*",
 )
 
-// countVerbs end the paths of calls that count tokens, freeVerbs those of others that cost
-// nothing, wherever they stand. Google has them after a colon: "models/gemini-2.5-flash:countTokens".
+// countVerbs end the paths of calls that count tokens. freeVerbs end the paths of other free
+// calls of any resource. Google appends them after a colon:
+// "models/gemini-2.5-flash:countTokens".
 var (
 	countVerbs = []string{"count_tokens", "count-tokens", "input_tokens", ":counttokens", ":computetokens", ":countmessagetokens"}
 	freeVerbs  = []string{
@@ -49,11 +50,11 @@ var (
 	}
 )
 
-// openAIPaths are free at OpenAI and Azure alone: Mistral answers in its conversations.
+// openAIPaths are free only at OpenAI and Azure: Mistral generates output at its conversations.
 var openAIPaths = splitAll("conversations", "conversations/*", "conversations/*/items")
 
-// elsewherePaths begin work whose usage no answer through the gateway tells: tokens by which a
-// caller reaches the provider itself, and runs of threads that end later.
+// elsewherePaths start work whose usage is not in any response through the gateway: tokens for
+// direct calls to the provider, and thread runs that end later.
 var elsewherePaths = splitAll(
 	"realtime/sessions", "realtime/client_secrets", "realtime/transcription_sessions", "realtime/calls", "realtime/calls/*/accept", "chatkit/sessions", "auth_tokens", "auth/grant",
 	"threads/runs", "threads/*/runs", "threads/*/runs/*/submit_tool_outputs",
@@ -66,16 +67,16 @@ func splitAll(paths ...string) (list [][]string) {
 	return list
 }
 
-// countsTokens reports whether a call that is passed through to a path only counts tokens.
+// countsTokens reports whether a passed-through call only counts tokens, by its path.
 func countsTokens(escaped string) bool { return endsWith(countVerbs, pathSegments(escaped)) }
 
-// costsNothing reports whether a call that is passed through to a path is known to cost nothing.
+// costsNothing reports whether a passed-through call is known to be free.
 func costsNothing(platform string, segments []string) bool {
 	return endsWith(freeVerbs, segments) || isPath(freePaths, segments) || platform == provider.PlatformOpenAI && isPath(openAIPaths, segments)
 }
 
-// endsWith reports whether the last segment of a path, after another one, is or has one of
-// some verbs.
+// endsWith reports whether the last segment of a path is one of the verbs, after another segment,
+// or ends with one after a colon.
 func endsWith(verbs, segments []string) bool {
 	last := segments[len(segments)-1]
 	if at := strings.LastIndexByte(last, ':'); at > 0 {
@@ -84,14 +85,14 @@ func endsWith(verbs, segments []string) bool {
 	return len(segments) > 1 && slices.Contains(verbs, last)
 }
 
-// usageElsewhere reports whether a call that is passed through to a path begins work of which
-// the gateway does not learn what it used. Perplexity has all such paths below /async.
+// usageElsewhere reports whether a passed-through call starts work whose usage the gateway does
+// not receive. Perplexity has all such paths below /async.
 func usageElsewhere(segments []string) bool {
 	return trimBases(segments)[0] == "async" || isPath(elsewherePaths, segments)
 }
 
-// isPath reports whether a path is one of some, after what stands before the paths of the
-// provider: a version, or the names of an account, a project or a deployment.
+// isPath reports whether a path is one of paths, after its base segments: a version, or the names
+// of an account, a project or a deployment.
 func isPath(paths [][]string, segments []string) bool {
 	native := trimBases(segments)
 	return slices.ContainsFunc(paths, func(p []string) bool {
@@ -99,14 +100,14 @@ func isPath(paths [][]string, segments []string) bool {
 	})
 }
 
-// isID reports whether a segment can be an id, and is not one with a verb or a parameter.
+// isID reports whether a segment can be an id, without a verb or a parameter.
 func isID(s string) bool { return s != "" && !strings.ContainsAny(s, ":;?# ") }
 
-// bases are the segments that may stand before the paths of a provider, with how many belong
-// together: "projects/p", "openai".
+// bases lists the segments that may precede the paths of a provider, with the number of segments
+// that belong together: "projects/p", "openai".
 var bases = map[string]int{"openai": 1, "api": 1, "upload": 1, "projects": 2, "locations": 2, "accounts": 2, "deployments": 2}
 
-// trimBases are the segments of a path without such ones before it.
+// trimBases removes such base segments from a path.
 func trimBases(segments []string) []string {
 	for len(segments) > 1 {
 		n := bases[segments[0]]
@@ -121,5 +122,5 @@ func trimBases(segments []string) []string {
 	return segments
 }
 
-// isVersion reports whether a segment is a version of an API: "v1beta".
+// isVersion reports whether a segment is an API version, for example "v1beta".
 func isVersion(s string) bool { return len(s) > 1 && s[0] == 'v' && s[1] >= '0' && s[1] <= '9' }

@@ -2,6 +2,6 @@
 
 package dataplane
 
-// gated is whether calls are held against limits and put on the ledger. It is a constant
-// of the build, so that no setting of the product can turn it off.
+// gated enables limits and ledger entries for calls. It is a build constant, so that no setting
+// can disable it.
 const gated = true

@@ -1,7 +1,7 @@
-// Package dataplane is the life of one model request: who calls, what they ask,
-// which targets may answer, what went up and came down, and what is recorded of
-// it. Serve and try read like a page; each step is a function in its own file.
-// Nothing here knows net/http: a front fills a wire.Request and takes the answer.
+// Package dataplane serves model requests: it identifies the caller, chooses targets, calls
+// providers, and records each attempt with its usage and cost. Start reading at Gateway.Serve and
+// Gateway.try; each step is a function in its own file. The package does not serve HTTP: a front
+// fills a wire.Request and writes the response.
 package dataplane
 
 import (
@@ -32,30 +32,30 @@ import (
 	"sluice/internal/wire"
 )
 
-// Directory is the control plane at one moment: immutable, in memory; *live.Snapshot is one.
-// It is as wide as what a request looks up, so that all of a request sees the same moment.
+// Directory is an immutable snapshot of the control plane in memory; *live.Snapshot implements
+// it. It contains all lookups of a request, so that the request uses one consistent snapshot.
 type Directory interface {
 	FindKey(h keys.Hash) *keys.Entry
 	FindWorkspace(id string) *tenant.Scope
 	FindConfig(workspace, name string) (doc *routing.Config, id, slug string, ok bool)
 	FindAccount(workspace, slug string) *credential.Account
 	Accounts(workspace string) []*credential.Account
-	FindPrompt(workspace, name string) *prompt.Saved // by slug or id; nil when there is none
+	FindPrompt(workspace, name string) *prompt.Saved // by slug or id; nil if not found
 	Partials(workspace string) prompt.Source
 	Limits(kind, id string) *quota.Plan // never nil
 	IntegrationLimits(integration, workspace string) *quota.Plan
 	Policies(workspace string) *quota.Policies
-	Agreement(account *credential.Account) *catalog.PriceOverrides // nil: what the list says; so for nil
+	Agreement(account *credential.Account) *catalog.PriceOverrides // nil: list prices apply; nil for a nil account
 }
 
-// journal takes one record per attempt, and the lines of the ledger that no record
-// closes. When it returns, what it took outlives the process.
+// journal stores one record per attempt, and the ledger entries that no record closes. When a
+// method returns nil, its data survives a crash of the process.
 type journal interface {
 	Append(a *record.Attempt) error
 	AppendLine(l *ledger.Entry) error
 }
 
-// Parts are what a Gateway is made of; all are needed.
+// Parts are the dependencies of a Gateway. All are required unless nil is documented.
 type Parts struct {
 	Directory func() Directory // the newest snapshot
 	Hasher    *keys.Hasher
@@ -63,51 +63,53 @@ type Parts struct {
 	Engine    *routing.Engine
 	Client    *transport.Client
 	Signers   *sign.Set
-	Secrets   Secrets            // of accounts that map fields to secret managers; nil where none does
-	Dialect   *dialect.Dialect   // OpenAI's, which callers speak
-	Dialects  []*dialect.Dialect // all shapes that callers and providers speak
-	Jobs      *jobs.Tracker      // of batches, fine-tuning jobs and videos; nil follows none
-	States    *ResponseStore     // of responses for providers that keep none; nil keeps nothing
+	Secrets   Secrets            // for accounts that map fields to secret managers; nil if none does
+	Dialect   *dialect.Dialect   // OpenAI's format, which callers use
+	Dialects  []*dialect.Dialect // all formats of callers and providers
+	Jobs      *jobs.Tracker      // for batches, fine-tuning jobs and videos; nil disables tracking
+	States    *ResponseStore     // for responses of providers that do not store them; nil stores nothing
 	Sockets   Dialer             // for realtime calls
 	Guard     *netguard.Guard
 	Journal   journal
 	Limiter   limiter
 	Prices    prices
-	Tokens    refusals // of JWTs; nil where refused JWTs are of no interest
+	Tokens    refusals // receives rejected JWTs; nil ignores them
 	Metrics   *Metrics
 	Clock     ident.Clock
 	Log       *slog.Logger
-	Access    *accesslog.Log // one line for each request; nil for none
+	Access    *accesslog.Log // one line for each request; nil disables it
 }
 
-// Settings are the limits and switches of the request path. Zero values are not
-// usable; take DefaultSettings.
+// Settings are the limits and switches of the request path. The zero value is not usable; start
+// with DefaultSettings.
 type Settings struct {
-	SpoolDir         string        // where bodies over 1 MiB are spooled
-	MaxJSONBytes     int64         // a larger JSON body is 413
-	MaxUploadBytes   int64         // a larger upload is 413
-	MaxResponseBytes int64         // a larger JSON reply that must be held is 502
-	BodyLogBytes     int           // of a body kept in the record
-	HeadTimeout      time.Duration // until the upstream's response head; 0 means none
+	SpoolDir         string        // directory for spooled bodies over 1 MiB
+	MaxJSONBytes     int64         // a larger JSON body is rejected with 413
+	MaxUploadBytes   int64         // a larger upload is rejected with 413
+	MaxResponseBytes int64         // a larger buffered JSON response becomes 502
+	BodyLogBytes     int           // maximum bytes of a body in the record
+	HeadTimeout      time.Duration // until the upstream's response header; 0 means none
 	IdleTimeout      time.Duration // between two reads of an upstream body
-	HeaderAliases    []string      // further prefixes read like x-gateway-, lower case, with the dash
+	HeaderAliases    []string      // additional prefixes that replace x-gateway-, in lower case, with the dash
 	IgnoreHeaders    []string      // client headers that pass-through does not relay
 	MetadataFrom     []MetadataHeader
-	TraceContext     bool // providers are told of the trace
-	AllowUnpriced    bool // calls whose cost is unknown are let through where a cost budget applies
-	BlockInline      bool // refuse configuration in headers
+	TraceContext     bool // providers receive the trace context
+	AllowUnpriced    bool // calls with unknown cost are allowed even if a cost budget applies
+	BlockInline      bool // reject configuration in headers
 	ConfigLimits     routing.Limits
 	UserAgent        string    // sent upstream on typed routes
-	Abandoned        Abandoned // streams whose callers leave
-	// AbandonedAnswers are whole answers whose callers leave or whose time is over.
+	Abandoned        Abandoned // streams whose clients disconnected
+	// AbandonedAnswers limits buffered responses whose clients disconnected or whose time is
+	// over.
 	AbandonedAnswers AbandonedAnswers
-	Background       Background   // responses that providers work on after they answered
-	ModelLists       ModelLists   // of providers whose models the catalog does not know
-	GuardrailsOff    bool         // GUARDRAILS_ENABLED=OFF: guardrails bind no call
-	TrustedProxies   wire.Proxies // who is believed about the addresses of callers; nil for nobody
+	Background       Background   // responses that providers continue after they answered
+	ModelLists       ModelLists   // of providers whose models the catalog does not contain
+	GuardrailsOff    bool         // GUARDRAILS_ENABLED=OFF: guardrails do not apply to any call
+	TrustedProxies   wire.Proxies // proxies that are trusted to report client addresses; nil trusts none
 }
 
-// DefaultSettings are good for a laptop; SpoolDir is the system's.
+// DefaultSettings returns settings for a single machine. Spooled bodies go to the system's
+// temporary directory.
 func DefaultSettings() Settings {
 	return Settings{
 		MaxJSONBytes: 64 << 20, MaxUploadBytes: 512 << 20, MaxResponseBytes: 256 << 20, BodyLogBytes: 256 << 10,
@@ -122,33 +124,33 @@ func DefaultSettings() Settings {
 type Gateway struct {
 	Parts
 	set      Settings
-	configs  *cache[string, *routing.Config] // inline ones, by their text
+	configs  *cache[string, *routing.Config] // inline configs, by their text
 	rules    ruleCache
-	urls     *cache[string, struct{}] // that the guard has let pass
+	urls     *cache[string, struct{}] // URLs that passed the guard's check
 	plans    plans
 	charges  chargeCache
 	profiles *cache[profileKey, profiled]
 	dialects dialectSet
 	lines    *dialect.FileLines
 	counter  *tokens.Counter
-	// secretHeaders are the names of headers in which providers take credentials.
+	// secretHeaders contains the names of headers in which providers receive credentials.
 	secretHeaders map[string]bool
 	open          atomic.Int64 // requests being served
 	lingering     detachedStreams
-	answersLeft   detachedStreams // whole answers
+	answersLeft   detachedStreams // buffered responses
 	followers     *backgroundPoller
 	contexts      *contexts
 	jobFiles      *cache[string, *jobs.Input]                                             // of files for jobs, by fileKey
 	jobAccess     *cache[string, *jobAccess]                                              // of private jobs, by jobs.Key
-	inside        func(context.Context, *keys.Entry, *jobAccess, string) (*inside, error) // callInside; a field, since rooms are made by what calls it
+	inside        func(context.Context, *keys.Entry, *jobAccess, string) (*inside, error) // callInside; a field, to avoid an initialization cycle with scratchPool
 	modelLists    *providerModels
 	recordDrops   droppedRecords
 	refusedParams refusedParams
-	unguarded     sync.Once   // the log was told that guardrails are not run
-	stopped       atomic.Bool // calls that end now are cut by the gateway itself
+	unguarded     sync.Once   // for the log message that guardrails are not run
+	stopped       atomic.Bool // the gateway itself cancels calls that end now
 }
 
-// New makes a gateway of its parts.
+// New returns a gateway that uses the given parts.
 func New(p Parts, s Settings) *Gateway {
 	t := newDialectSet(p.Dialects)
 	g := &Gateway{
@@ -171,5 +173,5 @@ func New(p Parts, s Settings) *Gateway {
 	return g
 }
 
-// Open is the number of requests being served, for draining.
+// Open returns the number of requests being served. Draining uses it.
 func (g *Gateway) Open() int64 { return g.open.Load() }

@@ -7,10 +7,10 @@ import (
 	"sluice/internal/routing"
 )
 
-// checkGuardrails refuses a call that a guardrail with "deny": true binds, because this
-// version does not run guardrails: a check that somebody relies on must not be passed by
-// in silence. Others are ignored, and the log says so once. Source: ours, until guardrails
-// run; contract/dataplane.md 5 has the five ways in which one is attached.
+// checkGuardrails rejects a call if a guardrail with "deny": true applies to it, because this
+// version does not run guardrails: a check that users rely on must not be skipped silently. Other
+// guardrails are ignored and logged once. Source: ours, until guardrails run;
+// contract/dataplane.md 5 has the five ways in which one is attached.
 func (g *Gateway) checkGuardrails(_ context.Context, a *attempt) error {
 	x, t, scope := a.x, a.target, a.x.scope
 	if len(t.Before)+len(t.After) == 0 && (scope == nil || scope.Mandatory == nil) && x.setAside == nil || g.set.GuardrailsOff {
@@ -35,14 +35,14 @@ func (g *Gateway) checkGuardrails(_ context.Context, a *attempt) error {
 	return nil
 }
 
-// setAside is a default config that a request has another one in place of.
+// setAside is a default config that the request replaces.
 type setAside struct {
 	config *routing.Config
 	slug   string
 }
 
-// setDefaultAside notes the default config of the key or workspace, because the request brings
-// a config or names a provider itself. The guardrails of it that bind are not passed by with it.
+// setDefaultAside stores the default config of the key or workspace if the request has its own
+// config or names a provider. Its mandatory guardrails still apply.
 // Source: ours, until guardrails run; contract/dataplane.md 1.1 has the rest replaced.
 func (g *Gateway) setDefaultAside(x *exchange) {
 	name := g.defaultConfig(x)
@@ -54,8 +54,8 @@ func (g *Gateway) setDefaultAside(x *exchange) {
 	}
 }
 
-// checkNamedGuardrails refuses a config of the request that names a guardrail which does not
-// exist, as it is refused where configs are saved.
+// checkNamedGuardrails rejects an inline config that names a guardrail that does not exist.
+// Saving such a config is rejected, too.
 func (g *Gateway) checkNamedGuardrails(x *exchange) error {
 	if g.set.GuardrailsOff {
 		return nil
@@ -73,7 +73,7 @@ func (g *Gateway) checkNamedGuardrails(x *exchange) error {
 	return nil
 }
 
-// boundBy is the first guardrail of a target that would stop a call, and how it is attached.
+// boundBy returns the first guardrail of a target that would stop a call, and how it is attached.
 func (x *exchange) boundBy(t *routing.Target) (name, by string, binds bool) {
 	for _, list := range [...]struct {
 		hooks []routing.Hook
@@ -88,7 +88,7 @@ func (x *exchange) boundBy(t *routing.Target) (name, by string, binds bool) {
 	return "", "", false
 }
 
-// binds reports whether a failure of a hook would stop the call, and what the hook is called.
+// binds reports whether a failure of a hook would stop the call. It also returns the hook's name.
 func (x *exchange) binds(h *routing.Hook) (name string, binds bool) {
 	if x.scope != nil {
 		if slug, saved := x.scope.Denying[h.ID]; saved && h.Saved() {

@@ -14,9 +14,9 @@ import (
 	"sluice/internal/wire/syntax"
 )
 
-// upstreamHeader builds the header of the upstream call, without the credential,
-// which the signer adds last. On typed routes it begins empty; on pass-through
-// with what the client sent. The provider's own lines win over both.
+// upstreamHeader builds the header of the upstream call, without the credential, which the
+// signer adds last. On typed routes it starts empty; on pass-through it starts with the
+// client's lines. The lines of the provider's plan override both.
 // Source: contract/dataplane.md 1.4.
 func (g *Gateway) upstreamHeader(a *attempt) error {
 	x := a.x
@@ -56,8 +56,8 @@ func (g *Gateway) upstreamHeader(a *attempt) error {
 	return nil
 }
 
-// forwardLines puts the lines of a name in place of those that h has of another; none where
-// there are none.
+// forwardLines copies the lines with the given name and a value from the header from. They replace
+// the lines of h that have the name as. Without such lines h is unchanged.
 func forwardLines(h *wire.Header, as string, from wire.Header, name string) {
 	first := true
 	for _, f := range from {
@@ -72,8 +72,8 @@ func forwardLines(h *wire.Header, as string, from wire.Header, name string) {
 	}
 }
 
-// ourName is the name under which a client's header is found: those with the prefix of an
-// alias were renamed.
+// ourName returns the name under which the gateway finds a client's header. Headers with the prefix
+// of an alias were renamed to the gateway's prefix.
 func (g *Gateway) ourName(name string) string {
 	for _, a := range g.set.HeaderAliases {
 		if rest, ok := strings.CutPrefix(name, a); ok {
@@ -83,13 +83,13 @@ func (g *Gateway) ourName(name string) string {
 	return name
 }
 
-// anthropic is the dialect whose providers read the headers of Anthropic's clients.
+// anthropic is the dialect whose providers read the headers of Anthropic clients.
 const anthropic provider.Dialect = "anthropic"
 
-// forwardAnthropicHeaders copies the lines of a caller that begin with anthropic-, such as
-// anthropic-workspace-id, for a provider that understands them. Those that the provider's
-// spec has fields for, such as anthropic-beta, are sent by the spec; what is named like a
-// credential is not copied.
+// forwardAnthropicHeaders copies the caller's headers that begin with anthropic-, such as
+// anthropic-workspace-id, for a provider that understands them. It leaves out the headers that
+// the provider's spec has fields for, such as anthropic-beta, because the spec sends them, and
+// those that are named like a credential.
 // Source: https://platform.claude.com/docs/en/api/overview, read 2026-11.
 func (g *Gateway) forwardAnthropicHeaders(h wire.Header, a *attempt) wire.Header {
 	for _, f := range a.x.req.Header {
@@ -101,8 +101,8 @@ func (g *Gateway) forwardAnthropicHeaders(h wire.Header, a *attempt) wire.Header
 	return h
 }
 
-// checkMethod refuses methods that nothing is passed through with: an upstream that answers
-// TRACE with the request, as it should, would show its credential to the caller.
+// checkMethod rejects methods that are not passed through. An upstream that answers TRACE correctly
+// returns the request, and so would reveal its credential to the caller.
 func checkMethod(method string) error {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
@@ -111,17 +111,17 @@ func checkMethod(method string) error {
 	return fault.Newf(fault.NotSupported, "method %q is not supported for pass-through; use GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS", clip(method))
 }
 
-// loopHeader says through which gateways a call has come. It is sent to custom
-// hosts, because only they can lead back here.
+// loopHeader lists the gateways that a call has passed through. It is sent to custom hosts,
+// because only they can lead back to this gateway.
 // Source: RFC 8586.
 const (
 	loopHeader = "cdn-loop"
 	loopName   = "sluice"
-	loopMax    = 4 // gateways in a row, one behind another, are in use
+	loopMax    = 4 // several gateways in a chain are in use
 )
 
-// checkLoop refuses a call that has come through gateways of this kind too often: a
-// custom host leads back to one of them, and the call would never end.
+// checkLoop rejects a call that has passed through loopMax gateways of this kind. A custom host
+// leads back to one of them, and the call would never end.
 func checkLoop(h wire.Header) error {
 	n := 0
 	for _, line := range h.Values(loopHeader) {
@@ -146,8 +146,8 @@ func joined(list, item string) string {
 	return list + ", " + item
 }
 
-// relayed copies the client's lines that are not about this connection, this
-// gateway, or a credential: a credential travels only through a signer.
+// relayed copies the client's header, except lines about this connection or this gateway, and
+// credentials: only a signer sends a credential.
 func (g *Gateway) relayed(h wire.Header, x *exchange) wire.Header {
 	for _, f := range x.req.Header {
 		switch {
@@ -160,8 +160,8 @@ func (g *Gateway) relayed(h wire.Header, x *exchange) wire.Header {
 	return h
 }
 
-// ofConnection reports whether a header names one of its lines as being about the
-// connection alone. Source: RFC 9110 section 7.6.1.
+// ofConnection reports whether the header's Connection lines list name as a header of this
+// connection only. Source: RFC 9110 section 7.6.1.
 func ofConnection(h wire.Header, name string) bool {
 	for i := range h {
 		if h[i].Name == "connection" && syntax.HasToken(h[i].Value, name) {
@@ -171,8 +171,8 @@ func ofConnection(h wire.Header, name string) bool {
 	return false
 }
 
-// responseHeader builds the header of the answer: the upstream's lines, less those
-// about its connection and its host, and ours. Source: contract/dataplane.md part 2.
+// responseHeader builds the header of the response: the upstream's lines, except those about its
+// connection and its host, and the gateway's. Source: contract/dataplane.md part 2.
 func (g *Gateway) responseHeader(x *exchange, from wire.Header) wire.Header {
 	h := x.scratch.clientHeader[:0]
 	for _, f := range from {
@@ -188,10 +188,10 @@ func (g *Gateway) responseHeader(x *exchange, from wire.Header) wire.Header {
 	return h
 }
 
-// ofHost reports whether clients take a line of an answer as said of the host that they
-// called: coming from a provider it would have them keep its cookies for the gateway, try
-// the gateway at the provider's other ports, or refuse its plain HTTP, and that of its whole
-// domain, from then on. Sources: RFC 6265, RFC 7838 section 3, RFC 6797, the Fetch standard, Clear
+// ofHost reports whether clients apply a response header to the host that they called. Relayed from
+// a provider, such a header would make clients store the provider's cookies for the gateway, try
+// the gateway at the provider's other ports, or refuse plain HTTP of the gateway and its domain
+// from then on. Sources: RFC 6265, RFC 7838 section 3, RFC 6797, the Fetch standard, Clear
 // Site Data, Reporting API, Network Error Logging.
 func ofHost(name string) bool {
 	switch name {
@@ -201,8 +201,8 @@ func ofHost(name string) bool {
 	return strings.HasPrefix(name, "access-control-")
 }
 
-// addGatewayHeaders adds the lines that every answer has, once under our prefix and once
-// under each alias.
+// addGatewayHeaders adds the headers that every response has, once with the gateway's prefix and
+// once with each alias.
 func (g *Gateway) addGatewayHeaders(h wire.Header, x *exchange) wire.Header {
 	start := len(h)
 	h = append(h, wire.Field{Name: prefix + "trace-id", Value: x.trace.id}, wire.Field{Name: prefix + "request-id", Value: x.id})
@@ -236,11 +236,11 @@ func (g *Gateway) addGatewayHeaders(h wire.Header, x *exchange) wire.Header {
 	return h
 }
 
-// droppedMax bounds, in bytes, what names lost fields: there may be as many as a body
-// has members, with names as long as it is.
+// droppedMax is the maximum length of a list of dropped fields, in bytes. There may be as many
+// fields as a body has members, with names as long as the body.
 const droppedMax = 4 << 10
 
-// joinDropped is a list of lost fields as it is shown and recorded; one that is too long
+// joinDropped joins the names of dropped fields for headers and records. A list that is too long
 // ends with "...".
 func joinDropped(dropped []string) string {
 	var b strings.Builder
@@ -257,16 +257,16 @@ func joinDropped(dropped []string) string {
 	return b.String()
 }
 
-// droppedParams is such a list for a header.
+// droppedParams returns the same list as a header value.
 func droppedParams(dropped []string) string {
 	s := joinDropped(dropped)
-	if !wire.ValidValue(s) { // names are the caller's own words
+	if !wire.ValidValue(s) { // the caller chooses the names
 		return "..."
 	}
 	return s
 }
 
-// small is strconv.Itoa for the counts of retries, -1 to 5, without allocating.
+// small is strconv.Itoa for counts of retries, without allocating. A count above 9 is "9+".
 func small(n int) string {
 	if n >= -1 && n <= 9 {
 		return [...]string{"-1", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}[n+1]

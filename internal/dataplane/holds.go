@@ -5,9 +5,9 @@ import (
 	"sluice/internal/quota"
 )
 
-// metered reports whether a call is held against limits and put on the ledger: whatever
-// has a model work, or makes a provider keep or do something. Reading back what there is
-// and counting tokens is free, also to callers whose budgets are used up.
+// metered reports whether limits and ledger entries apply to a call: to every call that makes a
+// model work or makes a provider store or do something. Reading data and counting tokens is free,
+// even for callers whose budgets are used up.
 // Source: contract/identity-and-governance.md section 6, dataplane.md 4.8.
 func metered(m llm.Match, method, path string) bool {
 	switch {
@@ -19,14 +19,14 @@ func metered(m llm.Match, method, path string) bool {
 	return m.Endpoint != llm.Proxy || !countsTokens(path)
 }
 
-// freeEndpoints are the endpoints that change what they are sent to and still cost nothing.
+// freeEndpoints are the endpoints that do not only read data but are free.
 var freeEndpoints = map[llm.Endpoint]bool{llm.MessagesCountTokens: true, llm.CountResponseInputTokens: true, llm.CancelBatch: true, llm.CancelFinetune: true}
 
-// readMethods are the methods that have nobody work.
+// readMethods are the methods that do not start work.
 var readMethods = map[string]bool{"GET": true, "HEAD": true, "DELETE": true, "OPTIONS": true}
 
-// collectHolds lists what the attempt takes from every limit that binds it, in the order in
-// which they are checked: budgets first, then, from the index on, rates.
+// collectHolds lists what the attempt takes from every limit that applies, in the order of the
+// checks: first budgets, then, from index rates on, rates.
 // Source: contract/identity-and-governance.md section 7.
 func (g *Gateway) collectHolds(a *attempt) (holds []quota.Hold, rates int) {
 	x, p := a.x, &a.x.key.Principal
@@ -52,7 +52,7 @@ func (g *Gateway) collectHolds(a *attempt) (holds []quota.Hold, rates int) {
 	return h, rates
 }
 
-// policyCall is what policies look at.
+// policyCall returns the attributes of the call that policies match.
 func (a *attempt) policyCall() quota.Call {
 	x, p := a.x, &a.x.key.Principal
 	c := quota.Call{

@@ -15,10 +15,10 @@ import (
 	"sluice/internal/wire"
 )
 
-// identify finds the key of the caller: in x-gateway-api-key, else as the bearer
-// token of a stock OpenAI client, else in the x-api-key of a stock Anthropic one, the
-// api-key of an Azure one or the x-goog-api-key of one of Google's.
-// Every header that carries it is removed, so that it never travels upstream.
+// identify finds the key of the caller. It is in x-gateway-api-key, else it is the bearer token
+// of an OpenAI client, the x-api-key of an Anthropic client, the api-key of an Azure client or
+// the x-goog-api-key of a Google client. Every header that contains the key is removed, so that
+// it is never sent upstream.
 // Source: contract/dataplane.md 1.1; contract/identity-and-governance.md section 1.
 func (g *Gateway) identify(x *exchange) error {
 	if n := x.ctl.twice; n != "" {
@@ -49,15 +49,15 @@ func (g *Gateway) identify(x *exchange) error {
 	return nil
 }
 
-// ErrToken is the cause of the refusal of a credential that is a JWT, not a key.
+// ErrToken is the cause of the rejection of a credential that is a JWT, not a key.
 var ErrToken = errors.New("the credential is a JWT")
 
-// refusals takes those of JWTs. TokenRefused is called while a request is answered
-// and must not wait.
+// refusals records rejected JWTs. TokenRefused is called while a request is served and must not
+// block.
 type refusals interface{ TokenRefused(r audit.RefusedToken) }
 
-// Identify finds the key of a caller of the administration, by the same rules. Refusals
-// of JWTs have the cause ErrToken, and are the caller's to note.
+// Identify finds the key of a caller of the administration API, by the same rules. For JWTs the
+// error has the cause ErrToken, and the caller of Identify must record it.
 func (g *Gateway) Identify(h wire.Header) (*access.Principal, error) {
 	var c controls
 	c.read(h, g.set.HeaderAliases)
@@ -71,12 +71,12 @@ func (g *Gateway) Identify(h wire.Header) (*access.Principal, error) {
 	return &e.Principal, nil
 }
 
-// credential is the caller's key, wherever it stands.
+// credential returns the caller's key from the first header that has one.
 func (c *controls) credential() string {
 	return cmp.Or(c.apiKey, bearer(c.authorization), c.xAPIKey, c.azureKey, c.googleKey)
 }
 
-// knownKey looks a raw key up and checks that it is valid now.
+// knownKey finds a raw key and checks that it is valid now.
 func (g *Gateway) knownKey(dir Directory, raw string, now time.Time) (*keys.Entry, error) {
 	switch {
 	case raw == "":
@@ -98,8 +98,8 @@ func (g *Gateway) knownKey(dir Directory, raw string, now time.Time) (*keys.Entr
 	return e, nil
 }
 
-// forget takes the caller's key out of the request, whichever header it stands in
-// and whatever stands beside it there.
+// forget removes each header that contains the caller's key from the request, even if it also
+// contains other data.
 func (x *exchange) forget(raw string) {
 	remaining := x.req.Header[:0]
 	for _, f := range x.req.Header {
@@ -116,7 +116,7 @@ func (x *exchange) forget(raw string) {
 	}
 }
 
-// inQuery reports whether a parameter of a query holds a text, escaped or not.
+// inQuery reports whether a parameter of a query contains a text, escaped or not.
 func inQuery(query, text string) bool {
 	for pair := range strings.SplitSeq(query, "&") {
 		if plain, err := url.QueryUnescape(pair); strings.Contains(pair, text) || err == nil && strings.Contains(plain, text) {
@@ -137,8 +137,8 @@ func (g *Gateway) describeCall(x *exchange) {
 	x.attribute(x.key.Principal.UserID)
 }
 
-// attribute says from which user a request of a user key comes, as the workspace wants
-// it. Source: contract/identity-and-governance.yaml, WorkspaceSettings.
+// attribute adds the user of a user key to the metadata, as the workspace is configured. Source:
+// contract/identity-and-governance.yaml, WorkspaceSettings.
 func (x *exchange) attribute(user string) {
 	if user == "" || x.scope != nil && !x.scope.Attributed {
 		return
@@ -149,7 +149,7 @@ func (x *exchange) attribute(user string) {
 	x.describeUser(user)
 }
 
-// describeUser puts a user into the metadata unless the caller named one.
+// describeUser adds a user to the metadata unless the caller named one.
 func (x *exchange) describeUser(user string) {
 	if user == "" || x.metadata["_user"] != "" {
 		return
@@ -160,7 +160,7 @@ func (x *exchange) describeUser(user string) {
 	x.metadata["_user"] = shortened(user)
 }
 
-// authorise says whether the caller may send this call: the key's type and scope.
+// authorise checks whether the type and scopes of the key permit this call.
 func (g *Gateway) authorise(x *exchange) error {
 	p := &x.key.Principal
 	if x.asksModels() && p.Scopes.Has("models.list") {
@@ -173,9 +173,8 @@ func (g *Gateway) authorise(x *exchange) error {
 	return access.CanCall(p, access.CompletionsWrite)
 }
 
-// unknownPath reports whether the path is neither a model route nor a vendor's own, nor sent
-// to the provider by a header: with an Admin key it is a mistyped administration
-// route.
+// unknownPath reports whether the path is neither a model route nor a vendor's path, and no
+// header sends it to a provider. With an Admin key it is a mistyped administration route.
 func (x *exchange) unknownPath() bool {
 	if x.match.Endpoint != llm.Proxy || isTrue(x.ctl.passthrough) {
 		return false

@@ -7,12 +7,12 @@ import (
 	"sluice/internal/provider"
 )
 
-// drawnMost are the most tokens of a picture that gpt-image-1 draws: of the largest size at high
-// quality, and of three partial pictures before it.
+// drawnMost is the maximum number of tokens of an image by gpt-image-1: the largest size at high
+// quality, plus three partial images.
 // Source: https://platform.openai.com/docs/guides/image-generation, read 2026-11.
 const drawnMost = 6240 + 3*100
 
-// drawn is the most that one picture of the model takes; 0 where nobody says it.
+// drawn returns the maximum number of tokens of one image of the model, or 0 if it is not known.
 func (a *attempt) drawn() int64 {
 	ep, model := a.x.match.Endpoint, a.priceName()
 	if ep != llm.ImageGenerate && ep != llm.ImageEdit || a.spec.Platform != provider.PlatformOpenAI || len(a.reservation.falls.list) > 0 {
@@ -24,11 +24,12 @@ func (a *attempt) drawn() int64 {
 	return drawnMost
 }
 
-// plainImage are the members of a call that OpenAI draws with dall-e-2 where it names no model:
-// any other may be one of newer models alone, to which it goes then.
+// plainImage lists the members of a call without a model that OpenAI runs with dall-e-2. With any
+// other member OpenAI may choose a newer model.
 var plainImage = map[string]bool{`"prompt"`: true, `"n"`: true, `"size"`: true, `"response_format"`: true, `"user"`: true}
 
-// defaultModel is the model that OpenAI takes where a call names none; empty where nobody knows.
+// defaultModel returns the model that OpenAI uses for a call without a model, or "" if it is not
+// known.
 // Source: https://platform.openai.com/docs/api-reference/moderations/create,
 // https://platform.openai.com/docs/api-reference/images/create, read 2026-11.
 func (a *attempt) defaultModel() string {

@@ -9,8 +9,9 @@ import (
 	"sluice/internal/quota"
 )
 
-// maxOfBatch sums up what the requests of a batch can cost at most. Without a budget of
-// cost, an input that is not known is not fetched: the batch is billed by its output alone.
+// maxOfBatch computes the maximum usage and cost of a batch from its requests. Without a cost
+// budget it does not fetch an input that this node has not counted: the batch is then billed by
+// its output alone.
 func (g *Gateway) maxOfBatch(ctx context.Context, a *attempt, fetch bool) error {
 	body := g.jobBody(a)
 	if body == nil {
@@ -49,8 +50,9 @@ func (g *Gateway) maxOfBatch(ctx context.Context, a *attempt, fetch bool) error 
 	return err
 }
 
-// nameJob takes the model of a job from what its description has beside that by which the call
-// is routed, as Amazon's modelId. Where these differ, it is not known which of them counts.
+// nameJob sets the model of a job from the models in its description, such as Amazon's modelId.
+// It returns an errJob when such a model differs from the model that routes the call, because the
+// gateway does not know which one counts.
 func (g *Gateway) nameJob(a *attempt, models []string) error {
 	for _, name := range models {
 		switch {
@@ -64,9 +66,9 @@ func (g *Gateway) nameJob(a *attempt, models []string) error {
 	return nil
 }
 
-// mostOfGroup is what some requests can use and cost at most. Where they name a model and the
-// batch names another, the dearer of the two counts: which of them answers is the provider's
-// choice.
+// mostOfGroup returns the maximum usage and cost of the requests in a group. When the requests
+// name one model and the batch names another, the more expensive one counts, because the provider
+// chooses which model responds.
 func (g *Gateway) mostOfGroup(a *attempt, group *jobs.Group, named bool) (maxLimits catalog.Limits, bound int64, err error) {
 	models := []string{cmp.Or(group.Model, a.priceName())}
 	if named && models[0] != a.priceName() {
@@ -86,7 +88,7 @@ func (g *Gateway) mostOfGroup(a *attempt, group *jobs.Group, named bool) (maxLim
 	return maxLimits, bound, err
 }
 
-// limitsOf is what some requests of one model can use at most.
+// limitsOf returns the maximum usage of a group of requests for one model.
 func limitsOf(group *jobs.Group, reach catalog.ContextLimits) catalog.Limits {
 	context, longest := cmp.Or(reach.Input, defaultMaxOutputTokens), cmp.Or(reach.Output, defaultMaxOutputTokens)
 	l := catalog.Limits{

@@ -16,7 +16,7 @@ import (
 	"sluice/internal/tenant"
 )
 
-// jobBill adds up what a job used and costs. It belongs to one goroutine.
+// jobBill computes the usage and the cost of a job. It belongs to one goroutine.
 type jobBill struct {
 	g       *Gateway
 	job     *jobs.Job
@@ -25,20 +25,21 @@ type jobBill struct {
 	tariffs map[string]*catalog.RateCard
 
 	state    ledger.State
-	status   string // in the provider's spelling
+	status   string // as the provider spells it
 	failed   bool
-	reason   string // why its end is not known
-	doc      []byte // the provider's description
-	model    string // that answered; of several the last
+	reason   string // why the outcome is unknown
+	doc      []byte // the provider's description of the job
+	model    string // model that responded; the last of several
 	usage    llm.Usage
 	cost     int64
 	lacks    string
-	other    []catalog.Other // beside usage
+	other    []catalog.Other // units that are not in usage
 	lines    []catalog.Term  // one for each dimension, rate and factor
 	termsBuf []catalog.Term
 }
 
-// maxTerms bounds the terms of the bill of a job: more are added up in the cost alone.
+// maxTerms is the maximum number of terms in the bill of a job. Further terms are only added to
+// the cost.
 const maxTerms = 256
 
 func (g *Gateway) newJobBill(j *jobs.Job) *jobBill {
@@ -62,7 +63,7 @@ func (b *jobBill) priceOf(model string) *catalog.RateCard {
 	return t
 }
 
-// line adds one line of the results of a batch.
+// line adds one result line of a batch.
 func (b *jobBill) line(line []byte) {
 	res := jobs.ReadResult(line)
 	if len(res.Body) == 0 {
@@ -92,7 +93,7 @@ func (b *jobBill) line(line []byte) {
 	b.usage = b.usage.Add(u)
 }
 
-// endpoint is that of the requests of a batch.
+// endpoint returns the endpoint of the requests of a batch.
 func (b *jobBill) endpoint() llm.Endpoint {
 	if source := b.job.Input; source != nil && len(source.Groups) > 0 {
 		return source.Groups[0].Endpoint
@@ -100,8 +101,8 @@ func (b *jobBill) endpoint() llm.Endpoint {
 	return llm.ChatComplete
 }
 
-// estimated counts a response whose usage the provider did not report: its own tokens, and
-// as many of input as the requests of the batch have on average at most.
+// estimated counts a response without reported usage. The output is counted from the body; the
+// input is the average of the maximum input of the batch's requests.
 func (b *jobBill) estimated(ep llm.Endpoint, body []byte) llm.Usage {
 	b.state = ledger.Estimated
 	u := llm.Usage{OutputTokens: b.g.counter.ResponseBody(ep, body, b.job.Model).Tokens}
@@ -115,7 +116,7 @@ func (b *jobBill) estimated(ep llm.Endpoint, body []byte) llm.Usage {
 	return u
 }
 
-// training bills trained tokens, or the length of the training where that has the price.
+// training bills the trained tokens, or the duration of the training if only that has a price.
 func (b *jobBill) training(st *jobs.State) {
 	units := catalog.Units{Region: b.job.Region}
 	switch {
@@ -136,8 +137,8 @@ func (b *jobBill) training(st *jobs.State) {
 	b.add(b.tariff.Cost(&units, b.termsBuf))
 }
 
-// video bills the seconds and the size that the provider reports, or else those that were
-// asked for; a video that failed costs nothing.
+// video bills the reported seconds and size of a video. What is not reported is billed as
+// requested. A failed video costs nothing.
 func (b *jobBill) video(st *jobs.State) {
 	if st.Failed || st.Stopped {
 		b.state = ledger.Released
@@ -148,7 +149,7 @@ func (b *jobBill) video(st *jobs.State) {
 		if st.Seconds > 0 {
 			made := jobs.Times(st.Seconds, cmp.Or(st.Videos, b.job.Videos, 1))
 			if b.job.Extends {
-				made = min(made, u.Count) // the provider counts the video that was there before, too
+				made = min(made, u.Count) // the provider's count includes the video that is extended
 			}
 			u.Count = made
 		}
@@ -161,13 +162,13 @@ func (b *jobBill) video(st *jobs.State) {
 	b.add(b.tariff.Cost(&units, b.termsBuf))
 }
 
-// billMaximum bills the maximum, where the end of the job cannot be known.
+// billMaximum bills the maximum cost of a job whose outcome cannot be determined.
 func (b *jobBill) billMaximum() {
 	b.state, b.cost, b.lines = ledger.Unknown, b.job.MaxCostNano, nil
 	b.usage = llm.Usage{TotalTokens: b.job.Tokens}
 }
 
-// add adds a bill.
+// add adds the cost and the terms of a bill. The cost saturates at the largest int64.
 func (b *jobBill) add(bill catalog.Cost) {
 	b.termsBuf = bill.Terms
 	if b.cost += bill.Cost; b.cost < 0 {
@@ -181,7 +182,7 @@ func (b *jobBill) add(bill catalog.Cost) {
 	}
 }
 
-// term adds a term to that of the same rate.
+// term adds t to the term with the same dimension, rate and factor.
 func (b *jobBill) term(t *catalog.Term) {
 	for i := range b.lines {
 		if l := &b.lines[i]; l.Dimension == t.Dimension && l.Key == t.Key && l.Rate == t.Rate && l.Factor == t.Factor && l.Per == t.Per {
@@ -194,7 +195,7 @@ func (b *jobBill) term(t *catalog.Term) {
 	}
 }
 
-// spend is what the record says.
+// spend returns the money part of the job's record.
 func (b *jobBill) spend() record.Spend {
 	return record.Spend{
 		State: b.state.String(), Cost: b.cost, MaxCost: b.job.MaxCostNano, Unpriced: b.lacks, Version: b.tariff.Version(),
@@ -202,9 +203,9 @@ func (b *jobBill) spend() record.Spend {
 	}
 }
 
-// basis is what the job was billed by beside its usage. A batch has as many bills as
-// requests: where the sum of their usage does not come to the sum of their bills, as with
-// context tiers or several models, there is none, and the job is not billed again.
+// basis returns what the job was billed by, apart from its usage. A batch has one bill per request.
+// If the cost of the total usage differs from the sum of the bills, as with context tiers or
+// several models, basis returns "", and the job is not billed again.
 func (b *jobBill) basis() string {
 	if b.state != ledger.Settled && b.state != ledger.Estimated {
 		return ""
@@ -227,8 +228,8 @@ func (b *jobBill) tokens() int64 {
 	return max(b.usage.TotalTokens, b.usage.InputTokens+b.usage.OutputTokens)
 }
 
-// usageIn is the usage that a response reports, in the format of its endpoint or of any
-// other provider.
+// usageIn returns the usage that a response reports, in the format of its endpoint or of
+// another provider.
 func usageIn(ep llm.Endpoint, body []byte) (u llm.Usage, model string) {
 	for _, source := range [...]llm.Endpoint{ep, llm.Messages, llm.CreateModelResponse, llm.Proxy} {
 		if u, model = dialect.Usage(source, body, ""); u.Reported {
@@ -238,8 +239,8 @@ func usageIn(ep llm.Endpoint, body []byte) (u llm.Usage, model string) {
 	return u, model
 }
 
-// countLate takes the tokens of a job that has ended from the rates that bind its caller:
-// they count in the window in which the job is settled.
+// countLate subtracts the tokens of a finished job from the rates that apply to its caller. They
+// count in the window in which the job is settled.
 //
 //nolint:contextcheck // the usage counts, whatever becomes of the round that found it
 func (g *Gateway) countLate(j *jobs.Job, n int64) {
@@ -263,7 +264,7 @@ func (g *Gateway) countLate(j *jobs.Job, n int64) {
 	holds, used := all[:0], []int64(nil)
 	for _, h := range all {
 		if h.Unit != "" && h.Measure == quota.TokenCount {
-			h.Org, h.Amount, h.Limit, h.Soft = j.OrgID, 0, math.MaxInt64, true // they are used, whatever is left
+			h.Org, h.Amount, h.Limit, h.Soft = j.OrgID, 0, math.MaxInt64, true // used in any case, whatever is left
 			holds, used = append(holds, h), append(used, n)
 		}
 	}

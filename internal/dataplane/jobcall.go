@@ -12,15 +12,15 @@ import (
 	"sluice/internal/wire"
 )
 
-// jobAccess is by what a provider is called for a job: the target and the lines of the
-// caller, or a saved provider alone. It never changes.
+// jobAccess contains what the gateway needs to call the provider of a job: the caller's target
+// and header, or a saved provider alone. It is immutable.
 type jobAccess struct {
 	header  wire.Header
 	target  *routing.Target
 	account string // slug that the caller named before the model
 }
 
-// accessOf is that of an attempt.
+// accessOf returns the access of an attempt, with a copy of the caller's header.
 func accessOf(a *attempt) *jobAccess {
 	h := a.x.req.Header.Clone(0)
 	for _, name := range [...]string{"content-type", "content-length", "content-encoding", "transfer-encoding", "expect", "accept-encoding"} {
@@ -29,8 +29,8 @@ func accessOf(a *attempt) *jobAccess {
 	return &jobAccess{header: h, target: a.target, account: a.x.account}
 }
 
-// isPrivate reports whether the caller brought a part of what the provider is called by, so
-// that it is not known after the request.
+// isPrivate reports whether the caller sent a part of the provider's credentials or address. The
+// gateway does not store such values after the request.
 func isPrivate(a *attempt) bool {
 	if a.account == nil || a.customHost() != a.account.Values["custom_host"] {
 		return true
@@ -43,7 +43,7 @@ func isPrivate(a *attempt) bool {
 	return false
 }
 
-// savedAccess is that of a job by a saved provider.
+// savedAccess returns the access to a job through its saved provider.
 func savedAccess(j *jobs.Job) *jobAccess {
 	b := &jobAccess{target: &routing.Target{Provider: "@" + j.ProviderID, Path: "job"}}
 	if j.Proxied {
@@ -52,25 +52,25 @@ func savedAccess(j *jobs.Job) *jobAccess {
 	return b
 }
 
-// inside is the response to a call that the gateway makes for a job of its own accord. It
-// is on no record, counts on no limit, and must be closed.
+// inside is the response to a call that the gateway makes for a job on its own initiative. The
+// call is not recorded and counts against no limit. The user of the response must close it.
 type inside struct {
 	status int
 	body   io.Reader
 	close  func()
 }
 
-// callInside reads a path below /v1 at a provider, along the steps that a caller's request
-// takes: so the response is in the caller's format, whichever that of the provider is.
+// callInside reads a path below /v1 at a provider. It runs the same steps as a caller's request,
+// so the response has the caller's format, whatever the provider's format is.
 func (g *Gateway) callInside(ctx context.Context, key *keys.Entry, by *jobAccess, path string) (*inside, error) {
 	req := &wire.Request{Method: "GET", Path: "/v1" + path, Header: by.header.Clone(1)}
 	x := g.newExchange(req, &collected{})
-	g.open.Add(-1) // nobody waits for it when the gateway drains
+	g.open.Add(-1) // a draining gateway does not wait for it
 	c := &inside{close: func() {
 		x.close()
 		x.scratch.release()
 	}}
-	x.ctl.timeout = 0 // that was for the caller's own request
+	x.ctl.timeout = 0 // the timeout was for the caller's own request
 	x.key, x.account, x.config = key, by.account, fromHeaders
 	x.scope = x.dir.FindWorkspace(key.Principal.WorkspaceID)
 	a := &x.scratch.attempt
@@ -89,7 +89,7 @@ func (g *Gateway) callInside(ctx context.Context, key *keys.Entry, by *jobAccess
 	return c, nil
 }
 
-// keyOf is the caller who created a job.
+// keyOf returns the key entry of the caller that created a job.
 func keyOf(j *jobs.Job) *keys.Entry {
 	return &keys.Entry{Principal: access.Principal{Kind: access.ByKey, ID: j.KeyID, Name: j.KeyName, OrgID: j.OrgID, WorkspaceID: j.WorkspaceID, UserID: j.UserID}}
 }

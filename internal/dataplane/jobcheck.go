@@ -14,16 +14,17 @@ import (
 	"sluice/internal/splice"
 )
 
-// maxJobBytes bounds the description of a job. One of Google's may have the results in it.
+// maxJobBytes limits the description of a job. A description from Google may include the results.
 const maxJobBytes = 64 << 20
 
-// maxOutputFactor is how much larger than an upload a file of results may be.
+// maxOutputFactor is the maximum size of a results file, as a multiple of the maximum upload
+// size.
 const maxOutputFactor = 8
 
 var _ jobs.Checker = (*Gateway)(nil)
 
-// CheckJob implements jobs.Checker: it reads a job at its provider, and bills one that has
-// ended by what the provider reports.
+// CheckJob implements jobs.Checker: it reads a job at its provider. A job that has ended is
+// billed by the usage that the provider reports; the result is nil while the job is running.
 func (g *Gateway) CheckJob(ctx context.Context, j *jobs.Job) (*jobs.Result, error) {
 	by, err := g.accessFor(j)
 	if err != nil {
@@ -57,7 +58,8 @@ func (g *Gateway) CheckJob(ctx context.Context, j *jobs.Job) (*jobs.Result, erro
 	return g.resultOf(b), nil
 }
 
-// AbandonJob implements jobs.Checker.
+// AbandonJob implements jobs.Checker: it bills the maximum cost of the job and records the
+// reason.
 func (g *Gateway) AbandonJob(j *jobs.Job, reason string) *jobs.Result {
 	b := g.newJobBill(j)
 	b.billMaximum()
@@ -65,10 +67,11 @@ func (g *Gateway) AbandonJob(j *jobs.Job, reason string) *jobs.Result {
 	return g.resultOf(b)
 }
 
-// ForgetJob implements jobs.Checker.
+// ForgetJob implements jobs.Checker: it drops the stored access of the job.
 func (g *Gateway) ForgetJob(j *jobs.Job) { g.jobAccess.drop(j.Key()) }
 
-// accessFor is by what the provider of a job is called.
+// accessFor returns the access to the provider of a job. The error is jobs.ErrNoCredential when
+// the job is private and this node does not have its access.
 func (g *Gateway) accessFor(j *jobs.Job) (*jobAccess, error) {
 	if !j.Private {
 		return savedAccess(j), nil
@@ -80,7 +83,7 @@ func (g *Gateway) accessFor(j *jobs.Job) (*jobAccess, error) {
 	return by, nil
 }
 
-// readJob reads the description of a job.
+// readJob reads the description of a job from its provider.
 func (g *Gateway) readJob(ctx context.Context, j *jobs.Job, by *jobAccess) ([]byte, error) {
 	c, err := g.callInside(ctx, keyOf(j), by, j.Path)
 	if err != nil {
@@ -99,7 +102,8 @@ func (g *Gateway) readJob(ctx context.Context, j *jobs.Job, by *jobAccess) ([]by
 	return doc, nil
 }
 
-// jobStatus is what a status of the provider means for a job.
+// jobStatus returns the error for a provider's status: jobs.ErrRefused unless a retry may help
+// (408, 429 and 5xx).
 func jobStatus(status int) error {
 	if status == 408 || status == 429 || status >= 500 {
 		return fault.Newf(fault.UpstreamFailed, "the provider responded with status %d", status)
@@ -107,8 +111,7 @@ func jobStatus(status int) error {
 	return jobs.ErrRefused
 }
 
-// refusedJob is an error of a call for a job: one that another try does not help is a
-// refusal.
+// refusedJob returns jobs.ErrRefused for an error that a retry cannot fix, and err otherwise.
 func refusedJob(err error) error {
 	if slices.Contains(lastingFaults[:], fault.From(err).Code) {
 		return jobs.ErrRefused
@@ -118,8 +121,8 @@ func refusedJob(err error) error {
 
 var lastingFaults = [...]fault.Code{fault.InvalidRequest, fault.InvalidParameter, fault.NotSupported, fault.ModelNotAllowed, fault.KeyExpired, fault.Conflict, fault.NotFound}
 
-// billOutput adds up what the results of a batch report. One that was cancelled, expired
-// or failed has the results of what was done by then.
+// billOutput adds up the usage that the results of a batch report. A batch that was cancelled,
+// expired or failed has the results of the requests completed until then.
 func (g *Gateway) billOutput(ctx context.Context, b *jobBill, by *jobAccess, st *jobs.State) error {
 	if len(st.Results) > 0 {
 		for one := range splice.Elements(st.Results) {
@@ -148,7 +151,7 @@ func (g *Gateway) billOutput(ctx context.Context, b *jobBill, by *jobAccess, st 
 	})
 }
 
-// resultOf is the result of a job, with the record that it leaves.
+// resultOf builds the result of a job, with the function that writes its record.
 func (g *Gateway) resultOf(b *jobBill) *jobs.Result {
 	j := b.job
 	now := g.Clock.Now()

@@ -14,23 +14,23 @@ import (
 	"sluice/internal/splice"
 )
 
-// jobPlan is what a call that begins a job at its provider asks for.
+// jobPlan is what a call that creates a job at its provider requests.
 type jobPlan struct {
 	kind  jobs.Kind
 	input *jobs.Input // of a batch, once it is counted
 	units []jobs.Unit // of a video
-	// videos is how many are asked for.
+	// videos is the number of requested videos.
 	videos int64
 }
 
-// maxEpochs is how often a provider goes through a training file when the request leaves
-// the number to it.
+// maxEpochs is the maximum number of passes over a training file when the request leaves the
+// number to the provider.
 // Source: https://developers.openai.com/cookbook/examples/chat_finetuning_data_prep
 // (MAX_DEFAULT_EPOCHS), read 2026-11.
 const maxEpochs = 25
 
-// reserveJob works out the maximum cost of a call that begins a job, whose cost is known
-// only when the job has ended. Under a budget of cost, a call without a maximum is refused.
+// reserveJob computes the maximum cost of a call that creates a job. Its actual cost is known
+// only when the job has ended. Under a cost budget, a call without a maximum cost is refused.
 func (g *Gateway) reserveJob(ctx context.Context, a *attempt, kind jobs.Kind) error {
 	s := a.reservation
 	a.job, s.later = &jobPlan{kind: kind}, true
@@ -60,20 +60,20 @@ func (g *Gateway) reserveJob(ctx context.Context, a *attempt, kind jobs.Kind) er
 	return nil
 }
 
-// errJob is why a job has no maximum cost, and what to do about it.
+// errJob states why a job does not have a maximum cost, and how to fix it.
 type errJob string
 
 // Error implements error.
 func (e errJob) Error() string { return string(e) }
 
-// jobNames are kinds of jobs in texts for callers.
+// jobNames are the names of job kinds in texts for callers.
 var jobNames = map[jobs.Kind]string{jobs.Batch: "batch", jobs.Finetune: "fine-tuning job", jobs.Video: "video", jobs.Eval: "run of an evaluation", jobs.Unknown: "job"}
 
 func jobRefusal(kind jobs.Kind, why error) *fault.Error {
 	return fault.New(fault.BudgetExhausted, "a cost budget applies, and the maximum cost of this "+jobNames[kind]+" is unknown: "+why.Error()).WithAgain(fault.AgainNever)
 }
 
-// errUnpriced is an errJob of a model without a price.
+// errUnpriced is the errJob of a model without a price.
 type errUnpriced struct{ errJob }
 
 func unpricedJob(model, what string) error {
@@ -82,7 +82,8 @@ func unpricedJob(model, what string) error {
 
 func quoted(model string) string { return string(splice.Quote(clip(model))) }
 
-// maxOfTraining is the tokens of all training files, times the epochs.
+// maxOfTraining computes the maximum cost of a training job: the tokens of all training files,
+// multiplied by the epochs.
 func (g *Gateway) maxOfTraining(ctx context.Context, a *attempt, fetch bool) error {
 	body := g.jobBody(a)
 	if body == nil {
@@ -117,7 +118,7 @@ func (g *Gateway) maxOfTraining(ctx context.Context, a *attempt, fetch bool) err
 	return nil
 }
 
-// maxOfVideo is the seconds that the request asks for.
+// maxOfVideo computes the maximum cost of a video from the requested seconds.
 func (g *Gateway) maxOfVideo(a *attempt) error {
 	body := g.jobBody(a)
 	if body == nil {
@@ -129,7 +130,7 @@ func (g *Gateway) maxOfVideo(a *attempt) error {
 	}
 	v := jobs.ReadVideo(body)
 	a.job.videos = v.Videos
-	for _, size := range v.Sizes { // the dearest counts
+	for _, size := range v.Sizes { // the most expensive size counts
 		unit := jobs.Unit{Name: jobs.VideoAt(size), Count: v.Seconds}
 		maxLimits := catalog.Limits{Other: []catalog.Other{{Name: unit.Name, Count: unit.Count}}}
 		if bound := a.reservation.tariff.MaxCost(&maxLimits); a.job.units == nil || bound > a.reservation.maxCostNano {
@@ -142,7 +143,8 @@ func (g *Gateway) maxOfVideo(a *attempt) error {
 	return nil
 }
 
-// maxOfUnit is one unit of a name, where that has a price.
+// maxOfUnit sets the maximum cost to one unit with the given name. It returns an errJob with why
+// when the unit does not have a price.
 func (g *Gateway) maxOfUnit(a *attempt, name, why string) error {
 	if !a.reservation.tariff.HasPrice(name) {
 		return errJob(why)
@@ -153,8 +155,8 @@ func (g *Gateway) maxOfUnit(a *attempt, name, why string) error {
 	return nil
 }
 
-// jobBody is the request with what the target's config changes, as a JSON object, that of a
-// form with its fields; nil for a body that is not read.
+// jobBody returns the request as a JSON object, after the changes of the target's config. A form
+// becomes an object of its fields. The result is nil for a body that is not parsed.
 func (g *Gateway) jobBody(a *attempt) []byte {
 	switch {
 	case a.x.doc != nil:
@@ -173,9 +175,9 @@ func (g *Gateway) jobBody(a *attempt) []byte {
 	return w.B
 }
 
-// beginsJob is what job a metered call begins; empty for none.
+// beginsJob returns the kind of job that a metered call creates, or "" when it creates none.
 func (a *attempt) beginsJob() jobs.Kind {
-	if a.x.match.Endpoint == llm.ChatComplete { // by far the most
+	if a.x.match.Endpoint == llm.ChatComplete { // by far the most frequent endpoint
 		return ""
 	}
 	return jobs.KindOf(a.x.match.Endpoint, a.x.req.Method, a.x.path)

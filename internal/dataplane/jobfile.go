@@ -16,13 +16,13 @@ import (
 	"sluice/internal/tokens"
 )
 
-// filesCounted is how many input files a node remembers what they can use.
+// filesCounted is the maximum number of input files whose counted usage a node stores.
 const filesCounted = 10_000
 
-// batchInput is what the requests of a batch can use at most: those in the call itself and
-// those of all its input files together, since it is not known which of them the provider
-// takes. It is sent to the endpoint of the batch. Nil, without an error, where a file is not
-// known and is not to be fetched.
+// batchInput returns the maximum usage of a batch: of the requests in the call itself and in all
+// its input files, because the gateway does not know which of them the provider uses. The
+// requests go to the endpoint of the batch. The result is nil without an error when a file is
+// unknown and fetch is false.
 func (g *Gateway) batchInput(ctx context.Context, a *attempt, from *jobs.Source, fetch bool) (*jobs.Input, error) {
 	input := new(jobs.Input)
 	for _, list := range from.Lists {
@@ -50,7 +50,8 @@ func (g *Gateway) batchInput(ctx context.Context, a *attempt, from *jobs.Source,
 	return input, nil
 }
 
-// trainingTokens are those of all training files, for one epoch; nil as of batchInput.
+// trainingTokens returns the tokens of all training files for one epoch. The result is nil under
+// the same conditions as in batchInput.
 func (g *Gateway) trainingTokens(ctx context.Context, a *attempt, from *jobs.Source, fetch bool) (*int64, error) {
 	if len(from.Files) == 0 {
 		return nil, errNoInput
@@ -78,13 +79,13 @@ func addList(input *jobs.Input, list []byte) error {
 	return nil
 }
 
-// maxRequestTokens counts a request at most.
+// maxRequestTokens returns the maximum tokens of a request.
 func maxRequestTokens(ep llm.Endpoint, body []byte, model string) int64 {
 	return tokens.MaxRequestTokens(ep, body, model)
 }
 
-// fileInput is what an input file can use: as it was counted when it was uploaded through
-// this node, else as it is fetched from the provider, within the size of an upload.
+// fileInput returns the usage of an input file: the counts from its upload through this node, or
+// else from a fetch at the provider. A fetched file is limited to the maximum upload size.
 func (g *Gateway) fileInput(ctx context.Context, a *attempt, id string, fetch bool) (*jobs.Input, error) {
 	key := fileKey(a, id)
 	input, ok := g.jobFiles.get(key)
@@ -97,7 +98,7 @@ func (g *Gateway) fileInput(ctx context.Context, a *attempt, id string, fetch bo
 		if input, err = g.fetchInput(ctx, a, id); err != nil {
 			return nil, errJob("the input file " + quoted(id) + " cannot be read (" + fault.From(err).Text() + "); upload it through this gateway (POST /v1/files) and create the job again")
 		}
-		if !strings.Contains(plainID(id), "://") { // a place, where another file may be put at any time
+		if !strings.Contains(plainID(id), "://") { // a bucket path may contain another file at any time
 			g.jobFiles.put(key, input)
 		}
 	}
@@ -107,7 +108,7 @@ func (g *Gateway) fileInput(ctx context.Context, a *attempt, id string, fetch bo
 	return input, nil
 }
 
-// fileKey names a file of a provider within a workspace.
+// fileKey returns the key of a provider's file within a workspace.
 func fileKey(a *attempt, id string) string {
 	slug := ""
 	if a.account != nil {
@@ -116,7 +117,7 @@ func fileKey(a *attempt, id string) string {
 	return strings.Join([]string{a.x.key.Principal.WorkspaceID, a.spec.ID, slug, plainID(id)}, "\x00")
 }
 
-// plainID is an id without the escapes that some have in paths.
+// plainID returns an id without its path escapes.
 func plainID(id string) string {
 	if plain, err := url.PathUnescape(id); err == nil {
 		return strings.Clone(plain)
@@ -136,7 +137,7 @@ func (g *Gateway) fetchInput(ctx context.Context, a *attempt, id string) (*jobs.
 	return countFile(&limitedReader{r: c.body, left: g.set.MaxUploadBytes})
 }
 
-// inPath is an id as a segment of a path; one that has escapes already stays as it is.
+// inPath returns an id as a path segment. An id that already has escapes is unchanged.
 func inPath(id string) string {
 	if strings.Contains(id, "%") {
 		return id
@@ -144,8 +145,8 @@ func inPath(id string) string {
 	return url.PathEscape(id)
 }
 
-// countFile counts a file of requests, or of training examples, line by line. The model of a
-// line that names none is that of the job, which may be another for each job of a file.
+// countFile counts a file of requests or training examples, line by line. A line without a model
+// uses the model of the job, which may differ between the jobs of a file.
 func countFile(file io.Reader) (*jobs.Input, error) {
 	input := new(jobs.Input)
 	err := dialect.EachLine(file, func(_ int, line []byte) error {
@@ -157,9 +158,9 @@ func countFile(file io.Reader) (*jobs.Input, error) {
 	return input, err
 }
 
-// noteFile counts a file that was uploaded for a job, where a budget of cost applies to
-// the call: what the job can use is then known when it is created. What was counted under the
-// same id before counts no longer: an id may be a place in a bucket.
+// noteFile counts a file that was uploaded for a job when a cost budget applies to the call, so
+// that the maximum usage is known when the job is created. An earlier count for the same id is
+// replaced or dropped, because an id may be a path in a bucket.
 func (g *Gateway) noteFile(a *attempt) {
 	id := jobs.ID(a.clientResponse())
 	if id == "" {
@@ -172,8 +173,8 @@ func (g *Gateway) noteFile(a *attempt) {
 	}
 }
 
-// uploaded is what the file of an upload can use; nil where that is to be read from the
-// provider, as of a form with several files, of which the provider takes one.
+// uploaded returns the usage of an uploaded file. It returns nil when the file must be read from
+// the provider, for example for a form with several files, of which the provider uses one.
 func uploaded(a *attempt) *jobs.Input {
 	if a.x.form == nil || !a.underCost() {
 		return nil
@@ -189,13 +190,13 @@ func uploaded(a *attempt) *jobs.Input {
 		}
 	}
 	input, err := countFile(u.Content().Open())
-	if err != nil || files > 1 { // the job says what is wrong
+	if err != nil || files > 1 { // creating the job reports the error
 		return nil
 	}
 	return input
 }
 
-// clientResponse is the response as the caller gets it, or as far as it is kept.
+// clientResponse returns the response as the caller receives it, or the recorded part of it.
 func (a *attempt) clientResponse() []byte {
 	if len(a.response.body) > 0 {
 		return a.response.body
@@ -203,7 +204,7 @@ func (a *attempt) clientResponse() []byte {
 	return bytes.TrimSpace(a.log().Response.Plain(maxUsageBodyBytes))
 }
 
-// limitedReader fails where more is read than it has.
+// limitedReader returns an error once more than its limit is read.
 type limitedReader struct {
 	r    io.Reader
 	left int64

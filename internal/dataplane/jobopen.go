@@ -13,20 +13,19 @@ import (
 	"sluice/internal/record"
 )
 
-// parkJob stores a job that a call began, with the maximum that the call holds of budgets.
-// What the call itself holds is given back then. A job that cannot be followed counts with
-// its maximum, as the call does: its id is not known, there are too many, or the database
-// is unreachable.
+// parkJob stores a job that a call created, with the maximum that the call holds of its budgets,
+// and releases the holds of the call itself. A job that cannot be polled is charged its maximum
+// cost: its id is unknown, too many jobs are open, or the database is unreachable.
 func (g *Gateway) parkJob(a *attempt, o record.Outcome) {
 	if a.job == nil || !a.reservation.reserved() {
 		return
 	}
 	switch a.outcomeFor(o) {
-	case abandoned, broken: // the provider may work on it, and nobody knows under which name
+	case abandoned, broken: // the provider may run the job, under an unknown id
 		a.outcome = abandonedBackground
 	case answered:
 		a.outcome = abandonedBackground
-		if a.job.kind == jobs.Eval { // its price is that of a run
+		if a.job.kind == jobs.Eval { // its price is the price of one run
 			return
 		}
 		why := "the response does not contain a job id, or too many jobs are open"
@@ -43,7 +42,7 @@ func (g *Gateway) parkJob(a *attempt, o record.Outcome) {
 	}
 }
 
-// newJob is the job that the response describes; nil where it cannot be followed.
+// newJob returns the job that the response describes, or nil when it cannot be polled.
 func (g *Gateway) newJob(a *attempt) *jobs.Job {
 	id, x, p := jobs.ID(a.clientResponse()), a.x, &a.x.key.Principal
 	if id == "" || a.job.kind == jobs.Unknown || g.Jobs.Full() {
@@ -63,7 +62,7 @@ func (g *Gateway) newJob(a *attempt) *jobs.Job {
 	return j
 }
 
-// readPath is the path below /v1 by which a job is read.
+// readPath returns the path below /v1 that reads a job.
 func readPath(x *exchange, id string) string {
 	switch x.match.Endpoint {
 	case llm.CreateBatch:
@@ -75,7 +74,7 @@ func readPath(x *exchange, id string) string {
 	}
 }
 
-// charges are what budgets are charged with for a job: what the call holds of them.
+// charges returns what a job charges to budgets: the amounts that the call holds of them.
 func (s *reservation) charges() (list []jobs.Charge) {
 	for i := range s.holds[:s.rates] {
 		h := &s.holds[i]
@@ -86,7 +85,7 @@ func (s *reservation) charges() (list []jobs.Charge) {
 
 var measures = map[quota.Measure]jobs.Measure{quota.Cost: jobs.Cost, quota.TokenCount: jobs.Tokens, quota.Calls: jobs.Calls}
 
-// openJob has a job followed. Whether it is stored does not depend on the stay of the caller.
+// openJob starts polling a job. The job is stored even if the caller disconnects.
 //
 //nolint:contextcheck // the job outlives the request
 func (g *Gateway) openJob(a *attempt, j *jobs.Job) error {
@@ -97,11 +96,11 @@ func (g *Gateway) openJob(a *attempt, j *jobs.Job) error {
 	return g.Jobs.Open(context.Background(), j)
 }
 
-// followsJobs are the endpoints by which callers read what became of a job.
+// followsJobs are the endpoints through which callers read the outcome of a job.
 var followsJobs = []llm.Endpoint{llm.RetrieveBatch, llm.CancelBatch, llm.GetBatchOutput, llm.RetrieveFinetune, llm.CancelFinetune}
 
-// noteJob has a job checked soon that a caller saw end, and counts files of jobs that are
-// uploaded.
+// noteJob requests a check of a job whose end a caller has seen, and counts uploaded files for
+// jobs.
 func (g *Gateway) noteJob(a *attempt, o record.Outcome) {
 	ep := a.x.match.Endpoint
 	if g.Jobs == nil || o != record.OK || a.fault != nil {
@@ -121,7 +120,7 @@ func (g *Gateway) noteJob(a *attempt, o record.Outcome) {
 	g.Jobs.RequestCheck(key)
 }
 
-// underCost reports whether a budget of cost binds the attempt.
+// underCost reports whether a cost budget applies to the attempt.
 func (a *attempt) underCost() bool {
 	return a.reservation != nil && slices.ContainsFunc(a.reservation.holds[:a.reservation.rates], func(h quota.Hold) bool { return h.Measure == quota.Cost })
 }

@@ -11,7 +11,7 @@ import (
 	"sluice/internal/wire"
 )
 
-// Labels that replace wrong ones.
+// Content types that replace wrong ones.
 const (
 	labelJSON   = "application/json"
 	labelEvents = "text/event-stream; charset=utf-8"
@@ -20,11 +20,11 @@ const (
 	labelBytes  = "application/octet-stream"
 )
 
-// judge gives an answer of success on a typed route the content type of what its first bytes
-// show it to be, because many servers label a correct answer wrongly or not at all; an empty one is
-// a text where one was asked for. Everything
-// after it, the client included, goes by the new label. What is passed through stays as it came.
-// Scratch reports whether the scratch space of the exchange is free for it.
+// judge corrects the content type of a successful response on a typed route by its first bytes,
+// because many servers label a correct response wrongly or not at all. An empty response is text
+// if the caller requested text. All later steps and the client use the corrected label. A response
+// that is passed through is not relabelled. scratch reports whether the scratch space of the
+// exchange is free for the body.
 // Source: the rule on labels in docs/upstream-faults.md (ours), in place of the last row of
 // contract/dataplane.md 6.5.
 func (a *attempt) judge(resp *transport.Response, scratch bool) {
@@ -57,9 +57,9 @@ func plainEncoding(h wire.Header) bool {
 	return e == "" || e == "identity"
 }
 
-// doubts reports whether the label alone does not decide what is done with the answer. Where
-// only JSON can be one, the reader of JSON judges what is labelled so; what is translated whole
-// is judged by its decoder.
+// doubts reports whether the label alone does not determine how the response is processed. Where a
+// response can only be JSON, the JSON reader checks bodies with a JSON label. The decoder checks
+// responses that are translated as a unit.
 func (a *attempt) doubts(label string) bool {
 	switch {
 	case a.stream, a.x.bodyNotParsed:
@@ -74,14 +74,14 @@ func (a *attempt) doubts(label string) bool {
 	return !strings.Contains(label, "json")
 }
 
-// answersFile reports whether the answer is a file, which may be anything and is relayed as it
-// is. Where a batch names its output, the first answer is the batch.
+// answersFile reports whether the response is a file, which may have any type and is relayed
+// unchanged. Where a batch names its output, the first response is the batch, not the file.
 func (a *attempt) answersFile() bool {
 	ep := a.x.match.Endpoint
 	return (ep == llm.RetrieveFileContent || ep == llm.GetBatchOutput) && a.plan.Endpoint.Follow == nil
 }
 
-// streamLabel is the label of an answer to a request for a stream.
+// streamLabel returns the content type of a response to a request for a stream.
 func (a *attempt) streamLabel(kind dialect.BodyKind, label string) string {
 	media := mediaType(label)
 	switch kind {
@@ -110,7 +110,7 @@ func (a *attempt) streamLabel(kind dialect.BodyKind, label string) string {
 	return label
 }
 
-// bufferedLabel is the label of an answer that comes whole.
+// bufferedLabel returns the content type of a response that is not a stream.
 func (a *attempt) bufferedLabel(kind dialect.BodyKind, label string, head []byte) string {
 	switch {
 	case kind == dialect.PageBody:
@@ -131,13 +131,13 @@ func (a *attempt) bufferedLabel(kind dialect.BodyKind, label string, head []byte
 
 func (a *attempt) hasAudioResponse() bool { return a.x.match.Endpoint == llm.CreateSpeech }
 
-// asksSpeechEvents reports whether speech shall come as events.
+// asksSpeechEvents reports whether the caller requested speech as events.
 // Source: https://platform.openai.com/docs/api-reference/audio/createSpeech, read 2026-11.
 func (a *attempt) asksSpeechEvents() bool {
 	return a.hasAudioResponse() && a.text("stream_format") == "sse"
 }
 
-// asksText reports whether a recording shall be written down as a text or as subtitles.
+// asksText reports whether the caller requested a transcription as text or subtitles.
 // Source: https://platform.openai.com/docs/api-reference/audio/createTranscription, read 2026-11.
 func (a *attempt) asksText() bool {
 	if !transcriptionEndpoints[a.x.match.Endpoint] || a.x.form == nil {
@@ -147,7 +147,7 @@ func (a *attempt) asksText() bool {
 	return slices.Contains([]string{"text", "srt", "vtt"}, format)
 }
 
-// textLabel is the label of a text: its own, where that is one of texts.
+// textLabel returns label if it is a text type, otherwise labelText.
 func textLabel(label string) string {
 	switch media := mediaType(label); {
 	case media == labelPage, media == "text/event-stream":
@@ -158,13 +158,13 @@ func textLabel(label string) string {
 	return labelText
 }
 
-// sounds are how files of sound begin. Sources: the format's own specifications.
+// sounds are the first bytes of audio files. Sources: the format's own specifications.
 var sounds = [...]struct{ begins, label string }{
 	{"ID3", "audio/mpeg"}, {"RIFF", "audio/wav"}, {"OggS", "audio/ogg"}, {"fLaC", "audio/flac"},
 	{"\xff\xf1", "audio/aac"}, {"\xff\xf9", "audio/aac"}, {"\xff\xfb", "audio/mpeg"}, {"\xff\xfa", "audio/mpeg"}, {"\xff\xf3", "audio/mpeg"}, {"\xff\xf2", "audio/mpeg"},
 }
 
-// audioLabel is the label of sound: its own, where that is one of sound.
+// audioLabel returns label if it is an audio type, otherwise the type that the first bytes show.
 func audioLabel(label string, head []byte) string {
 	if strings.HasPrefix(mediaType(label), "audio/") {
 		return label
@@ -177,8 +177,8 @@ func audioLabel(label string, head []byte) string {
 	return labelBytes
 }
 
-// plainText gives a text that began like JSON but is none, where a text was asked for; no is
-// the outcome elsewhere.
+// plainText uses b as the text response of a caller that requested text, after b began like JSON
+// but was not JSON. Otherwise it returns no, the original error.
 func (a *attempt) plainText(b []byte, no error) error {
 	if !a.asksText() || len(b) == 0 {
 		return no
@@ -187,17 +187,16 @@ func (a *attempt) plainText(b []byte, no error) error {
 	return nil
 }
 
-// opened is a body of which the first bytes were read to be looked at. They come first when it
-// is read. It belongs to one goroutine.
+// opened is a response body whose first bytes were read to detect its type. Read returns these
+// bytes first. It belongs to one goroutine.
 type opened struct {
 	transport.Body
 	pooled *[]byte
-	head   []byte // of lent, not yet read again
-	err    error  // after head
+	head   []byte // part of pooled that Read has not returned yet
+	err    error  // the error that follows head
 }
 
-// open reads the beginning of the answer's body, until it shows what the body is, and stands in
-// for the body from then on.
+// open reads the body until its first bytes show its type, and replaces resp.Body with o.
 func (o *opened) open(resp *transport.Response) dialect.BodyKind {
 	*o = opened{Body: resp.Body, pooled: wire.GetBuffer(slowBytes)}
 	resp.Body = o

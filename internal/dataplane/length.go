@@ -12,18 +12,18 @@ import (
 	"sluice/internal/splice"
 )
 
-// length is how much of an answer the parameters of a call ask for. A body may have several
-// limits, of which its provider reads one: the largest counts. One that this provider does not
-// read limits nothing by itself.
+// length is the size of the response that the parameters of a call request. A body may contain
+// several limits, of which the provider reads one: the largest counts. Limits that this provider
+// does not read have no effect alone.
 type length struct {
-	limit     int64 // tokens of an answer, the largest that is named; 0: none is
-	limited   bool  // a limit is named that the provider reads
-	open      bool  // one is below 1, which some providers take for no limit, or beyond any answer
-	responses int64 // to one prompt, at least 1
+	limit     int64 // maximum tokens of a response, the largest limit in the call; 0 without a limit
+	limited   bool  // the call contains a limit that the provider reads
+	open      bool  // a limit is below 1, which some providers take for no limit, or beyond any response
+	responses int64 // number of responses to one prompt, at least 1
 }
 
-// lengthNames are the names of limits in the words of all providers, without capitals and
-// underscores; responseNames those of numbers of answers.
+// lengthNames are the names of limits at all providers, in lower case and without underscores.
+// responseNames are the names of the number of responses.
 var (
 	lengthNames = map[string]bool{
 		"maxtokens": true, "maxcompletiontokens": true, "maxoutputtokens": true, "maxnewtokens": true, "maxtokenstosample": true,
@@ -34,19 +34,19 @@ var (
 	}
 )
 
-// lengthHolders are the members in which some providers take both.
+// lengthHolders are the members in which some providers read such limits and numbers.
 var lengthHolders = map[string]bool{
 	"generationconfig": true, "inferenceconfig": true, "textgenerationconfig": true, "additionalmodelrequestfields": true,
 	"parameters": true, "options": true, "extrabody": true,
 }
 
-// longestName is how many letters a name of these has at most.
+// longestName is the maximum length of a name in these maps.
 const longestName = len("additionalmodelrequestfields")
 
-// reader is where a provider reads the limit of an answer, letter for letter: servers pass over
-// a member that is spelled in any other way, and answer at full length.
+// reader is where a provider reads the limit of a response. The spelling is exact: servers ignore a
+// member that is spelled in any other way and return a response of full length.
 type reader struct {
-	holders []string // the spellings of the member that has it; none: it stands at the top
+	holders []string // spellings of the member that contains the limit; empty for the top level
 	names   []string
 }
 
@@ -56,7 +56,7 @@ var (
 	responseReader = reader{names: []string{"max_output_tokens"}}
 )
 
-// readers are those of the typed endpoints.
+// readers are the readers of the typed endpoints.
 var readers = map[llm.Endpoint][]reader{
 	llm.ChatComplete:        {chatReader},
 	llm.Complete:            {limitReader},
@@ -64,8 +64,8 @@ var readers = map[llm.Endpoint][]reader{
 	llm.CreateModelResponse: {responseReader},
 }
 
-// nativeReaders are those of other routes, by the end of the path: at the providers whose route
-// it is, or at any where none is named.
+// nativeReaders are the readers of other routes, found by the end of the path. They apply to the
+// listed providers, or to all where none is listed.
 // Source: https://ai.google.dev/api/generate-content, https://ai.google.dev/api/interactions-api,
 // https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html,
 // https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters.html,
@@ -92,10 +92,10 @@ var nativeReaders = []struct {
 	{[]string{"/responses"}, nil, []reader{responseReader}},
 }
 
-// anyReader is that of a route that nobody here knows.
+// anyReader is the reader of an unknown route.
 var anyReader = []reader{{names: []string{"max_tokens", "max_completion_tokens", "max_output_tokens", "max_new_tokens", "max_tokens_to_sample"}}}
 
-// readers are where the provider of the attempt reads the limit of an answer.
+// readers returns where the provider of the attempt reads the limit of a response.
 func (a *attempt) readers() []reader {
 	if ep := a.x.match.Endpoint; ep != llm.Proxy {
 		return readers[ep]
@@ -111,12 +111,14 @@ func (a *attempt) readers() []reader {
 	return anyReader
 }
 
-// reads reports whether a limit of that name in a member, nil for the top, is read.
+// reads reports whether the provider reads a limit with that name in the member holder. A nil
+// holder is the top level.
 func (r *reader) reads(holder, name []byte) bool {
 	return isOne(r.holders, holder) && isOne(r.names, name)
 }
 
-// isOne reports whether a name, raw or not, is one of a list, and nil whether the list is empty.
+// isOne reports whether a name, raw or not, is in a list. For a nil name it reports whether the
+// list is empty.
 func isOne(list []string, name []byte) bool {
 	if name == nil {
 		return len(list) == 0
@@ -129,8 +131,8 @@ func isOne(list []string, name []byte) bool {
 	return false
 }
 
-// requestedLength finds how much of an answer the call asks for, in its parameters as the provider gets
-// them: the target's config may replace those of the caller, add some, or take some out.
+// requestedLength returns the length that the call requests, from its parameters as the provider
+// gets them: the target's config may replace, add and remove parameters.
 func (a *attempt) requestedLength() length {
 	l, r, t := length{responses: 1}, a.readers(), a.target
 	for i := range t.Override {
@@ -157,7 +159,7 @@ func (a *attempt) requestedLength() length {
 	return l
 }
 
-// replaced reports whether the target's config takes a member of the body out or sets it.
+// replaced reports whether the target's config removes or sets a member of the body.
 func (a *attempt) replaced(name []byte) bool {
 	for i := range a.target.Override {
 		if splice.IsName(name, a.target.Override[i].Key) {
@@ -167,15 +169,16 @@ func (a *attempt) replaced(name []byte) bool {
 	return slices.ContainsFunc(a.target.Drop, func(key string) bool { return splice.IsName(name, key) })
 }
 
-// set takes a parameter of the target's config.
+// set applies a parameter of the target's config.
 func (l *length) set(r []reader, p *routing.Param) {
 	var key [longestName]byte
 	name := []byte(p.Key)
 	l.take(r, nil, name, plainName(key[:0], name), p.Raw)
 }
 
-// take takes a parameter at the top, or in the member holder, by its name and that in plain. A
-// name that is only like one that is read makes the most larger, and never smaller.
+// take applies a parameter at the top level (holder is nil) or in the member holder. name is its
+// raw name and plain the result of plainName. A name that only resembles one that the provider
+// reads can make the maximum larger, never smaller.
 func (l *length) take(r []reader, holder, name, plain, val []byte) {
 	switch {
 	case len(plain) == 0:
@@ -191,7 +194,8 @@ func (l *length) take(r []reader, holder, name, plain, val []byte) {
 	}
 }
 
-// limitTo takes a limit.
+// limitTo applies a limit. read reports whether the provider reads it. Other values than numbers
+// are ignored.
 func (l *length) limitTo(read bool, val []byte) {
 	n, ok := numberIn(val)
 	switch {
@@ -203,7 +207,8 @@ func (l *length) limitTo(read bool, val []byte) {
 	}
 }
 
-// tokens is how many tokens an answer may become; 0 where nobody says.
+// tokens returns the maximum number of tokens of a response; 0 means that the call does not
+// limit it.
 func (l *length) tokens() int64 {
 	if l.open || !l.limited {
 		return 0
@@ -211,7 +216,7 @@ func (l *length) tokens() int64 {
 	return l.limit
 }
 
-// countIn is a number of answers; 1 for what is none.
+// countIn returns a number of responses; 1 when val is not a positive number.
 func countIn(val []byte) int64 {
 	n, ok := numberIn(val)
 	if !ok || n < 1 {
@@ -220,7 +225,7 @@ func countIn(val []byte) int64 {
 	return int64(min(n, 1<<20))
 }
 
-// numberIn is a number, or a text that is one, as some providers take it.
+// numberIn parses a number, or a string that contains one, which some providers accept.
 func numberIn(val []byte) (n float64, ok bool) {
 	text := string(val)
 	if plain, quoted := splice.Unquote(val); quoted {
@@ -230,8 +235,8 @@ func numberIn(val []byte) (n float64, ok bool) {
 	return n, err == nil && !math.IsNaN(n)
 }
 
-// plainName appends a name, raw or not, without its quotes, capitals, underscores and hyphens;
-// nothing for one that is longer than any that counts.
+// plainName appends a name, raw or not, in lower case and without quotes, underscores and hyphens.
+// It returns nil for a name that does not fit into the capacity of to: none that counts is so long.
 func plainName(to, name []byte) []byte {
 	if bytes.IndexByte(name, '\\') >= 0 {
 		text, _ := splice.Unquote(name)

@@ -6,7 +6,7 @@ import (
 	"sluice/internal/wire"
 )
 
-// respondLocally answers with a JSON body of the gateway's own making.
+// respondLocally sends a JSON body that the gateway created, with status 200.
 func (g *Gateway) respondLocally(x *exchange, body []byte) error {
 	x.status, x.headSent = 200, true
 	h := append(g.addGatewayHeaders(make(wire.Header, 0, 4), x), wire.Field{Name: "content-type", Value: "application/json"})
@@ -17,7 +17,7 @@ func (g *Gateway) respondLocally(x *exchange, body []byte) error {
 	return err
 }
 
-// serveStoredResponse answers a call for a response that the gateway keeps.
+// serveStoredResponse responds to a call for a response that the gateway stores.
 func (g *Gateway) serveStoredResponse(ctx context.Context, x *exchange) error {
 	body, err := g.States.buildResponse(ctx, x.key.Principal.WorkspaceID, x.match, x.req.RawQuery)
 	if err != nil {

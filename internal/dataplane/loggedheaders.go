@@ -9,14 +9,13 @@ import (
 	"sluice/internal/wire"
 )
 
-// What of header lines is put on record, in bytes. Both are ours.
+// Limits of recorded headers, in bytes. Both are the gateway's choice.
 const (
 	maxHeadBytes        = 16 << 10 // of one side
 	maxHeaderValueBytes = 2 << 10  // of a value
 )
 
-// describeHeads puts the header lines of all sides on record. Secrets are masked before
-// anything else sees them.
+// describeHeads records the headers of all sides. Secrets are masked first.
 // Source: contract/content-and-observability.md 3.1 and 3.2.
 func (g *Gateway) describeHeads(a *attempt, r *record.Attempt) {
 	x := a.x
@@ -31,14 +30,14 @@ func (g *Gateway) describeHeads(a *attempt, r *record.Attempt) {
 	r.ClientRequest.Head, r.Request.Head, r.Response.Head, r.ClientResponse.Head = b[:ends[0]], b[ends[0]:ends[1]], b[ends[1]:ends[2]], b[ends[2]:]
 }
 
-// masking knows which header lines are secret.
+// masking decides which headers are secret.
 type masking struct {
-	secret    map[string]bool // names of ours in which providers take credentials
+	secret    map[string]bool // gateway header names in which providers receive credentials
 	sensitive string          // names that the caller lists: "x-tenant, x-trace-user"
-	aliases   []string        // prefixes that stood for ours when the caller wrote the names
+	aliases   []string        // prefixes that callers may use instead of the gateway's prefix
 }
 
-// lines appends a header's lines, each "name: value" and a line feed.
+// lines appends the lines of a header, each "name: value" and a line feed.
 func (m *masking) lines(b []byte, h wire.Header) []byte {
 	limit := len(b) + maxHeadBytes
 	for i := range h {
@@ -58,8 +57,8 @@ func (m *masking) lines(b []byte, h wire.Header) []byte {
 	return b
 }
 
-// plainHeader reports whether a line is one of nearly every call, which says nothing secret
-// and is looked at no further.
+// plainHeader reports whether a header is common to nearly every call and never secret, so that
+// its value is not inspected.
 func plainHeader(name string) bool {
 	switch name {
 	case "accept", "accept-encoding", "accept-language", "cache-control", "connection", "content-encoding", "content-length", "content-type", "date", "host", "server",
@@ -71,14 +70,14 @@ func plainHeader(name string) bool {
 	return false
 }
 
-// hides reports whether the value of a line must not be on record.
+// hides reports whether the value of a header must not be recorded.
 func (m *masking) hides(name, value string) bool {
 	switch {
 	case m.sensitive != "" && m.listed(name):
 		return true
 	case plainHeader(name):
 		return false
-	case name == prefix+"config": // one that came with the request may hold credentials
+	case name == prefix+"config": // an inline config may contain credentials
 		return strings.IndexByte(value, '{') >= 0
 	case name == "set-cookie", wire.CredentialHeader(name), wire.IsCredentialName(name), strings.HasPrefix(name, prefix) && m.secret[name]:
 		return true
@@ -86,13 +85,13 @@ func (m *masking) hides(name, value string) bool {
 	return strings.IndexByte(value, '/') >= 0 && strings.Contains(value, "://") && strings.ContainsAny(value, "?@") // a URL may be signed
 }
 
-// listed reports whether the caller named the line.
+// listed reports whether the caller listed the header as sensitive.
 func (m *masking) listed(name string) bool {
 	for n := range strings.SplitSeq(m.sensitive, ",") {
 		if n = strings.TrimSpace(n); strings.EqualFold(n, name) {
 			return true
 		}
-		for _, alias := range m.aliases { // the line was renamed as it came
+		for _, alias := range m.aliases { // the alias prefix was replaced on arrival
 			if len(n) > len(alias) && strings.EqualFold(n[:len(alias)], alias) && strings.EqualFold(prefix+n[len(alias):], name) {
 				return true
 			}
@@ -101,8 +100,8 @@ func (m *masking) listed(name string) bool {
 	return false
 }
 
-// secretHeaders are the headers in which the providers of a table take credentials, as far
-// as their names do not tell.
+// secretHeaders returns the headers in which the providers of a table receive credentials,
+// without those whose names already mark them as secret.
 func secretHeaders(t *provider.Table) map[string]bool {
 	names := make(map[string]bool)
 	for _, s := range t.All() {

@@ -11,13 +11,13 @@ import (
 	"sluice/internal/splice"
 )
 
-// maxChoices is how many answers to one prompt a call is taken to ask for at most.
+// maxChoices limits the choices per prompt that the maximum usage of a call assumes.
 const maxChoices = 128
 
-// maxTotalTokens is more than the answers to any call can have.
+// maxTotalTokens is more than the responses to any call can contain.
 const maxTotalTokens = 1 << 50
 
-// maxOutputTokens bounds the tokens of all answers to a call.
+// maxOutputTokens returns the maximum tokens of all choices of a call.
 func (a *attempt) maxOutputTokens(reach catalog.ContextLimits) int64 {
 	n := a.reservation.cap
 	if n <= 0 {
@@ -31,8 +31,8 @@ func (a *attempt) maxOutputTokens(reach catalog.ContextLimits) int64 {
 	return min(n, maxTotalTokens/prompts) * prompts
 }
 
-// prompts are those of a call that may have several, each with answers of its own:
-// {"prompt":["a","b"]} has two, and so has one of tokens, {"prompt":[[1,2],[3]]}. Vertex AI
+// prompts returns the number of prompts of a call, each with its own choices:
+// {"prompt":["a","b"]} has two, and so does a prompt of tokens, {"prompt":[[1,2],[3]]}. Vertex AI
 // calls them instances.
 func (a *attempt) prompts() (n int64) {
 	raw, _ := paramOf(a, "prompt")
@@ -48,8 +48,8 @@ func (a *attempt) prompts() (n int64) {
 	return max(n, 1)
 }
 
-// count is a parameter that says how many; 1 where nobody does. Some providers take a
-// number that is written as a text.
+// count returns a parameter that is a count, or 1 when it is missing. Some providers accept a
+// number written as a string.
 func (a *attempt) count(name string) int64 { return countOf(a.param(name)) }
 
 func countOf(v gjson.Result) int64 {
@@ -59,13 +59,13 @@ func countOf(v gjson.Result) int64 {
 	return int64(min(v.Float(), 1<<20))
 }
 
-// imageCounts are the names by which providers that forward them are told how many images
-// to make, the first that is there; n for all others.
+// imageCounts are the names of the parameter with the number of images, for providers that
+// forward them. The first one in the request counts. All other providers use n.
 var imageCounts = map[provider.Dialect][]string{
 	"fireworks": {"n", "samples"}, "segmind": {"n", "samples"}, "stability-v1": {"n", "samples"}, "siliconflow": {"batch_size", "n"},
 }
 
-// images are those that the call asks for.
+// images returns the images that the call requests.
 func (a *attempt) images() []catalog.Images {
 	if ep := a.x.match.Endpoint; ep != llm.ImageGenerate && ep != llm.ImageEdit {
 		return nil
@@ -78,7 +78,7 @@ func (a *attempt) images() []catalog.Images {
 	return []catalog.Images{{Quality: a.text("quality"), Size: a.text("size"), Count: a.imageCount() * a.prompts()}}
 }
 
-// imageCount is how many images of one prompt the call asks for.
+// imageCount returns the number of images per prompt that the call requests.
 func (a *attempt) imageCount() int64 {
 	if a.plan != nil && a.plan.Endpoint != nil {
 		for _, name := range imageCounts[a.plan.Endpoint.Dialect] {

@@ -15,21 +15,21 @@ import (
 	"sluice/internal/tokens"
 )
 
-// What calls use at most, where they do not say it themselves.
+// The maximum usage of calls that do not state one.
 const (
-	defaultMaxOutputTokens = 131_072 // tokens of an answer, unless the catalog knows better
-	maxSearches            = 20      // searches, or calls of another tool of the provider, that a model makes by itself
+	defaultMaxOutputTokens = 131_072 // tokens of a response, unless the catalog has a limit
+	maxSearches            = 20      // searches, or calls of another provider tool, that a model makes
 	maxDocumentPages       = 1000    // pages of a document
-	maxImageTokens         = 16_384  // tokens of a picture: see internal/tokens
+	maxImageTokens         = 16_384  // tokens of an image: see internal/tokens
 
 	maxContainers      = 2                  // containers in which a response runs code
-	maxImageToolTokens = 2 * maxImageTokens // tokens of pictures that a tool shows and makes, and of what asks for them
+	maxImageToolTokens = 2 * maxImageTokens // tokens of images that a tool reads and makes, and of their prompts
 
 	minAudioBytesPerSecond = 750 // bytes of a second of speech: Opus at 6 kbit/s
 )
 
-// maxUsage is the most that the attempt may use: of input by the bytes of it, of output by
-// what the caller or else the model allows. What it costs is what budgets reserve.
+// maxUsage returns the maximum usage of the attempt: of input by its bytes, of output by the limit
+// of the caller or else of the model. Budgets reserve the cost of this usage.
 func (g *Gateway) maxUsage(a *attempt) catalog.Limits {
 	x, reach := a.x, g.reach(a)
 	l := catalog.Limits{Region: a.region(), Requests: 1, Searches: a.searches(), Images: a.images(), Other: a.maxToolCalls()}
@@ -58,8 +58,8 @@ func (g *Gateway) maxUsage(a *attempt) catalog.Limits {
 	return l
 }
 
-// maxFormUsage are the limits of a call that is a form: of a recording, or of pictures to be
-// edited. Files that are merely kept use nothing.
+// maxFormUsage sets the limits of a call that is a form with a recording or with images to edit.
+// Files that are only stored have no usage.
 func (a *attempt) maxFormUsage(l *catalog.Limits, reach catalog.ContextLimits) {
 	f, text := a.x.form, int64(0)
 	if p := f.Part("prompt"); p != nil {
@@ -80,17 +80,17 @@ func (a *attempt) maxFormUsage(l *catalog.Limits, reach catalog.ContextLimits) {
 	}
 }
 
-// silent are the endpoints whose answers are no words of a model.
+// silent are the endpoints whose responses do not contain text of a model.
 var silent = map[llm.Endpoint]bool{llm.Embed: true, llm.Rerank: true, llm.Moderate: true, llm.CreateBatch: true, llm.CreateFinetune: true}
 
-// maxInputTokens bounds the tokens of the input, with what the target's config and the turns
-// before this one add.
+// maxInputTokens returns the maximum number of input tokens, including what the target's config
+// and a continued stream add.
 func (a *attempt) maxInputTokens() int64 {
 	body := a.fullRequestBody()
 	return cmp.Or(tokens.MaxRequestTokens(a.x.match.Endpoint, body, a.models()...), int64(len(body))) + a.added()
 }
 
-// added bounds the tokens that the target's config and the turns before this one add.
+// added returns the maximum number of tokens that the target's config and a continued stream add.
 func (a *attempt) added() (n int64) {
 	for i := range a.target.Default {
 		n += int64(len(a.target.Default[i].Raw))
@@ -104,8 +104,8 @@ func (a *attempt) added() (n int64) {
 	return n
 }
 
-// allow notes how long the caller, or the target's config, lets an answer become, and how many
-// there may be.
+// allow stores the maximum length and the number of responses that the caller, or the target's
+// config, permits.
 func (s *reservation) allow(l length) {
 	s.responses = l.responses
 	if s.cap = l.tokens(); s.cap > 0 {
@@ -113,7 +113,7 @@ func (s *reservation) allow(l length) {
 	}
 }
 
-// tokensOf is a number of tokens; 0 for what is none.
+// tokensOf returns a number of tokens; 0 when v is not a positive number below 1<<40.
 func tokensOf(v gjson.Result) int64 {
 	if v.Type == gjson.Number && v.Float() > 0 && v.Float() < 1<<40 {
 		return int64(v.Float())
@@ -121,7 +121,7 @@ func tokensOf(v gjson.Result) int64 {
 	return 0
 }
 
-// text is a parameter that is a text, empty where nobody says.
+// text returns a string parameter; "" when it is absent or not a string.
 func (a *attempt) text(name string) string {
 	if v := a.param(name); v.Type == gjson.String {
 		return v.String()
@@ -129,8 +129,8 @@ func (a *attempt) text(name string) string {
 	return ""
 }
 
-// param is a parameter of the call as the provider gets it: the target's config may
-// replace that of the caller, add it, or take it out.
+// param returns a parameter of the call as the provider gets it: the target's config may
+// replace, add or remove it.
 func (a *attempt) param(name string) gjson.Result {
 	if raw, ok := paramOf(a, name); ok {
 		return gjson.ParseBytes(raw)
@@ -154,7 +154,7 @@ func paramOf(a *attempt, name string) ([]byte, bool) {
 	return setBy(t.Default, name)
 }
 
-// setBy is what parameters of a target set a member to.
+// setBy returns the raw value to which parameters of a target set a member.
 func setBy(params []routing.Param, name string) ([]byte, bool) {
 	for i := range params {
 		if params[i].Key == name {
@@ -164,8 +164,8 @@ func setBy(params []routing.Param, name string) ([]byte, bool) {
 	return nil, false
 }
 
-// searches are those that the model may make: none unless what stands beside the
-// conversation speaks of searching, or the model does nothing else.
+// searches returns the maximum number of searches that the model may make. It is 0 unless the model
+// searches or the request mentions searching outside the conversation.
 func (a *attempt) searches() int64 {
 	model := a.priceName()
 	if dialect.SearchesAlways(model) {
@@ -177,8 +177,8 @@ func (a *attempt) searches() int64 {
 	return 0
 }
 
-// toolKeywords are how requests name the provider's tools that price lists know by another
-// name, in the words of all surfaces, and how often the model may call them by itself.
+// toolKeywords maps the names of provider tools in requests, in all formats, to their units in
+// price lists, with the maximum number of calls that the model may make on its own.
 var toolKeywords = [...]struct {
 	keyword, unit string
 	maxCalls      int64
@@ -199,9 +199,8 @@ var toolKeywords = [...]struct {
 	{"container_reference", catalog.CodeExecution, maxContainers},
 }
 
-// maxToolCalls are the calls of such tools that the model may make, as far as they cost anything:
-// none unless the request has them. Code of OpenAI's runs in a container, by whose memory it
-// costs.
+// maxToolCalls returns the maximum calls of provider tools that have a price. It is empty unless
+// the request has such tools. OpenAI runs code in a container, whose price depends on its memory.
 func (a *attempt) maxToolCalls() (list []catalog.Other) {
 	raw, ok := paramOf(a, "tools")
 	if !ok {
@@ -220,12 +219,12 @@ func (a *attempt) maxToolCalls() (list []catalog.Other) {
 	return list
 }
 
-// pays reports whether a unit has a price with one of the models that may answer.
+// pays reports whether a unit has a price with one of the models that may respond.
 func (s *reservation) pays(unit string) bool {
 	return s.tariff.HasPrice(unit) || slices.ContainsFunc(s.falls.list, func(f fallback) bool { return f.tariff.HasPrice(unit) })
 }
 
-// memory is the largest that tools ask for of a container.
+// memory returns the largest container size that the tools request; "" for none.
 func memory(tools []byte) (largest string) {
 	for _, size := range dialect.ContainerMemories() {
 		if splice.ContainsText(tools, `"`+size+`"`) {
@@ -235,8 +234,8 @@ func memory(tools []byte) (largest string) {
 	return largest
 }
 
-// pages are pages of a document by the name that price lists have for them; those that are
-// annotated have another price.
+// pages returns a number of pages under their unit in price lists. Annotated pages have a
+// separate unit.
 func (a *attempt) pages(n int64) []catalog.Other {
 	if n == 0 {
 		return nil
@@ -249,8 +248,8 @@ func (a *attempt) pages(n int64) []catalog.Other {
 	return []catalog.Other{{Name: "pages", Count: n}}
 }
 
-// maxPages are the pages that the call may have read: those that it lists, else as many
-// as a document may have.
+// maxPages returns the maximum number of pages that the call reads: the pages that it lists, or
+// else the maximum of a document.
 func (a *attempt) maxPages() int64 {
 	if v := a.param("pages"); v.IsArray() {
 		return int64(len(v.Array()))
@@ -258,14 +257,14 @@ func (a *attempt) maxPages() int64 {
 	return maxDocumentPages
 }
 
-// region is where the provider is asked to execute the call, where its price depends on
-// that: "us-east-1", "europe-west4".
+// region returns the region in which the provider executes the call, where the price depends on
+// it: "us-east-1", "europe-west4".
 func (a *attempt) region() string {
 	return cmp.Or(a.values["aws_region"], a.values["vertex_region"])
 }
 
-// priceName is the model as price lists name it: of a profile the model that it stands for, and
-// the provider's own choice where the call names none.
+// priceName returns the name of the model in price lists. For an inference profile it is the
+// underlying model. For a call without a model it is the provider's default.
 func (a *attempt) priceName() string {
 	named := a.model
 	if a.plan != nil && !a.modelInPath {

@@ -6,17 +6,17 @@ import (
 	"sluice/internal/wire"
 )
 
-// MetadataHeader is a request header that becomes metadata: front ends name their user in one,
-// and send one key for all users.
+// MetadataHeader is a request header that becomes metadata. Front ends name their user in such a
+// header and send one key for all users.
 type MetadataHeader struct {
 	Header  string // lower case: "x-openwebui-user-email"
-	Key     string // of the metadata: "_user"
-	Private bool   // the header goes no further: not to the provider, and not into the log
+	Key     string // metadata key: "_user"
+	Private bool   // the header is not forwarded to the provider and not logged
 }
 
-// headersToMetadata adds the values of the headers that are listed to the metadata of a call, nil
-// for none so far, where it has no such key yet. It takes the private ones out of the header, so
-// that nothing behind it can send them on.
+// headersToMetadata adds the values of the configured headers to the metadata of a call. It does
+// not replace existing keys. A nil map is empty metadata. It removes private headers from h, so
+// that no later step can forward them.
 func (g *Gateway) headersToMetadata(m map[string]string, h *wire.Header) map[string]string {
 	private := false
 	for _, from := range g.set.MetadataFrom {

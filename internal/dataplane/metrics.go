@@ -12,8 +12,8 @@ import (
 	"sluice/internal/record"
 )
 
-// Metrics are the figures of the request path. Labels come from closed sets:
-// endpoints, provider ids, status classes, outcomes.
+// Metrics are the metrics of the request path. Labels come from closed sets: endpoints, provider
+// ids, status classes, outcomes.
 type Metrics struct {
 	requests       *series[prometheus.Counter]
 	seconds        *series[prometheus.Observer]
@@ -30,7 +30,7 @@ type Metrics struct {
 	all            []prometheus.Collector
 }
 
-// NewMetrics makes the figures; register its Collectors.
+// NewMetrics creates the metrics. The caller registers their Collectors.
 func NewMetrics() *Metrics {
 	requests := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_requests_total", Help: "Completed model requests, by endpoint and status class."}, []string{"endpoint", "status"})
 	seconds := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "sluice_request_duration_seconds", Help: "Duration from the request to the end of its response.", Buckets: []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300}}, []string{"endpoint"})
@@ -60,7 +60,7 @@ func NewMetrics() *Metrics {
 	}
 }
 
-// Collectors are the figures, to be registered.
+// Collectors returns the metrics, for registration.
 func (m *Metrics) Collectors() []prometheus.Collector {
 	return m.all
 }
@@ -92,7 +92,7 @@ func (m *Metrics) attempt(r *record.Attempt, fallback bool) {
 	}
 }
 
-// spent counts what a closed line of the ledger says.
+// spent counts the cost of a closed ledger entry.
 func (m *Metrics) spent(provider string, s *record.Spend) {
 	if s.Unpriced != "" {
 		reason, _, _ := strings.Cut(s.Unpriced, ":")
@@ -107,9 +107,9 @@ func (m *Metrics) retry(a *attempt) { m.retries.WithLabelValues(a.spec.ID).Inc()
 
 func (m *Metrics) unrecorded(*record.Attempt) { m.droppedRecords.Inc() }
 
-// series keeps the figures of a vector that were asked for, by its one or two labels:
-// the vector itself hashes them anew each time. As the labels, they are few, so that a
-// further one may cost a copy of all and looking one up takes no lock.
+// series caches the metrics of a vector by their one or two labels, because the vector itself
+// hashes the labels on each lookup. The labels come from closed sets, so a new entry may copy the
+// map, and a lookup takes no lock.
 type series[F any] struct {
 	find  func(first, second string) F
 	known atomic.Pointer[map[[2]string]F]
@@ -135,7 +135,7 @@ func (s *series[F]) withLabels(first, second string) F {
 	return next[key]
 }
 
-// class is "2xx" for 200 to 299 and so on; "none" when there was no answer.
+// class returns "2xx" for 200 to 299 and so on, or "none" without a response.
 func class(status int) string {
 	if status < 100 || status > 599 {
 		return "none"

@@ -8,13 +8,14 @@ import (
 	"sluice/internal/llm"
 )
 
-// pathNames bounds the places of a path in which a model is looked for.
+// pathNames is the maximum number of path positions that are searched for a model.
 const pathNames = 16
 
-// setModelFromPath finds the model of a call that is passed through, where its provider takes it
-// from the path: the first name there that has a price, else the one that stands where a model
-// does beside another in the body, which the provider does not read. Limits go by it, and the
-// bill where the answer names none. What is sent stays as it is.
+// setModelFromPath sets the model of a pass-through call whose provider reads it from the path.
+// It uses the first name in the path that has a price. Otherwise, if the body names a model,
+// which the provider does not read, it uses the segment after "model" or "models". Limits apply
+// to this model, and so does the bill when the response names none. The request itself is
+// unchanged.
 func (g *Gateway) setModelFromPath(a *attempt) {
 	if a.x.match.Endpoint != llm.Proxy || !a.spec.ModelsInPaths() {
 		return
@@ -42,8 +43,8 @@ func (g *Gateway) setModelFromPath(a *attempt) {
 	}
 }
 
-// modelAt is the segment in which providers have the model in a path: "m" of "/model/m/invoke"
-// and "/v1beta/models/m:generateContent"; empty for a path without one.
+// modelAt returns the path segment that contains the model: "m" for "/model/m/invoke" and
+// "/v1beta/models/m:generateContent"; "" for a path without one.
 func modelAt(path string) string {
 	segments := strings.Split(path, "/")
 	for i, s := range segments[:len(segments)-1] {
@@ -54,8 +55,9 @@ func modelAt(path string) string {
 	return ""
 }
 
-// modelCandidates are the names that a path may begin with: all of it, as those of models have slashes,
-// its first segment, and that without the verb behind it: "gemini-2.5-flash:generateContent".
+// modelCandidates returns the names that a path may begin with: the complete path, because model
+// names can contain slashes; its first segment; and that segment without a verb after it, as in
+// "gemini-2.5-flash:generateContent".
 func modelCandidates(path string) [3]string {
 	segment, _, _ := strings.Cut(path, "/")
 	name := segment
@@ -65,16 +67,16 @@ func modelCandidates(path string) [3]string {
 	return [3]string{path, segment, name}
 }
 
-// accountInPath takes the saved provider that a path names before the model, "@slug/model",
-// off the path: that of GET /models/{id} where a provider is asked, and of the paths by which
-// vendors' own clients come. What is passed through below /v1 stays as it came.
+// accountInPath removes the saved provider from a path that names it before the model,
+// "@slug/model". This applies to GET /models/{id} and to the paths of vendors' own clients.
+// Pass-through paths below /v1 are unchanged.
 func (x *exchange) accountInPath() {
 	switch {
 	case x.match.Endpoint == llm.RetrieveModel:
 		x.match.ID = x.useAccount(x.match.ID)
 	case x.match.Endpoint == llm.Proxy && x.alias != nil && x.alias.Models != "":
 		name, ok := strings.CutPrefix(x.path, x.alias.Models)
-		if !ok { // some clients take a name with a slash for a whole one, "models/x" or "tunedModels/x"
+		if !ok { // some clients treat a name with a slash as complete, "models/x" or "tunedModels/x"
 			name, _ = strings.CutPrefix(x.path, x.alias.RestPrefix+"/")
 		}
 		if rest := x.useAccount(name); rest != name {
@@ -83,7 +85,7 @@ func (x *exchange) accountInPath() {
 	}
 }
 
-// useAccount is an escaped name without the saved provider before it, which is the call's.
+// useAccount returns an escaped name without its saved provider, which it sets on the exchange.
 func (x *exchange) useAccount(escaped string) string {
 	plain, err := url.PathUnescape(escaped)
 	if err != nil {

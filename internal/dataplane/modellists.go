@@ -22,18 +22,18 @@ import (
 	"sluice/internal/wire"
 )
 
-// ModelLists says how the model lists of saved providers are read whose models the catalog
-// does not know.
+// ModelLists configures how the gateway reads the model lists of saved providers whose models are
+// not in the catalog.
 type ModelLists struct {
-	Period  time.Duration // age at which a list is read again; 0 reads none
-	Wait    time.Duration // how long GET /models waits for a list that was never read
+	Period  time.Duration // age at which a list is read again; 0 reads no lists
+	Wait    time.Duration // how long GET /models waits for a list that has not been read yet
 	Timeout time.Duration // of one call to a provider
 }
 
-// maxModelListBytes is the largest list of a provider that is read.
+// maxModelListBytes is the maximum size of a provider's model list.
 const maxModelListBytes = 4 << 20
 
-// providerModels are the lists of providers, and the snapshot for which they were last tidied.
+// providerModels stores the lists of providers, and the snapshot of their last cleanup.
 type providerModels struct {
 	*modellist.Lists
 
@@ -47,13 +47,13 @@ func newProviderModels(g *Gateway) *providerModels {
 	})}
 }
 
-// ReadModelLists reads the lists that GET /models needs until ctx ends.
+// ReadModelLists reads the lists that GET /models needs, until ctx ends.
 func (g *Gateway) ReadModelLists(ctx context.Context) error { return g.modelLists.Run(ctx) }
 
-// listsModels reports whether the provider itself is asked for the models of an account:
-// when it serves a list, all of its models may be called, and the catalog does not know them,
-// because the account has a host of its own or the provider is not in the catalog. Lists of
-// providers with deployments have models that cannot be called.
+// listsModels reports whether the gateway reads the models of an account from the provider. The
+// provider must serve a list, all its models must be allowed, and the catalog must not contain
+// them, because the account has its own host or the provider is not in the catalog. Providers
+// with deployments are excluded: their lists contain models that cannot be called.
 func (g *Gateway) listsModels(a *credential.Account, now time.Time) bool {
 	spec, ok := g.Specs.Find(a.Spec)
 	if !ok || g.set.ModelLists.Period <= 0 || !a.AllModels || spec.Deploys() || !spec.Serves(llm.ListModels) {
@@ -62,8 +62,8 @@ func (g *Gateway) listsModels(a *credential.Account, now time.Time) bool {
 	return a.Values["custom_host"] != "" || len(g.Prices.Names(spec.ID, now)) == 0
 }
 
-// providerModels returns the models that the providers of accounts list themselves, by the slug of
-// the account. It waits once for providers that were never asked; see modellist.Lists.
+// providerModels returns the models that the providers of accounts list, by the slug of the
+// account. It waits once for providers whose list was never read; see modellist.Lists.
 func (g *Gateway) providerModels(ctx context.Context, x *exchange, accounts []*credential.Account) map[string][]string {
 	workspace := x.key.Principal.WorkspaceID
 	var sources []modellist.Source
@@ -83,7 +83,7 @@ func (g *Gateway) providerModels(ctx context.Context, x *exchange, accounts []*c
 	return found
 }
 
-// tidy forgets the lists of providers that are not in a new snapshot as they were.
+// tidy drops the lists of providers that a new snapshot has changed or removed.
 func (m *providerModels) tidy(dir Directory) {
 	m.mu.Lock()
 	same := m.dir == dir
@@ -98,8 +98,8 @@ func (m *providerModels) tidy(dir Directory) {
 	})
 }
 
-// modelSource is where the list of an account comes from. Providers of one integration share
-// a list, unless secret managers fill in their credentials: those may differ by workspace.
+// modelSource returns the source of an account's list. Providers of one integration share a list,
+// unless secret managers supply their credentials, which may differ by workspace.
 func modelSource(workspace string, a *credential.Account) modellist.Source {
 	s := modellist.Source{ID: cmp.Or(a.RecordID, workspace+"/"+a.Slug), Workspace: workspace, Provider: a.Slug}
 	if a.IntegrationID != "" && len(a.Secrets) == 0 {
@@ -117,7 +117,7 @@ func modelSource(workspace string, a *credential.Account) modellist.Source {
 		hashText(h, u.Key)
 		if u.Source != nil {
 			hashText(h, u.Source.RecordID)
-			_ = binary.Write(h, binary.LittleEndian, u.Source.Revision) // a hash takes everything
+			_ = binary.Write(h, binary.LittleEndian, u.Source.Revision) // a hash write cannot fail
 		}
 	}
 	h.Sum(s.Version[:0])
@@ -125,20 +125,20 @@ func modelSource(workspace string, a *credential.Account) modellist.Source {
 }
 
 func hashText(h hash.Hash, text string) {
-	_ = binary.Write(h, binary.LittleEndian, int64(len(text))) // a hash takes everything
+	_ = binary.Write(h, binary.LittleEndian, int64(len(text))) // a hash write cannot fail
 	_, _ = h.Write([]byte(text))
 }
 
-// errOtherProvider is the end of a read whose provider was changed meanwhile.
+// errOtherProvider is the error of a read whose provider was changed or deleted meanwhile.
 var errOtherProvider = fault.New(fault.Conflict, "the provider was changed or deleted")
 
-// readModelList asks a saved provider for its models, along the steps that a caller's request
-// takes, so that the credential goes where a call would take it and nowhere else. The call is
-// on no record and counts on no limit.
+// readModelList reads the models of a saved provider. It runs the same steps as a caller's
+// request, so the credential goes only where a call would send it. The call is not recorded and
+// counts against no limit.
 func (g *Gateway) readModelList(ctx context.Context, s modellist.Source) ([]string, error) {
 	req := &wire.Request{Method: "GET", Path: "/v1/models"}
 	x := g.newExchange(req, &collected{})
-	g.open.Add(-1) // nobody waits for it when the gateway drains
+	g.open.Add(-1) // a draining gateway does not wait for it
 	defer func() {
 		x.close()
 		x.scratch.release()
@@ -161,7 +161,7 @@ func (g *Gateway) readModelList(ctx context.Context, s modellist.Source) ([]stri
 	return g.callModelList(ctx, a)
 }
 
-// callModelList makes the call that an attempt was shaped for, and reads the names.
+// callModelList sends the prepared call of an attempt and reads the model names.
 func (g *Gateway) callModelList(ctx context.Context, a *attempt) ([]string, error) {
 	resp, err := g.call(ctx, a, nil)
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 	"sluice/internal/splice"
 )
 
-// hiddenModels refuses a call to a provider that allows some models only where these could
-// be named in a place that is not looked at: in a body that is not read, in a path that is
-// passed through, in a list of models to fall back to.
+// hiddenModels refuses a call to a provider with restricted models when the call may name a model
+// that is not checked: in a body that is not parsed, in a pass-through path, or by leaving the
+// choice to the provider. It also checks the lists of fallback models.
 func hiddenModels(acct *credential.Account, spec *provider.Spec, a *attempt) error {
 	x := a.x
 	switch {
@@ -34,23 +34,23 @@ func hiddenModels(acct *credential.Account, spec *provider.Spec, a *attempt) err
 	return nil
 }
 
-// forOneModel are the endpoints whose calls are for one model, of which a provider takes one
-// of its choice where none is named.
+// forOneModel are the endpoints whose calls use one model. A provider chooses the model when the
+// call names none.
 var forOneModel = map[llm.Endpoint]bool{
 	llm.ChatComplete: true, llm.Complete: true, llm.Embed: true, llm.Messages: true, llm.CreateModelResponse: true,
 	llm.ImageGenerate: true, llm.ImageEdit: true, llm.CreateSpeech: true, llm.CreateTranscription: true, llm.CreateTranslation: true,
 	llm.Rerank: true, llm.Moderate: true, llm.OCR: true, llm.CreateFinetune: true, llm.Realtime: true,
 }
 
-// modelLists are the members in which some providers take models to fall back to: OpenRouter
-// by their names, Anthropic by objects, [{"model":"claude-opus-4-8"}], or by a word that
-// leaves the choice to it, "default".
+// modelLists are the members in which some providers accept fallback models. OpenRouter accepts
+// names. Anthropic accepts objects, [{"model":"claude-opus-4-8"}], or "default", which leaves the
+// choice to Anthropic.
 // Source: https://openrouter.ai/docs/features/model-routing,
 // https://platform.claude.com/docs/en/build-with-claude/refusals-and-fallback, read 2026-11.
 var modelLists = [...]string{"models", "fallbacks"}
 
-// listAllowed refuses models of such a member that are not allowed, whether it was sent or
-// the target's config sets it.
+// listAllowed refuses a disallowed model in such a member, whether the caller sent it or the
+// target's config sets it.
 func listAllowed(acct *credential.Account, a *attempt, name string) error {
 	var sent []byte
 	if a.x.doc != nil {
@@ -66,8 +66,8 @@ func listAllowed(acct *credential.Account, a *attempt, name string) error {
 	return nil
 }
 
-// firstDisallowedFallback finds a model in a name, an object that has one, or a list of either, that
-// is not allowed; ok is true when there is none.
+// firstDisallowedFallback finds a disallowed model in a name, in an object that has one, or in a
+// list of either. ok is true when there is none.
 func firstDisallowedFallback(acct *credential.Account, raw []byte) (model string, ok bool) {
 	if model, named := splice.Unquote(raw); named {
 		return model, acct.Allows(model)
@@ -80,9 +80,9 @@ func firstDisallowedFallback(acct *credential.Account, raw []byte) (model string
 	return firstDisallowedModel(acct, raw)
 }
 
-// batchAllowed refuses a batch whose requests stand in the body, each with a model of its
-// own, when one of these is not allowed: {"requests":[{"params":{"model":"…"}}]}. It looks
-// at what is to be sent, and at every member of a name that stands there twice.
+// batchAllowed refuses a batch whose body contains a request with a disallowed model:
+// {"requests":[{"params":{"model":"…"}}]}. It checks the body to be sent, including duplicate
+// members.
 func batchAllowed(acct *credential.Account, body []byte) error {
 	for name, requests := range splice.Members(body) {
 		if !splice.IsName(name, "requests") {
@@ -97,8 +97,8 @@ func batchAllowed(acct *credential.Account, body []byte) error {
 	return nil
 }
 
-// firstDisallowedInBody is firstDisallowedModel for what a request of a batch, or a line of its file, asks for:
-// an object in a member of that name.
+// firstDisallowedInBody applies firstDisallowedModel to the objects in the named member of a
+// batch request, or of a line of a batch file.
 func firstDisallowedInBody(acct *credential.Account, request []byte, member string) (model string, ok bool) {
 	for name, asks := range splice.Members(request) {
 		if !splice.IsName(name, member) {
@@ -111,8 +111,8 @@ func firstDisallowedInBody(acct *credential.Account, request []byte, member stri
 	return "", true
 }
 
-// firstDisallowedModel finds a model that an object names, or falls back to, and that is not allowed;
-// ok is true when there is none.
+// firstDisallowedModel finds a disallowed model that an object names, as its model or as a
+// fallback. ok is true when there is none.
 func firstDisallowedModel(acct *credential.Account, object []byte) (model string, ok bool) {
 	for name, val := range splice.Members(object) {
 		if model, named := splice.Unquote(val); named && splice.IsName(name, "model") && !acct.Allows(model) {

@@ -14,22 +14,22 @@ import (
 	"sluice/internal/routing"
 )
 
-// modelRow is one line of the catalogue list, in OpenAI's shape.
+// modelRow is one entry of the model list, in OpenAI's format.
 type modelRow struct {
-	ID       string `json:"id"` // "@slug/model": usable as it stands
+	ID       string `json:"id"` // "@slug/model", usable as the model of a call
 	Object   string `json:"object"`
 	Created  int64  `json:"created"`
 	OwnedBy  string `json:"owned_by"` // "openai"
 	Provider string `json:"provider"` // "@slug"
 }
 
-// asksModels reports whether a call asks for the list of models or for one of it.
+// asksModels reports whether a call requests the list of models or one of its entries.
 func (x *exchange) asksModels() bool {
 	return x.match.Endpoint == llm.ListModels || x.match.Endpoint == llm.RetrieveModel
 }
 
-// wantsCatalogue reports whether models are ours to name: nobody named a
-// provider, or the request or its config asks for the catalogue all the same.
+// wantsCatalogue reports whether the gateway lists the models itself: the call has no config, or
+// the request or its config requests the integrated models.
 func wantsCatalogue(x *exchange) bool {
 	if x.config == nil || x.ctl.fetchIntegrated == "true" {
 		return true
@@ -37,7 +37,8 @@ func wantsCatalogue(x *exchange) bool {
 	return slices.ContainsFunc(x.config.Leaves(), func(t *routing.Target) bool { return t.FetchIntegratedModels })
 }
 
-// respondModelList answers GET /models and GET /models/{id} without a provider.
+// respondModelList responds to GET /models and GET /models/{id} without calling the routed
+// provider.
 // Source: contract/dataplane.md 6.1.
 func (g *Gateway) respondModelList(ctx context.Context, x *exchange) error {
 	body, err := g.modelList(ctx, x)
@@ -47,8 +48,8 @@ func (g *Gateway) respondModelList(ctx context.Context, x *exchange) error {
 	return g.respondLocally(x, body)
 }
 
-// modelList is the body of that answer, in the shape that the caller reads;
-// fault.NotFound for a model that is not in it.
+// modelList returns the body of that response, in the caller's format. The error is
+// fault.NotFound for a model that is not in the list.
 func (g *Gateway) modelList(ctx context.Context, x *exchange) ([]byte, error) {
 	rows := g.modelRows(ctx, x)
 	if x.match.Endpoint == llm.RetrieveModel {
@@ -67,9 +68,8 @@ func (g *Gateway) modelList(ctx context.Context, x *exchange) ([]byte, error) {
 	return json.Marshal(map[string]any{"object": "list", "data": rows})
 }
 
-// rowNamed finds the row of the id in the path. A name that the list does not have is found,
-// too, where a chat with it is sent: at hosts of their own and for new models the list is not
-// complete.
+// rowNamed returns the row of the id in the path. It also returns a row for an unlisted model
+// that a chat could call, because the list is not complete for custom hosts and new models.
 func (x *exchange) rowNamed(rows []modelRow) (*modelRow, error) {
 	id, err := url.PathUnescape(x.match.ID)
 	if err != nil {
@@ -84,8 +84,8 @@ func (x *exchange) rowNamed(rows []modelRow) (*modelRow, error) {
 	return nil, fault.Newf(fault.NotFound, "no saved provider lists the model %q; GET /models lists all models, and x-gateway-provider selects a provider for other models", id).WithParam("model")
 }
 
-// unlistedRow is the row of a model that its saved provider may be asked for, though no list
-// has it; nil where a call with that name is refused.
+// unlistedRow returns the row of a model that is in no list but that its saved provider may be
+// called with. It returns nil when a call with that name is refused.
 func (x *exchange) unlistedRow(id string) *modelRow {
 	slug, model := x.splitModel(id)
 	if slug == "" || model == "" {
@@ -98,8 +98,8 @@ func (x *exchange) unlistedRow(id string) *modelRow {
 	return newModelRow(a, "@"+slug, model)
 }
 
-// canUse reports whether a saved provider is active at the time of the request, and one of
-// those that the request or its config names, if they name any.
+// canUse reports whether a saved provider is active at the time of the request. If the request or
+// its config names saved providers, it must also be one of them.
 func (x *exchange) canUse(a *credential.Account) bool {
 	if a.Status != "active" || a.ExpiresAt != nil && !x.started.Before(*a.ExpiresAt) {
 		return false
@@ -112,8 +112,8 @@ func newModelRow(a *credential.Account, name, model string) *modelRow {
 	return &modelRow{ID: name + "/" + model, Object: "model", OwnedBy: a.Spec, Provider: "@" + a.Slug}
 }
 
-// namedAccounts are the saved providers that the request or its config names, by slug or id;
-// none stands for all.
+// namedAccounts returns the saved providers that the request or its config names, by slug or id.
+// An empty list permits all.
 // Source: contract/dataplane.md 6.1.
 func (x *exchange) namedAccounts() (named []string) {
 	add := func(provider, virtualKey, model string) {
@@ -138,10 +138,10 @@ func (x *exchange) namedAccounts() (named []string) {
 	return named
 }
 
-// modelRows are the models that the saved providers of the workspace may be asked for, as far
-// as they are known: those saved with the provider, then those of the catalog or, in a list of
-// all, of the provider's own list that are not switched off. For a single model no provider is
-// asked: unlistedRow finds it.
+// modelRows returns the known models of the workspace's saved providers. It lists the enabled
+// models that are saved with a provider, then those of the catalog, of its deployments and, for
+// GET /models, of the provider's own list, without models that are switched off. For a single
+// model it calls no provider; unlistedRow finds unlisted ones.
 func (g *Gateway) modelRows(ctx context.Context, x *exchange) []modelRow {
 	rows := []modelRow{}
 	accounts := slices.DeleteFunc(slices.Clone(x.dir.Accounts(x.key.Principal.WorkspaceID)), func(a *credential.Account) bool { return !x.canUse(a) })
@@ -167,8 +167,8 @@ func (g *Gateway) modelRows(ctx context.Context, x *exchange) []modelRow {
 	return rows
 }
 
-// deployed are the models of the deployments that are saved with a provider, where all may be
-// asked for.
+// deployed returns the models of the deployments that are saved with a provider, if all models
+// are allowed.
 func (g *Gateway) deployed(a *credential.Account) []string {
 	spec, ok := g.Specs.Find(a.Spec)
 	if !ok || !a.AllModels {
@@ -177,9 +177,8 @@ func (g *Gateway) deployed(a *credential.Account) []string {
 	return spec.Deployments(a.Values)
 }
 
-// pricedModels are the models that the price list of a saved provider has now, where all may be asked
-// for.
-// What stands at a host of its own, or was deployed for it, the list does not tell; see
+// pricedModels returns the models in the current price list of a saved provider, if all models
+// are allowed. It returns none for a provider with a custom host or with deployments; see
 // providerModels and deployed.
 // Source: contract/identity-and-governance.md section 12.
 func (g *Gateway) pricedModels(a *credential.Account, now time.Time) []string {

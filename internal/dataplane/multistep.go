@@ -14,13 +14,13 @@ import (
 	"sluice/internal/splice"
 )
 
-// maxFollowUps bounds the calls that one answer may take: a batch of Bedrock has a job, a
-// list of files and the files.
+// maxFollowUps is the maximum number of follow-up calls for one response. A batch of Bedrock
+// needs a job, a list of files and the files.
 const maxFollowUps = 32
 
-// fetchFollowUps makes the further calls of an answer that stands in several places. Their
-// answers are gathered in in; given says that the last of them, in the caller's words, is
-// the answer in hand already.
+// fetchFollowUps makes the follow-up calls of a response that consists of several parts, and
+// appends their bodies to incoming.More. responded reports that the last one is already the
+// attempt's response, in the caller's format.
 func (g *Gateway) fetchFollowUps(ctx context.Context, a *attempt, incoming *dialect.Incoming) (responded bool, err error) {
 	f, ok := a.speech.unified.(dialect.MultiStep)
 	if !ok {
@@ -45,8 +45,8 @@ func (g *Gateway) fetchFollowUps(ctx context.Context, a *attempt, incoming *dial
 	return false, fault.Newf(fault.UpstreamInvalid, "%s names more than %d URLs for one response", a.spec.ID, maxFollowUps)
 }
 
-// followedLive makes the one further call whose answer is the caller's, relayed as it comes
-// in place of what came before.
+// followedLive makes the one follow-up call whose response replaces the earlier one. The response
+// is relayed as it arrives.
 func (g *Gateway) followedLive(ctx context.Context, a *attempt, n *dialect.Next) error {
 	resp, err := g.askAt(ctx, a, n, cmp.Or(n.Method, "GET"))
 	if err != nil {
@@ -61,8 +61,9 @@ func (g *Gateway) followedLive(ctx context.Context, a *attempt, n *dialect.Next)
 	return g.normalise(ctx, a)
 }
 
-// followedFile is followedLive of a file, or of several, put in the caller's words as they
-// come. The head is that of the answer before them: the file's tells of other bytes.
+// followedFile is followedLive for one or more files, translated to the caller's format as they
+// arrive. It uses the header of the earlier response, because the file's header describes other
+// bytes.
 func (g *Gateway) followedFile(ctx context.Context, a *attempt, n *dialect.Next) error {
 	head := a.response.header.Clone(1)
 	if err := g.followedLive(ctx, a, n); err != nil || !a.response.live {
@@ -86,8 +87,9 @@ func (g *Gateway) followedFile(ctx context.Context, a *attempt, n *dialect.Next)
 	return nil
 }
 
-// resolveFollowUp gives the file that an answer names, as the provider's spec says, for example
-// the output of a batch. When it names none, a field of the answer is given instead.
+// resolveFollowUp relays the file that a response names, as the provider's spec defines, for
+// example the output of a batch. When the response names none, a field of the response is
+// returned instead.
 // Source: contract/providers.yaml, getBatchOutput.
 func (g *Gateway) resolveFollowUp(ctx context.Context, a *attempt, body []byte) error {
 	f := a.plan.Endpoint.Follow
@@ -101,7 +103,7 @@ func (g *Gateway) resolveFollowUp(ctx context.Context, a *attempt, body []byte) 
 	return nil
 }
 
-// firstText is the first of the fields that holds a text.
+// firstText returns the first of the fields that contains a string.
 func firstText(body []byte, fields []string) string {
 	for _, name := range fields {
 		if s := splice.Text(body, name); s != "" {
@@ -111,7 +113,7 @@ func firstText(body []byte, fields []string) string {
 	return ""
 }
 
-// ask makes one further call and returns its answer.
+// ask makes one follow-up call and returns the response body.
 func (g *Gateway) ask(ctx context.Context, a *attempt, n *dialect.Next) ([]byte, error) {
 	method := cmp.Or(n.Method, "GET")
 	resp, err := g.askAt(ctx, a, n, method)
@@ -121,7 +123,8 @@ func (g *Gateway) ask(ctx context.Context, a *attempt, n *dialect.Next) ([]byte,
 	return readFollowUpBody(a, resp, g.set.MaxResponseBytes, "an additional call of this request")
 }
 
-// readFollowUpBody reads what a provider answered to a part of a request.
+// readFollowUpBody reads a provider's response to a part of a request. A status of 400 or above
+// is an error.
 func readFollowUpBody(a *attempt, resp *transport.Response, limit int64, what string) ([]byte, error) {
 	b, err := readAll(resp, limit)
 	a.bodyReadAt = a.x.g.Clock.Now()
@@ -144,7 +147,7 @@ func (g *Gateway) askAt(ctx context.Context, a *attempt, n *dialect.Next, method
 	return g.call(ctx, a, nil)
 }
 
-// setAddress makes a further call the one that the attempt makes next.
+// setAddress prepares a follow-up call as the attempt's next call.
 func (g *Gateway) setAddress(a *attempt, n *dialect.Next, method string) error {
 	plan, err := a.spec.Plan(provider.Call{Endpoint: n.Endpoint, Method: method, ID: url.PathEscape(n.ID), Model: a.model, CustomHost: a.customHost()}, a.values)
 	if err != nil {
@@ -159,7 +162,7 @@ func (g *Gateway) setAddress(a *attempt, n *dialect.Next, method string) error {
 	if err := g.upstreamHeader(a); err != nil {
 		return err
 	}
-	if !n.Header.Has("content-type") { // the caller's was that of another body
+	if !n.Header.Has("content-type") { // the caller's type describes another body
 		a.header.Del("content-type")
 		if n.Body.Len() > 0 {
 			a.header.Set("content-type", "application/json")
@@ -168,7 +171,7 @@ func (g *Gateway) setAddress(a *attempt, n *dialect.Next, method string) error {
 	return nil
 }
 
-// askURL calls an address that the provider gave, without a credential.
+// askURL calls an address that the provider returned, without a credential.
 func (g *Gateway) askURL(ctx context.Context, n *dialect.Next, method string) (*transport.Response, error) {
 	r, err := g.outside(n.URL, fault.New(fault.UpstreamInvalid, "the provider returned an address that is not an http or https URL"))
 	if err != nil {
@@ -179,7 +182,7 @@ func (g *Gateway) askURL(ctx context.Context, n *dialect.Next, method string) (*
 	return g.Client.Do(ctx, r)
 }
 
-// lines gives a dialect the shapes that it meets in the lines of files.
+// lines returns the dialect parts for translating the lines of files.
 func (t dialectSet) lines() *dialect.FileLines {
 	l := &dialect.FileLines{Client: t.clients[llm.ChatComplete]}
 	if d := t.dialects["anthropic"]; d != nil {

@@ -5,9 +5,9 @@ import (
 	"sluice/internal/quota"
 )
 
-// narrow reserves what the call can really use where a budget has no room for the bound by
-// bytes: the input by the vocabulary of the model. Where the bound fits nothing is counted,
-// because it would only cost time.
+// narrow reduces a reservation when a budget cannot cover its byte-based maximum: it counts the
+// input with the model's tokenizer. When the maximum fits, nothing is counted, because counting
+// costs time.
 func (g *Gateway) narrow(a *attempt) {
 	s := a.reservation
 	if a.spec.Platform != provider.PlatformOpenAI || a.x.doc == nil || len(s.falls.list) > 0 || s.falls.may || s.maxUsage.Searches > 0 || !g.tight(a) {

@@ -10,22 +10,21 @@ import (
 	"sluice/internal/routing"
 )
 
-// plans keeps what was planned lately: a target is asked for the same few models at the
-// same address again and again. What is kept holds for one snapshot of the control plane.
+// plans caches recent plans, because a target receives calls for the same few models at the same
+// address. The cache is valid for one snapshot of the control plane.
 type plans struct {
-	mu        sync.RWMutex // guards what follows
+	mu        sync.RWMutex // guards the fields below
 	directory Directory
 	known     map[planKey]*planned
 }
 
-// planned is where a call goes, and in whose words. It is shared and must not be changed.
+// planned is the address of a call and its translation. It is shared and must not be changed.
 type planned struct {
 	plan   provider.Plan
 	speech translation
 }
 
-// planKey is all that a plan depends on: who is called, with which credentials, and for
-// what.
+// planKey is everything that a plan depends on: the provider, its credentials and the call.
 type planKey struct {
 	spec    *provider.Spec
 	target  *routing.Target
@@ -34,16 +33,16 @@ type planKey struct {
 	call    provider.Call
 }
 
-// plansMax is how many plans are kept; planText bounds, in bytes, the caller's words in
-// the key of each.
+// plansMax is the maximum number of cached plans. planText is the maximum size, in bytes, of the
+// caller's text in each key.
 const (
 	plansMax = 1024
 	planText = 512
 )
 
-// find returns what is kept for an attempt's call, nil when nothing is. Lasts says whether
-// a plan made now may be kept: not when it depends on credentials that came with the
-// request, or on more of the request than its model.
+// find returns the cached plan of an attempt's call, or nil. lasts reports whether a new plan may
+// be cached. It is false when the plan depends on credentials from the request, or on more of the
+// request than its model.
 func (p *plans) find(a *attempt, call provider.Call, surface llm.Endpoint) (k planKey, cached *planned, lasts bool) {
 	if !a.cacheable || call.Endpoint == llm.Proxy || call.ID != "" || call.RawQuery != "" || call.User != "" {
 		return k, nil, false
@@ -57,8 +56,8 @@ func (p *plans) find(a *attempt, call provider.Call, surface llm.Endpoint) (k pl
 	return k, cached, len(call.Path)+len(call.Model)+len(call.Underlying)+len(call.CustomHost) <= planText
 }
 
-// put keeps a plan for requests that see the same snapshot. Neither it nor its key may
-// hold on to the text of a request: both are to be made of an owned call.
+// put caches a plan for requests that use the same snapshot. The plan and its key must not
+// reference the memory of a request: build both from an owned call.
 func (p *plans) put(dir Directory, k planKey, made *planned) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -68,7 +67,7 @@ func (p *plans) put(dir Directory, k planKey, made *planned) {
 	p.known[k] = made
 }
 
-// owned is a call whose words are not parts of a request's text.
+// owned returns a copy of a call whose strings do not reference a request's memory.
 func owned(c provider.Call) provider.Call {
 	for _, s := range [...]*string{&c.Method, &c.Path, &c.Model, &c.Underlying, &c.CustomHost} {
 		*s = strings.Clone(*s)

@@ -7,18 +7,19 @@ import (
 	"sluice/internal/llm"
 )
 
-// pollDone is closed when a look that was asked for is over.
+// pollDone is closed when a requested poll is complete.
 type pollDone chan struct{}
 
-// backgroundPoller are the responses that are followed, by workspace and id. Safe for concurrent use.
+// backgroundPoller contains the background responses that are polled, by workspace and id. It is
+// safe for concurrent use.
 type backgroundPoller struct {
-	polls chan struct{} // a place for each look
+	polls chan struct{} // one slot for each concurrent poll
 	bell  chan struct{}
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	number int
-	byID   map[string]*backgrounded // byID providers that repeat an id the newest
-	fresh  []*backgrounded          // that nobody follows yet
+	byID   map[string]*backgrounded // when a provider repeats an id, the newest
+	fresh  []*backgrounded          // not polled yet
 	closed bool
 }
 
@@ -26,14 +27,14 @@ func newFollowers() *backgroundPoller {
 	return &backgroundPoller{polls: make(chan struct{}, maxConcurrentPolls), bell: make(chan struct{}, 1), byID: map[string]*backgrounded{}}
 }
 
-// hasCapacity reports whether one of most has a place.
+// hasCapacity reports whether another response can be added below maxJobs.
 func (f *backgroundPoller) hasCapacity(maxJobs int) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return !f.closed && f.number < maxJobs
 }
 
-// add has b followed; false when nobody will do that any more.
+// add starts polling b. It returns false after close.
 func (f *backgroundPoller) add(b *backgrounded) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -49,7 +50,7 @@ func (f *backgroundPoller) add(b *backgrounded) bool {
 	return true
 }
 
-// begun are those that entered since the last time.
+// begun returns the responses added since the last call.
 func (f *backgroundPoller) begun() []*backgrounded {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -67,7 +68,7 @@ func (f *backgroundPoller) remove(b *backgrounded) {
 	close(b.ended)
 }
 
-// close lets no more in.
+// close rejects further responses.
 func (f *backgroundPoller) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -82,26 +83,26 @@ func (f *backgroundPoller) find(workspace, id string) *backgrounded {
 
 func (b *backgrounded) key() string { return b.x.key.Principal.WorkspaceID + "/" + b.id }
 
-// Background is the number of responses that are followed although their callers have been
-// answered.
+// Background returns the number of polled responses whose callers already have a response.
 func (g *Gateway) Background() int {
 	g.followers.mu.Lock()
 	defer g.followers.mu.Unlock()
 	return g.followers.number
 }
 
-// requestPoll has a response that is followed looked at at once: a caller heard of its end.
+// requestPoll requests an immediate poll of a background response, because a caller has seen its
+// end.
 func (g *Gateway) requestPoll(x *exchange) {
 	if b := g.followers.find(x.key.Principal.WorkspaceID, x.match.ID); b != nil {
 		select {
 		case b.soon <- make(pollDone):
-		default: // another one asked before
+		default: // another poll is already requested
 		}
 	}
 }
 
-// pollBefore has a response that is followed looked at before a caller deletes it, since
-// nobody can hear of its end afterwards.
+// pollBefore polls a background response before a caller deletes it, because its result cannot be
+// read afterwards. It waits at most finalPollTimeout.
 func (g *Gateway) pollBefore(ctx context.Context, x *exchange) {
 	if x.match.Endpoint != llm.DeleteModelResponse {
 		return

@@ -9,31 +9,31 @@ import (
 	"sluice/internal/wire"
 )
 
-// How long it is known which model is behind a profile, and how long nobody asks again
-// after no answer.
+// How long a resolved inference profile is cached, and how long a failed lookup is not repeated.
 // Source: contract/provider-transforms.md 3.1 for the day; the minute is ours.
 const (
 	profileTime   = 24 * time.Hour
 	profileFailed = time.Minute
 )
 
-// maxProfiles is how many profiles are kept with the models behind them.
+// maxProfiles is the maximum number of cached profiles.
 const maxProfiles = 1024
 
-// profileKey is who asked for the model behind a profile, and where: what one workspace's
-// host says is not believed for another's.
+// profileKey identifies the lookup of a profile. A result from one workspace's host is not used
+// for another workspace.
 type profileKey struct{ workspace, account, host, model string }
 
-// profiled is what is known of a profile. That nobody could tell is kept for saved providers
-// only, because another inline credential may be told.
+// profiled is a cached lookup. A failed lookup is cached for saved providers only, because
+// another inline credential may succeed.
 type profiled struct {
-	model string // empty: nobody could tell
+	model string // empty: the lookup failed
 	until time.Time
 }
 
-// underlying is the model behind the one that the call names, "" when that tells by
-// itself or the provider does not tell. A credential that may call a profile need not be
-// one that may look at it, so the call goes on then, as one to a model of no known family.
+// underlying returns the model of an inference profile. It returns "" when the model name is not
+// a profile or the provider does not return the model. A credential that may call a profile may
+// lack the permission to read it, so the call continues then, as one to a model of an unknown
+// family.
 // Source: contract/provider-transforms.md 3.1.
 func (g *Gateway) underlying(ctx context.Context, a *attempt) (string, error) {
 	d := g.dialects.dialects[a.spec.Dialect]

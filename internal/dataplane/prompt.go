@@ -14,15 +14,15 @@ import (
 	"sluice/internal/wire"
 )
 
-// invocation is the running of a saved prompt: what the caller sent for it, and the
-// prompt whose request stands in the exchange at the moment. Targets of a config may
-// name prompts of their own, so that it can change from attempt to attempt.
+// invocation is one run of a saved prompt: the caller's input and the prompt whose request is
+// currently in the exchange. Targets of a config may name their own prompts, so the prompt can
+// change between attempts.
 type invocation struct {
 	call  *prompt.Call
-	named string       // by the path; empty when only targets name prompts
+	named string       // from the path; empty when only targets name prompts
 	plain attemptInput // the caller's own body
 
-	current  string // what the request is made of now; empty for the caller's own body
+	current  string // the prompt of the current request; empty for the caller's own body
 	saved    *prompt.Saved
 	entry    *prompt.Entry
 	compiled *prompt.Compiled
@@ -36,8 +36,8 @@ type attemptInput struct {
 	doc   *splice.Doc
 }
 
-// openPrompt puts the request that a saved prompt makes in the place of the caller's
-// call. From here on it is one like any other.
+// openPrompt replaces the caller's call with the request that a saved prompt creates. The later
+// steps treat it like any other request.
 // Source: contract/content-and-observability.md 1.5.
 func (g *Gateway) openPrompt(x *exchange) error {
 	name, err := url.PathUnescape(x.match.ID)
@@ -68,9 +68,9 @@ func noPrompt(name string) error {
 	return fault.Newf(fault.NotFound, "unknown prompt %q in this workspace", clip(name)).WithParam("prompt")
 }
 
-// expand makes the request of the prompt that the target names, or of that of the path
-// when it names none. A target's prompt counts for chats and completions that are no
-// runs of a prompt, too; other endpoints have no use for it.
+// expand creates the request of the target's prompt, or of the prompt in the path when the target
+// names none. A target's prompt also applies to chats and completions that do not run a prompt.
+// Other endpoints ignore it.
 func (g *Gateway) expand(_ context.Context, a *attempt) error {
 	x, configured := a.x, a.target.PromptID
 	if x.prompt == nil {
@@ -93,7 +93,7 @@ func (g *Gateway) expand(_ context.Context, a *attempt) error {
 	return g.usePrompt(x, promptID)
 }
 
-// usePrompt fills a prompt in and lets the exchange have what came of it as its body.
+// usePrompt renders a prompt and sets the result as the body of the exchange.
 func (g *Gateway) usePrompt(x *exchange, name string) error {
 	inv, workspaceID := x.prompt, x.key.Principal.WorkspaceID
 	slug, suffix := prompt.Split(name)
@@ -131,15 +131,15 @@ func (g *Gateway) usePrompt(x *exchange, name string) error {
 	return g.have(x, made)
 }
 
-// useOriginalBody lets the exchange have the caller's body again.
+// useOriginalBody restores the caller's body.
 func (g *Gateway) useOriginalBody(x *exchange) error {
 	inv := x.prompt
 	inv.current, inv.saved, inv.entry, inv.compiled = "", nil, nil, nil
 	return g.have(x, inv.plain)
 }
 
-// have changes the request of the exchange. The bodies that it had are kept until it is
-// closed: an earlier attempt, or the call, may still point into them.
+// have replaces the request of the exchange. Earlier bodies are retained until the exchange is
+// closed, because an earlier attempt or the call may still reference them.
 func (g *Gateway) have(x *exchange, body attemptInput) error {
 	if x.spool != body.spool {
 		x.made = append(x.made, x.spool)
@@ -149,8 +149,7 @@ func (g *Gateway) have(x *exchange, body attemptInput) error {
 	return g.readFields(x)
 }
 
-// provider is the saved provider that the prompt runs at, "" for none. A nil invocation
-// has none.
+// provider returns the saved provider of the prompt, or "". A nil invocation returns "".
 func (i *invocation) provider() string {
 	if i == nil || i.compiled == nil {
 		return ""
@@ -158,7 +157,7 @@ func (i *invocation) provider() string {
 	return strings.TrimPrefix(i.compiled.VirtualKey, "@")
 }
 
-// describe puts the prompt on record.
+// describe records the prompt.
 func (i *invocation) describe(r *record.Attempt) {
 	if i != nil && i.saved != nil {
 		r.PromptID, r.PromptVersionID, r.PromptSlug = i.saved.ID, i.entry.ID, i.saved.Slug

@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	// errorTextMax is how much of the message of a provider's error is recorded, in bytes.
+	// errorTextMax is the maximum size of a provider's error message in a record, in bytes.
 	errorTextMax = 1 << 10
 )
 
-// providerError is what a record says of an error that the provider answered with:
-// "provider_error: groq error: no such model (model_not_found)". It has the status in place of
-// the message where no bodies are kept, because messages quote prompts.
+// providerError returns the error text of a record for a provider's error response:
+// "provider_error: groq error: no such model (model_not_found)". When bodies are not captured,
+// the status replaces the message, because messages quote prompts.
 func (a *attempt) providerError(r *record.Attempt) string {
 	f := dialect.Failure{Endpoint: a.x.match.Endpoint, Provider: r.Provider, Status: a.status, Type: errorType(a.response.header), Body: dialect.TrimMark(r.Response.Plain(errorReadMax))}
 	if a.spec != nil {

@@ -10,11 +10,10 @@ import (
 	"sluice/internal/llm"
 )
 
-// readQuery takes the model of a call that has no body to say it from the query, where
-// realtime clients put it: "model=gpt-realtime". That of any other GET is looked at for
-// "@slug/model" alone, which names a saved provider; else it is a filter of the
-// provider's own. Of a realtime call the query must say one thing to all its readers,
-// since the model is what the conversation is allowed and billed by.
+// readQuery reads the model of a GET call from the query, where realtime clients set it:
+// "model=gpt-realtime". For any other GET it only uses "@slug/model", which names a saved
+// provider; other values are filters of the provider. The query of a realtime call must be
+// unambiguous, because the model determines permissions and billing.
 // Source: contract/dataplane.md 1.3.
 func (x *exchange) readQuery() error {
 	if x.req.Method != "GET" || x.req.RawQuery == "" {
@@ -42,8 +41,8 @@ func (x *exchange) readQuery() error {
 	return nil
 }
 
-// modelOfDeployment gives the parameter of Azure's realtime clients that names a deployment
-// the name that it has elsewhere. A query that has both is refused, as one with several models.
+// modelOfDeployment renames the deployment parameter of Azure's realtime clients to model. A
+// query with both names several models and is refused later.
 // Source: https://learn.microsoft.com/azure/foundry/openai/how-to/realtime-audio-websockets, read 2026-11.
 func modelOfDeployment(raw string) string {
 	pairs := strings.Split(raw, "&")
@@ -55,8 +54,8 @@ func modelOfDeployment(raw string) string {
 	return strings.Join(pairs, "&")
 }
 
-// query is the client's query for a call with a model: where the query names one, that one
-// stands there without its provider.
+// query returns the client's query for a call to model. A model in the query is replaced by
+// model, without its saved provider.
 func (x *exchange) query(model string) string {
 	raw, pretty := x.req.RawQuery, x.pretty()
 	if !x.modelInQuery && !pretty {
@@ -79,7 +78,7 @@ func (x *exchange) query(model string) string {
 	return strings.Join(pairs, "&")
 }
 
-// prettyParam asks for answers that people can read. It is the gateway's, on typed routes.
+// prettyParam requests an indented response. The gateway reads it itself on typed routes.
 // Source: contract/dataplane.md 1.1.
 const prettyParam = "pretty"
 
@@ -95,13 +94,13 @@ func (x *exchange) pretty() bool {
 	return false
 }
 
-// legible is a JSON answer as the caller wants to read it.
+// legible returns a JSON response, indented when the caller requests it.
 func (x *exchange) legible(body []byte) []byte {
 	if !x.pretty() {
 		return body
 	}
 	var out bytes.Buffer
-	if json.Indent(&out, body, "", "  ") != nil { // it is no JSON
+	if json.Indent(&out, body, "", "  ") != nil { // it is not JSON
 		return body
 	}
 	return out.Bytes()

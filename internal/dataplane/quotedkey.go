@@ -13,14 +13,14 @@ import (
 	"sluice/internal/wire"
 )
 
-// minQuotedKey is the shortest credential that is looked for in errors, in bytes: what is
-// shorter is a placeholder such as "none", or a word.
+// minQuotedKey is the minimum length, in bytes, of a credential to mask in errors. A shorter one
+// is a placeholder such as "none", or an ordinary word.
 const minQuotedKey = 7
 
-// withoutKey is a piece of an error of the provider with the credential of the attempt
-// masked, because providers quote what they refuse: "Incorrect API key provided: ***". A
-// shortened form that the provider chose stays. It is b itself when there is nothing to
-// mask; else b is not changed.
+// withoutKey returns part of a provider's error with the attempt's credential masked, because
+// providers quote what they refuse: "Incorrect API key provided: ***". It does not mask a form
+// that the provider has already shortened. It returns b when there is nothing to mask, and never
+// changes b.
 // Source: spec, secrets are not logged; a caller must not learn a stored credential.
 func (a *attempt) withoutKey(b []byte) []byte {
 	if len(b) < minQuotedKey {
@@ -34,8 +34,9 @@ func (a *attempt) withoutKey(b []byte) []byte {
 	return b
 }
 
-// sentKeys are the credentials of the attempt, as errors may quote them: the secret fields of
-// its target and what signing made of them. Longer ones are first, as they may contain others.
+// sentKeys returns the attempt's credentials in the forms that errors may quote: the secret
+// fields of its target and the credentials from signing. Longer ones come first, because they may
+// contain others.
 func (a *attempt) sentKeys() []string {
 	var keys []string
 	if a.spec != nil {
@@ -58,7 +59,7 @@ func (a *attempt) sentKeys() []string {
 	return keys
 }
 
-// headerKey is the credential in a header line that was sent, without its scheme; "" for none.
+// headerKey returns the credential in a sent header, without its scheme, or "" when it has none.
 func headerKey(line wire.Field) string {
 	switch {
 	case line.Name == "x-amz-date", line.Name == "x-amz-content-sha256":
@@ -72,18 +73,18 @@ func headerKey(line wire.Field) string {
 	return line.Value
 }
 
-// inJSON is a text as the inside of a JSON string.
+// inJSON returns a text as the content of a JSON string, without quotation marks.
 func inJSON(text string) string {
 	b, err := json.Marshal(text)
-	if err != nil { // a text: cannot fail
+	if err != nil { // a string: cannot fail
 		return text
 	}
 	return string(b[1 : len(b)-1])
 }
 
-// hideKey masks the credential of the attempt in the body of an error that is relayed as it
-// comes, as far as errors are read. An encoded body that quotes it is relayed decoded. What
-// comes as events is masked as it is relayed.
+// hideKey masks the attempt's credential in the body of a relayed error, in the part of it that
+// is read. An encoded body that quotes the credential is relayed decoded. Event streams are
+// masked while they are relayed.
 func (a *attempt) hideKey() {
 	if a.status < 400 || a.resp.Length == 0 || eventStream(a.response.header) {
 		return
@@ -100,7 +101,7 @@ func (a *attempt) hideKey() {
 	if body.head = shown; encoding != "" {
 		a.response.header = a.response.header.Clone(0)
 		a.response.header.Del("content-encoding")
-		if body.err == nil { // the rest is in the encoding
+		if body.err == nil { // the rest is encoded
 			body.err = io.EOF
 		}
 	}
@@ -109,8 +110,8 @@ func (a *attempt) hideKey() {
 	}
 }
 
-// hideKeyOnRecord masks the credential of an attempt that failed in what is put on record of
-// the answer, and what of it is before the end of a body that is cut off.
+// hideKeyOnRecord masks the credential of a failed attempt in its recorded error and responses,
+// including a partial credential at the end of a truncated body.
 func (a *attempt) hideKeyOnRecord(r *record.Attempt) {
 	r.Error = string(a.withoutKey([]byte(r.Error)))
 	for _, b := range [...]*record.Body{&r.Response, &r.ClientResponse} {
@@ -125,10 +126,11 @@ func (a *attempt) hideKeyOnRecord(r *record.Attempt) {
 	}
 }
 
-// minKeyStart is how much of a credential is masked at the least where a body is cut off.
+// minKeyStart is the minimum length, in bytes, of a partial credential to mask at the end of a
+// truncated body.
 const minKeyStart = 4
 
-// withoutKeyStart is a body with the beginning of the credential masked that is its end.
+// withoutKeyStart returns a body with a partial credential at its end masked.
 func (a *attempt) withoutKeyStart(b []byte) []byte {
 	for _, key := range a.sentKeys() {
 		for n := min(len(key), len(b)); n >= minKeyStart; n-- {

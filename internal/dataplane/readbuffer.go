@@ -3,28 +3,29 @@ package dataplane
 import "sluice/internal/wire"
 
 const (
-	// slowBytes is the size of a read from an upstream that says little at a time:
-	// thousands of streams wait in such reads, each with its room.
+	// slowBytes is the size of a read from an upstream that sends little at a time. Thousands of
+	// streams wait in such reads, each with its own buffer.
 	slowBytes = 2 << 10
-	// fastBytes is the size of a read from one that has more to say: large enough
-	// that an upload or download costs few system calls.
+	// fastBytes is the size of a read from an upstream that sends more, so that an upload or
+	// download needs few system calls.
 	fastBytes = 64 << 10
 )
 
-// readBuffer is where a body is read into: small at first and while it comes in small
-// pieces, large once it fills the small one. Zero is ready; free gives it back.
+// readBuffer is the buffer for reading a body. It is small at first and while the body arrives in
+// small chunks. It becomes large once a read fills the small buffer. The zero value is ready for
+// use; free returns the buffers to the pool.
 type readBuffer struct {
 	slow, fast *[]byte
-	small      int // reads in a row that would have fitted the small one
+	small      int // consecutive reads that would have fit the small buffer
 }
 
-// fastPatience is how many small reads in a row end the use of the large room.
+// fastPatience is the number of consecutive small reads after which the large buffer is freed.
 const fastPatience = 16
 
-// newReadBuffer is a small room for the beginning of a body.
+// newReadBuffer returns a small buffer for the beginning of a body.
 func newReadBuffer() []byte { return *wire.GetBuffer(slowBytes) }
 
-// wrapReadBuffer makes the room of a beginning, which is used by now, that of the rest.
+// wrapReadBuffer reuses the buffer of a body's beginning, once that is consumed, for the rest.
 func wrapReadBuffer(b []byte) readBuffer {
 	if cap(b) != slowBytes {
 		return readBuffer{}
@@ -33,7 +34,7 @@ func wrapReadBuffer(b []byte) readBuffer {
 	return readBuffer{slow: &b}
 }
 
-// bytes is where the next read shall go.
+// bytes returns the buffer for the next read.
 func (r *readBuffer) bytes() []byte {
 	if r.fast != nil {
 		return *r.fast
@@ -44,7 +45,7 @@ func (r *readBuffer) bytes() []byte {
 	return *r.slow
 }
 
-// took notes how much the last read brought. The bytes must have been used by now.
+// took records the size of the last read. The bytes must have been consumed before.
 func (r *readBuffer) took(n int) {
 	switch {
 	case r.fast == nil && n == slowBytes:
@@ -60,7 +61,7 @@ func (r *readBuffer) took(n int) {
 	}
 }
 
-// free gives the room back.
+// free returns the buffers to the pool.
 func (r *readBuffer) free() {
 	if r.slow != nil {
 		wire.PutBuffer(r.slow)

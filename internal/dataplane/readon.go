@@ -10,8 +10,8 @@ import (
 	"sluice/internal/record"
 )
 
-// readOn is the body of a whole answer that ends when enough of it was read after its caller
-// left.
+// readOn is the body of a buffered response. After the caller has left, it ends once the call has
+// read enough.
 type readOn struct {
 	transport.Body
 	call *detachedCall
@@ -26,22 +26,22 @@ func (r *readOn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// mayGoOn reports whether a call whose time is over may be read on without the request: one of
-// a whole answer, on the ledger, that is made by one call of the provider.
+// mayGoOn reports whether a call that timed out may continue without its request. It must be for
+// a buffered response, have a ledger entry, and consist of one provider call.
 func (a *attempt) mayGoOn() bool {
 	return a.reservation.reserved() && !a.wantsStream() && len(a.more) == 0 && !a.auxiliary
 }
 
-// goOn has a call go on that did not answer in time: its reservation moves on to an attempt of
-// its own under the same request, which is on record with the usage that the answer reports.
-// It reports false where the call is to be given up.
+// goOn continues a call that did not respond in time. It moves the reservation to a new attempt
+// of the same request, whose record receives the usage that the response reports. It returns
+// false when the call must be cancelled.
 func (g *Gateway) goOn(a *attempt, p *transport.Pending) bool {
 	if !a.outlives.isBuffered(g) || !a.outlives.detach() {
 		return false
 	}
 	b := g.apart(a)
 	if g.appendEntry(b, g.Clock.Now(), b.recordID()) != nil {
-		return false // the call is cancelled, and counts at its maximum
+		return false // the call is cancelled, and is charged its maximum cost
 	}
 	b.sentUpstream, b.outlives = true, a.outlives
 	a.outlives, a.outcome, a.reservation.moved = nil, inBackground, true
@@ -50,8 +50,8 @@ func (g *Gateway) goOn(a *attempt, p *transport.Pending) bool {
 	return true
 }
 
-// apart is an attempt that outlasts the exchange of another one: it has a copy of what of the
-// request is needed later, and what the reservation holds of budgets and rates of tokens.
+// apart returns an attempt that outlives the exchange of a. It has a copy of the needed parts of
+// the request, and the reservation's holds on budgets and token rates.
 func (g *Gateway) apart(a *attempt) *attempt {
 	x := a.x.detach()
 	plan := *a.plan
@@ -66,7 +66,7 @@ func (g *Gateway) apart(a *attempt) *attempt {
 	return b
 }
 
-// readPending reads the answer to a call that goes on, and puts it on record.
+// readPending reads the response to a continued call, and records it.
 func (g *Gateway) readPending(b *attempt, p *transport.Pending) {
 	defer g.open.Add(-1)
 	defer b.close()
@@ -79,7 +79,7 @@ func (g *Gateway) readPending(b *attempt, p *transport.Pending) {
 	g.record(b, record.Timeout)
 }
 
-// receivePending reports whether all is known that the call came to.
+// receivePending reports whether the complete result of the call is known.
 func (g *Gateway) receivePending(b *attempt, p *transport.Pending) bool {
 	resp, err := p.Await()
 	if err != nil {
@@ -89,7 +89,7 @@ func (g *Gateway) receivePending(b *attempt, p *transport.Pending) bool {
 	b.upstream, b.got = int32(resp.Status), resp.Header
 	b.firstByte = g.Clock.Now().Sub(b.started)
 	if err := b.decodeBody(resp); err != nil {
-		_ = resp.Body.Close() // nobody can read it
+		_ = resp.Body.Close() // it cannot be decoded
 		return false
 	}
 	body, err := readAll(resp, g.set.MaxResponseBytes)
@@ -103,11 +103,11 @@ func (g *Gateway) receivePending(b *attempt, p *transport.Pending) bool {
 		r.Usage = b.errorUsage(body)
 		return true
 	}
-	if b.job != nil { // it has a usage when it has ended; its id is known as the provider has it
+	if b.job != nil { // usage follows when the job has ended; the response has the provider's job id
 		return !b.speech.translates()
 	}
 	if r.Usage, r.ResponseModel = dialect.Usage(b.x.match.Endpoint, body, g.responseRules(b).UsagePath); !r.Usage.Reported || b.speech.translates() {
-		r.Usage = b.errorUsage(body) // in the words of whatever provider
+		r.Usage = b.errorUsage(body) // whatever the provider's format
 	}
 	return r.Usage.Reported
 }

@@ -13,39 +13,40 @@ import (
 	"sluice/internal/wire"
 )
 
-// Socket is one side of a WebSocket conversation. Read may be used by one goroutine, Write
-// and Close by several at the same time.
+// Socket is one side of a WebSocket conversation. Read is for one goroutine. Write and Close are
+// safe for concurrent use.
 type Socket interface {
 	Read(ctx context.Context) (text bool, data []byte, err error)
 	Write(ctx context.Context, text bool, data []byte) error
 	Close(code int, reason string) error
 }
 
-// Closed is the error of a Socket whose other side closed it.
+// Closed is the error of a Socket that the other side closed.
 type Closed struct {
-	Code   int // 1000 to 4999; 1005 when none was given
+	Code   int // 1000 to 4999; 1005 when the other side sent none
 	Reason string
 }
 
-// Error says the code.
+// Error returns the close reason.
 func (c *Closed) Error() string { return "the socket was closed: " + c.Reason }
 
-// Client is a caller that asked for a WebSocket. It is accepted only once the
-// upstream is open; until then it can be answered like any other.
+// Client is a caller that requests a WebSocket. The gateway accepts it only once the upstream is
+// open. Until then it can send an ordinary response.
 type Client interface {
 	wire.Responder
 	Accept(h wire.Header) (Socket, error)
 }
 
-// Dialer opens WebSockets to upstreams under the address guard. A refused
-// handshake is a *fault.Error with the upstream's status. Ctx bounds the handshake alone.
+// Dialer opens WebSockets to upstreams under the address guard. A refused handshake is a
+// *fault.Error with the upstream's status. ctx limits the handshake only.
 type Dialer interface {
 	Dial(ctx context.Context, url string, h wire.Header) (Socket, error)
 }
 
-// Realtime joins a client to a provider's realtime endpoint: a single target, frames
-// relayed both ways, one record for the whole conversation. There is one path for it, since
-// what holds of conversations, their models and their money, goes by that.
+// Realtime connects a client to a provider's realtime endpoint. It uses a single target, relays
+// frames both ways and writes one record for the whole conversation. It supports only
+// /v1/realtime, because the rules for conversations, their models and their cost depend on the
+// endpoint.
 // Source: contract/dataplane.md 6.6.
 func (g *Gateway) Realtime(ctx context.Context, req *wire.Request, client Client) (err error) {
 	x := g.newExchange(req, client)
@@ -95,7 +96,7 @@ func (g *Gateway) openUpstream(ctx context.Context, a *attempt) (Socket, error) 
 	return g.dial(ctx, signed.Scheme+"://"+signed.Host+signed.Target, h, g.headTimeout(a))
 }
 
-// dial opens a WebSocket within a time, zero for as long as the caller waits.
+// dial opens a WebSocket within timeout. Zero waits for as long as the caller does.
 func (g *Gateway) dial(ctx context.Context, url string, h wire.Header, timeout time.Duration) (Socket, error) {
 	callCtx := ctx
 	if timeout > 0 {
@@ -115,10 +116,10 @@ func (g *Gateway) dial(ctx context.Context, url string, h wire.Header, timeout t
 	return nil, err
 }
 
-// converse relays until one side closes, a limit refuses a response or ctx ends, tells the
-// other side, and puts the conversation on record.
+// converse relays until one side closes, a limit refuses a response or ctx ends. Then it notifies
+// the other side and records the conversation.
 func (g *Gateway) converse(ctx context.Context, a *attempt, down, up Socket) {
-	callCtx, stop := context.WithCancel(context.WithoutCancel(ctx)) // a read that is cut off leaves no time to say goodbye
+	callCtx, stop := context.WithCancel(context.WithoutCancel(ctx)) // a cancelled read leaves no time for the close handshake
 	defer stop()
 	defer context.AfterFunc(ctx, func() { farewell(down, up); stop() })()
 	var first struct {
@@ -133,17 +134,17 @@ func (g *Gateway) converse(ctx context.Context, a *attempt, down, up Socket) {
 		taking, err := g.relayFrames(callCtx, from, to, see)
 		first.Do(func() {
 			first.err, first.fromClient = err, fromClient != taking
-			if ctx.Err() != nil { // the close that came answers ours
+			if ctx.Err() != nil { // the received close responds to the gateway's own
 				first.err, first.fromClient = ctx.Err(), true
 			}
 			if f := (*fault.Error)(nil); errors.As(err, &f) {
 				a.fault = f
-				_ = down.Write(callCtx, true, refusedEvent(f)) // it may be gone
+				_ = down.Write(callCtx, true, refusedEvent(f)) // the client may have disconnected
 				_ = down.Close(1008, "rejected by a limit")
 			}
 		})
 		code, reason := closing(err)
-		_ = to.Close(code, reason) // whichever side is left is told why; it may be gone
+		_ = to.Close(code, reason) // the remaining side receives the reason; it may have disconnected
 		stop()
 	}
 	both.Add(2)
@@ -154,7 +155,8 @@ func (g *Gateway) converse(ctx context.Context, a *attempt, down, up Socket) {
 	g.record(a, ofConversation(first.err, first.fromClient))
 }
 
-// ofConversation is how a conversation ended, on the side of the client or the other.
+// ofConversation returns the outcome of a conversation that ended with err, on the side of the
+// client or of the provider.
 func ofConversation(err error, ofClient bool) record.Outcome {
 	var closed *Closed
 	var refused *fault.Error
@@ -169,8 +171,8 @@ func ofConversation(err error, ofClient bool) record.Outcome {
 	return record.Truncated
 }
 
-// relayFrames passes messages on until one side fails; taking says that it is the one that
-// is given them.
+// relayFrames relays messages until one side fails. taking reports that the receiving side
+// failed.
 func (g *Gateway) relayFrames(ctx context.Context, from, to Socket, see func(context.Context, []byte) error) (taking bool, err error) {
 	for {
 		text, data, err := from.Read(ctx)
@@ -188,8 +190,8 @@ func (g *Gateway) relayFrames(ctx context.Context, from, to Socket, see func(con
 	}
 }
 
-// pass gives one side a message, which has as long to take it as an answer that has begun
-// may stay silent: nobody reads from the other side meanwhile, nor notices that it left.
+// pass writes a message to one side, with the idle timeout as the limit. Meanwhile nothing reads
+// from the other side, so a disconnect there goes unnoticed.
 func (g *Gateway) pass(ctx context.Context, to Socket, text bool, data []byte) error {
 	if g.set.IdleTimeout > 0 {
 		limited, stop := context.WithTimeout(ctx, g.set.IdleTimeout)
@@ -199,8 +201,8 @@ func (g *Gateway) pass(ctx context.Context, to Socket, text bool, data []byte) e
 	return to.Write(ctx, text, data)
 }
 
-// closing is what to tell the other side: the same code and reason, where they may
-// be sent at all. Source: RFC 6455 section 7.4.1.
+// closing returns the close code and reason for the other side: those of err when they may be
+// sent. Source: RFC 6455 section 7.4.1.
 func closing(err error) (int, string) {
 	var c *Closed
 	var f *fault.Error

@@ -12,10 +12,10 @@ import (
 	"sluice/internal/llm"
 )
 
-// unknowable reports whether a call that ended with f was sent, and nobody can say what it came
-// to: a whole answer that was given up or cut before its usage came, or such a stream of a model
-// that reasons without showing all of it. It counts at its maximum cost. An answer that the
-// provider did not begin, or that failed with the request's own body, is no such call.
+// unknowable reports whether a call that failed with f was sent and its usage cannot be known.
+// This applies to a buffered response that was cut before its usage arrived, and to a cut stream
+// of a model with hidden reasoning. Such a call is charged its maximum cost. A response that the
+// provider did not begin, and a failure of the request's own body, do not count.
 func (a *attempt) unknowable(f *fault.Error) bool {
 	switch {
 	case f == nil, ofBody(f), errors.Is(f, errNotTaken), a.upstream >= 400, a.auxiliary, a.x.match.Endpoint == llm.Realtime:
@@ -31,7 +31,8 @@ func (a *attempt) unknowable(f *fault.Error) bool {
 	return !a.writtenTokens() && (a.written == nil || !a.written.Usage.Reported)
 }
 
-// answersInEvents reports whether the answer is a stream, or is to be one before it begins.
+// answersInEvents reports whether the response is a stream or, before it begins, is requested as
+// one.
 func (a *attempt) answersInEvents() bool {
 	if a.upstream == 0 {
 		return a.wantsStream()
@@ -39,14 +40,15 @@ func (a *attempt) answersInEvents() bool {
 	return eventStream(a.got) || a.textStream(a.got)
 }
 
-// writtenTokens reports whether a call costs what its recording lasts, whatever is answered.
+// writtenTokens reports whether a transcription is priced by the duration of its recording,
+// whatever the response is.
 func (a *attempt) writtenTokens() bool {
 	return transcriptionEndpoints[a.x.match.Endpoint] && (a.reservation == nil || !a.reservation.tariff.PricesAudioInputByToken())
 }
 
-// hidesReasoning reports whether the tokens that a stream cost may be more than those that came,
-// because the model reasons and shows none of it, or a summary. A provider that reports what it
-// reasoned while it streams hides nothing.
+// hidesReasoning reports whether a stream may cost more tokens than it contained, because the
+// model reasons and shows none of it, or only a summary. A provider that reports reasoning tokens
+// during the stream hides nothing.
 func (a *attempt) hidesReasoning() bool {
 	if a.reservation == nil {
 		return false
@@ -65,7 +67,7 @@ func (a *attempt) hidesReasoning() bool {
 	return model.HidesReasoning || !showsReasoning(r.Response.Plain(maxUsageBodyBytes))
 }
 
-// mayReason reports whether a model may reason for this call, as the call asks for it.
+// mayReason reports whether a model may reason in this call, given the call's parameters.
 func (a *attempt) mayReason(use catalog.ReasoningUse) bool {
 	switch use {
 	case catalog.NeverReasons:
@@ -80,15 +82,15 @@ func (a *attempt) mayReason(use catalog.ReasoningUse) bool {
 	return effort != "none" && thinking.Get("type").String() != "disabled" && thinking.Type != gjson.False
 }
 
-// effort is how much the caller lets the model reason: "none" where it is switched off, "" where
-// the call does not contain it.
+// effort returns the reasoning effort of the call: "none" when reasoning is switched off, "" when
+// the call does not set it.
 func (a *attempt) effort() string {
 	return cmp.Or(a.param("reasoning_effort").String(), a.param("reasoning").Get("effort").String())
 }
 
-// requestsReasoning reports whether the call asks a model for reasoning that does it on request.
-// A body in a format of a provider is searched for the names of its settings, and one that is not
-// read may contain them.
+// requestsReasoning reports whether the call requests reasoning from a model that reasons on
+// request. A body in a provider's own format is searched for the names of its settings. A body
+// that is not parsed counts as such a request.
 func (a *attempt) requestsReasoning() bool {
 	if a.x.doc == nil {
 		return true
@@ -107,7 +109,7 @@ func (a *attempt) requestsReasoning() bool {
 	return reasoning.Get("max_tokens").Exists() || reasoning.Get("enabled").Type == gjson.True
 }
 
-// showsReasoning reports whether the events of a stream bring what the model reasons.
+// showsReasoning reports whether the events of a stream contain the model's reasoning.
 func showsReasoning(events []byte) bool {
 	for _, name := range [...]string{`"reasoning_content":"`, `"reasoning":"`, `"thinking_delta"`, `"response.reasoning_text.delta"`, "<think>"} {
 		if bytes.Contains(events, []byte(name)) {

@@ -14,13 +14,13 @@ import (
 	"sluice/internal/wire"
 )
 
-// errorBodyMax is how much of an upstream's error is read to understand it.
+// errorBodyMax is the maximum number of bytes of an upstream error that are read to parse it.
 const errorBodyMax = 1 << 20
 
-// receive turns the upstream's answer into the one to give. On typed routes a JSON
-// answer is held until it is known to be usable, so that one that is cut or garbled
-// leaves the next target to be tried; errors get one shape. Everything else is left
-// at the upstream, to be relayed byte for byte.
+// receive turns the upstream's response into the one for the caller. On typed routes a JSON
+// response is buffered until it is known to be usable, so that the next target can be tried when
+// it is cut or malformed. Errors are normalised to one shape. Every other body remains at the
+// upstream, to be relayed unchanged.
 func (g *Gateway) receive(ctx context.Context, a *attempt) error {
 	a.status, a.response.header = a.resp.Status, a.resp.Header
 	head := a.resp.Header
@@ -53,20 +53,21 @@ func (g *Gateway) receive(ctx context.Context, a *attempt) error {
 	return nil
 }
 
-// otherThanJSON are the endpoints whose answers may be anything: sound, subtitles, files.
+// otherThanJSON are the endpoints whose responses may have any type: audio, subtitles, files.
 var otherThanJSON = map[llm.Endpoint]bool{
 	llm.CreateSpeech: true, llm.CreateTranscription: true, llm.CreateTranslation: true,
 	llm.RetrieveFileContent: true, llm.GetBatchOutput: true,
 }
 
-// readResponse takes the whole body of the answer in, at most limit bytes.
+// readResponse reads the complete body of the response, at most limit bytes. Beyond that it returns
+// fault.UpstreamInvalid, except that an error body is cut at errorBodyMax.
 func (g *Gateway) readResponse(ctx context.Context, a *attempt, limit int64) ([]byte, error) {
 	a.spooled = &a.x.scratch.responseSpool
 	a.spooled.Open(g.set.SpoolDir)
 	err := a.spooled.Fill(a.resp.Body, a.resp.Length, limit)
 	a.bodyReadAt = g.Clock.Now()
 	switch {
-	case g.unsent(err) != nil: // first, since a request's body can be too large, too
+	case g.unsent(err) != nil: // first, because the request's body can be too large, too
 		return nil, g.unsent(err)
 	case errors.Is(err, wire.ErrTooLarge) && limit == errorBodyMax:
 	case errors.Is(err, wire.ErrTooLarge):
@@ -78,7 +79,7 @@ func (g *Gateway) readResponse(ctx context.Context, a *attempt, limit int64) ([]
 	case err != nil:
 		return nil, err
 	}
-	_ = a.resp.Body.Close() // it was read to its end, or is not wanted
+	_ = a.resp.Body.Close() // it was read to its end, or the rest is not needed
 	a.resp = nil
 	b, err := a.spooled.Bytes()
 	if err != nil {
@@ -89,7 +90,7 @@ func (g *Gateway) readResponse(ctx context.Context, a *attempt, limit int64) ([]
 	return dialect.TrimMark(b), nil
 }
 
-// bufferResponse holds a JSON answer, meters it and applies the provider's reply rules.
+// bufferResponse buffers a JSON response, meters it and applies the provider's reply rules.
 func (g *Gateway) bufferResponse(ctx context.Context, a *attempt) error {
 	b, err := g.readResponse(ctx, a, g.set.MaxResponseBytes)
 	if err != nil {
@@ -137,7 +138,7 @@ func (g *Gateway) bufferResponse(ctx context.Context, a *attempt) error {
 	return nil
 }
 
-// wantsBase64 reports whether the caller wants embeddings in base64.
+// wantsBase64 reports whether the caller requests embeddings in base64.
 func (x *exchange) wantsBase64() bool {
 	if x.match.Endpoint != llm.Embed || x.doc == nil {
 		return false
@@ -146,7 +147,7 @@ func (x *exchange) wantsBase64() bool {
 	return format == "base64"
 }
 
-// named has an answer say the provider's id.
+// named sets the member "provider" of a response to the provider's id.
 // Source: contract/providers.yaml, rules common to all.
 func named(b []byte, id string) []byte {
 	d := newDoc()
@@ -157,16 +158,16 @@ func named(b []byte, id string) []byte {
 	return naming(d, id)
 }
 
-// naming is named for an answer that is indexed.
+// naming is named for a response that is already indexed by d.
 func naming(d *splice.Doc, id string) []byte {
 	return d.Apply([]splice.Edit{splice.Set("provider", splice.Quote(id))})
 }
 
-// normalise gives an upstream error the one shape of the surface.
+// normalise converts an upstream error to the shape of the caller's API.
 // Source: contract/dataplane.md 7.2.
 func (g *Gateway) normalise(ctx context.Context, a *attempt) error {
 	f := a.failure()
-	if a.first != nil { // an error as the first event of a stream, of which nothing more is wanted
+	if a.first != nil { // the first event of a stream is an error; the rest is not needed
 		_ = a.resp.Body.Close()
 		a.log().BytesOut = int64(len(a.first))
 		a.log().Response = g.truncateBody(a.response.header.Get("content-type"), a.first, a.log().BytesOut)
@@ -188,8 +189,8 @@ func (g *Gateway) normalise(ctx context.Context, a *attempt) error {
 	return nil
 }
 
-// errorUsage is the usage that comes with an error: in the words of the surface, or where the
-// call was translated, in those of its provider.
+// errorUsage returns the usage that an error reports: in the format of the caller's API, or for a
+// translated call in that of its provider.
 func (a *attempt) errorUsage(body []byte) llm.Usage {
 	if t := a.translator; t != nil && t.usage.Reported {
 		return t.usage
@@ -203,11 +204,11 @@ func (a *attempt) errorUsage(body []byte) llm.Usage {
 	return llm.Usage{}
 }
 
-// errorReadMax is how much of an error is read for the usage in it before a further try.
+// errorReadMax is the maximum size of an error body that is read for its usage before a retry.
 const errorReadMax = 64 << 10
 
-// noteRetried notes the usage that comes with the error of a call that is given up for another
-// try. A body of unknown length is not waited for.
+// noteRetried records the usage in the error of a call that is abandoned for a retry. It does not
+// wait for a body of unknown length.
 func (a *attempt) noteRetried(resp *transport.Response) {
 	switch {
 	case !a.reservation.reserved():
@@ -221,10 +222,10 @@ func (a *attempt) noteRetried(resp *transport.Response) {
 	}
 }
 
-// reported makes of an answer of success that reports an error the error that it is, because
-// fallback goes by its status: some providers, OpenRouter among them, begin to answer before
-// they know. Where it tells none, no is the outcome. An answer that says in another way that the
-// model failed is an error with the status of no.
+// reported converts a response that reports an error with a success status into that error, because
+// fallback depends on the status. Some providers, such as OpenRouter, begin to respond before the
+// error occurs. If the decoder's error no shows that the model failed, its status is used.
+// Otherwise reported returns no.
 // Source: https://openrouter.ai/docs/api-reference/errors, read 2026-11.
 func (a *attempt) reported(body []byte, no error) error {
 	status, found := dialect.DetectResponseError(body)
@@ -237,7 +238,7 @@ func (a *attempt) reported(body []byte, no error) error {
 	return no
 }
 
-// modelFailed makes an answer of success the error that its decoder found in it.
+// modelFailed converts a response with a success status into the error that its decoder found.
 func (a *attempt) modelFailed(found *fault.Error) error {
 	a.status = found.HTTPStatus()
 	f := a.failure()
@@ -253,7 +254,7 @@ func (a *attempt) modelFailed(found *fault.Error) error {
 	return nil
 }
 
-// failedWith makes an answer of success the error that its body tells.
+// failedWith converts a response with a success status into the error in its body.
 func (a *attempt) failedWith(status int, body []byte) error {
 	a.status = status
 	f := a.failure()
@@ -262,8 +263,8 @@ func (a *attempt) failedWith(status int, body []byte) error {
 	return nil
 }
 
-// errorAlone reports whether an answer has an error and nothing of what makes one. Jobs and
-// batches that failed have an error, too, beside their id.
+// errorAlone reports whether a response contains an error and no member of a normal response.
+// Failed jobs and batches also have an error, but next to their id.
 func errorAlone(d *splice.Doc) bool {
 	return d.Has("error") && !d.Has("id") && !d.Has("object") && !d.Has("data") && !d.Has("text") && !d.Has("results") && !d.Has("choices")
 }
@@ -272,7 +273,7 @@ func (a *attempt) failure() dialect.Failure {
 	return dialect.Failure{Endpoint: a.x.match.Endpoint, Shape: a.plan.Endpoint.Error, Provider: a.spec.ID, Status: a.status, Type: errorType(a.response.header), Request: a.x.id}
 }
 
-// failed answers with an error in the shape of the surface.
+// failed sets the response to the error in the shape of the caller's API.
 func (a *attempt) failed(f *dialect.Failure) {
 	f.Body = a.withoutKey(f.Body)
 	if a.response.body = f.Normalised(); a.x.surface() == fault.Messages {
@@ -282,14 +283,14 @@ func (a *attempt) failed(f *dialect.Failure) {
 	a.response.header.Set("content-type", "application/json")
 }
 
-// errorType is the name that Amazon gives an error in its header:
+// errorType returns the name of an error in Amazon's header:
 // "ThrottlingException:http://internal.amazon.com/coral/…".
 func errorType(h wire.Header) string {
 	name, _, _ := strings.Cut(h.Get("x-amzn-errortype"), ":")
 	return name
 }
 
-// unusable refuses an answer of success that is no answer of this endpoint.
+// unusable rejects a response with a success status whose content type does not fit its endpoint.
 func (g *Gateway) unusable(ctx context.Context, a *attempt) error {
 	if _, err := g.readResponse(ctx, a, errorBodyMax); err != nil {
 		return err
@@ -301,7 +302,8 @@ func (g *Gateway) unusable(ctx context.Context, a *attempt) error {
 	return fault.Newf(fault.UpstreamInvalid, "Invalid response received from %s: %s instead of a response", a.spec.ID, clip(kind))
 }
 
-// redirected refuses a redirect, which is never followed, where the answer had to be translated.
+// redirected rejects a redirect of a call whose response must be translated. Redirects are never
+// followed.
 func (g *Gateway) redirected(ctx context.Context, a *attempt) error {
 	if _, err := g.readResponse(ctx, a, errorBodyMax); err != nil {
 		return err
@@ -309,13 +311,13 @@ func (g *Gateway) redirected(ctx context.Context, a *attempt) error {
 	return fault.Newf(fault.UpstreamInvalid, "Invalid response received from %s: a redirect (status %d) instead of JSON; check the address of the provider", a.spec.ID, a.status)
 }
 
-// sentPage is the refusal of an HTML page, which a proxy before the provider sends, or the
-// provider at a wrong address.
+// sentPage returns the error for an HTML page. A proxy in front of the provider sends such pages,
+// or the provider when its configured address is wrong.
 func (a *attempt) sentPage() error {
 	return fault.Newf(fault.UpstreamInvalid, "Invalid response received from %s: an HTML page instead of JSON", a.spec.ID)
 }
 
-// isPage reports whether an answer of success is an HTML page.
+// isPage reports whether the body is an HTML page.
 func (a *attempt) isPage(body []byte) bool {
 	kind, _ := dialect.Sniff(body[:min(len(body), dialect.MaxSniffBytes)])
 	return kind == dialect.PageBody

@@ -12,9 +12,9 @@ import (
 	"sluice/internal/splice"
 )
 
-// record writes the attempt to the journal, once. It is called before the client
-// sees the end of the answer, so that killing the process loses no answered call.
-// A journal that takes no more is counted and logged; the request goes on.
+// record writes the attempt to the journal, once. It runs before the client receives the end of
+// the response, so killing the process loses no completed call. A journal that rejects the record
+// is counted and logged; the request continues.
 func (g *Gateway) record(a *attempt, o record.Outcome) {
 	if a.recorded {
 		return
@@ -34,7 +34,7 @@ func (g *Gateway) record(a *attempt, o record.Outcome) {
 		r.Error = a.fault.Error()
 		g.captureError(a)
 	}
-	if o == record.ClientGone && g.stopped.Load() { // it was not the client who left
+	if o == record.ClientGone && g.stopped.Load() { // the gateway ended the call, not the client
 		r.Outcome, r.Error = record.Interrupted, "the gateway stopped before the call ended"
 	}
 	if r.Outcome != record.OK {
@@ -50,8 +50,8 @@ func (g *Gateway) record(a *attempt, o record.Outcome) {
 	g.enqueue(goesOn)
 }
 
-// recordRefusal puts a request on record that was refused before it came to a
-// target. A caller without a valid key leaves no record: it could fill the disk.
+// recordRefusal records a request that was refused before it reached a target. A caller without a
+// valid key is not recorded: such records could fill the disk.
 func (g *Gateway) recordRefusal(x *exchange) {
 	if x.key == nil || x.attempts > 0 || x.refusal == nil {
 		return
@@ -88,10 +88,11 @@ func (g *Gateway) describe(a *attempt, r *record.Attempt) {
 	g.describeBody(a, r)
 }
 
-// maxClientText bounds what is kept of each thing that a client's library says of itself.
+// maxClientText is the maximum length, in bytes, of a client library's recorded descriptions.
 const maxClientText = 64
 
-// clientText is such a text as it is recorded: "" for one that is too long or not plain.
+// clientText returns the recorded form of such a text: "" when it is too long or not printable
+// ASCII.
 // Source: contract/dataplane.md, headers of client libraries.
 func clientText(s string) string {
 	if len(s) > maxClientText || strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r > '~' }) >= 0 {
@@ -100,8 +101,8 @@ func clientText(s string) string {
 	return s
 }
 
-// recordID is the id of the attempt's record: of the first one that of the request, so
-// that it is found by the id that the caller was told.
+// recordID returns the id of the attempt's record. The first attempt uses the request id, so that
+// the record is found by the id that the caller received.
 func (a *attempt) recordID() string {
 	if a.id == "" {
 		if a.id = a.x.id; a.number > 0 {
@@ -111,10 +112,10 @@ func (a *attempt) recordID() string {
 	return a.id
 }
 
-// describeBody keeps the body that was sent. Of a form only the fields are kept,
-// not the file; of a body that was not held, nothing. x-gateway-debug: false
-// keeps no bodies at all, and so does a workspace that wants metrics only, unless the
-// header says true. Source: contract/identity-and-governance.md section 3.
+// describeBody records the body that was sent. For a form it records the fields without the file,
+// and nothing for a body that was not buffered. It records no bodies when x-gateway-debug is
+// false, or when the workspace records metrics only and the header is not true.
+// Source: contract/identity-and-governance.md section 3.
 func (g *Gateway) describeBody(a *attempt, r *record.Attempt) {
 	x := a.x
 	r.BytesIn = a.body.Len()
@@ -138,7 +139,7 @@ func (g *Gateway) describeBody(a *attempt, r *record.Attempt) {
 	}
 }
 
-// truncateBody cuts a body to what the deployment keeps of one.
+// truncateBody truncates a body to the size that the deployment records.
 func (g *Gateway) truncateBody(typ string, b []byte, size int64) record.Body {
 	k := record.Body{Type: typ, Bytes: b, Size: size}
 	if len(b) > g.set.BodyLogBytes {
@@ -150,8 +151,8 @@ func (g *Gateway) truncateBody(typ string, b []byte, size int64) record.Body {
 	return k
 }
 
-// formFields is what is kept of a form: its fields as they came, and of its files
-// the name, type and size. Field values are shown up to 1 KiB, without credentials.
+// formFields returns the recorded form of a form body: its fields, and the name, type and size of
+// its files. Field values are truncated to 1 KiB and contain no credentials.
 func formFields(f *splice.Form) []byte {
 	const valueMax = 1 << 10
 	type part struct {

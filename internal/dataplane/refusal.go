@@ -12,30 +12,30 @@ import (
 	"sluice/internal/wire"
 )
 
-// limitScope is where a limit was found to refuse.
+// limitScope is the stage at which a limit refuses a call.
 type limitScope uint8
 
 const (
-	atCaller limitScope = iota // before a target is chosen: the caller's own limits
-	atTarget                   // inside the attempt at one target, of which others may be tried
+	atCaller limitScope = iota // before a target is chosen, by the caller's limits
+	atTarget                   // in the attempt at one target; other targets may be tried
 )
 
-// retrySoon is when a call may try again that was refused because others hold what is
-// left: they give back what they do not use.
+// retrySoon is the retry delay of a call that was refused because other calls hold the remaining
+// budget. They release what they do not use.
 const retrySoon = time.Second
 
-// sdkPatience is the longest Retry-After that official clients wait for.
+// sdkPatience is the maximum Retry-After that official clients wait for.
 const sdkPatience = time.Minute
 
-// exhaustTypes are the types of refusals by the kind of what has the limit.
+// exhaustTypes are the error types of refusals, by the kind of the record that has the limit.
 // Source: contract/identity-and-governance.md sections 6 and 7.
 var exhaustTypes = map[string]string{
 	quota.IntegrationWorkspace: "integration", credential.ProviderKind: "virtual_key", credential.VirtualKeyKind: "virtual_key",
 	tenant.WorkspaceKind: "workspace", keys.Kind: "api_key",
 }
 
-// refusal is the answer of a limit that does not let a call through: what it is of, what
-// is left of it, and whether and when a retry can help.
+// refusal returns the error of a limit that refuses a call: the limit, what is left of it, and
+// whether and when a retry can help.
 func refusal(h *quota.Hold, left int64, resetAt, now time.Time, where limitScope) *fault.Error {
 	who := h.Owner
 	if who == nil {
@@ -60,8 +60,8 @@ func refusal(h *quota.Hold, left int64, resetAt, now time.Time, where limitScope
 	return f
 }
 
-// refused is the refusal of a limit that does not let a call through. What others hold of a
-// rate of tokens may come back at once, long before the window ends.
+// refused returns the error of a limit that refuses a call. When other calls hold a token rate,
+// it can be released long before the window ends, so the retry delay is short.
 func (g *Gateway) refused(h *quota.Hold, left int64, resetAt, now time.Time, where limitScope) *fault.Error {
 	f := refusal(h, left, resetAt, now, where)
 	if h.Unit == "" || h.Spent || f.Retryable != fault.AgainHelps {
@@ -92,8 +92,8 @@ func budgetRefusal(h *quota.Hold, who *quota.Owner, left int64, where limitScope
 	return fault.New(fault.BudgetExhausted, text).WithType(exhaustTypes[who.Kind]+"_exhaust_error", "04")
 }
 
-// rateRefusal has one form for the limits of the caller, wherever they refuse: of tokens they
-// are asked at the target, which says how many the call can use.
+// rateRefusal returns the same form for the caller's limits at every stage. Token rates are
+// checked at the target, where the maximum usage of the call is known.
 func rateRefusal(h *quota.Hold, who *quota.Owner, left int64, where limitScope) *fault.Error {
 	text := "the " + subjectName(who) + " is limited to " + h.Measure.Text(h.Limit) + measureSuffixes[h.Measure] + " " + unitNames[h.Unit]
 	if where == atTarget && !h.Spent && !h.Rest && h.Amount > 0 {
@@ -108,12 +108,12 @@ func rateRefusal(h *quota.Hold, who *quota.Owner, left int64, where limitScope) 
 	return fault.New(fault.RateLimited, text).WithType(exhaustTypes[who.Kind]+"_rate_limit_error", "")
 }
 
-// measureSuffixes follow an amount.
+// measureSuffixes are the units that follow an amount.
 var measureSuffixes = map[quota.Measure]string{quota.Cost: " US dollars", quota.TokenCount: " tokens", quota.Calls: " requests"}
 
 var unitNames = map[quota.Unit]string{quota.PerMinute: "a minute", quota.PerHour: "an hour", quota.PerDay: "a day", quota.PerWeek: "a week"}
 
-// kindNames are kinds as people call them.
+// kindNames are the kinds of limit owners in texts for callers.
 var kindNames = map[string]string{
 	keys.Kind: "API key", tenant.WorkspaceKind: "workspace", quota.IntegrationWorkspace: "integration in this workspace",
 	credential.ProviderKind: "provider", credential.VirtualKeyKind: "virtual key", quota.UsageLimitKind: "usage-limit policy", quota.RateLimitKind: "rate-limit policy",
@@ -126,13 +126,13 @@ func subjectName(who *quota.Owner) string {
 	return kindNames[who.Kind] + " " + strconv.Quote(clip(who.Name))
 }
 
-// policyText name the policy and the value key that a refusal is about.
+// policyText names the policy and the value key of a refusal.
 func policyText(h *quota.Hold, who *quota.Owner) string {
 	return " (policy " + who.ID + ", " + clip(h.Counter.ValueKey) + ")"
 }
 
-// limitHeader tells the caller where the rate stands that was nearest to its end when the
-// call was taken, and whether a refused call is worth another try.
+// limitHeader adds the state of the call's tightest rate limit, and whether retrying a refused
+// call can help.
 // Source: contract/identity-and-governance.md section 7.
 func (g *Gateway) limitHeader(h wire.Header, x *exchange) wire.Header {
 	switch f := x.refusal; {
@@ -140,7 +140,7 @@ func (g *Gateway) limitHeader(h wire.Header, x *exchange) wire.Header {
 	case f.Retryable != fault.AgainUnsaid:
 		again := f.Retryable == fault.AgainHelps && f.Retry <= sdkPatience
 		h = append(h, wire.Field{Name: "x-should-retry", Value: strconv.FormatBool(again)})
-	case f.HTTPStatus() >= 500 && (f.Code == fault.NotSupported || f.Code == fault.InvalidRequest): // which clients would take for a failure
+	case f.HTTPStatus() >= 500 && (f.Code == fault.NotSupported || f.Code == fault.InvalidRequest): // clients would treat it as an outage
 		h = append(h, wire.Field{Name: "x-should-retry", Value: "false"})
 	}
 	if len(x.scratch.caller) == 0 && len(x.scratch.holds) == 0 {
@@ -173,5 +173,5 @@ func (g *Gateway) limitHeader(h wire.Header, x *exchange) wire.Header {
 		wire.Field{Name: prefix + "ratelimit-reset", Value: strconv.FormatInt(int64((state.ResetAt.Sub(now)+time.Second-1)/time.Second), 10)})
 }
 
-// share is how much of a limit is left, from 0 to 1.
+// share returns the remaining fraction of a limit, from 0 to 1.
 func share(left, limit int64) float64 { return float64(left) / float64(max(limit, 1)) }

@@ -13,23 +13,23 @@ import (
 	"sluice/internal/splice"
 )
 
-// Limits of what is remembered of hosts that refuse a parameter, and of how much of an error is
-// read in search of its name.
+// Limits for the stored parameters that hosts refuse, and for the part of an error that is
+// searched for their names.
 const (
 	refusedHosts    = 1024
 	refusedTime     = time.Hour
 	refusedTextSize = 64 << 10
 )
 
-// refusedParams are the parameters that hosts refused, of those that the gateway adds: calls
-// leave them out for an hour. It has at most 1,024 hosts and models. Safe for concurrent use.
+// refusedParams are the gateway-added parameters that hosts refused. Calls omit them for an hour.
+// It contains at most 1,024 pairs of host and model. It is safe for concurrent use.
 type refusedParams struct {
-	used  atomic.Bool // something is known: calls before that take no lock
+	used  atomic.Bool // an entry exists; until then calls take no lock
 	mu    sync.RWMutex
 	known map[refusedKey]refusedEntry // guarded by mu
 }
 
-// refusedKey is a model of a host: a host may serve the models of many vendors.
+// refusedKey is a model at a host, because a host may serve the models of many vendors.
 type refusedKey struct{ host, model string }
 
 type refusedEntry struct {
@@ -37,7 +37,7 @@ type refusedEntry struct {
 	until  time.Time
 }
 
-// find returns what the host refuses for the model at that time.
+// find returns the parameters that the host refuses for the model at the time now.
 func (r *refusedParams) find(host, model string, now time.Time) dialect.Added {
 	if !r.used.Load() {
 		return 0
@@ -51,7 +51,8 @@ func (r *refusedParams) find(host, model string, now time.Time) dialect.Added {
 	return e.params
 }
 
-// put remembers the parameters for an hour. When there is no space, what is over goes, else any.
+// put stores the parameters for an hour. When the limit is reached, it evicts the expired
+// entries, or else any entry.
 func (r *refusedParams) put(host, model string, params dialect.Added, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -66,7 +67,7 @@ func (r *refusedParams) put(host, model string, params dialect.Added, now time.T
 	r.used.Store(true)
 }
 
-// evict removes the entries whose time is over, or else one of the others. The caller holds mu.
+// evict removes the expired entries, or else any entry. The caller holds mu.
 func (r *refusedParams) evict(now time.Time) {
 	for k, e := range r.known {
 		if !now.Before(e.until) {
@@ -81,8 +82,8 @@ func (r *refusedParams) evict(now time.Time) {
 	}
 }
 
-// withoutRefused removes the parameters that the host refuses from a body that a translation
-// made, and records which ones it still adds.
+// withoutRefused removes the parameters that the host refuses from a translated body, and records
+// which added parameters remain.
 func (a *attempt) withoutRefused(body []byte, added dialect.Added) []byte {
 	a.addedParams = added &^ a.leftOut
 	gone := added & a.leftOut
@@ -91,19 +92,19 @@ func (a *attempt) withoutRefused(body []byte, added dialect.Added) []byte {
 	}
 	d := newDoc()
 	defer docs.Put(d)
-	if splice.Scan(body, d) != nil { // what dialects write is JSON: cannot happen
+	if splice.Scan(body, d) != nil { // dialects write JSON: cannot happen
 		return body
 	}
 	return d.Apply([]splice.Edit{splice.DropAll(gone.Paths())})
 }
 
-// isRefused reports whether the provider refused a parameter that the gateway added, and notes
-// which one. A response that it does not refuse can be read as before.
+// isRefused reports whether the provider refused a parameter that the gateway added, and records
+// which one. Any other response can still be read from its beginning.
 func (a *attempt) isRefused(resp *transport.Response) bool {
 	if a.addedParams == 0 || resp.Status != 400 && resp.Status != 422 || !a.body.Replayable() {
 		return false
 	}
-	text := a.first // of a stream whose first event is an error
+	text := a.first // the first event of a stream, when it is an error
 	if text == nil {
 		body := &peekedBody{Body: resp.Body}
 		body.fill(refusedTextSize)
@@ -114,8 +115,8 @@ func (a *attempt) isRefused(resp *transport.Response) bool {
 	return refused != 0
 }
 
-// resend gives up a response that refuses an added parameter, and makes the request again
-// without it. The refused call has its own entry in the ledger, and so has the next one.
+// resend discards a response that refuses an added parameter, and prepares the request again
+// without it. The refused call and the next one have separate ledger entries.
 func (g *Gateway) resend(ctx context.Context, a *attempt, resp *transport.Response) error {
 	_ = resp.Body.Close() // it is not an answer to the caller's request
 	a.first, a.translator = nil, nil
@@ -126,7 +127,8 @@ func (g *Gateway) resend(ctx context.Context, a *attempt, resp *transport.Respon
 	return g.shape(ctx, a)
 }
 
-// remember notes that a host took the request without what it had refused before.
+// remember stores the parameters that a host had refused, once it accepts the request without
+// them.
 func (g *Gateway) remember(a *attempt, resp *transport.Response) {
 	if !a.resent || resp == nil || resp.Status >= 400 {
 		return
@@ -136,15 +138,15 @@ func (g *Gateway) remember(a *attempt, resp *transport.Response) {
 		"provider", a.spec.ID, "host", a.plan.Host, "model", clip(a.plan.Model), "parameters", strings.Join(a.leftOut.Paths(), ","), "request_id", a.x.id)
 }
 
-// peekedBody is a body whose beginning was read already.
+// peekedBody is a body whose beginning has already been read.
 type peekedBody struct {
 	transport.Body
 	head   []byte
 	offset int
-	err    error // of the read that ended the beginning
+	err    error // of the read that ended head
 }
 
-// fill reads at most size bytes ahead.
+// fill reads ahead until it has at least size bytes, or until the body ends or fails.
 func (r *peekedBody) fill(size int) {
 	var b bytes.Buffer
 	buf := make([]byte, 4<<10)

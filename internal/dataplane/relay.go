@@ -16,9 +16,9 @@ import (
 	"sluice/internal/wire"
 )
 
-// relay passes a body on as it comes, byte for byte, without holding it. The last
-// piece waits for the record, so that no answered call is lost. An upstream that fails
-// before it sent any of the body is an error as it is on typed routes.
+// relay relays a body unchanged, without buffering it. The last chunk is sent only after the record
+// is written, so that no completed call is lost. An upstream that fails before it sent any of the
+// body is an error, as on typed routes.
 func (g *Gateway) relay(ctx context.Context, a *attempt, h wire.Header) error {
 	var readBuf readBuffer
 	defer readBuf.free()
@@ -52,7 +52,7 @@ func (g *Gateway) relay(ctx context.Context, a *attempt, h wire.Header) error {
 	}
 }
 
-// begin sends the head, once.
+// begin sends the head once. Repeated calls have no effect.
 func (p *relay) begin() error {
 	x := p.a.x
 	if x.headSent {
@@ -66,7 +66,7 @@ func (p *relay) begin() error {
 	return x.out.Head(p.a.status, p.head, length)
 }
 
-// announced is how long a body would be that an answer to HEAD lacks; -1 when it does not say.
+// announced returns the length of the body that a response to HEAD omits; -1 when it is not stated.
 func announced(h wire.Header) int64 {
 	n, err := strconv.ParseInt(h.Get("content-length"), 10, 64)
 	if err != nil || n < 0 {
@@ -75,19 +75,19 @@ func announced(h wire.Header) int64 {
 	return n
 }
 
-// relay is a body on its way to the client.
+// relay is a body that is being relayed to the client.
 type relay struct {
 	g       *Gateway
 	a       *attempt
 	head    wire.Header
 	capture capture
-	watch   *dialect.Stream       // nil where it is no stream of events
-	frame   *framed               // nil where events are not in Amazon's frames
-	sieve   *dialect.UsageScanner // nil where it is no JSON, or no longer than what is kept
-	flush   bool                  // each piece is sent at once
+	watch   *dialect.Stream       // nil when the body is not an event stream
+	frame   *framed               // nil when the events are not in Amazon's frames
+	sieve   *dialect.UsageScanner // nil when the body is not JSON, or not longer than what is stored
+	flush   bool                  // each chunk is sent at once
 }
 
-// read notes what one read brought, and reports whether it is the end.
+// read processes the bytes of one read, and reports whether the body is complete.
 func (p *relay) read(b []byte, err error) (end bool) {
 	p.scanUsage(b)
 	p.capture.take(b)
@@ -97,7 +97,7 @@ func (p *relay) read(b []byte, err error) (end bool) {
 	return errors.Is(err, io.EOF) || p.a.resp.Length >= 0 && p.capture.size == p.a.resp.Length
 }
 
-// inspect has the events watched.
+// inspect passes bytes to the watcher of events.
 func (p *relay) inspect(b []byte) {
 	if p.frame == nil {
 		p.watch.Feed(b)
@@ -106,7 +106,7 @@ func (p *relay) inspect(b []byte) {
 	p.frame.events(b, p.watch)
 }
 
-// scanUsage looks for the usage in JSON that gets longer than what is kept of it.
+// scanUsage scans for the usage in a JSON body that is longer than what is stored of it.
 func (p *relay) scanUsage(b []byte) {
 	if p.sieve == nil {
 		h := p.a.response.header
@@ -119,7 +119,7 @@ func (p *relay) scanUsage(b []byte) {
 	p.sieve.Feed(b)
 }
 
-// pass gives the client a piece; the last one is on record before.
+// pass sends a chunk to the client. The record is written before the last chunk is sent.
 func (p *relay) pass(b []byte, end bool) error {
 	a := p.a
 	if end {
@@ -146,8 +146,8 @@ func (p *relay) pass(b []byte, end bool) error {
 	return nil
 }
 
-// needsKeyMask reports whether the credential is masked in what is relayed: in an error that comes
-// as events. Frames of Amazon have a checksum, and a length that was sent must hold.
+// needsKeyMask reports whether the credential must be masked in what is relayed. That is only so
+// for errors in event streams: Amazon's frames have a checksum, and a stated length must hold.
 func (p *relay) needsKeyMask() bool {
 	if p.watch == nil || p.frame != nil || p.a.resp.Length >= 0 {
 		return false
@@ -156,7 +156,7 @@ func (p *relay) needsKeyMask() bool {
 	return failed || p.a.status >= 400
 }
 
-// failure notes an error that the provider put into its stream.
+// failure records an error that the provider put into its stream.
 func (p *relay) failure() {
 	if p.watch == nil {
 		return
@@ -166,19 +166,19 @@ func (p *relay) failure() {
 	}
 }
 
-// account hands the record what came through so far.
+// account adds the response so far to the record.
 func (p *relay) account() {
 	p.a.recordResponse(p.g, &p.capture)
 	p.readUsage()
 }
 
-// left is Gateway.left with what came through until then.
+// left is Gateway.left, with the response so far added to the record.
 func (p *relay) left(err error) error {
 	p.account()
 	return p.g.left(p.a, err)
 }
 
-// writeChunk writes a piece of the answer to the client, at once if it shall be flushed.
+// writeChunk writes a chunk of the response to the client, and flushes it if requested.
 func (x *exchange) writeChunk(p []byte, flush bool) error {
 	if _, err := x.out.Write(p); err != nil || !flush {
 		return err
@@ -186,8 +186,8 @@ func (x *exchange) writeChunk(p []byte, flush bool) error {
 	return x.out.Flush()
 }
 
-// meter watches the events of a stream that is only passed through; nil for
-// anything else.
+// meter returns a watcher for the events of a stream that is only passed through. It returns nil
+// for any other body.
 func (g *Gateway) meter(a *attempt) *dialect.Stream {
 	if !eventStream(a.response.header) || a.response.header.Get("content-encoding") != "" {
 		return nil
@@ -195,11 +195,12 @@ func (g *Gateway) meter(a *attempt) *dialect.Stream {
 	return dialect.NewStream(dialect.StreamOptions{Endpoint: a.x.match.Endpoint})
 }
 
-// maxUsageBodyBytes is how much of an encoded answer is decoded to find what it used.
+// maxUsageBodyBytes is the maximum number of bytes of an encoded response that are decoded to find
+// its usage.
 const maxUsageBodyBytes = 8 << 20
 
-// readUsage takes what a relayed answer says it used: from its events, or from a JSON body.
-// What came encoded is decoded for that, at its end.
+// readUsage records the usage that a relayed response reports, in its events or in its JSON body. A
+// body with a content encoding is decoded at its end.
 func (p *relay) readUsage() {
 	r, ep, h := p.a.log(), p.a.x.match.Endpoint, p.a.response.header
 	watch := p.watch
@@ -226,21 +227,21 @@ func (p *relay) readUsage() {
 
 func isJSON(h wire.Header) bool { return strings.Contains(h.Get("content-type"), "json") }
 
-// plainOf is what was kept of an answer, without its content encoding.
+// plainOf returns the stored part of a response, without its content encoding.
 func plainOf(h wire.Header, captured *capture) []byte {
 	return record.Body{Bytes: captured.bytes(), Encoding: h.Get("content-encoding")}.Plain(maxUsageBodyBytes)
 }
 
-// left records a client that went away before the end of its answer.
+// left records that the client disconnected before the end of its response.
 func (g *Gateway) left(a *attempt, err error) error {
 	a.fault = fault.Wrap(fault.ClientGone, err)
 	g.record(a, record.ClientGone)
 	return fmt.Errorf("%w: %w", errCut, err)
 }
 
-// broken records an upstream that ended an answer early. Where a part of it went out the
-// front cuts the connection, because the part must not pass for the whole; else the client
-// is told.
+// broken records that the upstream ended a response early. If a part of it was sent, the front
+// closes the connection, because the part must not pass for the complete response. Otherwise
+// the client receives an error.
 func (g *Gateway) broken(ctx context.Context, a *attempt, err error) error {
 	if ctx.Err() != nil {
 		return g.left(a, err)
@@ -255,7 +256,8 @@ func (g *Gateway) broken(ctx context.Context, a *attempt, err error) error {
 	return fmt.Errorf("%w: %w", errCut, err)
 }
 
-// broke says who ended an answer, or what else it is called, early, and how.
+// broke returns the fault and the outcome of a response that ended early. what names it in the
+// error message, for example "the stream".
 func (g *Gateway) broke(err error, what string) (*fault.Error, record.Outcome) {
 	if unsentErr := g.unsent(err); unsentErr != nil {
 		return unsentErr, outcomeOf(unsentErr)
@@ -266,7 +268,7 @@ func (g *Gateway) broke(err error, what string) (*fault.Error, record.Outcome) {
 	return fault.New(fault.UpstreamFailed, "the provider ended "+what+" early").WithCause(err), record.Truncated
 }
 
-// forget gives the room of a capture back once the record, which had its bytes, is written.
+// forget releases the buffers of a capture after the record that uses its bytes is written.
 func (a *attempt) forget(c *capture) {
 	if a.recorded {
 		a.log().Response.Bytes, a.log().ClientResponse.Bytes = nil, nil
@@ -275,8 +277,8 @@ func (a *attempt) forget(c *capture) {
 	}
 }
 
-// recordResponse hands what was captured of the reply to the record: what the client got, and
-// where that was put in other words, what the upstream sent.
+// recordResponse adds the captured response to the record: the body that the client received, and
+// for a translated response also the body that the upstream sent.
 func (a *attempt) recordResponse(g *Gateway, c *capture) {
 	a.log().BytesOut = c.size
 	clientBody := g.captured(a.response.header, c)

@@ -11,20 +11,20 @@ import (
 	"sluice/internal/wire"
 )
 
-// maxReplayBytes is how much of the answer to a replay is looked at, in bytes. (ours)
+// maxReplayBytes is the maximum size, in bytes, of the stored response to a replay. (ours)
 const maxReplayBytes = 4 << 20
 
-// Credential is the API key in a header, by the rules of a call; empty when there is none.
+// Credential returns the API key in a header, by the rules of a call, or "" when there is none.
 func (g *Gateway) Credential(h wire.Header) string {
 	var c controls
 	c.read(h.Clone(0), g.set.HeaderAliases)
 	return c.credential()
 }
 
-// Replay sends a request of the log again, with the key of whoever wants it. It goes the
-// way of every request: with the key's rights, limits and budgets, onto the ledger and on
-// record, marked as a replay. Its error is the refusal of one that came to no target; any
-// other answer is an Outcome, errors of providers too.
+// Replay sends a logged request again, with the API key of the user who replays it. It runs the
+// steps of every request: the key's permissions, limits and budgets apply, and the ledger entry
+// and the record are marked as a replay. It returns an error for a request that was refused
+// before it reached a target. Any other response is an Outcome, including errors of providers.
 func (g *Gateway) Replay(ctx context.Context, key, remote string, call *replay.Call) (*replay.Outcome, error) {
 	req := &wire.Request{Method: call.Method, Path: call.Path, Body: bytes.NewReader(call.Body), Length: int64(len(call.Body)), Remote: remote}
 	req.Header.Add(prefix+"api-key", key)
@@ -46,16 +46,16 @@ func (g *Gateway) Replay(ctx context.Context, key, remote string, call *replay.C
 	return &replay.Outcome{Status: out.status, Type: out.kind, Body: out.body, Cut: out.cut, Record: replayed.record}, nil
 }
 
-// replayContext is what a replay must know of its exchange when that is over.
+// replayContext stores what a replay needs from its exchange after that has ended.
 type replayContext struct {
-	attemptID string         // id of the attempt that is repeated
-	record    record.Attempt // the last one
+	attemptID string         // id of the replayed attempt
+	record    record.Attempt // of the last attempt
 	attempts  int
 	refusal   *fault.Error
 }
 
-// forDetached is for an attempt that outlasts the exchange: it is marked alike, and nobody is told
-// of it.
+// forDetached returns the context for an attempt that outlives the exchange. Its record has the
+// same mark, but the replay does not receive it.
 func (r *replayContext) forDetached() *replayContext {
 	if r == nil {
 		return nil
@@ -63,40 +63,40 @@ func (r *replayContext) forDetached() *replayContext {
 	return &replayContext{attemptID: r.attemptID}
 }
 
-// mark marks the record of an attempt as one of a replay.
+// mark marks an attempt's record as a replay.
 func (r *replayContext) mark(a *record.Attempt) {
 	if r != nil {
 		a.Source, a.ReplayOf = record.FromReplay, r.attemptID
 	}
 }
 
-// markLine marks the ledger line of a call as one of a replay.
+// markLine marks a call's ledger entry as a replay.
 func (r *replayContext) markLine(l *ledger.Entry) {
 	if r != nil {
 		l.ReplayOf = r.attemptID
 	}
 }
 
-// saveRecord notes a record that was written.
+// saveRecord stores a copy of a written record, without its bodies.
 func (r *replayContext) saveRecord(a *record.Attempt) {
 	if r == nil {
 		return
 	}
 	r.record = *a
 	for _, b := range r.record.Bodies() {
-		b.Bytes, b.Head = nil, nil // they are lent
+		b.Bytes, b.Head = nil, nil // the bodies are pooled
 	}
 	r.record.Closing = nil
 }
 
-// end notes how the exchange ended.
+// end stores how the exchange ended.
 func (r *replayContext) end(x *exchange) {
 	if r != nil {
 		r.attempts, r.refusal = x.attempts, x.refusal
 	}
 }
 
-// collected takes an answer in.
+// collected is a responder that collects a response in memory.
 type collected struct {
 	status int
 	kind   string

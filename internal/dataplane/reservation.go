@@ -14,19 +14,19 @@ import (
 	"sluice/internal/record"
 )
 
-// limiter holds the counters of limits: *quota.Bank those of one node, *redis.Bank those
-// that nodes share.
+// limiter contains the counters of limits. *quota.Limiter has those of one node, *redis.Limiter
+// those that nodes share.
 type limiter interface {
-	// Reserve takes all holds or none; its error is that nobody can say whether they fit.
+	// Reserve takes all holds or none. Its error means that the limits cannot be checked.
 	Reserve(ctx context.Context, now time.Time, holds []quota.Hold) (refused int, left int64, retry time.Time, err error)
 	// Defers reports whether holds are better reserved together with later ones of the same
-	// call: alone they take a question to others, and by what is known here they fit.
+	// call: alone they would need a round trip to Redis, and they fit by the local counters.
 	Defers(now time.Time, holds []quota.Hold) bool
 	Settle(now time.Time, holds []quota.Hold, used []int64)
 	State(now time.Time, h *quota.Hold) quota.State
 }
 
-// prices know what models cost; *catalog.Book does.
+// prices looks up what models cost. *catalog.PriceList implements it.
 type prices interface {
 	Find(provider, model string, a *catalog.PriceOverrides) *catalog.RateCard
 	Has(provider, model string, a *catalog.PriceOverrides) bool
@@ -35,30 +35,30 @@ type prices interface {
 	ContextLimits(provider, model string) catalog.ContextLimits
 }
 
-// reservation is the money of one attempt: what it may cost at most, what was taken from limits
-// for that, and the line of the ledger that says so. A line is reserved before each call
-// of the provider and closed by what the call came to.
+// reservation is the money of one attempt: its maximum cost, the holds on limits for that, and the
+// ledger entry that records both. An entry is reserved before each call of the provider, and
+// closed with the actual cost of the call.
 type reservation struct {
 	tariff      *catalog.RateCard
-	early       bool // the price list of the provider was not read yet: built-in prices stand in
+	early       bool // the provider's price list was not read yet: built-in prices are used
 	falls       fallbacks
 	later       bool      // a job: rates count its tokens when it is settled
-	modelBuf    [1]string // room of attempt.models for a call that names no other
+	modelBuf    [1]string // buffer of attempt.models for a call that names no other
 	maxUsage    catalog.Limits
-	cap         int64 // tokens that the caller lets an answer become; 0: not said
-	responses   int64 // to one prompt that the caller asks for
-	maxCostNano int64 // what the most costs, in nano-dollars
+	cap         int64 // maximum tokens of a response that the caller permits; 0: not stated
+	responses   int64 // number of responses to one prompt that the caller requests
+	maxCostNano int64 // cost of the maximum usage, in nano-dollars
 	line        ledger.Entry
-	open        bool         // the line is reserved and not closed
+	open        bool         // the ledger entry is reserved and not closed
 	holds       []quota.Hold // budgets, then rates
-	rates       int          // where the rates begin
-	moved       bool         // what is held of budgets and rates of tokens belongs to another attempt now
-	finalCharge charge       // what the attempt came to, once its line is closed
+	rates       int          // index of the first rate in holds
+	moved       bool         // the holds of budgets and of token rates now belong to another attempt
+	finalCharge charge       // what the attempt used and cost, once its entry is closed
 }
 
-// newReservation is the stake of an attempt that is metered.
+// newReservation returns the reservation of a metered attempt, from the request's scratch space.
 func (a *attempt) newReservation() *reservation {
-	if a.reservation != nil { // of the response before, in a conversation
+	if a.reservation != nil { // of the previous response in a conversation
 		return a.reservation
 	}
 	r := a.x.scratch
@@ -70,12 +70,12 @@ func (a *attempt) newReservation() *reservation {
 	return a.reservation
 }
 
-// reserved reports whether a line is reserved and not closed. A nil stake is one that holds
+// reserved reports whether a ledger entry is reserved and not closed. A nil reservation holds
 // nothing.
 func (s *reservation) reserved() bool { return s != nil && s.open }
 
-// reserve takes what the attempt may use at most from all limits that bind it, or refuses
-// it, and puts a line on the ledger that outlives the process, before anything is sent.
+// reserve takes the maximum usage of the attempt from all limits that apply to it, or rejects the
+// attempt. It also writes a ledger entry, which survives a process kill, before anything is sent.
 // Source: contract/identity-and-governance.md sections 6 to 8.
 func (g *Gateway) reserve(ctx context.Context, a *attempt) (err error) {
 	if !a.x.metered {
@@ -107,8 +107,8 @@ func (g *Gateway) reserve(ctx context.Context, a *attempt) (err error) {
 	return g.recordReservation(a, now, id)
 }
 
-// reserveMax checks that the maximum cost of the attempt is known where a budget needs it:
-// that of a job at its provider, or of a call that is answered at once.
+// reserveMax checks that the maximum cost of the attempt is known where a budget needs it. The
+// attempt is either a job at its provider or a call with an immediate response.
 func (g *Gateway) reserveMax(ctx context.Context, a *attempt) error {
 	if kind := a.beginsJob(); kind != "" {
 		return g.reserveJob(ctx, a, kind)
@@ -120,27 +120,27 @@ func (g *Gateway) reserveMax(ctx context.Context, a *attempt) error {
 	return nil
 }
 
-// priceOf is what a model costs whoever makes the attempt.
+// priceOf returns the price of a model at the attempt's provider, for the attempt's account.
 func (g *Gateway) priceOf(a *attempt, model string) *catalog.RateCard {
 	return g.Prices.Find(a.spec.ID, model, a.x.dir.Agreement(a.account))
 }
 
-// priceAgain takes the prices of a list that was read since the call was reserved, so that
-// the first call of a provider costs what every later one does.
+// priceAgain updates the prices when the price list was read after the reservation, so that
+// the first call of a provider costs the same as later ones.
 func (g *Gateway) priceAgain(a *attempt) {
 	s := a.reservation
 	if !s.early || !g.Prices.Loaded(a.spec.ID) {
 		return
 	}
 	s.early, s.tariff = false, g.priceOf(a, a.priceName())
-	s.falls.list = slices.Clone(s.falls.list) // it may be that of an attempt that was handed over, too
+	s.falls.list = slices.Clone(s.falls.list) // another attempt may share the list
 	for i := range s.falls.list {
 		f := &s.falls.list[i]
 		f.tariff = g.priceOf(a, f.model)
 	}
 }
 
-// take takes all holds, or refuses the call.
+// take reserves all holds, or rejects the call.
 func (g *Gateway) take(ctx context.Context, now time.Time, holds []quota.Hold, where limitScope) error {
 	i, left, retry, err := g.Limiter.Reserve(ctx, now, holds)
 	switch {
@@ -152,7 +152,7 @@ func (g *Gateway) take(ctx context.Context, now time.Time, holds []quota.Hold, w
 	return nil
 }
 
-// recordReservation puts the line of one call on the ledger, or gives back what was taken for it.
+// recordReservation writes the ledger entry of one call. If that fails, it releases the holds.
 func (g *Gateway) recordReservation(a *attempt, now time.Time, id string) error {
 	err := g.appendEntry(a, now, id)
 	if err != nil {
@@ -161,7 +161,7 @@ func (g *Gateway) recordReservation(a *attempt, now time.Time, id string) error 
 	return err
 }
 
-// appendEntry puts the line of one call on the ledger.
+// appendEntry writes the reserved ledger entry of one call.
 func (g *Gateway) appendEntry(a *attempt, now time.Time, id string) error {
 	s, p := a.reservation, &a.x.key.Principal
 	s.line = ledger.Entry{
@@ -184,7 +184,7 @@ func (g *Gateway) appendEntry(a *attempt, now time.Time, id string) error {
 	return nil
 }
 
-// reserveRetry closes the line of a call that was given up for another try, and reserves that.
+// reserveRetry closes the entry of a call that is abandoned for a retry, and reserves the retry.
 func (g *Gateway) reserveRetry(ctx context.Context, a *attempt, err error) error {
 	s := a.reservation
 	if !s.reserved() {
@@ -208,7 +208,7 @@ func (g *Gateway) reserveRetry(ctx context.Context, a *attempt, err error) error
 	return nil
 }
 
-// buildClosingEntry turns the reserved line into the one that closes it.
+// buildClosingEntry turns the reserved entry into the one that closes it.
 func (g *Gateway) buildClosingEntry(a *attempt) {
 	s, o := a.reservation, &a.reservation.finalCharge
 	s.open = false
@@ -216,8 +216,8 @@ func (g *Gateway) buildClosingEntry(a *attempt) {
 	s.charge(a.x.scratch, o)
 }
 
-// closeReservation works out what the attempt came to and puts it into its record, together with
-// the closing of its line, so that both are written in one append.
+// closeReservation computes what the attempt used and cost and adds it to the record, together with
+// the closing ledger entry, so that both are written in one append.
 func (g *Gateway) closeReservation(a *attempt, r *record.Attempt) {
 	s := a.reservation
 	if !s.reserved() {
@@ -228,7 +228,7 @@ func (g *Gateway) closeReservation(a *attempt, r *record.Attempt) {
 	g.contexts.note(a.answers, &s.finalCharge.usage)
 	r.Spend, r.Usage = s.spend(a.x.scratch), s.finalCharge.usage
 	if s.finalCharge.state == ledger.Unknown {
-		r.Usage = llm.Usage{} // the bound is no count
+		r.Usage = llm.Usage{} // the maximum is not a count
 	}
 	mem := a.x.scratch
 	mem.closing = s.line.AppendTo(mem.closing[:0])
@@ -236,11 +236,11 @@ func (g *Gateway) closeReservation(a *attempt, r *record.Attempt) {
 	g.Metrics.spent(a.spec.ID, &r.Spend)
 }
 
-// releaseUnused gives back what was taken from limits, less what was used.
+// releaseUnused releases the holds on limits, less what was used.
 func (g *Gateway) releaseUnused(a *attempt) {
 	switch s := a.reservation; {
 	case s == nil || len(s.holds) == 0:
-	case s.moved: // the rest belongs to the attempt that reads on
+	case s.moved: // the other holds belong to the attempt that reads the response to its end
 		g.Limiter.Settle(g.Clock.Now(), onlySpent(a.x.scratch.both[:0], s.holds), nil)
 	default:
 		g.Limiter.Settle(g.Clock.Now(), s.holds, a.x.scratch.usedUnits(s.holds, &s.finalCharge))

@@ -16,12 +16,12 @@ import (
 	"sluice/internal/ident"
 )
 
-// Responses is where responses are kept that the gateway made of answers of providers
-// that keep none. Input is a JSON list of items, response the object that the caller
-// got. FindResponse and DeleteResponse know only the responses of that workspace.
+// Responses is the storage of responses that the gateway built for providers that do not store
+// responses. input is a JSON list of items, response the object that the caller got.
+// FindResponse and DeleteResponse find only the responses of the given workspace.
 //
 // Errors: fault.NotFound; fault.TooLarge; fault.ReadOnly and fault.Overloaded when the
-// database is away.
+// database is unavailable.
 type Responses interface {
 	SaveResponse(ctx context.Context, workspace, id string, until time.Time, input, response []byte) error
 	FindResponse(ctx context.Context, workspace, id string, now time.Time) (input, response []byte, err error)
@@ -30,32 +30,32 @@ type Responses interface {
 }
 
 const (
-	responseRetention = 30 * 24 * time.Hour // as long as OpenAI keeps responses
-	maxPendingBytes   = 64 << 20            // of all that wait to be written
-	retryInterval     = time.Second         // until a database that was away is tried again
+	responseRetention = 30 * 24 * time.Hour // as long as OpenAI stores responses
+	maxPendingBytes   = 64 << 20            // of all pending responses together
+	retryInterval     = time.Second         // between writes to a database that was unavailable
 	sweepInterval     = time.Hour
-	finalWriteTimeout = 5 * time.Second // to write what waits when the program ends
+	finalWriteTimeout = 5 * time.Second // to write the pending responses at shutdown
 )
 
-// ResponseStore keeps responses without a request waiting for the database: what is to
-// be kept waits in memory until Run has written it, and is found there until then. A
-// process that is killed loses what waits, which is the work of milliseconds.
+// ResponseStore stores responses without making requests wait for the database. A response is
+// pending in memory until Run has written it, and can be found there until then. A process that
+// is killed loses its pending responses, usually those of the last milliseconds.
 //
-// While the database takes no writes nothing new is kept. It is safe for concurrent
-// use; a nil one keeps nothing.
+// While the database accepts no writes, new responses are not stored. A ResponseStore is safe
+// for concurrent use. A nil one stores nothing.
 type ResponseStore struct {
 	rows  Responses
 	clock ident.Clock
 	log   *slog.Logger
 	wake  chan struct{}
 
-	mu          sync.Mutex      // guards the rest
+	mu          sync.Mutex      // guards the fields that follow
 	waiting     []*pendingWrite // the oldest first
 	bytes       int
-	unavailable bool // the database took no write the last time
+	unavailable bool // the last write failed because the database was unavailable
 }
 
-// pendingWrite is a response that waits.
+// pendingWrite is a response that is not written yet.
 type pendingWrite struct {
 	workspace, id   string
 	until           time.Time
@@ -63,13 +63,13 @@ type pendingWrite struct {
 	deleted         bool
 }
 
-// NewResponseStore makes a keeper; call Run, or it keeps nothing for long.
+// NewResponseStore creates a ResponseStore. Responses stay in memory until Run is called.
 func NewResponseStore(rows Responses, clock ident.Clock, log *slog.Logger) *ResponseStore {
 	return &ResponseStore{rows: rows, clock: clock, log: log, wake: make(chan struct{}, 1)}
 }
 
-// Run writes what waits, and sweeps what has expired, until ctx ends; then it writes
-// the rest.
+// Run writes pending responses and deletes expired ones until ctx ends. Then it writes the
+// remaining ones for at most finalWriteTimeout. It always returns nil.
 func (k *ResponseStore) Run(ctx context.Context) error {
 	retry, sweep := time.NewTicker(retryInterval), time.NewTicker(sweepInterval)
 	defer retry.Stop()
@@ -96,7 +96,7 @@ func (k *ResponseStore) Run(ctx context.Context) error {
 	return nil
 }
 
-// flush writes what waits, until the database is away.
+// flush writes pending responses until none is left or the database is unavailable.
 func (k *ResponseStore) flush(ctx context.Context) {
 	for {
 		r := k.oldest()
@@ -144,8 +144,9 @@ func (k *ResponseStore) logOutage(err error) {
 	k.unavailable = true
 }
 
-// dequeueWritten takes a response that was written out of the queue. One that was deleted
-// meanwhile has to be forgotten first, because as long as it stands here nobody finds it.
+// dequeueWritten removes a written response from the queue. It reports false for a response that
+// was deleted meanwhile, unless forgotten is set: that one must first be deleted from the
+// database, because requests do not find it while it is in the queue.
 func (k *ResponseStore) dequeueWritten(r *pendingWrite, forgotten bool) (written bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -167,7 +168,7 @@ func (k *ResponseStore) forget(ctx context.Context, r *pendingWrite) {
 
 func (r *pendingWrite) size() int { return len(r.input) + len(r.response) }
 
-// ready reports whether a response would be kept now.
+// ready reports whether save would accept a response now.
 func (k *ResponseStore) ready() bool {
 	if k == nil {
 		return false
@@ -179,7 +180,7 @@ func (k *ResponseStore) ready() bool {
 
 var errTooManyPending = errors.New("too many responses are waiting to be written")
 
-// save takes a response in. The slices belong to the keeper from now on.
+// save queues a response to be written. The store owns the slices from now on.
 func (k *ResponseStore) save(workspace, id string, input, response []byte) error {
 	r := &pendingWrite{workspace: workspace, id: id, until: k.clock.Now().Add(responseRetention), input: input, response: response}
 	k.mu.Lock()
@@ -196,7 +197,7 @@ func (k *ResponseStore) save(workspace, id string, input, response []byte) error
 	return nil
 }
 
-// held returns a response that waits, nil when there is none. Who calls it holds mu.
+// held returns a pending response, nil when there is none. The caller holds mu.
 func (k *ResponseStore) held(workspace, id string) *pendingWrite {
 	for _, r := range k.waiting {
 		if r.workspace == workspace && r.id == id {
@@ -206,7 +207,7 @@ func (k *ResponseStore) held(workspace, id string) *pendingWrite {
 	return nil
 }
 
-// findPending is what held says, to who does not hold mu.
+// findPending is held for callers that do not hold mu.
 func (k *ResponseStore) findPending(workspace, id string) (r *pendingWrite, deleted bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -214,8 +215,8 @@ func (k *ResponseStore) findPending(workspace, id string) (r *pendingWrite, dele
 	return r, r != nil && r.deleted
 }
 
-// find returns a response and its input, from memory or the database; fault.NotFound
-// when the workspace has none of that id.
+// find returns a response and its input, from memory or the database. It returns fault.NotFound
+// when the workspace has no response with that id.
 func (k *ResponseStore) find(ctx context.Context, workspace, id string) (input, response []byte, err error) {
 	switch r, deleted := k.findPending(workspace, id); {
 	case deleted:
@@ -234,16 +235,15 @@ func (k *ResponseStore) find(ctx context.Context, workspace, id string) (input, 
 	}
 }
 
-// How long a response is looked for that another node made a moment ago and may still
-// be writing.
+// The limits of the search for a recent response that another node may still be writing.
 const (
 	otherFresh = 3 * time.Second
 	otherPause = 50 * time.Millisecond
 	otherTries = 10
 )
 
-// fresh reports whether the response of that id was made within otherFresh. Its id
-// begins with a time, as UUIDs of version 7 do.
+// fresh reports whether the response with that id was created within otherFresh. The id begins
+// with a time, as UUIDs of version 7 do.
 func (k *ResponseStore) fresh(id string) bool {
 	made, ok := strings.CutPrefix(id, responses.ID(""))
 	if !ok || len(made) < 12 {
@@ -260,7 +260,8 @@ func (k *ResponseStore) fresh(id string) bool {
 	return k.clock.Now().Sub(time.UnixMilli(millis)).Abs() < otherFresh
 }
 
-// remove deletes a response; fault.NotFound when the workspace has none of that id.
+// remove deletes a response. It returns fault.NotFound when the workspace has no response with that
+// id.
 func (k *ResponseStore) remove(ctx context.Context, workspace, id string) error {
 	if found, again := k.delete(workspace, id); again {
 		return fault.New(fault.NotFound, "")
@@ -270,7 +271,7 @@ func (k *ResponseStore) remove(ctx context.Context, workspace, id string) error 
 	return k.rows.DeleteResponse(ctx, workspace, id)
 }
 
-// delete marks a response that waits as deleted. Again: it was so already.
+// delete marks a pending response as deleted. again reports whether it was already deleted.
 func (k *ResponseStore) delete(workspace, id string) (found, again bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

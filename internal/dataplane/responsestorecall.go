@@ -12,21 +12,20 @@ import (
 	"sluice/internal/wire"
 )
 
-// conversation is what one call of POST /responses goes on from, and whether its
-// answer is to be kept. It belongs to the goroutine of its request; a nil one is that
-// of any other call.
+// conversation is the stored context of one POST /responses call, and whether its response is
+// stored. It belongs to the goroutine of its request. It is nil for any other call.
 type conversation struct {
 	responseStore *ResponseStore
 	workspace     string
-	body          []byte // of the call, with what was said before in its input
+	body          []byte // of the call, with the earlier items in its input
 	previous      string // previous_response_id
-	store         bool   // the answer is to be kept
-	unkept        bool   // the caller wants it to be, but it is not
+	store         bool   // the response must be stored
+	unkept        bool   // the caller requests storage, but the response is not stored
 }
 
-// begin reads what a call says of responses kept by the gateway: it puts the items of
-// previous_response_id before the input, and items in the place of references to them.
-// Fault.InvalidParameter when there is no such response in the workspace.
+// begin resolves the stored responses that a call refers to. It inserts the items of
+// previous_response_id before the input, and replaces item references with the items. The error
+// is fault.InvalidParameter when the workspace does not have such a response.
 func (k *ResponseStore) begin(ctx context.Context, workspace string, body []byte) (*conversation, error) {
 	c := &conversation{responseStore: k, workspace: workspace, body: body}
 	store, _ := splice.Find(body, "store")
@@ -59,9 +58,8 @@ func (k *ResponseStore) begin(ctx context.Context, workspace string, body []byte
 	return c, nil
 }
 
-// edits are what makes a call that goes on from a response of the gateway, or refers to
-// items of one, such that a provider with responses of its own can serve it: none for any
-// other call.
+// edits returns the edits that let a provider with its own responses serve a call that continues
+// from a response of the gateway, or refers to its items. It returns none for any other call.
 func (k *ResponseStore) edits(ctx context.Context, workspace string, ep llm.Endpoint, d *splice.Doc) ([]splice.Edit, error) {
 	if k == nil || ep != llm.CreateModelResponse && ep != llm.CountResponseInputTokens {
 		return nil, nil
@@ -80,14 +78,14 @@ func (k *ResponseStore) edits(ctx context.Context, workspace string, ep llm.Endp
 	return f.edits(ctx, d)
 }
 
-// answering tells the encoder of the answer what it says of being kept.
+// answering sets the storage fields of the response for its encoder.
 func (c *conversation) answering(a *dialect.ResponseContext) {
 	if c != nil {
 		a.Store, a.Previous = c.store, c.previous
 	}
 }
 
-// header adds the line that says that an answer is not kept although it should be.
+// header adds the header that reports that a response is not stored although it should be.
 func (c *conversation) header(h wire.Header) wire.Header {
 	if c != nil && c.unkept {
 		h = append(h, wire.Field{Name: prefix + "response-stored", Value: "false"})
@@ -95,33 +93,33 @@ func (c *conversation) header(h wire.Header) wire.Header {
 	return h
 }
 
-// saveResponse keeps a whole answer. It returns the answer to give, which says when it is not
-// kept.
+// saveResponse stores a buffered response. It returns the response to send, with store set to
+// false when storing failed.
 func (c *conversation) saveResponse(body []byte) []byte {
 	if c == nil || !c.store || c.take(body) {
 		return body
 	}
 	d := newDoc()
 	defer docs.Put(d)
-	if splice.Scan(body, d) != nil { // what dialects write is JSON: cannot happen
+	if splice.Scan(body, d) != nil { // dialects write JSON: cannot happen
 		return body
 	}
 	return d.Apply([]splice.Edit{splice.Set("store", []byte("false"))})
 }
 
-// saveStream keeps what a stream has come to, when it has come to its end. It is called
-// before the last event is given, so that the caller can go on from the answer at once.
+// saveStream stores the result of a completed stream. It runs before the last event is sent, so
+// that the caller can continue from the response immediately.
 func (c *conversation) saveStream(enc dialect.EventEncoder) {
 	if c == nil || !c.store {
 		return
 	}
 	if e, ok := enc.(interface{ Response() []byte }); ok && e.Response() != nil {
 		c.take(e.Response())
-		c.store = false // it ends once
+		c.store = false // a stream ends once
 	}
 }
 
-// take hands a response to the keeper and reports whether that worked.
+// take stores a response and reports whether that succeeded.
 func (c *conversation) take(response []byte) bool {
 	id, _ := splice.Find(response, "id")
 	name, _ := splice.Unquote(id)

@@ -9,17 +9,17 @@ import (
 	"sluice/internal/splice"
 )
 
-// itemReference is the type of an item that stands for one that was kept:
-// {"type":"item_reference","id":"fc_0193f3a04c1e7b6f9d2a0c6d2"}. Libraries send them in place of
-// what the model said before, as long as they were not told that nothing is stored.
+// itemReference is the type of an item that refers to a stored item:
+// {"type":"item_reference","id":"fc_0193f3a04c1e7b6f9d2a0c6d2"}. Libraries send it in place of
+// earlier output of the model, unless a response reported that it was not stored.
 // Source: https://platform.openai.com/docs/api-reference/responses/create, read 2026-11.
 const itemReference = "item_reference"
 
-// refers reports whether there may be a reference in a text.
+// refers reports whether a text may contain a reference.
 func refers(text []byte) bool { return bytes.Contains(text, []byte(itemReference)) }
 
-// hasReferences reports whether a list of items has one that stands for another: by its type, or
-// without one as {"id":"msg_1"}.
+// hasReferences reports whether a list of items contains a reference: by its type, or without a
+// type as {"id":"msg_1"}.
 func hasReferences(items []byte) bool {
 	for item := range splice.Elements(items) {
 		kind, typed := splice.Find(item, "type")
@@ -37,25 +37,25 @@ func hasReferences(items []byte) bool {
 	return false
 }
 
-// maxReferences is to how many responses the items of one call may refer.
+// maxReferences is the maximum number of responses that the items of one call may refer to.
 const maxReferences = 256
 
-// finder puts what the gateway keeps into one call. Plain leaves out what only the provider
-// that said it understands.
+// finder inserts stored items into one call. plain omits what only the provider that created an
+// item can read.
 type finder struct {
 	responseStore *ResponseStore
 	workspace     string
 	plain         bool
 	goesOn        bool
-	before        []byte // what was said before, as items with their commas
+	before        []byte // earlier items, separated by commas
 	known         map[string]exchanged
 }
 
-// exchanged is a response that is kept: both are lists of items.
+// exchanged is a stored response: two lists of items.
 type exchanged struct{ input, output []byte }
 
-// goOn begins the call with what was said until a response was made and in it.
-// Fault.InvalidParameter when there is none of that id.
+// goOn makes the call continue from a response, with the items before it and in it. The error is
+// fault.InvalidParameter when the response is unknown.
 func (f *finder) goOn(ctx context.Context, id string) error {
 	if f.responseStore == nil || !responses.IsID(id) {
 		return unknownResponse(id)
@@ -78,8 +78,8 @@ func (f *finder) response(ctx context.Context, id string) (exchanged, error) {
 	return exchanged{input, output}, err
 }
 
-// edits put what goes before the call there, and what its items refer to in their place. An
-// input that is no list stays as it is, for the codec to refuse.
+// edits returns the edits that insert the earlier items and replace references with their items.
+// An input that is not a list is unchanged; the codec refuses it.
 func (f *finder) edits(ctx context.Context, d *splice.Doc) ([]splice.Edit, error) {
 	var edits []splice.Edit
 	if f.goesOn {
@@ -104,8 +104,8 @@ func (f *finder) edits(ctx context.Context, d *splice.Doc) ([]splice.Edit, error
 	return append(edits, splice.Set("input", append(list, ']'))), nil
 }
 
-// referred is what an item refers to; nil when it is no reference, or one to something that
-// the gateway does not keep: that is for the provider or the codec to judge.
+// referred returns the item that a reference refers to. It returns nil for any other item, and
+// for a reference that the gateway does not store. The provider or the codec checks those.
 func (f *finder) referred(ctx context.Context, item []byte) ([]byte, error) {
 	if f.responseStore == nil || splice.Text(item, "type") != itemReference {
 		return nil, nil

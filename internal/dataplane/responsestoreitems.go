@@ -9,7 +9,7 @@ import (
 	"sluice/internal/splice"
 )
 
-// asItems is an input as a list of items: one that is a plain text is one message.
+// asItems returns an input as a list of items. A string becomes one message.
 func asItems(input []byte) []byte {
 	if len(input) == 0 || input[0] != '"' {
 		return input
@@ -25,15 +25,15 @@ func asItems(input []byte) []byte {
 	return w.B
 }
 
-// contextItemTypes are the types of items that a conversation goes on from; others, like the
-// pictures that were drawn, are shown to the caller alone.
+// contextItemTypes are the types of items that a conversation continues from. Other items, such
+// as generated images, are only for the caller.
 var contextItemTypes = map[string]bool{
 	"": true, "message": true, "reasoning": true, "function_call": true, "function_call_output": true, "custom_tool_call": true, "custom_tool_call_output": true,
 }
 
-// appendContextItems appends the items of a list that a conversation goes on from, with
-// commas and without brackets. Plain ones carry no ids, which mean nothing to another
-// keeper, and no thoughts, which nobody but their thinker can use.
+// appendContextItems appends the items of a list that a conversation continues from, with commas
+// and without brackets. With plain, it omits ids, which are unknown to another store, and
+// reasoning, which only its own provider can use.
 func appendContextItems(dst, list []byte, plain bool) []byte {
 	for item := range splice.Elements(list) {
 		kind := splice.Text(item, "type")
@@ -55,7 +55,7 @@ func appendItem(dst, item []byte) []byte {
 	return append(dst, item...)
 }
 
-// without is an object without some of its members.
+// without returns an object without the named members.
 func without(raw []byte, names ...string) []byte {
 	d := newDoc()
 	defer docs.Put(d)
@@ -69,8 +69,8 @@ func without(raw []byte, names ...string) []byte {
 	return d.Apply(edits)
 }
 
-// listed is a list of items as they are shown again: each has a type and an id, and a
-// message its content as a list of parts. Unique is part of the ids that are made.
+// listed returns a list of items in the form that the API lists them: each has a type and an id,
+// and the content of a message is a list of parts. unique is part of the generated ids.
 func listed(list []byte, unique string) []byte {
 	unique = strings.TrimPrefix(unique, responses.ID(""))
 	out := []byte{'['}
@@ -85,7 +85,7 @@ func listed(list []byte, unique string) []byte {
 	return append(out, ']')
 }
 
-// idPrefixes begin the ids of items, by their types.
+// idPrefixes are the prefixes of item ids, by item type.
 var idPrefixes = map[string]string{
 	"message": "msg_", "reasoning": "rs_", "function_call": "fc_", "function_call_output": "fco_", "custom_tool_call": "ctc_", "custom_tool_call_output": "ctco_",
 }
@@ -110,7 +110,7 @@ func shown(item []byte, unique string) []byte {
 	return d.Apply(edits)
 }
 
-// inParts is a plain content as a list of one part.
+// inParts returns a string content as a list of one part.
 func inParts(text []byte, role string) []byte {
 	kind := "input_text"
 	if role == "assistant" {

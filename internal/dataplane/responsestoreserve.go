@@ -13,8 +13,8 @@ import (
 	"sluice/internal/splice"
 )
 
-// serves reports whether a call asks for a response that the gateway made: its id says
-// so. All others are their providers' to answer.
+// serves reports whether a call is for a response that the gateway created, as its id shows.
+// Providers serve all others.
 func (k *ResponseStore) serves(m llm.Match) bool {
 	switch m.Endpoint {
 	case llm.GetModelResponse, llm.DeleteModelResponse, llm.ListResponseInputItems:
@@ -24,8 +24,8 @@ func (k *ResponseStore) serves(m llm.Match) bool {
 	}
 }
 
-// buildResponse makes the body of the answer. Fault.NotFound when the workspace has no such
-// response, fault.InvalidParameter for a query that cannot be served.
+// buildResponse returns the body of the response. The error is fault.NotFound when the workspace
+// does not have the stored response, and fault.InvalidParameter for an unsupported query.
 // Source: https://platform.openai.com/docs/api-reference/responses/get, read 2026-11.
 func (k *ResponseStore) buildResponse(ctx context.Context, workspace string, m llm.Match, query string) ([]byte, error) {
 	id, err := url.PathUnescape(m.ID)
@@ -68,14 +68,14 @@ func named404(err error, id string) error {
 	return err
 }
 
-// Items in one page of input items.
+// Numbers of items in one page of input items.
 const (
 	itemsDefault = 20
 	itemsMax     = 100
 )
 
-// page is one page of a list of items: the newest first unless order says asc, behind
-// the item of after, at most limit.
+// page returns one page of a list of items: the newest first unless order is asc, starting after
+// the item named by after, with at most limit items.
 // Source: https://platform.openai.com/docs/api-reference/responses/input-items, read 2026-11.
 func page(list []byte, q url.Values) ([]byte, error) {
 	limit := itemsDefault

@@ -10,11 +10,12 @@ import (
 	"sluice/internal/provider/transport"
 )
 
-// retryInfoMax is how much of an error is read in search of the delay in it.
+// retryInfoMax is the maximum size, in bytes, of the part of an error that is searched for a
+// delay.
 const retryInfoMax = 64 << 10
 
-// noteRetryInfo puts the delay that Google names in the body of an error into Retry-After, where
-// the gateway's own retries and all clients look for it.
+// noteRetryInfo copies the delay in the body of a Google error to Retry-After, where the
+// gateway's own retries and all clients read it.
 func (a *attempt) noteRetryInfo(resp *transport.Response) {
 	if resp.Status != 429 && resp.Status != 503 || !a.unified() || a.plan.Endpoint.Error != "google" || resp.Header.Has("retry-after") || !plainEncoding(resp.Header) {
 		return

@@ -11,14 +11,14 @@ import (
 	"sluice/internal/splice"
 )
 
-// rules are an endpoint's changes to bodies in the words of the dialects.
+// rules are an endpoint's changes to bodies, in the form that dialects use.
 type rules struct {
 	request  dialect.RequestRules
 	response dialect.ResponseRules
 }
 
-// ruleCache keeps the rules of every endpoint that was called: there are as many as
-// the specifications have, and they never change.
+// ruleCache caches the rules of every called endpoint. The number of endpoints is fixed by the
+// specifications, and the rules never change.
 type ruleCache struct{ known sync.Map } // *provider.Endpoint to *rules
 
 func (b *ruleCache) lookup(p *provider.Plan) *rules {
@@ -29,8 +29,8 @@ func (b *ruleCache) lookup(p *provider.Plan) *rules {
 	return r.(*rules)
 }
 
-// responseRules are the changes to an attempt's answer. A caller who asks for it gets
-// the provider's own finish reasons and extras.
+// responseRules returns the changes to an attempt's response. Without strict compliance, the
+// caller receives the provider's own finish reasons and extra fields.
 // Source: contract/dataplane.md 1.1, strict compliance.
 func (g *Gateway) responseRules(a *attempt) dialect.ResponseRules {
 	r := g.rules.lookup(a.plan).response
@@ -72,7 +72,7 @@ func translate(s *provider.Spec, e *provider.Endpoint) *rules {
 	return r
 }
 
-// deepestFirst orders paths so that none is renamed away above another.
+// deepestFirst sorts paths by depth, so that a rename does not remove the parent of a later path.
 func deepestFirst(m map[string]string) []string {
 	keys := slices.Sorted(maps.Keys(m))
 	slices.SortStableFunc(keys, func(a, b string) int { return depth(b) - depth(a) })

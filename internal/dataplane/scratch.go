@@ -14,38 +14,37 @@ import (
 	"sluice/internal/wire"
 )
 
-// scratch is what a request is served in. Making it anew for each would cost more than the
-// gateway's own work, so that it is lent from one request to the next. An exchange has it
-// to itself; of its attempts, which follow one another, the one at hand has it.
+// scratch is pooled per-request memory. Allocating it per request would cost more than the
+// gateway's own work. One exchange uses it at a time, and its attempts use it one after another.
 type scratch struct {
 	exchange       exchange
 	attempt        attempt
-	visit          routing.Try                           // of the exchange, made once
-	detach         func(context.Context) context.Context // of the attempt's call, made once
-	body           wire.Spool                            // the client's
-	responseSpool  wire.Spool                            // the upstream's
+	visit          routing.Try                           // of the exchange, created once
+	detach         func(context.Context) context.Context // of the attempt's call, created once
+	body           wire.Spool                            // of the client
+	responseSpool  wire.Spool                            // of the upstream
 	values         provider.Values
 	plan           provider.Plan
 	sent           wire.Header // to the upstream, without the credential
-	signed         wire.Header // and with it
+	signed         wire.Header // to the upstream, with the credential
 	clientHeader   wire.Header // to the client
 	signing        sign.Request
 	request        transport.Request
 	responseBuffer transport.ResponseBuffer
-	opened         opened // the body of answer, where its beginning was looked at
+	opened         opened // the response body, if its beginning was read
 
-	caller      []quota.Hold    // taken from the limits of the caller
-	holds       []quota.Hold    // taken by the attempt
-	rateHolds   []quota.Hold    // those of them that are rates, while they are gathered
-	both        []quota.Hold    // of the caller and the attempt, asked in one
-	call        quota.Call      // as policies look at it
-	reservation *reservation    // of the attempt; made for the first call that is metered
-	used        []int64         // of either
-	charges     []ledger.Charge // of its line
-	closing     []byte          // that line
-	terms       []catalog.Term  // of its bill
+	caller      []quota.Hold    // held in the caller's limits
+	holds       []quota.Hold    // held by the attempt
+	rateHolds   []quota.Hold    // the rates among holds, while they are collected
+	both        []quota.Hold    // of the caller and the attempt, checked together
+	call        quota.Call      // as policies match it
+	reservation *reservation    // of the attempt; created for the first metered call
+	used        []int64         // of the caller or the attempt
+	charges     []ledger.Charge // of its ledger entry
+	closing     []byte          // the closing ledger entry
+	terms       []catalog.Term  // of the bill
 	termText    []byte
-	heads       []byte // of the record: header lines, secrets masked
+	heads       []byte // of the record: headers with masked secrets
 }
 
 var scratchPool = sync.Pool{New: func() any {
@@ -57,14 +56,13 @@ var scratchPool = sync.Pool{New: func() any {
 	return r
 }}
 
-// acquireScratch takes a room for a request.
+// acquireScratch returns a scratch from the pool.
 func acquireScratch() *scratch { return scratchPool.Get().(*scratch) }
 
-// release gives the room back without a trace of the request. Nothing of the exchange may
-// be in anybody's hands any more: after a panic, where that is not known, the room is
-// left to the collector.
+// release clears the scratch and returns it to the pool. Nothing may reference the exchange any
+// more. After a panic that is uncertain, so the scratch is left to the garbage collector.
 func (r *scratch) release() {
-	r.exchange = exchange{} // one by one: together they would be made on the stack first
+	r.exchange = exchange{} // one by one: a combined literal would be built on the stack first
 	r.attempt.reset()
 	r.plan = provider.Plan{}
 	r.signing = sign.Request{}
@@ -88,13 +86,13 @@ func (r *scratch) release() {
 	scratchPool.Put(r)
 }
 
-// resetHeader is a header's space, with nothing in it to hold on to.
+// resetHeader empties a header, keeps its capacity and clears its references.
 func resetHeader(h wire.Header) wire.Header {
 	clear(h[:cap(h)])
 	return h[:0]
 }
 
-// fresh is the map for an attempt's values, empty.
+// fresh returns the empty map for an attempt's values.
 func (r *scratch) fresh() provider.Values {
 	clear(r.values)
 	return r.values

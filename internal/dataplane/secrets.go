@@ -7,16 +7,17 @@ import (
 	"sluice/internal/credential"
 )
 
-// Secrets reads what stored providers keep in external secret managers:
-// *secretref.Reader.
+// Secrets reads the credentials of saved providers from external secret managers.
+// *secretref.Reader implements it.
 type Secrets interface {
-	// Read returns values of credential fields by their names; fault.SecretUnavailable
-	// when one cannot be had, the error of ctx when that ends first.
+	// Read returns the values of credential fields by their names. The error is
+	// fault.SecretUnavailable when a value is unavailable, or the error of ctx when that ends
+	// first.
 	Read(ctx context.Context, uses []credential.SecretUse) (map[string]string, error)
 }
 
-// withSecrets is a copy of an account in which the mapped fields hold what the secret
-// managers say. A mapped value beats a stored one.
+// withSecrets returns a copy of an account with the values from the secret managers in the mapped
+// fields. A mapped value replaces a stored one.
 // Source: contract/identity-and-governance.md section 12.
 func (g *Gateway) withSecrets(ctx context.Context, acct *credential.Account) (*credential.Account, error) {
 	read, err := g.Secrets.Read(ctx, acct.Secrets)

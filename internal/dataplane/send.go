@@ -15,8 +15,8 @@ import (
 	"sluice/internal/wire"
 )
 
-// send calls the upstream, again as often as the target's retry policy says. It
-// ends with a response head in a.resp, or with why there is none.
+// send calls the upstream and retries by the target's retry policy. It sets the response in
+// a.resp, or returns the error.
 // Source: contract/dataplane.md 4.1.
 func (g *Gateway) send(ctx context.Context, a *attempt) error {
 	g.pollBefore(ctx, a.x)
@@ -30,7 +30,7 @@ func (g *Gateway) send(ctx context.Context, a *attempt) error {
 			if err := g.resend(ctx, a, resp); err != nil {
 				return err
 			}
-			n-- // it does not count as a retry
+			n-- // a resend does not count as a retry
 			continue
 		}
 		status, head := 0, wire.Header(nil)
@@ -55,9 +55,9 @@ func (g *Gateway) send(ctx context.Context, a *attempt) error {
 		}
 		if resp != nil {
 			a.noteRetried(resp)
-			_ = resp.Body.Close() // this answer is given up for another try
+			_ = resp.Body.Close() // the retry replaces this response
 		}
-		a.first, a.translator = nil, nil // and so is the beginning of its stream
+		a.first, a.translator = nil, nil // the retry has a new stream
 		g.Metrics.retry(a)
 		waited += wait
 		if err := background.Sleep(ctx, wait); err != nil {
@@ -66,18 +66,18 @@ func (g *Gateway) send(ctx context.Context, a *attempt) error {
 		if err := g.reserveRetry(ctx, a, err); err != nil {
 			return err
 		}
-		a.log().Usage = llm.Usage{} // that of the try before is on the ledger
+		a.log().Usage = llm.Usage{} // the ledger has the usage of the previous try
 	}
 }
 
-// curable reports whether a call that ended in err, which is no timeout, may go better when
-// it is made again: what was refused before anything was sent is refused again.
+// curable reports whether a retry may help after a call that ended with err, other than a
+// timeout. A call that was refused before anything was sent would be refused again.
 func curable(err error) bool {
 	return err == nil || fault.Has(err, fault.UpstreamUnreachable) || fault.Has(err, fault.UpstreamFailed) || fault.Has(err, fault.UpstreamInvalid)
 }
 
-// retryCount is 0 when no retry was made or configured, n when the nth retry
-// succeeded, -1 when retries were configured and used up or a wait was refused.
+// retryCount returns 0 without a retry or a retry policy, and n when the nth retry succeeded. It
+// returns -1 when all retries were used, or when a wait was refused.
 // Source: contract/dataplane.md part 2.
 func retryCount(a *attempt, n int, refused bool, status int, err error) int {
 	if a.target.Retry == nil {
@@ -90,8 +90,8 @@ func retryCount(a *attempt, n int, refused bool, status int, err error) int {
 	return n
 }
 
-// call signs the request and sends it once. The answer may be made in a room that no
-// other answer is read from meanwhile; nil makes it a new one.
+// call signs the request and sends it once. buf must not be in use by another response; nil
+// allocates a new one.
 func (g *Gateway) call(ctx context.Context, a *attempt, buf *transport.ResponseBuffer) (*transport.Response, error) {
 	r := a.x.scratch
 	r.signed = append(r.signed[:0], a.header...)
@@ -107,7 +107,7 @@ func (g *Gateway) call(ctx context.Context, a *attempt, buf *transport.ResponseB
 	a.outlives = nil
 	switch {
 	case buf == nil || a != &r.attempt:
-	case a.x.passes != nil && !a.body.Replayable(): // the time to take the body ends the call, too
+	case a.x.passes != nil && !a.body.Replayable(): // the upload timeout also ends the call
 		ctx = g.detach(ctx, a)
 	default:
 		r.request.Detach = r.detach
@@ -121,7 +121,7 @@ func (g *Gateway) call(ctx context.Context, a *attempt, buf *transport.ResponseB
 	ctx, answered := g.cancelOnStalledUpload(ctx, a)
 	resp, err := g.Client.Do(ctx, &r.request)
 	err = answered(err)
-	a.sentUpstream = a.sentUpstream || reached(err) // a request may take several calls
+	a.sentUpstream = a.sentUpstream || reached(err) // a request may consist of several calls
 	if unsentErr := g.unsent(err); unsentErr != nil {
 		return nil, unsentErr
 	}
@@ -129,7 +129,7 @@ func (g *Gateway) call(ctx context.Context, a *attempt, buf *transport.ResponseB
 		return nil, err
 	}
 	if err := a.decodeBody(resp); err != nil {
-		_ = resp.Body.Close() // nobody can read it
+		_ = resp.Body.Close() // it cannot be decoded
 		return nil, err
 	}
 	a.upstream, a.got = int32(resp.Status), resp.Header
@@ -140,24 +140,25 @@ func (g *Gateway) call(ctx context.Context, a *attempt, buf *transport.ResponseB
 	}
 	a.noteRetryInfo(resp)
 	a.judge(resp, buf != nil)
-	a.stream = a.stream || a.x.bodyNotParsed && a.unified() && eventStream(resp.Header) // what asked for it was not read
+	a.stream = a.stream || a.x.bodyNotParsed && a.unified() && eventStream(resp.Header) // the request for a stream was not parsed
 	if a.stream && a.unified() && resp.Status == 200 && (eventStream(resp.Header) || a.textStream(resp.Header)) {
 		g.translateStream(a, resp)
 		if resp.Status, err = g.peek(a, resp); err != nil {
-			_ = resp.Body.Close() // there was no answer in it
+			_ = resp.Body.Close() // the stream contained no response
 			return nil, err
 		}
 	}
 	return resp, nil
 }
 
-// reached reports whether a provider may have seen a whole call that ended in err.
+// reached reports whether a provider may have received the complete call that ended with err.
 func reached(err error) bool {
 	var upload *transport.BodyError
 	return err == nil || !errors.As(err, &upload) && !fault.Has(err, fault.UpstreamUnreachable) && !fault.Has(err, fault.AddressRefused)
 }
 
-// headTimeout is what the request says, else the target, else the deployment.
+// headTimeout returns the timeout of the request, or else of the target, or else of the
+// deployment.
 func (g *Gateway) headTimeout(a *attempt) time.Duration {
 	switch {
 	case a.x.ctl.timeout > 0:

@@ -10,13 +10,12 @@ import (
 	"sluice/internal/wire"
 )
 
-// Serve answers one request of a client. The steps are those of a request's life;
-// the first that fails ends it, and reply renders what came of it. Whatever
-// happens, settle has the last word: every answered attempt is on record before
-// the client sees the end of the answer.
+// Serve handles one client request. The first step that fails ends it, and respond sends the
+// result. finishRequest always runs last. Every attempt with a response is recorded before the
+// client receives the end of the response.
 //
-// The error is for the front alone: the client is gone, or the answer had to be
-// cut; then the connection must not be used again.
+// The error is for the HTTP front only: the client has disconnected, or the response was cut. In
+// both cases the connection must not be reused.
 func (g *Gateway) Serve(ctx context.Context, req *wire.Request, out wire.Responder) error {
 	return g.serve(ctx, g.newExchange(req, out))
 }
@@ -31,7 +30,7 @@ func (g *Gateway) serve(ctx context.Context, x *exchange) (err error) {
 	return g.respond(ctx, x, g.checkDeferred(ctx, x, err))
 }
 
-// admit finds out who calls and whether they may, before a byte of the body is read.
+// admit identifies the caller and checks its permissions and limits, before the body is read.
 func (g *Gateway) admit(ctx context.Context, x *exchange) error {
 	if err := g.identify(x); err != nil {
 		return err
@@ -48,8 +47,8 @@ func (g *Gateway) admit(ctx context.Context, x *exchange) error {
 	return g.authorise(x)
 }
 
-// intake finds out what is asked and how it shall be routed. The body is decoded
-// no further than that needs.
+// intake determines the endpoint and the routing of a request. It decodes the body only as far as
+// needed.
 func (g *Gateway) intake(_ context.Context, x *exchange) error {
 	if err := g.readBody(x); err != nil {
 		return err
@@ -61,7 +60,7 @@ func (g *Gateway) intake(_ context.Context, x *exchange) error {
 		x.accountInPath()
 	}
 	if g.States.serves(x.match) {
-		return nil // needs no target
+		return nil // it does not need a target
 	}
 	if x.match.Endpoint == llm.RunPrompt {
 		if err := g.openPrompt(x); err != nil {
@@ -77,10 +76,10 @@ func (g *Gateway) intake(_ context.Context, x *exchange) error {
 	return checkUnread(x)
 }
 
-// try is one attempt at one target, called by the walk: from the call as the
-// client made it to an answer in hand. A stream is relayed to its end in here,
-// because a stream that dies may go on at the next target. An answer of our own is in
-// hand as soon as the call is shaped.
+// try makes one attempt at one target; the walk calls it. It runs all steps from the client's
+// call to a received response. It relays a stream to its end, because a failed stream may
+// continue at the next target. A response of the gateway itself is complete once the call is
+// shaped.
 func (g *Gateway) try(ctx context.Context, a *attempt) (err error) {
 	defer func() { g.finish(a, err) }()
 	for _, step := range [...]func(context.Context, *attempt) error{g.checkGuardrails, g.expand, g.resolve, g.shape, g.reserve, g.send, g.receive, g.stream} {
@@ -91,12 +90,12 @@ func (g *Gateway) try(ctx context.Context, a *attempt) (err error) {
 	return nil
 }
 
-// finishRequest closes what the request held open and turns a panic into an answer.
+// finishRequest releases what the request holds and turns a panic into an error response.
 func (g *Gateway) finishRequest(ctx context.Context, x *exchange, panicked any, err error) error {
 	if panicked != nil {
 		err = fmt.Errorf("panic while serving %s: %v", x.match.Endpoint, panicked)
 		g.Log.Error("panic while serving request", "request_id", x.id, "trace_id", x.trace.id, "error", err.Error(), "stack", stack())
-		if a := x.last; a != nil && !a.recorded { // what it holds of limits is given back, and its line closed
+		if a := x.last; a != nil && !a.recorded { // releases its holds and closes its ledger entry
 			a.fault = fault.Wrap(fault.Internal, err)
 			a.status = a.fault.HTTPStatus()
 			g.record(a, record.Failed)
@@ -105,7 +104,7 @@ func (g *Gateway) finishRequest(ctx context.Context, x *exchange, panicked any, 
 			err = g.respondError(x, fault.Wrap(fault.Internal, err))
 		}
 	}
-	_ = g.checkDeferred(ctx, x, nil) // behind a panic: whatever they say, the request counts
+	_ = g.checkDeferred(ctx, x, nil) // after a panic: the request counts in any case
 	g.releaseCallerHolds(x)
 	took := g.Clock.Now().Sub(x.started)
 	g.Metrics.done(x, took.Seconds())

@@ -17,28 +17,28 @@ import (
 	"sluice/internal/tokens"
 )
 
-// What a response of a realtime conversation uses at most, in tokens, where the catalog
-// does not know.
+// Maximum usage of a response in a realtime conversation, in tokens, when the catalog does not
+// state it.
 const (
 	realtimeInput  = 32_000
 	realtimeOutput = 4_096
 )
 
-// session is the money of a realtime conversation. Each response has a line of its own on
-// the ledger, reserved before it is asked for, or when the provider begins one by itself,
-// and closed by the usage that it ends with; responses at once share one. Frames of both
-// sides are noted by different goroutines.
+// session accounts for the cost of a realtime conversation. Each response has its own ledger
+// entry. The entry is reserved when the client requests a response or the provider begins one. It
+// is closed with the usage at the end of the response. Concurrent responses share one entry. Two
+// goroutines call it, one for each side.
 // Source: docs/money.md; https://platform.openai.com/docs/api-reference/realtime, read 2026-11.
 type session struct {
 	g *Gateway
 	a *attempt
 
-	mu            sync.Mutex // guards what follows, and the stake of the attempt
-	openResponses int        // responses under way
-	used          llm.Usage  // of those that are done, of the line that is open
-	last          int64      // tokens of input of the last one that was done
-	textEvents    []byte     // events of text since the last one
-	all           llm.Usage  // of closed lines
+	mu            sync.Mutex // guards the fields below and the reservation of the attempt
+	openResponses int        // responses in progress
+	used          llm.Usage  // of the completed responses in the open entry
+	last          int64      // input tokens of the last completed response
+	textEvents    []byte     // text events since the last entry was closed
+	all           llm.Usage  // of closed entries
 	spend         record.Spend
 	terms         []catalog.Term
 	transcription transcriptionMeter
@@ -50,11 +50,11 @@ func newSession(g *Gateway, a *attempt) *session {
 	return s
 }
 
-// maxEventBytes bounds the events that are kept for counting a response that breaks off.
+// maxEventBytes is the maximum size of the buffered events for counting an interrupted response.
 const maxEventBytes = 256 << 10
 
-// fromClient notes an event of the caller; its error is that a limit refuses the response
-// that it asks for.
+// fromClient processes an event of the client. It returns an error when a limit refuses the
+// response that the event requests.
 func (s *session) fromClient(ctx context.Context, data []byte) error {
 	kind := splice.Text(data, "type")
 	s.mu.Lock()
@@ -68,8 +68,8 @@ func (s *session) fromClient(ctx context.Context, data []byte) error {
 	return nil
 }
 
-// fromProvider notes an event of the provider; its error is that a limit refuses the
-// response that it begins.
+// fromProvider processes an event of the provider. It returns an error when a limit refuses the
+// response that the event begins.
 func (s *session) fromProvider(ctx context.Context, data []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,7 +95,7 @@ func (s *session) fromProvider(ctx context.Context, data []byte) error {
 	return nil
 }
 
-// reserve opens a line unless one is open.
+// reserve opens a ledger entry unless one is open.
 func (s *session) reserve(ctx context.Context) error {
 	if s.a.reservation.reserved() {
 		return nil
@@ -105,7 +105,7 @@ func (s *session) reserve(ctx context.Context) error {
 	return err
 }
 
-// close closes the line with what was used under it.
+// close closes the ledger entry with its usage.
 func (s *session) close(e outcome) {
 	st, a := s.a.reservation, s.a
 	if !st.reserved() {
@@ -122,7 +122,7 @@ func (s *session) close(e outcome) {
 	st.holds, s.used, s.textEvents = nil, llm.Usage{}, s.textEvents[:0]
 }
 
-// addSpend adds a closed line to what the record of the conversation says.
+// addSpend adds a closed ledger entry to the record of the conversation.
 func (s *session) addSpend(st *reservation) {
 	one, o := st.spend(s.a.x.scratch), &st.finalCharge
 	s.g.Metrics.spent(s.a.spec.ID, &one)
@@ -142,9 +142,9 @@ func (s *session) addSpend(st *reservation) {
 	total.Cost, total.MaxCost, total.Version, total.Unpriced = quota.Plus(total.Cost, one.Cost), max(total.MaxCost, one.MaxCost), one.Version, cmp.Or(total.Unpriced, one.Unpriced)
 }
 
-// end closes what is open and hands the record what the whole conversation used. A
-// response that broke off counts with the input of the one before it and what was said; one
-// that never began counts nothing.
+// end closes the open ledger entry and sets the total usage of the conversation in the record. An
+// interrupted response counts with the input of the previous one and the text received. A
+// response that never began counts nothing.
 func (s *session) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -162,7 +162,7 @@ func (s *session) end() {
 	s.a.log().Usage, s.a.log().Spend = s.all, s.spend
 }
 
-// refusedEvent is a refusal as an event of the conversation.
+// refusedEvent returns a refusal as an event of the conversation.
 func refusedEvent(f *fault.Error) []byte {
 	return append([]byte(`{"type":"error",`), f.Body(fault.Model)[1:]...)
 }

@@ -17,9 +17,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// shape makes the upstream call of the client's: its address, its headers and its
-// body. What the target changes is spliced into the client's bytes; all others stay
-// as they came.
+// shape builds the upstream call from the client's: its address, its headers and its body. The
+// target's changes are edited into the client's bytes; all other bytes are unchanged.
 // Source: contract/dataplane.md 3.1 and 6.2.
 func (g *Gateway) shape(ctx context.Context, a *attempt) error {
 	if err := g.planCall(ctx, a); err != nil {
@@ -67,7 +66,8 @@ func (g *Gateway) planCall(ctx context.Context, a *attempt) error {
 	return nil
 }
 
-// wantsStream is what the body says of streaming once the target's parameters are in it.
+// wantsStream reports whether the body requests a stream, after the target's parameters are
+// applied.
 // Source: contract/dataplane.md 3.1.
 func (a *attempt) wantsStream() bool {
 	if t := a.target; a.x.form != nil || len(t.Default)+len(t.Override)+len(t.Drop) == 0 {
@@ -76,13 +76,13 @@ func (a *attempt) wantsStream() bool {
 	return a.param("stream").Type == gjson.True
 }
 
-// customHost is the base that replaces the provider's: the header's, else the
-// target's, else the saved provider's.
+// customHost returns the base URL that replaces the provider's: from the header, or else the
+// target, or else the saved provider.
 func (a *attempt) customHost() string {
 	return cmp.Or(a.x.ctl.customHost, a.target.CustomHost, a.values["custom_host"])
 }
 
-// shapeBody applies what the target asks for and what the provider needs.
+// shapeBody applies the target's changes and the provider's rules to the body.
 func (g *Gateway) shapeBody(ctx context.Context, a *attempt) error {
 	x := a.x
 	if x.direct != nil && sign.Hashes(a.plan.Auth, a.values) {
@@ -121,8 +121,8 @@ func (g *Gateway) shapeBody(ctx context.Context, a *attempt) error {
 	return nil
 }
 
-// shapeNative shapes a body that comes and goes in the provider's own words: what the config
-// changes is all that is ours to change.
+// shapeNative shapes a body in the provider's own format. It applies only the changes of the
+// config.
 func (g *Gateway) shapeNative(a *attempt, s dialect.Shaping) error {
 	var edits []splice.Edit
 	if a.x.doc != nil {
@@ -131,8 +131,7 @@ func (g *Gateway) shapeNative(a *attempt, s dialect.Shaping) error {
 	return g.setNativeBody(a, edits)
 }
 
-// shapeUnified shapes a JSON body of a typed route for a provider that speaks the caller's
-// shape.
+// shapeUnified shapes a JSON body of a typed route for a provider that uses the caller's format.
 func (g *Gateway) shapeUnified(ctx context.Context, a *attempt, s dialect.Shaping) error {
 	x := a.x
 	if err := g.Dialect.Check(x.match.Endpoint, x.doc, s); err != nil {
@@ -172,7 +171,7 @@ func (g *Gateway) shapeUnified(ctx context.Context, a *attempt, s dialect.Shapin
 	return nil
 }
 
-// shapeForm shapes a form, whose files are sent as they came.
+// shapeForm shapes a form. Its files are sent unchanged.
 func (g *Gateway) shapeForm(a *attempt, s dialect.Shaping) error {
 	x := a.x
 	if err := g.Dialect.CheckForm(x.match.Endpoint, x.form, s); err != nil {
@@ -187,13 +186,13 @@ func (g *Gateway) shapeForm(a *attempt, s dialect.Shaping) error {
 	return err
 }
 
-// shaping is what the target's config asks for.
+// shaping returns the changes that the target's config requests.
 func (a *attempt) shaping() dialect.Shaping {
 	return dialect.Shaping{Default: params(a.target.Default), Override: params(a.target.Override), Drop: a.target.Drop}
 }
 
-// spliced is the client's body with the edits in it: the very bytes when there are
-// none.
+// spliced returns the client's body with the edits applied. Without edits it returns the original
+// bytes.
 func spliced(x *exchange, edits []splice.Edit) wire.Payload {
 	if len(edits) == 0 {
 		return x.spool.Payload()
@@ -201,7 +200,7 @@ func spliced(x *exchange, edits []splice.Edit) wire.Payload {
 	return wire.Bytes(x.doc.Apply(edits))
 }
 
-// params hands a target's parameters to the dialect; most targets have none.
+// params converts a target's parameters for the dialect; most targets have none.
 func params(list []routing.Param) []dialect.Param {
 	if len(list) == 0 {
 		return nil
@@ -213,10 +212,10 @@ func params(list []routing.Param) []dialect.Param {
 	return out
 }
 
-// amazonStream is the type of Amazon's streams, whose events come in frames.
+// amazonStream is the content type of Amazon's streams, whose events are binary frames.
 const amazonStream = "application/vnd.amazon.eventstream"
 
-// eventStream reports whether an upstream answers with events.
+// eventStream reports whether an upstream response is an event stream.
 func eventStream(h wire.Header) bool {
 	t := h.Get("content-type")
 	return strings.HasPrefix(t, "text/event-stream") || strings.HasPrefix(t, "application/x-ndjson") || strings.HasPrefix(t, amazonStream)

@@ -7,10 +7,10 @@ import (
 	"sluice/internal/llm"
 )
 
-// rejectStatefulThread refuses a message of a thread, whose earlier turns the caller left with
-// Anthropic's servers, where the target's provider keeps none: it would answer the last turn
-// alone, and nobody would know. The code tells Anthropic's clients to send the whole
-// conversation instead, now and from then on.
+// rejectStatefulThread refuses a message of a thread when the target's provider does not support
+// threads. The earlier turns are stored on Anthropic's servers, so the provider would respond to
+// the last turn alone, and the caller would not notice. The error code makes Anthropic's clients
+// send the complete conversation, now and in later calls.
 // Source: @anthropic-ai/sdk 1.14.0, lib/internal/threads/ThreadState; Claude Code from 2.1.265.
 func (g *Gateway) rejectStatefulThread(a *attempt) error {
 	if a.x.match.Endpoint != llm.Messages || a.x.doc == nil || g.rules.lookup(a.plan).request.Threads {

@@ -9,25 +9,25 @@ import (
 	"sluice/internal/record"
 )
 
-// Stop says that calls whose context ends from now on are ended by the gateway, because it
-// stops, and not by clients that left: their records say so, and who can still be told is.
-// What is read on although its caller left ends, too.
+// Stop marks the gateway as stopping. Calls whose context ends from now on are ended by the
+// gateway and not by their clients: their records state this, and callers that are still
+// connected receive an error. Abandoned calls that are still being read end, too.
 func (g *Gateway) Stop() {
 	g.stopped.Store(true)
 	g.CancelAbandoned()
 }
 
-// AwaitNone returns when no request is being served, or ctx ends.
+// AwaitNone returns when no request is in progress, or when ctx ends.
 func (g *Gateway) AwaitNone(ctx context.Context) {
 	await(ctx, func() bool { return g.Open() == 0 })
 }
 
-// AwaitBackground returns when no response is followed any more, or ctx ends.
+// AwaitBackground returns when no background response is polled, or when ctx ends.
 func (g *Gateway) AwaitBackground(ctx context.Context) {
 	await(ctx, func() bool { return g.Background() == 0 })
 }
 
-// awaitEvery is how often await looks.
+// awaitEvery is the polling interval of await.
 const awaitEvery = 10 * time.Millisecond
 
 func await(ctx context.Context, none func() bool) {
@@ -42,25 +42,25 @@ func await(ctx context.Context, none func() bool) {
 	}
 }
 
-// stops reports whether it is the gateway that ended a call.
+// stops reports whether the gateway itself ended a call.
 func (g *Gateway) stops(ctx context.Context) bool { return ctx.Err() != nil && g.stopped.Load() }
 
-// stopping is what those callers are told.
+// stopping returns the error for the callers of such calls.
 func stopping() *fault.Error {
 	return fault.New(fault.Overloaded, "the gateway is shutting down; send the request again").WithType("overloaded_error", "").WithRetry(retrySoon)
 }
 
-// farewellTime is how long both sides of a conversation have to answer that it is over. It
-// is below the second that is left of a call when the time to drain is over.
+// farewellTime is the timeout for both sides of a conversation to acknowledge its end. It is
+// shorter than the second that a call has left after the drain period.
 const farewellTime = 500 * time.Millisecond
 
-// farewell tells both sides of a conversation that the gateway goes away, and returns when
-// they have answered or the time is up. Source: RFC 6455 section 7.4.1.
+// farewell closes both sides of a conversation because the gateway is shutting down. It returns
+// when both have acknowledged, or after the timeout. Source: RFC 6455 section 7.4.1.
 func farewell(down, up Socket) {
 	notified := make(chan struct{}, 2)
 	for _, side := range [...]Socket{down, up} {
 		go func() {
-			_ = side.Close(1001, "the gateway is shutting down") // it may be gone
+			_ = side.Close(1001, "the gateway is shutting down") // the side may have disconnected
 			notified <- struct{}{}
 		}()
 	}
@@ -74,7 +74,7 @@ func farewell(down, up Socket) {
 	}
 }
 
-// stopped ends a stream that the gateway has no time left for.
+// stopped ends a stream that the gateway cannot complete before it stops.
 func (s *relayer) stopped(err error, end dialect.StreamEnd) error {
 	s.a.fault = fault.Wrap(fault.ClientGone, err)
 	s.record(record.ClientGone)

@@ -12,17 +12,16 @@ import (
 	"sluice/internal/provider/sign"
 )
 
-// checkStoredCredentials keeps a request from turning what administrators stored against them:
-// from sending a stored credential to a host of its own choice, and from having a
-// call made with the identity of the gateway's machine.
+// checkStoredCredentials prevents a request from misusing stored credentials: from sending one to
+// a host of its choice, and from signing a call with the identity of the gateway's machine.
 //
-// Stored is what a saved provider holds, and a key or field in a saved config. Each goes to
-// the host that is stored with it: one in a saved config is none for what a saved provider
-// holds, since who may save configs need not know the keys of providers. What
-// the request itself brings, in headers or an inline config, it may send where it
-// likes, as far as the address guard allows. A trusted host (TRUSTED_CUSTOM_HOSTS) may be
-// dialled and gets no stored credential because of that; STORED_KEY_HOSTS lists the hosts
-// that may get one.
+// Stored credentials are the values of a saved provider, and a key or field in a saved config.
+// Each is sent only to the host that is stored with it. A host in a saved config does not count
+// for the credentials of a saved provider, because a user who may save configs need not know the
+// keys of providers. Credentials from the request itself, in headers or an inline config, may go
+// to any host that the address guard permits. A trusted host (TRUSTED_CUSTOM_HOSTS) may be
+// dialled, but does not receive stored credentials for that reason. STORED_KEY_HOSTS lists the
+// hosts that may receive them.
 func (g *Gateway) checkStoredCredentials(a *attempt) error {
 	if err := a.rejectGatewayIdentity(); err != nil {
 		return err
@@ -49,15 +48,16 @@ func disallowedHost(field string) error {
 	return fault.Newf(fault.InvalidRequest, "%s is a host that belongs neither to the stored credential nor to its provider; remove %[1]s, send the provider's key with the request, save the host with the credential (in the provider's integration or in the config), or ask the operator to add its host:port to STORED_KEY_HOSTS", field).WithParam(field)
 }
 
-// savedConfig reports whether the config is one that an administrator wrote.
+// savedConfig reports whether the config is saved, as opposed to inline.
 func (x *exchange) savedConfig() bool { return x.configID != "" && x.configID != inlineConfig }
 
-// holdsStored reports whether the attempt's credential was not brought by the request.
+// holdsStored reports whether the attempt's credential is stored, as opposed to sent with the
+// request.
 func (a *attempt) holdsStored() bool {
 	return a.account != nil || a.x.savedConfig() && (!a.target.APIKey.Empty() || len(a.target.Fields) > 0)
 }
 
-// stored is the value of a field as administrators wrote it.
+// stored returns the stored value of a field, from the saved provider or the saved config.
 func (a *attempt) stored(f *provider.Field) string {
 	if v := a.ofAccount(f); v != "" || !a.x.savedConfig() {
 		return v
@@ -65,7 +65,7 @@ func (a *attempt) stored(f *provider.Field) string {
 	return firstOf(a.target.Fields, f)
 }
 
-// storedField is the value of a field that was written together with the credential.
+// storedField returns the value of a field that is stored together with the credential.
 func (a *attempt) storedField(f *provider.Field) string {
 	if a.account != nil {
 		return a.ofAccount(f)
@@ -73,7 +73,7 @@ func (a *attempt) storedField(f *provider.Field) string {
 	return a.stored(f)
 }
 
-// ofAccount is the value of a field that a saved provider holds.
+// ofAccount returns the value of a field in the saved provider.
 func (a *attempt) ofAccount(f *provider.Field) string {
 	if a.account == nil {
 		return ""
@@ -81,7 +81,7 @@ func (a *attempt) ofAccount(f *provider.Field) string {
 	return firstOf(a.account.Values, f)
 }
 
-// firstOf is the value of a field under the first of its names that has one.
+// firstOf returns the value of a field under the first of its names that has one.
 func firstOf(values map[string]string, f *provider.Field) string {
 	if v := values[f.Name]; v != "" {
 		return v
@@ -94,8 +94,8 @@ func firstOf(values map[string]string, f *provider.Field) string {
 	return ""
 }
 
-// requestedHost is the custom host that the request names, or that a saved config names for the
-// credential of a saved provider, and the field in which it does; "" for none.
+// requestedHost returns the custom host that the request names, or that a saved config names for
+// the credential of a saved provider, and the field that contains it. It returns "" for none.
 func (a *attempt) requestedHost() (host, field string) {
 	switch {
 	case a.x.ctl.customHost != "":
@@ -106,8 +106,9 @@ func (a *attempt) requestedHost() (host, field string) {
 	return cmp.Or(a.target.CustomHost, a.target.Fields["custom_host"]), "custom_host"
 }
 
-// mayReceive reports whether a stored credential may go to a host that somebody else
-// names: the one it is stored with, the provider's own, or one in STORED_KEY_HOSTS.
+// mayReceive reports whether a stored credential may be sent to a host named elsewhere. Permitted
+// are the host that is stored with it, the provider's own host, and the hosts in
+// STORED_KEY_HOSTS.
 func (g *Gateway) mayReceive(a *attempt, host string) bool {
 	trusted := []string{a.spec.BaseURL}
 	switch {
@@ -119,8 +120,8 @@ func (g *Gateway) mayReceive(a *attempt, host string) bool {
 	return g.Guard.MayReceive(host, trusted...)
 }
 
-// keyWithoutProvider reports whether the credential is saved in a config that leaves it to
-// the request to name the provider.
+// keyWithoutProvider reports whether the credential is in a saved config that does not name a
+// provider, so that the request selects it.
 func (a *attempt) keyWithoutProvider() bool {
 	t := a.target
 	if a.account != nil || !a.x.savedConfig() || t.Provider != "" {
@@ -129,17 +130,17 @@ func (a *attempt) keyWithoutProvider() bool {
 	return !t.APIKey.Empty() || slices.ContainsFunc(a.spec.Fields, func(f provider.Field) bool { return f.Secret && firstOf(t.Fields, &f) != "" })
 }
 
-// savedHost reports whether the call goes to a host that is saved beside the key of a config,
-// or to one in STORED_KEY_HOSTS.
+// savedHost reports whether the call goes to a host that is saved with the key of a config, or to
+// a host in STORED_KEY_HOSTS.
 func (g *Gateway) savedHost(a *attempt) bool {
 	host := a.customHost()
 	saved := cmp.Or(a.target.CustomHost, a.target.Fields["custom_host"])
 	return host != "" && g.Guard.MayReceive(host, saved)
 }
 
-// rejectGatewayIdentity refuses a request that asks to be signed with the identity of the
-// gateway's machine: whoever may send a request would have the machine's rights.
-// Saved providers and saved configs may.
+// rejectGatewayIdentity refuses a request that uses the identity of the gateway's machine to
+// sign: any caller would have the machine's permissions. Saved providers and saved configs may
+// use it.
 func (a *attempt) rejectGatewayIdentity() error {
 	field := provider.UsesGatewayIdentity(a.values)
 	if field == "" {
@@ -152,9 +153,9 @@ func (a *attempt) rejectGatewayIdentity() error {
 	return fault.Newf(fault.InvalidRequest, "%s %q uses the identity of the gateway; an administrator must save this provider, then select it as @slug", field, v).WithParam(field)
 }
 
-// sign adds the attempt's credential to a call, unless that is the identity of the gateway's
-// machine and the host none for it. What is saved is judged here too: who saved it may be
-// anybody who may save configs.
+// sign adds the attempt's credential to a call. It refuses the identity of the gateway's machine
+// for a host that may not receive it. This check includes saved configs, because any user who may
+// save configs may have written them.
 func (g *Gateway) sign(ctx context.Context, a *attempt, r *sign.Request) error {
 	if err := a.plan.CheckIdentityHost(a.values, g.Guard.TakesStoredKeys); err != nil {
 		return err
@@ -165,13 +166,13 @@ func (g *Gateway) sign(ctx context.Context, a *attempt, r *sign.Request) error {
 	return g.Signers.Sign(ctx, r, a.plan.Auth, a.values)
 }
 
-// bucketOf is the field of a cloud's providers that names the bucket of files, by the scheme
-// by which calls are signed.
+// bucketOf maps the signing scheme of a cloud to the field that names its bucket for files.
 var bucketOf = map[string]string{"aws": "aws_s3_bucket", "gcp": "vertex_storage_bucket_name"}
 
-// checkBucketUnchanged keeps files to the bucket that was saved with the provider or config: callers
-// name them by bucket and key, and a stored credential may have rights on others. The
-// gateway's machine, which may have some on that of the request log, signs for no other.
+// checkBucketUnchanged restricts files to the bucket that is saved with the provider or config.
+// Callers name files by bucket and key, and a stored credential may have permissions on other
+// buckets. The identity of the gateway's machine, which may have access to the bucket of the
+// request log, signs for the saved bucket only.
 func (a *attempt) checkBucketUnchanged() error {
 	field := bucketOf[a.plan.Auth.Scheme]
 	switch a.plan.Requested {

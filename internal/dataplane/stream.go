@@ -14,11 +14,12 @@ import (
 	"sluice/internal/record"
 )
 
-// firstEventMax is how much is read in search of the end of a stream's first event.
+// firstEventMax is the maximum number of bytes that are read to find the end of a stream's first
+// event.
 const firstEventMax = 64 << 10
 
-// peek waits for the first event of a stream, because a target counts as good only
-// when that is in hand. An error event as the first becomes its status, so that
+// peek waits for the first event of a stream, because a target counts as successful only after
+// that. If the first event is an error, peek returns the status of the error, so that
 // retries and fallback see it.
 // Source: contract/dataplane.md 4.3.
 func (g *Gateway) peek(a *attempt, resp *transport.Response) (status int, err error) {
@@ -34,7 +35,7 @@ func (g *Gateway) peek(a *attempt, resp *transport.Response) (status int, err er
 		case dialect.FirstEvent(buf), len(buf) >= firstEventMax, atEOF && dialect.FirstEvent(append(buf, "\n\n"...)):
 			a.first = buf
 			if status, failed := dialect.FirstEventError(buf); failed {
-				return cmp.Or(a.translator.contentFields(), status), nil // the caller's words may have none for it
+				return cmp.Or(a.translator.contentFields(), status), nil // the caller's format may not contain it
 			}
 			return resp.Status, nil
 		case atEOF:
@@ -47,10 +48,10 @@ func (g *Gateway) peek(a *attempt, resp *transport.Response) (status int, err er
 	}
 }
 
-// stream relays an event stream: each read of the upstream is one write to the
-// client, nothing is held back. The end is on record before the client sees it. A
-// stream that ends early gives the client an error event, or goes on at the next
-// target when the config says so.
+// stream relays an event stream. Each read from the upstream is one write to the client, without
+// further buffering. The record is written before the client receives the end. When a stream
+// ends early, the client receives an error event, or the next target continues the stream if the
+// config permits it.
 func (g *Gateway) stream(ctx context.Context, a *attempt) error {
 	if a.first == nil || a.status >= 400 {
 		return nil
@@ -85,7 +86,7 @@ func (g *Gateway) streamOptions(a *attempt) dialect.StreamOptions {
 		Endpoint: a.x.match.Endpoint, HideUsage: a.addedUsageRequest, CollectText: a.target.ContinueStream, Rules: g.responseRules(a),
 	}
 	if a.speech.translates() {
-		o.Rules = dialect.ResponseRules{} // what is relayed is of our own making
+		o.Rules = dialect.ResponseRules{} // the gateway built the relayed events itself
 	} else if a.spec.Stream.Framing == "sse-lf" {
 		o.Framing = dialect.Lines
 	}
@@ -95,16 +96,16 @@ func (g *Gateway) streamOptions(a *attempt) dialect.StreamOptions {
 	return o
 }
 
-// relayer is one stream on its way to the client.
+// relayer is a stream that is being relayed to the client.
 type relayer struct {
 	g            *Gateway
 	a            *attempt
 	watch        *dialect.Stream
 	capture      capture
-	upstreamDone bool // the upstream came to the end of the stream
+	upstreamDone bool // the upstream sent the complete stream
 }
 
-// begin sends the head, or when the stream continues another, the mark of it.
+// begin sends the head, or if the stream continues another one, the continuation mark.
 func (s *relayer) begin() error {
 	x := s.a.x
 	s.a.committed = true
@@ -117,9 +118,9 @@ func (s *relayer) begin() error {
 	return x.out.Head(s.a.status, s.g.responseHeader(x, s.a.response.header), -1)
 }
 
-// pass relays what one read brought. When it holds the end of the stream, the
-// record is written first. The last piece waits for what the front has to add. What comes
-// after the client left is watched alone.
+// pass relays the bytes of one read. If they contain the end of the stream, the record is written
+// first. The last chunk is not flushed, so that the front can append to it. After the client has
+// disconnected, the bytes are only watched.
 func (s *relayer) pass(p []byte, last bool) error {
 	s.capture.take(p)
 	out := s.watch.Feed(p)
@@ -142,7 +143,7 @@ func (s *relayer) pass(p []byte, last bool) error {
 	return err
 }
 
-// stopReadingOn ends the reading on of a stream when it has told all, or enough was read.
+// stopReadingOn ends the reading of a detached stream when it is complete or enough was read.
 func (s *relayer) stopReadingOn(n int) error {
 	if s.watch.Done() {
 		return errLeft
@@ -150,8 +151,7 @@ func (s *relayer) stopReadingOn(n int) error {
 	return s.a.outlives.took(n)
 }
 
-// left records a client that went away before the end of its stream, with what was used
-// as far as it is known.
+// left records that the client disconnected before the end of its stream, with the usage so far.
 func (s *relayer) left(err error) error {
 	_, _, failed := s.watch.Failure()
 	s.a.drained = (s.upstreamDone || s.watch.Done()) && !failed
@@ -160,15 +160,15 @@ func (s *relayer) left(err error) error {
 	return fmt.Errorf("%w: %w", errCut, err)
 }
 
-// end settles a stream whose upstream has nothing more to say.
-// Inlined it would have each open stream keep its variables on the stack.
+// end finishes a stream after the upstream's last read, which returned err.
+// If it were inlined, each open stream would have its variables on the stack.
 //
 //go:noinline
 func (s *relayer) end(ctx context.Context, err error) error {
 	end, out := s.watch.End(), s.a.x.out
 	tail, complete := end.Tail, end.Done
 	if !complete && !end.Failed && end.Finished && errors.Is(err, io.EOF) {
-		tail, complete = append(tail, "data: [DONE]\n\n"...), true // some servers leave the mark out
+		tail, complete = append(tail, "data: [DONE]\n\n"...), true // some servers omit the mark
 	}
 	if s.a.outlives.isDetached() {
 		s.upstreamDone = complete
@@ -200,21 +200,21 @@ func (s *relayer) end(ctx context.Context, err error) error {
 	return s.cut(err, end)
 }
 
-// failed ends a stream into which the upstream put an error: the client has seen it.
+// failed finishes a stream in which the upstream reported an error, which the client has received.
 func (s *relayer) failed(end dialect.StreamEnd) error {
 	s.failure(end.UpstreamError, end.Status)
 	s.record(record.Failed)
 	return s.a.fault
 }
 
-// failure notes the error that the upstream put into the stream.
+// failure sets the fault to the error that the upstream reported in the stream.
 func (s *relayer) failure(message string, status int) {
 	s.a.fault = fault.New(fault.UpstreamFailed, "the provider reported an error in the stream").WithCause(errors.New(message))
-	s.a.failing = cmp.Or(s.a.translator.contentFields(), status) // the caller's words may have none for it
+	s.a.failing = cmp.Or(s.a.translator.contentFields(), status) // the caller's format may not contain it
 }
 
-// ended records a stream to whose end the upstream came. An error may stand in it: that it
-// ended does not mean that it succeeded.
+// ended records a stream that the upstream completed. The stream may contain an error, so a
+// complete stream is not always a successful one.
 func (s *relayer) ended() {
 	if message, status, failed := s.watch.Failure(); failed {
 		s.failure(message, status)
@@ -224,7 +224,8 @@ func (s *relayer) ended() {
 	s.record(record.OK)
 }
 
-// cut tells the client, in the words of its surface, that the stream is not whole.
+// cut records that the upstream ended the stream early, and prepares its error event or its
+// continuation at another target.
 func (s *relayer) cut(err error, end dialect.StreamEnd) error {
 	f, o := s.g.broke(err, "the stream")
 	s.a.fault, s.a.failing = f, f.HTTPStatus()
@@ -236,19 +237,18 @@ func (s *relayer) cut(err error, end dialect.StreamEnd) error {
 	return f
 }
 
-// unfinished notes what is to be said where the stream ends, unless another target goes on
-// with it.
+// unfinished stores what writeStreamError needs, in case no other target continues the stream.
 func (s *relayer) unfinished(f *fault.Error, end dialect.StreamEnd) {
 	s.a.x.streamError, s.a.x.cutInsideEvent, s.a.x.partialStream = f, end.Mid, s.a.translator
 	s.a.x.sequence = end.Sequence
 }
 
-// writeStreamError ends a stream that no target could finish with an error event, so
-// that its caller does not take the part for the whole.
+// writeStreamError sends an error event at the end of a stream that no target could finish, so
+// that the caller does not take the part for the complete response.
 func (x *exchange) writeStreamError() error {
 	typ := cmp.Or(x.streamError.Type, "upstream_error")
 	var ev []byte
-	if t := x.partialStream; t != nil { // its events are numbered, and some surfaces have more to say
+	if t := x.partialStream; t != nil { // its events are numbered, and some formats need further events
 		ev = t.enc.Append(nil, &llm.Event{Kind: llm.EventFault, Text: x.streamError.Text(), Name: typ})
 	} else {
 		ev = dialect.NumberedErrorEvent(x.match.Endpoint, x.streamError.Text(), typ, x.sequence)
@@ -271,7 +271,7 @@ func (s *relayer) record(o record.Outcome) {
 		s.a.log().Usage, s.a.log().ResponseModel, s.a.counted = t.usage, t.model, t.final
 	}
 	if s.watch.Done() || o == record.Failed {
-		s.a.backgroundID = "" // it has ended
+		s.a.backgroundID = "" // the provider has finished it
 	}
 	s.a.recordResponse(s.g, &s.capture)
 	s.g.record(s.a, o)

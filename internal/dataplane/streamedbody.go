@@ -5,8 +5,8 @@ import (
 	"sluice/internal/llm"
 )
 
-// readUnread leaves the body of a nitro call unread: it is sent as it comes, so
-// nothing of it can be checked, changed or sent twice.
+// readUnread leaves the body of a nitro call unparsed. The body is sent as it arrives, so it
+// cannot be checked, changed or sent twice.
 // Source: contract/dataplane.md 6.9.
 func (g *Gateway) readUnread(x *exchange) error {
 	switch x.match.Endpoint {
@@ -21,7 +21,8 @@ func (g *Gateway) readUnread(x *exchange) error {
 	return g.passBodyThrough(x)
 }
 
-// checkUnread refuses what needs the body: several targets, retries, parameters.
+// checkUnread refuses a config that needs the body: several targets, retries, parameters,
+// guardrails.
 func checkUnread(x *exchange) error {
 	if x.ctl.nitro != "true" || x.config == nil {
 		return nil

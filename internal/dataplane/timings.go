@@ -6,8 +6,8 @@ import (
 	"sluice/internal/record"
 )
 
-// time fills in the phases of an attempt that took so long. Queue and Connect are told by
-// the transport, with each call.
+// time sets the phases of an attempt with the duration took. The transport reports Queue and
+// Connect with each call.
 func (a *attempt) time(t *record.Timings, took time.Duration) {
 	if w := a.x.walked; !w.IsZero() {
 		t.Parsing = w.Sub(a.x.started)

@@ -10,14 +10,14 @@ import (
 	"sluice/internal/wire"
 )
 
-// trace is where a request stands in its tree of requests.
+// trace contains the ids that locate a request in its trace.
 type trace struct{ id, span, parent, name string }
 
-// idMax bounds ids that callers choose, in bytes.
+// idMax is the maximum length, in bytes, of ids from callers.
 const idMax = 256
 
-// readTrace takes the ids from the headers: x-gateway-* first, then W3C
-// traceparent; a missing trace id is the request's own.
+// readTrace reads the ids from the headers: x-gateway-* first, then W3C traceparent. A missing
+// trace id defaults to the request id.
 // Source: contract/dataplane.md 1.1.
 func readTrace(c *controls, method, path, requestID string) trace {
 	t := trace{id: usable(c.traceID), span: usable(c.spanID), parent: usable(c.parentSpan), name: usable(c.spanName)}
@@ -32,7 +32,7 @@ func readTrace(c *controls, method, path, requestID string) trace {
 	return t
 }
 
-// parseTraceparent reads "00-<32 hex>-<16 hex>-<2 hex>".
+// parseTraceparent parses "00-<32 hex>-<16 hex>-<2 hex>".
 // Source: https://www.w3.org/TR/trace-context/, section 3.2.
 func parseTraceparent(s string) (id, parent string, ok bool) {
 	if len(s) != 55 || s[2] != '-' || s[35] != '-' || s[52] != '-' || !isHex(s[:2]+s[3:35]+s[36:52]+s[53:]) {
@@ -65,9 +65,9 @@ const (
 	metadataPairsMax = 64
 )
 
-// readMetadata merges what the workspace, the key, the request and its baggage header
-// say, the first of them winning. What is no JSON object counts as empty, values that are no
-// strings are taken as their JSON text, longer ones are cut.
+// readMetadata merges the metadata of the layers, the request and its baggage header. The first
+// value of a key wins. A value that is not a JSON object counts as empty. Values that are not
+// strings are converted to text, and long values are truncated.
 // Source: contract/content-and-observability.md 3.3.
 func readMetadata(c *controls, layers ...map[string]string) map[string]string {
 	var m map[string]string
@@ -100,7 +100,7 @@ func readMetadata(c *controls, layers ...map[string]string) map[string]string {
 	return m
 }
 
-// shortened is a value of metadata, cut behind so many characters.
+// shortened truncates a metadata value to metadataValueMax characters.
 func shortened(v string) string {
 	n := 0
 	for i := range v {

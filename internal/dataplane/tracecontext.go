@@ -13,14 +13,13 @@ const (
 	traceparentHeader = "traceparent"
 	tracestateHeader  = "tracestate"
 
-	tracestateMax = 512 // characters that must be passed on; of longer ones nothing is
+	tracestateMax = 512 // characters that must be forwarded; a longer value is dropped
 	sampledFlag   = "01"
 )
 
-// traceContext tells the provider of which trace the call is part, with the span of the
-// attempt as the parent of what the provider makes of it. The flags and the tracestate are
-// those of the caller where the trace is the caller's too. Baggage is not added: it is the
-// metadata of the log, and nobody's business outside.
+// traceContext adds the trace to the provider's headers, with the span of the attempt as the
+// parent of the provider's spans. It forwards the caller's flags and tracestate when the trace is
+// the caller's. It does not add baggage, which is metadata for the log.
 func (g *Gateway) traceContext(h *wire.Header, a *attempt) {
 	if !g.set.TraceContext {
 		return

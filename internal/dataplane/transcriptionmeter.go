@@ -12,43 +12,43 @@ import (
 )
 
 const (
-	maxSegments = 64     // that are transcribed at once; the oldest is given up for another one
-	pcmRate     = 48_000 // bytes of a second of speech: 24,000 samples of two
-	phoneRate   = 8_000  // G.711, the least there is
-	slackMilli  = 1_000  // of speech that may come on top of what was sent: audio and events pass each other
+	maxSegments = 64     // concurrent transcriptions; a new one replaces the oldest
+	pcmRate     = 48_000 // bytes per second of speech: 24,000 samples of two bytes
+	phoneRate   = 8_000  // bytes per second of G.711, the lowest rate
+	slackMilli  = 1_000  // speech beyond what was sent, because audio and events cross
 )
 
-// transcription begins the types of events that tell of one.
+// transcription is the prefix of the types of transcription events.
 const transcription = "conversation.item.input_audio_transcription."
 
-// transcriptionMeter is the money of what the provider of a conversation transcribes of the caller's
-// speech, by a model of its own. Each stretch of speech that the provider takes from its
-// buffer is an attempt of its own under the same request: held against limits and on the
-// ledger when it is taken, on record when its text is there. The session guards it.
+// transcriptionMeter accounts for the cost of transcribing the caller's speech in a conversation,
+// by a separate model. Each audio segment that the provider takes from its buffer is an attempt
+// of the same request. Its limits and ledger entry are reserved when the segment is taken, and it
+// is recorded when its text arrives. The mutex of the session guards it.
 // Source: docs/money.md; https://platform.openai.com/docs/api-reference/realtime, read 2026-11.
 type transcriptionMeter struct {
 	s       *session
-	model   string // that transcribes, "gpt-4o-transcribe"; empty while none does
-	rate    int64  // bytes of a second
+	model   string // of the transcription, "gpt-4o-transcribe"; empty while it is off
+	rate    int64  // bytes per second
 	waiting int64  // bytes in the provider's buffer
 	under   []*attempt
 }
 
-// audioSegment is the speech of an attempt that transcribes one.
+// audioSegment is the speech of one transcription attempt.
 type audioSegment struct {
-	item  string // of the conversation: "item_AbC"
+	item  string // id of the conversation item: "item_AbC"
 	milli int64
-	text  []byte // that came of it
+	text  []byte // the transcript
 }
 
-// send notes speech that the caller sends.
+// send counts speech that the caller sends.
 func (h *transcriptionMeter) send(data []byte) {
 	audio, _ := splice.Find(data, "audio")
-	h.waiting += int64(len(audio)) * 3 / 4 // it is in base64
+	h.waiting += int64(len(audio)) * 3 / 4 // base64
 }
 
-// note takes an event of the provider; its error is that a limit refuses the
-// transcription that begins with it.
+// note processes an event of the provider. It returns an error when a limit refuses the
+// transcription that begins with the event.
 func (h *transcriptionMeter) note(ctx context.Context, kind string, data []byte) error {
 	switch kind {
 	case "session.created", "session.updated", "transcription_session.created", "transcription_session.updated":
@@ -69,7 +69,7 @@ func (h *transcriptionMeter) note(ctx context.Context, kind string, data []byte)
 	return nil
 }
 
-// learn reads what the session says of speech, in the words of today or of the beta.
+// learn reads the audio settings of the session, in the current or the beta format.
 func (h *transcriptionMeter) learn(data []byte) {
 	h.model = cmp.Or(splice.Text(data, "session", "audio", "input", "transcription", "model"), splice.Text(data, "session", "input_audio_transcription", "model"))
 	switch cmp.Or(splice.Text(data, "session", "audio", "input", "format", "type"), splice.Text(data, "session", "input_audio_format")) {
@@ -80,7 +80,7 @@ func (h *transcriptionMeter) learn(data []byte) {
 	}
 }
 
-// begin reserves what it may cost to transcribe the speech that was in the buffer.
+// begin reserves the maximum cost of transcribing the speech in the buffer.
 func (h *transcriptionMeter) begin(ctx context.Context, item string) error {
 	milli := h.waiting * 1000 / max(h.rate, phoneRate)
 	h.waiting = 0
@@ -100,8 +100,8 @@ func (h *transcriptionMeter) begin(ctx context.Context, item string) error {
 	return nil
 }
 
-// attempt is one for a stretch of speech. It has a room of its own, since the holds of the
-// conversation stay taken meanwhile.
+// attempt returns an attempt for an audio segment. It has its own scratch, because the
+// conversation still uses its holds.
 func (h *transcriptionMeter) attempt(segment *audioSegment) *attempt {
 	parent, r, now := h.s.a, acquireScratch(), h.s.g.Clock.Now()
 	parent.x.attempts++
@@ -114,7 +114,7 @@ func (h *transcriptionMeter) attempt(segment *audioSegment) *attempt {
 	}
 }
 
-// findAttempt is the attempt that an event tells of; nil for none that is under way.
+// findAttempt returns the open attempt that an event belongs to, or nil.
 func (h *transcriptionMeter) findAttempt(data []byte) *attempt {
 	item := splice.Text(data, "item_id")
 	i := slices.IndexFunc(h.under, func(a *attempt) bool { return a.segment.item == item })
@@ -124,11 +124,11 @@ func (h *transcriptionMeter) findAttempt(data []byte) *attempt {
 	return h.under[i]
 }
 
-// done puts a transcription on record that the provider ended.
+// done records a transcription that the provider has ended.
 func (h *transcriptionMeter) done(a *attempt, failed bool, event []byte) {
 	size := int64(len(event))
 	a.log().Response = h.s.g.truncateBody("application/json", event, size)
-	if failed { // what it sends of that is no part of an answer
+	if failed { // the error event is not part of a response
 		a.log().Error = splice.Text(event, "error", "message")
 		h.close(a, record.Failed)
 		return
@@ -139,7 +139,7 @@ func (h *transcriptionMeter) done(a *attempt, failed bool, event []byte) {
 	h.close(a, record.OK)
 }
 
-// drop gives a transcription up whose end nobody will hear.
+// drop closes a transcription without waiting for its end.
 func (h *transcriptionMeter) drop(a *attempt) {
 	a.committed = true
 	h.close(a, record.Truncated)
@@ -151,7 +151,7 @@ func (h *transcriptionMeter) close(a *attempt, o record.Outcome) {
 	h.under = slices.DeleteFunc(h.under, func(b *attempt) bool { return a == b })
 }
 
-// end gives up what is under way: the conversation is over.
+// end closes the open transcriptions, because the conversation is over.
 func (h *transcriptionMeter) end() {
 	for len(h.under) > 0 {
 		h.drop(h.under[0])

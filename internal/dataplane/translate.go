@@ -12,8 +12,8 @@ import (
 	"sluice/internal/wire"
 )
 
-// translate puts the call into the provider's words. What the target's config changes
-// is changed in the caller's words first, the provider's own rules come last.
+// translate converts the call to the provider's format. The changes of the target's config apply
+// first, in the caller's format; the provider's own rules apply last.
 func (g *Gateway) translate(ctx context.Context, a *attempt, s dialect.Shaping) error {
 	if err := a.checkNumbers(); err != nil {
 		return err
@@ -60,8 +60,8 @@ func (g *Gateway) translate(ctx context.Context, a *attempt, s dialect.Shaping) 
 	return nil
 }
 
-// checkNumbers refuses a number that some readers of JSON take and others do not, before the
-// call is written in other words. On a relayed call the bytes of the client travel unchanged.
+// checkNumbers refuses a number that JSON readers disagree on, before the call is translated. A
+// relayed call forwards the client's bytes unchanged.
 func (a *attempt) checkNumbers() error {
 	if a.x.doc == nil {
 		return nil
@@ -72,8 +72,8 @@ func (a *attempt) checkNumbers() error {
 	return nil
 }
 
-// recordDropped notes what the target does not get of the call; who wants to hear of that before
-// anything is sent is refused.
+// recordDropped records the fields that the target does not receive. It returns an error when the
+// caller requests strict parameters.
 func (a *attempt) recordDropped(list []string) error {
 	a.unsupported, a.dropped = list, joinDropped(list)
 	if len(list) > 0 && a.x.ctl.strictParams == "true" {
@@ -82,14 +82,14 @@ func (a *attempt) recordDropped(list []string) error {
 	return nil
 }
 
-// requestedCall is the caller's body with the changes that the target's config asks for; nil when
-// it is no JSON.
+// requestedCall returns the caller's body with the changes of the target's config, or nil when it
+// is not JSON.
 func (g *Gateway) requestedCall(a *attempt, s dialect.Shaping) []byte {
 	x := a.x
 	if x.doc == nil {
 		return nil
 	}
-	shaped := g.Dialect.Shape(llm.Proxy, x.doc, s) // no endpoint's own rules
+	shaped := g.Dialect.Shape(llm.Proxy, x.doc, s) // without the rules of an endpoint
 	if x.partial != nil {
 		shaped.Edits = append(shaped.Edits, x.partial.edit(x.doc))
 	}
@@ -106,7 +106,7 @@ func (g *Gateway) target(a *attempt) *dialect.Target {
 	}
 }
 
-// translateResponse puts a conversation.
+// translateResponse translates the call of a conversation.
 func (g *Gateway) translateResponse(ctx context.Context, a *attempt, body []byte, to *dialect.Target) (*dialect.Outgoing, error) {
 	if body == nil {
 		return nil, fault.New(fault.InvalidParameter, "the body must be a JSON object that contains a conversation")
@@ -128,7 +128,7 @@ func (g *Gateway) translateResponse(ctx context.Context, a *attempt, body []byte
 		}
 	}
 	if a.model != "" {
-		call.Model = a.model // without the saved provider before it: answers fall back on this name
+		call.Model = a.model // without the saved provider; responses default to this name
 	}
 	if call.Model == "" && a.plan.Model == "" {
 		return nil, fault.New(fault.InvalidParameter, "model is required; send it in the request body").WithParam("model")
@@ -153,7 +153,7 @@ func (g *Gateway) translateResponse(ctx context.Context, a *attempt, body []byte
 	return out, nil
 }
 
-// translateBody puts a request of a unified endpoint.
+// translateBody translates a request of a unified endpoint.
 func (g *Gateway) translateBody(ctx context.Context, a *attempt, body []byte, to *dialect.Target) (*dialect.Outgoing, error) {
 	x := a.x
 	r := &dialect.Request{Endpoint: a.plan.Requested, Body: body, ContentType: x.ctl.contentType, Query: x.req.RawQuery, Lines: g.lines, NewSpool: func() *wire.Spool { return g.newSpool(x) }}
@@ -179,14 +179,14 @@ func (g *Gateway) translateBody(ctx context.Context, a *attempt, body []byte, to
 	return a.speech.unified.EncodeRequest(ctx, r, to)
 }
 
-// newSpool is a spool that lasts as long as the exchange.
+// newSpool returns a spool that lives as long as the exchange.
 func (g *Gateway) newSpool(x *exchange) *wire.Spool {
 	s := wire.NewSpool(g.set.SpoolDir)
 	x.made = append(x.made, s)
 	return s
 }
 
-// applyRules applies what the provider's spec says of the endpoint's requests.
+// applyRules applies the request rules of the provider's spec to a body.
 func (g *Gateway) applyRules(a *attempt, body []byte) wire.Payload {
 	rules := &g.rules.lookup(a.plan).request
 	if !rules.Any() && a.plan.Endpoint.Dialect != provider.OpenAI || len(body) == 0 || body[0] != '{' {
@@ -194,7 +194,7 @@ func (g *Gateway) applyRules(a *attempt, body []byte) wire.Payload {
 	}
 	d := newDoc()
 	defer docs.Put(d)
-	if splice.Scan(body, d) != nil { // what dialects write is JSON: cannot happen
+	if splice.Scan(body, d) != nil { // dialects write JSON: cannot happen
 		return wire.Bytes(body)
 	}
 	shaped := g.Dialect.Shape(a.plan.Requested, d, dialect.Shaping{Rules: rules, NoUsage: a.leftOut&dialect.AddedUsage != 0})

@@ -12,10 +12,10 @@ import (
 	"sluice/internal/wire"
 )
 
-// translated turns a provider's answer of success into the caller's words.
+// translated converts a provider's successful response to the caller's format.
 func (g *Gateway) translated(ctx context.Context, a *attempt) error {
 	if a.first != nil {
-		return nil // a stream: what the next step relays is translated as it is read
+		return nil // a stream is translated while it is relayed
 	}
 	if f, ok := a.speech.unified.(dialect.FileStreamer); ok {
 		if kind, is := f.FileType(a.sent.Endpoint); is {
@@ -57,7 +57,7 @@ func (g *Gateway) translated(ctx context.Context, a *attempt) error {
 	return nil
 }
 
-// relayFile gives the answer as it comes.
+// relayFile relays the response as it arrives.
 func (a *attempt) relayFile(contentType string) {
 	a.response.live = true
 	if a.response.header.Get("content-type") == "" {
@@ -66,7 +66,7 @@ func (a *attempt) relayFile(contentType string) {
 	}
 }
 
-// responseOverheadBytes is what an answer may take more in the caller's words than in the provider's.
+// responseOverheadBytes is the additional size that the caller's format may need.
 const responseOverheadBytes = 1 << 10
 
 func (a *attempt) restated(incoming *dialect.Incoming) error {
@@ -77,7 +77,7 @@ func (a *attempt) restated(incoming *dialect.Incoming) error {
 	}
 	a.log().Usage, a.log().ResponseModel = out.Usage, out.Model
 	if counts[a.x.match.Endpoint] != "" {
-		a.log().Usage = llm.Usage{} // the answer is a count: nothing was used
+		a.log().Usage = llm.Usage{} // the response is a count: no usage
 	}
 	body := out.Body
 	if !a.spec.OmitProvider && out.ContentType == "" {
@@ -94,7 +94,7 @@ func (a *attempt) setJSONResponse(body []byte, contentType string) {
 	a.response.header.Del("content-encoding")
 }
 
-// answering is what the answer repeats of the call.
+// answering returns the parts of the call that the response repeats.
 func (a *attempt) answering() *dialect.ResponseContext {
 	providerID := a.spec.ID
 	if a.spec.OmitProvider {
@@ -107,7 +107,7 @@ func (a *attempt) answering() *dialect.ResponseContext {
 	return as
 }
 
-// replayed answers a call for a stream that the provider answered whole.
+// replayed converts a buffered response to the stream that the caller requested.
 func (a *attempt) replayed(r *llm.Response) {
 	enc := a.speech.client.NewEncoder(a.answering())
 	var out []byte
@@ -116,12 +116,12 @@ func (a *attempt) replayed(r *llm.Response) {
 	a.setJSONResponse(out, "text/event-stream")
 }
 
-// moreMax bounds the further calls of one request: one for each of the inputs that OpenAI
-// takes in a request for embeddings, 2,048.
+// moreMax is the maximum number of additional calls for one request: one for each of the 2,048
+// inputs that OpenAI accepts in a request for embeddings, after the first.
 // Source: https://platform.openai.com/docs/api-reference/embeddings/create, read 2026-11.
 const moreMax = 2047
 
-// checkMore refuses a request that would take more.
+// checkMore refuses a request that needs more additional calls.
 func checkMore(a *attempt, more [][]byte) error {
 	if len(more) <= moreMax {
 		return nil
@@ -129,8 +129,8 @@ func checkMore(a *attempt, more [][]byte) error {
 	return fault.Newf(fault.InvalidParameter, "%s accepts one input per call, and the gateway makes at most %d calls per request; send fewer inputs", a.spec.ID, moreMax+1).WithParam("input")
 }
 
-// askMore makes the further calls of a request that the provider takes in pieces. Their
-// answers together may be as large as one answer.
+// askMore makes the additional calls of a request that the provider accepts only in parts.
+// Together their responses may be as large as one response.
 func (g *Gateway) askMore(ctx context.Context, a *attempt) ([][]byte, error) {
 	var all [][]byte
 	left := g.set.MaxResponseBytes
@@ -153,7 +153,7 @@ func (g *Gateway) askMore(ctx context.Context, a *attempt) ([][]byte, error) {
 func readAll(resp *transport.Response, limit int64) ([]byte, error) {
 	s := wire.NewSpool("")
 	defer func() {
-		_ = s.Close() // nothing is lost with it
+		_ = s.Close() // closing loses no data
 		_ = resp.Body.Close()
 	}()
 	if err := s.Fill(resp.Body, resp.Length, limit); err != nil {

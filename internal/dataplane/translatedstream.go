@@ -13,20 +13,20 @@ import (
 	"sluice/internal/wire"
 )
 
-// translatedStream is a provider's stream in the words of the caller: each read of the provider
-// becomes one read of the relay. It belongs to one goroutine.
+// translatedStream is a provider's stream in the caller's format. It translates one provider read
+// at a time. It belongs to one goroutine.
 type translatedStream struct {
 	transport.Body
 	to     dialect.StreamTranscoder
 	buf    readBuffer
-	raw    *capture // keeps what the provider sent; nil where nobody wants it
+	raw    *capture // captures what the provider sent; nil when bodies are not captured
 	out    []byte   // translated, not yet read
 	offset int
-	err    error // after out
+	err    error // returned after out
 }
 
-// translateStream makes the answer's stream one in the caller's words, where it is not already.
-// Inlined it would have each call that waits keep its variables on the stack.
+// translateStream converts the stream of a response to the caller's format, if that differs. If
+// it were inlined, each waiting call would keep its variables on the stack.
 //
 //go:noinline
 func (g *Gateway) translateStream(a *attempt, resp *transport.Response) {
@@ -51,13 +51,12 @@ func (g *Gateway) translateStream(a *attempt, resp *transport.Response) {
 	resp.Header = eventHeader(resp.Header)
 }
 
-// textStream reports whether a provider streams its answer as mere text, which is
-// nothing but text until it is translated.
+// textStream reports whether a provider streams its response as plain text, without events.
 func (a *attempt) textStream(h wire.Header) bool {
 	return a.speech.translates() && a.spec.Stream.Framing == "text" && strings.HasPrefix(h.Get("content-type"), "text/plain")
 }
 
-// eventHeader is an upstream's header with the content type of an event stream.
+// eventHeader returns an upstream's header with the content type of an event stream.
 func eventHeader(h wire.Header) wire.Header {
 	h = h.Clone(1)
 	h.Set("content-type", "text/event-stream; charset=utf-8")
@@ -65,7 +64,7 @@ func eventHeader(h wire.Header) wire.Header {
 	return h
 }
 
-// Read returns what the next events are to the caller.
+// Read returns the next events in the caller's format.
 func (r *translatedStream) Read(p []byte) (int, error) {
 	for r.offset == len(r.out) && r.err == nil {
 		r.out, r.offset = r.out[:0], 0
@@ -79,7 +78,7 @@ func (r *translatedStream) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// next translates what one read of the provider brings.
+// next translates the data of one provider read.
 func (r *translatedStream) next() {
 	buf := r.buf.bytes()
 	n, err := r.Body.Read(buf)
@@ -103,13 +102,13 @@ func (r *translatedStream) next() {
 	}
 }
 
-// Close lets go of the stream.
+// Close frees the buffers and closes the provider's body.
 func (r *translatedStream) Close() error {
 	r.buf.free()
 	return r.Body.Close()
 }
 
-// streamTranslator is the stream of a conversation on its way from one shape to another.
+// streamTranslator translates the stream of a conversation between two formats.
 type streamTranslator struct {
 	dec    dialect.EventDecoder
 	enc    dialect.EventEncoder
@@ -117,36 +116,36 @@ type streamTranslator struct {
 	texts  *dialect.FreeTextTools
 	signer *dialect.ReasoningSignatures
 
-	surface llm.Endpoint // of the caller
+	surface llm.Endpoint // of the client
 
 	dst          []byte
 	conversation *conversation
 	usage        llm.Usage
 	model        string
-	fault        *llm.Event // that the provider put into the stream; nil for none
-	final        bool       // that error came with the usage
-	blocks       int        // begun so far, of all choices
+	fault        *llm.Event // sent by the provider in the stream; nil for none
+	final        bool       // the error included the usage
+	blocks       int        // begun so far, in all choices
 }
 
-// blocksMax is more texts, thoughts and calls than an answer has. Surfaces keep what they have
-// told of each and look through it.
+// blocksMax is the maximum number of blocks (text, reasoning, calls) in a response. Surfaces
+// store each block that they have sent and search the list.
 const blocksMax = 16384
 
-// Append appends what the provider's next bytes are to the caller.
+// Append appends the translation of the provider's next bytes.
 func (t *streamTranslator) Append(dst, p []byte) ([]byte, error) {
 	t.dst = dst
 	err := t.dec.Feed(p, t.event)
 	return t.dst, t.bounded(err)
 }
 
-// Close tells the decoder that nothing follows.
+// Close ends the decoder's input.
 func (t *streamTranslator) Close(dst []byte) ([]byte, error) {
 	t.dst = dst
 	err := t.dec.Close(t.event)
 	return t.dst, t.bounded(err)
 }
 
-// bounded is err, or that there were too many blocks.
+// bounded returns err, or an error when there are too many blocks.
 func (t *streamTranslator) bounded(err error) error {
 	if t.blocks > blocksMax {
 		return fault.Newf(fault.UpstreamInvalid, "the provider response has more than %d blocks", blocksMax)
@@ -176,8 +175,8 @@ func (t *streamTranslator) event(ev *llm.Event) {
 	}
 }
 
-// failed notes an error of the provider. The usage that comes with it is handed on before it,
-// because nothing is read after an error.
+// failed records an error of the provider. It forwards the usage in the error first, because
+// nothing is read after an error.
 func (t *streamTranslator) failed(ev *llm.Event) {
 	failed := *ev
 	failed.Raw = slices.Clone(ev.Raw)
@@ -193,7 +192,8 @@ func (t *streamTranslator) failed(ev *llm.Event) {
 	t.put(&llm.Event{Kind: llm.EventUsage, Usage: &t.usage})
 }
 
-// contentFields is the status of an error that the provider put into the stream, 0 where it did not say.
+// contentFields returns the status of an error that the provider put into the stream, or 0
+// without one.
 func (t *streamTranslator) contentFields() int {
 	if t == nil || t.fault == nil {
 		return 0
@@ -201,8 +201,8 @@ func (t *streamTranslator) contentFields() int {
 	return t.fault.Status
 }
 
-// failure is that error as an answer of its own, in the provider's words, because the events of
-// some surfaces have no field for its type; nil where there is none.
+// failure returns that error as a separate response with the provider's fields, because the
+// events of some surfaces have no field for its type. It returns nil without an error.
 func (t *streamTranslator) failure() []byte {
 	if t == nil || t.fault == nil {
 		return nil

@@ -7,21 +7,21 @@ import (
 	"sluice/internal/provider"
 )
 
-// translation is how an attempt's call is put to its provider. The zero value leaves it in
-// the caller's own words, because the provider speaks them too.
+// translation defines how an attempt's call is translated for its provider. The zero value leaves
+// the call in the caller's format, because the provider uses it too.
 type translation struct {
-	client   dialect.Client         // a conversation: the caller's side
-	upstream dialect.Upstream       // and the provider's
-	unified  dialect.OpenAIEndpoint // any other endpoint
+	client   dialect.Client         // of a conversation: the client's format
+	upstream dialect.Upstream       // of a conversation: the provider's format
+	unified  dialect.OpenAIEndpoint // of any other endpoint
 }
 
-// translates reports whether the call goes out in other words than it came.
+// translates reports whether the call is sent in another format than the caller's.
 func (s *translation) translates() bool { return s.upstream != nil || s.unified != nil }
 
-// dialectSet are all dialects. They never change.
+// dialectSet contains all dialects. It is immutable.
 type dialectSet struct {
-	dialects map[provider.Dialect]*dialect.Dialect // by the names that provider specs use
-	clients  map[llm.Endpoint]dialect.Client       // what callers speak on a surface; of several the first that is listed
+	dialects map[provider.Dialect]*dialect.Dialect // by their names in provider specs
+	clients  map[llm.Endpoint]dialect.Client       // the client format of each surface; the first one listed wins
 }
 
 func newDialectSet(list []*dialect.Dialect) dialectSet {
@@ -37,20 +37,19 @@ func newDialectSet(list []*dialect.Dialect) dialectSet {
 	return t
 }
 
-// instead are the endpoints that can carry a conversation of another surface, the
-// best first.
+// instead lists the endpoints that can serve a conversation of another surface, the best first.
 var instead = map[llm.Endpoint][]llm.Endpoint{
 	llm.ChatComplete:        {llm.Messages, llm.CreateModelResponse},
 	llm.Messages:            {llm.ChatComplete, llm.CreateModelResponse},
 	llm.CreateModelResponse: {llm.ChatComplete, llm.Messages},
 }
 
-// responsesBeta is the value of x-gateway-beta that has conversations translated to
-// Responses wherever the provider has them.
+// responsesBeta is the value of x-gateway-beta that translates conversations to Responses
+// wherever the provider supports them.
 // Source: contract/dataplane.md 1.1; contract/provider-transforms.md section 9.
 const responsesBeta = "use-responses-api-2026-07-30"
 
-// otherEndpoints are the endpoints to try for a conversation of a surface, beside its own.
+// otherEndpoints returns the additional endpoints to try for a conversation of a surface.
 func (x *exchange) otherEndpoints(surface llm.Endpoint) []llm.Endpoint {
 	list := instead[surface]
 	if !x.ctl.asksFor(responsesBeta) || surface == llm.CreateModelResponse {
@@ -59,10 +58,10 @@ func (x *exchange) otherEndpoints(surface llm.Endpoint) []llm.Endpoint {
 	return append([]llm.Endpoint{llm.CreateModelResponse}, list...)
 }
 
-// choosePlan plans the call at the endpoint of its own, so that it need not be
-// translated where the provider has one; a conversation may go to another. Chat callers
-// who ask for Responses get them before their own endpoint; messages stay with a provider
-// that speaks them.
+// choosePlan plans the call at its own endpoint first, so that it needs no translation when the
+// provider supports that. Messages therefore stay with a provider that supports them. A
+// conversation may use another endpoint. Chat callers who request Responses use them before their
+// own endpoint.
 // Source: contract/provider-transforms.md sections 9 and 10.
 func (g *Gateway) choosePlan(a *attempt, call provider.Call) (*provider.Plan, error) {
 	surface := a.x.match.Endpoint
@@ -93,10 +92,10 @@ func (g *Gateway) choosePlan(a *attempt, call provider.Call) (*provider.Plan, er
 	return nil, err
 }
 
-// planFor plans the call at one endpoint and finds out how it is put there. A query is in
-// the words of the surface: what a translation needs of it, it puts in the provider's, and
-// the rest stays here. Google refuses calls with a parameter that it does not know, such as
-// the "beta=true" of coding agents that speak to Claude.
+// planFor plans the call at one endpoint and finds its translation. The query belongs to the
+// caller's surface, so a translated call drops it; the translation sets what the provider needs.
+// Google, for example, refuses unknown parameters such as the "beta=true" of coding agents for
+// Claude.
 func (g *Gateway) planFor(a *attempt, call provider.Call, surface llm.Endpoint) (*provider.Plan, error) {
 	key, cached, lasts := g.plans.find(a, call, surface)
 	if cached != nil {
@@ -127,8 +126,8 @@ func (g *Gateway) planFor(a *attempt, call provider.Call, surface llm.Endpoint) 
 	return p, nil
 }
 
-// translation says how a call of a surface is put to an endpoint in that dialect; ok is
-// false when it cannot be.
+// translation returns how a call of a surface is translated to an endpoint of the dialect. ok is
+// false when it cannot be translated.
 func (t dialectSet) translation(name provider.Dialect, ep, surface llm.Endpoint) (s translation, ok bool) {
 	d := t.dialects[name]
 	switch {

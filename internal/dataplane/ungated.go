@@ -2,7 +2,7 @@
 
 package dataplane
 
-// gated false is for the benchmark alone (test/bench, gate-1k-c16): what the gate costs is
-// what a program costs beyond one that was built with the tag ungated. Such a program
-// bounds and accounts for nothing; never serve with it.
+// gated is false for the benchmark only (test/bench, gate-1k-c16). The cost of the gate is the
+// difference to a program built with the tag ungated. Such a program enforces no limits and
+// records no usage; never serve with it.
 const gated = false

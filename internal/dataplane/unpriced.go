@@ -11,8 +11,8 @@ import (
 	"sluice/internal/quota"
 )
 
-// checkPriced refuses an attempt whose cost nobody knows where a cost budget binds it: such
-// a call would pass any budget of dollars. UNPRICED_MODELS=allow lets it through.
+// checkPriced refuses an attempt with an unknown cost when a cost budget applies to it: such a
+// call would bypass the budget. UNPRICED_MODELS=allow permits it.
 func (g *Gateway) checkPriced(a *attempt) error {
 	if g.set.AllowUnpriced {
 		return nil
@@ -38,7 +38,7 @@ func (g *Gateway) checkPriced(a *attempt) error {
 	return nil
 }
 
-// unpriced is the refusal of a model without a price.
+// unpriced returns the error for a model without a price.
 func unpriced(a *attempt, model string, t *catalog.RateCard, h *quota.Hold) error {
 	if t.Reason() == catalog.NotLoaded {
 		return fault.Newf(fault.ModelUnpriced, "the prices of %s are being loaded, and a cost budget applies; retry shortly", a.spec.ID).
@@ -58,14 +58,15 @@ func unpriced(a *attempt, model string, t *catalog.RateCard, h *quota.Hold) erro
 		WithParam("model").WithAgain(fault.AgainNever)
 }
 
-// uncounted is the refusal of a call whose cost the gateway does not learn, whatever its model.
+// uncounted returns the error for a call whose cost the gateway cannot observe, whatever its
+// model is.
 func uncounted(a *attempt, h *quota.Hold) error {
 	return fault.New(fault.ModelUnpriced, "this call of "+a.spec.ID+" begins work whose usage does not come through the gateway, and "+budgetOwner(h)+" has a cost budget; "+
 		"call /v1/responses or another endpoint that answers with its usage, or use a key without a cost budget; UNPRICED_MODELS=allow lets such calls through").
 		WithAgain(fault.AgainNever)
 }
 
-// budgetOwner is whose budget a hold is of, in texts for callers.
+// budgetOwner returns the name of a budget's owner, in texts for callers.
 func budgetOwner(h *quota.Hold) string {
 	if h.Owner == nil {
 		return "a record"
@@ -73,12 +74,12 @@ func budgetOwner(h *quota.Hold) string {
 	return "the " + subjectName(h.Owner)
 }
 
-// unbilled are the endpoints whose calls are not billed by a model: what they begin is
+// unbilled are the endpoints whose calls are not billed by a model. The work that they start is
 // billed elsewhere or costs nothing.
 var unbilled = map[llm.Endpoint]bool{llm.UploadFile: true, llm.CreateBatch: true, llm.CreateFinetune: true}
 
-// billsNothing reports whether the call has no model work, nor anything else that a provider
-// bills: an upload, or a call that is passed through to a path that is known to cost nothing.
+// billsNothing reports whether the provider bills nothing for the call: an upload, or a
+// pass-through call to a path that is known to cost nothing.
 func (a *attempt) billsNothing() bool {
 	ep := a.x.match.Endpoint
 	return unbilled[ep] || ep == llm.Proxy && costsNothing(a.spec.Platform, pathSegments(a.x.path))

@@ -7,20 +7,20 @@ import (
 	"sluice/internal/record"
 )
 
-// unrecordedEvery is how often the log is told at most that attempts are not on record: a
-// journal that takes nothing refuses each of thousands in a second, and the log may be on the
+// unrecordedEvery is the minimum interval between log messages about attempts that are not
+// recorded. A failing journal rejects thousands of records a second, and the log may be on the
 // same disk.
 const unrecordedEvery = 10 * time.Second
 
-// droppedRecords are attempts that the journal did not take. The zero value is ready for use, by
-// any number of goroutines.
+// droppedRecords counts the attempts that the journal rejected. The zero value is ready for use.
+// It is safe for concurrent use.
 type droppedRecords struct {
 	untold atomic.Int64
-	next   atomic.Int64 // when the log may be told again, in ns
+	next   atomic.Int64 // when the next log message is due, in Unix ns
 }
 
-// note counts an attempt, and returns how many there are that the log was not told of when it
-// is to be told of them, else 0.
+// note counts an attempt. When a log message is due, it returns the number of attempts since the
+// last message, otherwise 0.
 func (u *droppedRecords) note(now time.Time) int64 {
 	u.untold.Add(1)
 	next := u.next.Load()
@@ -30,8 +30,8 @@ func (u *droppedRecords) note(now time.Time) int64 {
 	return u.untold.Swap(0)
 }
 
-// droppedRecords counts an attempt that the journal did not take, and has the log tell of it and
-// of those before, naming this one. Its line for each request tells of all.
+// droppedRecords counts an attempt that the journal rejected, and logs it with the earlier ones
+// when a message is due. The access log has a line for each request.
 func (g *Gateway) droppedRecords(r *record.Attempt, err error) {
 	g.Metrics.unrecorded(r)
 	if n := g.recordDrops.note(g.Clock.Now()); n > 0 {

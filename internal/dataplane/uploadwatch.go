@@ -12,24 +12,24 @@ import (
 	"sluice/internal/wire"
 )
 
-// errNotTaken is the end of a call whose provider takes no more of a body.
+// errNotTaken is the error of a call whose provider stops reading the body.
 var errNotTaken = errors.New("the provider stopped reading the body")
 
-// limitedBody is a body that is sent as it comes. It refuses what is longer than such a body
-// may be, and while watched, ends a call whose provider does not come for more of it:
-// nobody reads from the client meanwhile, nor notices that he left.
+// limitedBody is a body that is sent as it arrives. It refuses more than the maximum size. While
+// watched, it ends a call whose provider stops reading: meanwhile nothing reads from the client,
+// so a disconnect goes unnoticed.
 type limitedBody struct {
 	r    io.Reader
 	left int64
-	sent atomic.Int64 // of it, in bytes: also asked for by who does not read
+	sent atomic.Int64 // bytes sent; also read by other goroutines
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	idle  time.Duration
-	timer *time.Timer // nil while unwatched
-	done  bool        // there is nothing more to come for
+	timer *time.Timer // nil while not watched
+	done  bool        // the body has ended
 }
 
-// sent is how many bytes of a body that is sent as it comes were taken so far.
+// sent returns the number of bytes read so far from a body that is sent as it arrives.
 func (x *exchange) sent() int64 {
 	if x.passes == nil {
 		return 0
@@ -56,8 +56,7 @@ func (b *limitedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// wait begins the time that the provider has to come for more, or ends it: it is the
-// client who is waited for then.
+// wait starts the provider's read timeout, or stops it while the gateway waits for the client.
 func (b *limitedBody) wait(begin bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -70,7 +69,7 @@ func (b *limitedBody) wait(begin bool) {
 	}
 }
 
-// watch calls late when the provider does not come for more within a time.
+// watch calls late when the provider does not read more within idle.
 func (b *limitedBody) watch(idle time.Duration, late func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -79,7 +78,7 @@ func (b *limitedBody) watch(idle time.Duration, late func()) {
 	}
 }
 
-// unwatch ends that.
+// unwatch stops the watch.
 func (b *limitedBody) unwatch() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -90,8 +89,8 @@ func (b *limitedBody) unwatch() {
 	}
 }
 
-// cancelOnStalledUpload is the context of a call that ends when its provider stops taking the body
-// before it answers. Answered says that the call has come back, and with what error.
+// cancelOnStalledUpload returns a context that ends when the provider stops reading the body
+// before it responds. The caller must call answered with the error of the call.
 func (g *Gateway) cancelOnStalledUpload(ctx context.Context, a *attempt) (uploadCtx context.Context, answered func(error) error) {
 	b := a.x.passes
 	if b == nil || a.body.Replayable() || g.set.IdleTimeout <= 0 {

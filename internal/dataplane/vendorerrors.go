@@ -9,8 +9,8 @@ import (
 	"sluice/internal/wire"
 )
 
-// vendorSurface is the surface of paths by which a vendor's own clients call; ok is false for
-// all others. Google's /v1beta/openai is called by OpenAI's clients.
+// vendorSurface returns the surface of the paths that a vendor's own clients call. ok is false
+// for all others. OpenAI's clients call Google's /v1beta/openai.
 func (x *exchange) vendorSurface() (s fault.Surface, ok bool) {
 	if x.alias == nil || x.match.Endpoint != llm.Proxy {
 		return fault.Model, false
@@ -27,7 +27,7 @@ func (x *exchange) vendorSurface() (s fault.Surface, ok bool) {
 	return fault.Model, false
 }
 
-// vendorHeader adds the lines that the clients of the surface look for in an error.
+// vendorHeader adds the headers that the clients of the surface read in an error.
 func (x *exchange) vendorHeader(h wire.Header, f *fault.Error) wire.Header {
 	if x.surface() == fault.Amazon {
 		h = append(h, wire.Field{Name: "x-amzn-errortype", Value: f.AmazonType()})
@@ -35,8 +35,8 @@ func (x *exchange) vendorHeader(h wire.Header, f *fault.Error) wire.Header {
 	return h
 }
 
-// reportCut writes the error of a stream that ended early, where the vendor's protocol has a
-// form for it. The connection is cut after it, as that of every answer that is not complete.
+// reportCut writes the error of a stream that ended early, if the vendor's protocol has a form
+// for it. The connection is cut afterwards, as for every incomplete response.
 func (p *relay) reportCut() {
 	a := p.a
 	if a.fault == nil || a.fault.Code == fault.ClientGone || !a.committed || p.watch == nil || a.resp.Length >= 0 {
@@ -51,8 +51,8 @@ func (p *relay) reportCut() {
 	}
 }
 
-// cutEvent is that error in the form of the surface; nil where there is none, or where the
-// stream ended inside a frame.
+// cutEvent returns that error in the form of the surface. It returns nil when there is no such
+// form, or when the stream ended inside a frame.
 func (p *relay) cutEvent(s fault.Surface) []byte {
 	f := p.a.fault
 	if s == fault.Amazon {

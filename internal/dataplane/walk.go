@@ -11,8 +11,8 @@ import (
 	"sluice/internal/routing"
 )
 
-// walk lets the strategy of the config choose targets until one is good, or none
-// is left. What the last one said stays in x.last for reply.
+// walk lets the strategy of the config choose targets until one succeeds or none is left. The
+// last attempt remains in x.last for respond.
 func (g *Gateway) walk(ctx context.Context, x *exchange) error {
 	if g.States.serves(x.match) {
 		return g.serveStoredResponse(ctx, x)
@@ -42,13 +42,13 @@ func mayRepeat(c *routing.Config) bool {
 	return t == nil || t.Retry != nil && t.Retry.Attempts > 0
 }
 
-// attemptTarget makes one attempt and tells the strategy how it went.
+// attemptTarget makes one attempt and returns its outcome to the strategy.
 func (g *Gateway) attemptTarget(ctx context.Context, x *exchange, t *routing.Target) routing.Outcome {
 	if x.last != nil {
 		g.discard(x.last)
 	}
 	a := &x.scratch.attempt
-	a.reset() // a literal would be made on the stack, which keeps its size while a stream waits
+	a.reset() // a literal would be built on the stack, which keeps its size while a stream waits
 	a.x, a.target, a.number, a.started = x, t, x.attempts, g.Clock.Now()
 	a.strict = x.ctl.strict != "false" && (t.Strict == nil || *t.Strict)
 	if x.attempts == 0 {
@@ -64,22 +64,21 @@ func (g *Gateway) attemptTarget(ctx context.Context, x *exchange, t *routing.Tar
 		o.Garbled = f.Code == fault.UpstreamInvalid
 		o.Status, o.Final = f.HTTPStatus(), o.Final || f.Code == fault.ClientGone || ofCaller(f)
 		o.Skipped = f.Code == fault.NotSupported || o.Garbled || f.Code == fault.SecretUnavailable
-		if a.unguarded { // another target may have no guardrail
+		if a.unguarded { // another target may not have a guardrail
 			o.Skipped, o.Final = false, true
 		}
 	}
 	return o
 }
 
-// discard ends an attempt whose answer is not given because the walk goes on.
+// discard ends an attempt whose response is not sent because the walk continues.
 func (g *Gateway) discard(a *attempt) {
 	g.record(a, a.recordedOutcome())
 	a.close()
 }
 
-// finish turns what an attempt ended with into its fault and its record. The
-// record of an answer in hand is written when the answer is given; that of a
-// failure at once.
+// finish turns the error of an attempt into its fault and its record. A failure is recorded
+// immediately. A successful attempt is recorded when its response is sent.
 func (g *Gateway) finish(a *attempt, err error) {
 	if err == nil {
 		return
@@ -99,18 +98,18 @@ func outcomeOf(f *fault.Error) record.Outcome {
 		return record.Invalid
 	case fault.ClientGone:
 		return record.ClientGone
-	case fault.TooLarge: // which showed when a part of it was sent
+	case fault.TooLarge: // detected after a part of it was sent
 		return record.Failed
 	default:
-		if ofBody(f) { // likewise
+		if ofBody(f) { // also after a part of it was sent
 			return record.Failed
 		}
 		return record.Refused
 	}
 }
 
-// clientGone makes the error of a client that left. An upstream failure that came of it
-// is the same thing.
+// clientGone returns the error of a client that disconnected. An upstream failure caused by the
+// disconnect counts as the same.
 func clientGone(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return fault.Wrap(fault.ClientGone, err)

@@ -1,6 +1,6 @@
-// Package front lets net/http fill the requests of the data plane and carry its
-// answers. It is the only part of the request path that knows net/http; another
-// front can stand beside it.
+// Package front connects net/http to the data plane: it converts HTTP requests to requests of the
+// data plane and writes their responses. The data plane does not depend on it; another front can
+// be used in addition. Start reading at Handler.ServeHTTP.
 package front
 
 import (
@@ -16,7 +16,7 @@ import (
 	"sluice/internal/wire"
 )
 
-// gateway is what serves the requests; *dataplane.Gateway does.
+// gateway serves the requests; *dataplane.Gateway implements it.
 type gateway interface {
 	Serve(ctx context.Context, req *wire.Request, out wire.Responder) error
 	Realtime(ctx context.Context, req *wire.Request, client dataplane.Client) error
@@ -28,21 +28,22 @@ type Handler struct {
 	patience ClientTimeouts
 }
 
-// New makes the handler of a gateway.
+// New returns the handler of a gateway.
 func New(g gateway) *Handler { return &Handler{g, Usual()} }
 
-// call holds what carries one request in and its answer out, in one allocation.
+// call contains the response writer and the body reader of one request, in one allocation.
 type call struct {
 	out  responder
 	body upload
 }
 
-// longBody is the size beyond which the answer may begin while a body still comes.
+// longBody is the size in bytes above which a response may start while the request body is still
+// being received.
 const longBody = 1 << 20
 
-// ServeHTTP hands one request to the gateway. When the gateway says that an answer
-// had to be cut, the connection is closed in mid-answer: that is how a client
-// learns that what it has is not the whole.
+// ServeHTTP passes one request to the gateway. If the gateway reports that the response could not
+// be completed, the connection is closed in the middle of the response: this shows the client
+// that the response is incomplete.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := &call{out: responder{w: w, bare: r.Method == http.MethodHead, patience: h.patience, timed: timed(r)}}
 	req := request(r)
@@ -56,8 +57,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	long := req.Length < 0 || req.Length > longBody
 	if long {
-		// A body that is relayed while the answer already begins must stay readable.
-		// Not every ResponseWriter can do it; those that cannot need not be told.
+		// The body must stay readable after the response has started, because it may still be
+		// relayed. Not every ResponseWriter supports this; the error is ignored for those that do
+		// not.
 		_ = http.NewResponseController(w).EnableFullDuplex()
 	}
 	if err := h.gateway.Serve(r.Context(), req, &c.out); err != nil {
@@ -69,12 +71,12 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.out.release()
 }
 
-// finish takes the rest of a body after the answer. With full duplex net/http would
-// do so when it no longer expects the end of the body, and then fail the connection's
-// next request.
+// finish reads the rest of a body after the response. With full duplex net/http would read it too
+// late, when it no longer expects the end of the body, and then fail the next request of the
+// connection.
 func (c *call) finish() {
 	if c.out.Flush() == nil {
-		_, _ = io.CopyN(io.Discard, &c.body, Leftover) // the answer is given; the client may be gone
+		_, _ = io.CopyN(io.Discard, &c.body, Leftover) // the response is complete; the client may have disconnected
 	}
 }
 
@@ -93,7 +95,7 @@ func request(r *http.Request) *wire.Request {
 	return req
 }
 
-// header flattens net/http's map. Names it has not seen often are lower-cased anew.
+// header converts net/http's map to a list with lower-case names.
 func header(m http.Header) wire.Header {
 	h := make(wire.Header, 0, len(m)+2)
 	for name, values := range m {
@@ -116,24 +118,24 @@ func isUpgrade(r *http.Request) bool {
 	return r.Method == http.MethodGet && strings.EqualFold(r.Header.Get("Upgrade"), "websocket")
 }
 
-// Typed reports whether a path belongs to a typed endpoint, which no
-// administration route may shadow.
+// Typed reports whether a path belongs to a typed endpoint. Administration routes must not shadow
+// such a path.
 func Typed(method, path string) bool {
 	rest, ok := strings.CutPrefix(path, "/v1")
 	return ok && llm.Lookup(method, rest).Endpoint != llm.Proxy
 }
 
-// Models reports whether a path is model traffic where it is nobody else's: below /v1, or
-// where the clients of a provider send their calls.
+// Models reports whether a path without another route is model traffic: it is below /v1 or below
+// a prefix that the clients of a provider use.
 func Models(method, path string) bool {
 	addr := llm.Locate(method, path)
 	return addr.Alias != nil && addr.Rest != ""
 }
 
-// Header is a request's header as the data plane reads it.
+// Header returns the header of a request in the form that the data plane reads.
 func Header(r *http.Request) wire.Header { return header(r.Header) }
 
-// Selected is what the headers of a request select.
+// Selected returns the selection that the headers of a request make.
 func Selected(h http.Header, aliases []string) (s dataplane.Selection) {
 	for name, values := range h {
 		for _, v := range values {
@@ -143,7 +145,7 @@ func Selected(h http.Header, aliases []string) (s dataplane.Selection) {
 	return s
 }
 
-// Selection is Selected for a header as the data plane reads it.
+// Selection is Selected for a header in the form that the data plane reads.
 func Selection(h wire.Header, aliases []string) (s dataplane.Selection) {
 	for i := range h {
 		s.Note(h[i].Name, h[i].Value, aliases)

@@ -16,8 +16,8 @@ import (
 	"sluice/internal/wire/syntax"
 )
 
-// frameMax is the largest WebSocket message: realtime audio comes in pieces well
-// below it.
+// frameMax is the maximum size of a WebSocket message in bytes. Chunks of realtime audio are much
+// smaller.
 const frameMax = 16 << 20
 
 func (h *Handler) realtime(w http.ResponseWriter, r *http.Request, req *wire.Request) {
@@ -34,11 +34,11 @@ func (h *Handler) realtime(w http.ResponseWriter, r *http.Request, req *wire.Req
 	}
 }
 
-// websocketVersion is the only one that there is. Source: RFC 6455 section 4.1.
+// websocketVersion is the only supported version. Source: RFC 6455 section 4.1.
 const websocketVersion = "13"
 
-// handshake finds what is wrong with a request for a WebSocket, before anything is opened
-// for it; nil when nothing is. Source: RFC 6455 section 4.2.1.
+// handshake validates a request for a WebSocket before any connection is opened for it. It
+// returns nil for a valid request. Source: RFC 6455 section 4.2.1.
 func handshake(r *http.Request) *fault.Error {
 	var what string
 	keys := r.Header.Values("Sec-Websocket-Key")
@@ -61,7 +61,8 @@ func handshake(r *http.Request) *fault.Error {
 	return fault.New(fault.InvalidRequest, "the WebSocket handshake is not valid: "+what)
 }
 
-// hasToken reports whether the lists of a header hold a lower-case token, in any case.
+// hasToken reports whether the lists of a header contain a token, ignoring case. token is in
+// lower case.
 func hasToken(h http.Header, name, token string) bool {
 	for _, list := range h.Values(name) {
 		if syntax.HasToken(list, token) {
@@ -76,7 +77,7 @@ func validKey(key string) bool {
 	return err == nil && len(b) == 16
 }
 
-// refuse answers a handshake that never comes to the gateway.
+// refuse rejects a handshake that does not reach the gateway.
 func refuse(w http.ResponseWriter, f *fault.Error) {
 	h, body := Refusal(f)
 	for _, line := range h {
@@ -85,21 +86,21 @@ func refuse(w http.ResponseWriter, f *fault.Error) {
 	if f.Status == http.StatusUpgradeRequired { // Source: RFC 6455 section 4.2.2, RFC 9110 section 15.5.22
 		w.Header().Set("Sec-Websocket-Version", websocketVersion)
 		w.Header().Set("Upgrade", "websocket")
-		w.Header().Add("Connection", "upgrade") // beside close, where that is
+		w.Header().Add("Connection", "upgrade") // in addition to close, if that is set
 	}
 	w.WriteHeader(f.HTTPStatus())
-	_, _ = w.Write(body) // the client may have left
+	_, _ = w.Write(body) // the client may have disconnected
 }
 
-// client is a caller whose request asks for a WebSocket.
+// client is a caller whose request opens a WebSocket.
 type client struct {
 	responder
 	r        *http.Request
 	accepted bool
 }
 
-// Accept completes the handshake. The subprotocol that the caller offers first is
-// agreed to, unless it is a key: OpenAI's browser clients send both.
+// Accept completes the handshake. It accepts the first subprotocol that the caller offers and
+// that is not a key: OpenAI's browser clients send both.
 func (c *client) Accept(h wire.Header) (dataplane.Socket, error) {
 	for _, f := range h {
 		c.w.Header().Set(f.Name, f.Value)
@@ -128,11 +129,11 @@ func subprotocols(h http.Header) []string {
 	return list
 }
 
-// Dialer opens WebSockets with a client that guards the addresses.
+// Dialer opens WebSockets with an HTTP client that checks the addresses.
 type Dialer struct{ HTTP *http.Client }
 
-// Dial opens an address, an http or https one. A refused handshake is fault.UpstreamFailed
-// with the status of the refusal.
+// Dial opens a WebSocket to an http or https address. A rejected handshake returns
+// fault.UpstreamFailed with the status of the response.
 func (d Dialer) Dial(ctx context.Context, address string, h wire.Header) (dataplane.Socket, error) {
 	opts := &websocket.DialOptions{HTTPClient: d.HTTP, HTTPHeader: http.Header{}}
 	for _, f := range h {
@@ -147,7 +148,7 @@ func (d Dialer) Dial(ctx context.Context, address string, h wire.Header) (datapl
 	conn, resp, err := websocket.Dial(ctx, address, opts)
 	if err != nil {
 		if e := (*url.Error)(nil); errors.As(err, &e) {
-			err = e.Err // without the URL: a key may stand in its query
+			err = e.Err // without the URL: its query may contain a key
 		}
 		f := fault.From(err)
 		if f.Code == fault.Internal {
@@ -162,7 +163,7 @@ func (d Dialer) Dial(ctx context.Context, address string, h wire.Header) (datapl
 	return socket{conn}, nil
 }
 
-// socket carries a conversation over a websocket.Conn.
+// socket is a realtime conversation over a websocket.Conn.
 type socket struct{ c *websocket.Conn }
 
 // Read returns the next message.

@@ -6,11 +6,11 @@ import (
 	"sluice/internal/wire"
 )
 
-// Refusal is the answer to a request that never came to the gateway, header and body,
-// with ids as every answer has.
+// Refusal returns the header and body of the response to a request that did not reach the
+// gateway. It contains ids like every response.
 func Refusal(f *fault.Error) (wire.Header, []byte) { return RefusalOn(fault.Model, f) }
 
-// RefusalOn is Refusal with the body of a surface.
+// RefusalOn is Refusal in the error format of a surface.
 func RefusalOn(s fault.Surface, f *fault.Error) (wire.Header, []byte) {
 	id := ident.NewID()
 	return wire.Header{

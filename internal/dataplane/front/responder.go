@@ -9,28 +9,28 @@ import (
 	"sluice/internal/wire"
 )
 
-// responder carries an answer over a ResponseWriter.
+// responder writes a response to a ResponseWriter.
 type responder struct {
 	w        http.ResponseWriter
 	patience ClientTimeouts
 	sent     int       // bytes of the body
-	armed    time.Time // when the limit of writes that is in force was set; zero when none is
-	bare     bool      // the method is HEAD: no body will tell the length
+	armed    time.Time // when the current write deadline was set; zero without one
+	bare     bool      // the method is HEAD: no body follows from which net/http derives the length
 	timed    bool      // see timed
 }
 
 var _ wire.Responder = (*responder)(nil)
 
-// countedBytes is the length below which net/http counts a body by itself. To say it
-// too would take the header of a usual answer past eight lines, where its map, which
-// net/http copies, becomes several times as dear.
+// countedBytes is the length in bytes below which net/http sets Content-Length automatically.
+// Setting it here would give the header of a usual response more than eight entries. Then its
+// map, which net/http copies, costs several times as much.
 const countedBytes = 2048
 
-// Head sends the status and the header. One backing array holds all values.
+// Head sends the status and the header. One backing array contains all values.
 func (o *responder) Head(status int, h wire.Header, length int64) error {
 	m := o.w.Header()
 	values := make([]string, len(h)+1)
-	m["Content-Type"] = nil // no guessing when the upstream named none
+	m["Content-Type"] = nil // prevents content sniffing if the upstream did not set a type
 	for i, f := range h {
 		values[i] = f.Value
 		name := canonical(f.Name)
@@ -57,14 +57,14 @@ func (o *responder) Write(p []byte) (int, error) {
 	return o.w.Write(p)
 }
 
-// Flush sends what was written.
+// Flush sends the buffered output.
 func (o *responder) Flush() error {
 	o.arm()
 	defer o.rest()
 	return http.NewResponseController(o.w).Flush()
 }
 
-// canonical is the form of a header name that net/http looks for.
+// canonical returns the form of a header name that net/http uses.
 func canonical(lower string) string {
 	if c, ok := raised[lower]; ok {
 		return c
@@ -72,7 +72,8 @@ func canonical(lower string) string {
 	return textproto.CanonicalMIMEHeaderKey(lower)
 }
 
-// The names that travel on nearly every call, in both spellings.
+// lowered and raised convert the names of the most common headers to lower case and to the
+// canonical form.
 var lowered, raised = names(
 	"Accept", "Accept-Encoding", "Authorization", "Connection", "Content-Encoding", "Content-Length", "Content-Type", "Cache-Control", "Date",
 	"Server", "User-Agent", "Vary", "Traceparent", "Baggage", "X-Request-Id", "Openai-Processing-Ms", "Openai-Organization", "Openai-Version",

@@ -7,44 +7,45 @@ import (
 	"time"
 )
 
-// ClientTimeouts is how long a slow client is waited for. A client that sends or takes
-// nothing would otherwise hold a request, and a call of the provider, for ever.
+// ClientTimeouts limits the time that the server waits for a slow client. Without limits a client
+// that does not send or read would hold a request, and a provider call, forever.
 type ClientTimeouts struct {
 	Idle       time.Duration // for the next bytes of a request body
-	Grace      time.Duration // for all of a body, beyond what its size justifies
-	Rate       int64         // bytes a second that a body must come in on average
-	WriteStall time.Duration // for the client to take what was written
+	Grace      time.Duration // for a complete body, in addition to the time that its size permits
+	Rate       int64         // minimum average speed of a body, in bytes a second
+	WriteStall time.Duration // for the client to read what was written
 }
 
-// Usual lets pass the slowest live audio (6 kbit/s) and phones that change cells.
+// Usual returns limits that permit the slowest live audio (6 kbit/s) and phones that change
+// cells.
 func Usual() ClientTimeouts {
 	return ClientTimeouts{Idle: time.Minute, Grace: 2 * time.Minute, Rate: 64, WriteStall: 2 * time.Minute}
 }
 
-// Remaining is how long the next bytes of a body are waited for, after so many have come and
-// so long was waited for them. It may be zero or less.
+// Remaining returns the maximum time to wait for the next bytes of a body, after got bytes were
+// received in the time waited. It may be zero or negative.
 func (p *ClientTimeouts) Remaining(got int64, waited time.Duration) time.Duration {
 	return min(p.Idle, p.Grace+time.Duration(got/p.Rate)*time.Second-waited)
 }
 
-// Leftover is how much of a body that nobody took is read after the answer, in bytes,
-// before the connection is closed instead. It is what net/http would read.
+// Leftover is the maximum number of unread body bytes that are read after the response. If more
+// remain, the connection is closed. It is the limit of net/http.
 const Leftover = 256 << 10
 
-// conn is the connection of a request as far as its deadlines go.
+// conn sets the deadlines of a request's connection.
 type conn interface {
 	SetReadDeadline(time.Time) error
 	SetWriteDeadline(time.Time) error
 }
 
-// deadlines finds the connection of a ResponseWriter, nil when it does not show it.
+// deadlines returns the connection of a ResponseWriter, or nil if it is not accessible.
 func deadlines(w http.ResponseWriter) conn {
 	c, _ := w.(conn)
 	return c
 }
 
-// upload is a request body that must keep coming. Time in which nobody reads it does
-// not count: then it is the provider that is slow.
+// upload is a request body whose client must keep sending. Only the time inside Read counts:
+// otherwise the provider is slow, not the client.
 type upload struct {
 	body     io.Reader
 	conn     conn
@@ -54,30 +55,30 @@ type upload struct {
 	timed    bool // see timed
 }
 
-// Read reads the body within the limits. Passing them is the connection's error
+// Read reads the body within the limits. After a limit it returns the connection's error
 // (os.ErrDeadlineExceeded), and the connection cannot be used again.
 func (u *upload) Read(p []byte) (int, error) {
 	if u.conn == nil {
 		return u.body.Read(p)
 	}
 	start := time.Now()
-	_ = u.conn.SetReadDeadline(start.Add(u.patience.Remaining(u.got, u.waited))) // fails only when closed, as the read does
+	_ = u.conn.SetReadDeadline(start.Add(u.patience.Remaining(u.got, u.waited))) // fails only on a closed connection, as the read does
 	n, err := u.body.Read(p)
 	u.got += int64(n)
 	u.waited += time.Since(start)
-	if errors.Is(err, io.EOF) || u.timed { // at the end what the connection waits for from now on is the next request
+	if errors.Is(err, io.EOF) || u.timed { // after the end, the connection waits for the next request
 		_ = u.conn.SetReadDeadline(time.Time{})
 	}
 	return n, err
 }
 
-// timed reports whether the deadlines of a request are timers that end its stream even
-// while nobody reads or writes, as those of net/http's HTTP/2 are. There they may stand
-// only as long as somebody waits: a provider may be silent for longer than a client.
+// timed reports whether the deadlines of a request are timers that end its stream even while
+// nothing is read or written, as in net/http's HTTP/2. Then a deadline may only be set during a
+// read or write: a provider may be silent for longer than a client.
 func timed(r *http.Request) bool { return r.ProtoMajor == 2 }
 
-// arm bounds the write that follows. Where a deadline does no harm between two writes,
-// it is set anew from time to time.
+// arm sets the deadline of the next write. If a deadline does no harm between writes, it is set
+// again only at intervals.
 func (o *responder) arm() {
 	now := time.Now()
 	if now.Sub(o.armed) < o.patience.WriteStall/8 {
@@ -85,11 +86,11 @@ func (o *responder) arm() {
 	}
 	if c := deadlines(o.w); c != nil {
 		o.armed = now
-		_ = c.SetWriteDeadline(now.Add(o.patience.WriteStall)) // fails only when closed, as the write does
+		_ = c.SetWriteDeadline(now.Add(o.patience.WriteStall)) // fails only on a closed connection, as the write does
 	}
 }
 
-// rest takes the bound away behind a write if it would end the stream.
+// rest removes the deadline after a write if it would end the stream.
 func (o *responder) rest() {
 	if o.timed {
 		o.disarm()
@@ -103,17 +104,17 @@ func (o *responder) disarm() {
 	}
 }
 
-// release ends the answer's use of the connection. What net/http still holds of it goes
-// out when the handler has returned: over HTTP/2 within a last deadline, which ends with
-// the stream. A connection of HTTP/1 would keep the deadline for its next request, so
-// there it goes out now, unless it is so little that buffers of the system take it.
+// release ends the response's use of the connection. net/http sends its buffered rest after the
+// handler has returned: over HTTP/2 within a last deadline, which ends with the stream. An HTTP/1
+// connection would retain the deadline for its next request. Therefore the rest is sent now,
+// unless it is so small that buffers of the system can store it.
 func (o *responder) release() {
 	if o.timed {
 		o.arm()
 		return
 	}
 	if o.sent >= countedBytes {
-		_ = o.Flush() // the client may be gone
+		_ = o.Flush() // the client may have disconnected
 	}
 	o.disarm()
 }

@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// WithTimeouts serves with a handler that knows nothing of slow clients: a body must keep
-// coming, whether or not the handler reads it, and what is written must be taken. It asks
-// for a ResponseWriter of net/http itself; others have no limits.
+// WithTimeouts adds client timeouts to a handler: the client must keep sending its body, even if
+// the handler does not read it, and must read the response. It needs a ResponseWriter of net/http
+// itself; others get no timeouts.
 func WithTimeouts(next http.Handler, p ClientTimeouts) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		out := &timeoutWriter{responder{w: w, patience: p, timed: timed(r)}}
 		if c := deadlines(w); c != nil && r.Body != nil && r.Body != http.NoBody {
-			_ = c.SetReadDeadline(time.Now().Add(p.Idle)) // for what net/http reads of it behind the answer
+			_ = c.SetReadDeadline(time.Now().Add(p.Idle)) // for the rest of the body that net/http reads after the response
 			body := &upload{body: r.Body, conn: c, patience: p, timed: timed(r)}
-			r = r.WithContext(r.Context()) // net/http looks at the body of its own to see whether a client is still sending
+			r = r.WithContext(r.Context()) // net/http checks its own body to see whether a client is still sending
 			r.Body = readCloser{body, r.Body}
 		}
 		next.ServeHTTP(out, r)
@@ -23,16 +23,16 @@ func WithTimeouts(next http.Handler, p ClientTimeouts) http.Handler {
 	})
 }
 
-// readCloser is a body that is read in one way and closed in another.
+// readCloser is a body with separate values for Read and Close.
 type readCloser struct {
 	io.Reader
 	io.Closer
 }
 
-// timeoutWriter is a ResponseWriter whose client must take what is written.
+// timeoutWriter is a ResponseWriter with timeouts for the client's reads.
 type timeoutWriter struct{ responder }
 
-// writeChunkBytes is how much is written within Patience.Stall.
+// writeChunkBytes is the maximum number of bytes written within ClientTimeouts.WriteStall.
 const writeChunkBytes = 256 << 10
 
 // Header implements http.ResponseWriter.
@@ -41,7 +41,7 @@ func (w *timeoutWriter) Header() http.Header { return w.w.Header() }
 // WriteHeader implements http.ResponseWriter.
 func (w *timeoutWriter) WriteHeader(status int) { w.w.WriteHeader(status) }
 
-// Write sends p in pieces.
+// Write sends p in chunks.
 func (w *timeoutWriter) Write(p []byte) (n int, err error) {
 	for err == nil && n < len(p) {
 		var m int
@@ -51,8 +51,8 @@ func (w *timeoutWriter) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-// FlushError is what http.ResponseController flushes by.
+// FlushError is the method that http.ResponseController uses to flush.
 func (w *timeoutWriter) FlushError() error { return w.Flush() }
 
-// Unwrap gives http.ResponseController the writer underneath.
+// Unwrap returns the underlying writer for http.ResponseController.
 func (w *timeoutWriter) Unwrap() http.ResponseWriter { return w.w }

@@ -2,5 +2,5 @@ package h1
 
 import "syscall"
 
-// offNetwork is an error of accepting that only this system has.
+// offNetwork is an error of accept that only Linux has.
 const offNetwork = syscall.ENONET

@@ -4,5 +4,5 @@ package h1
 
 import "syscall"
 
-// offNetwork stands for no further error of accepting here.
+// offNetwork repeats another error of accept, because this system does not have ENONET.
 const offNetwork = syscall.ENETDOWN

@@ -11,33 +11,33 @@ import (
 	"sluice/internal/wire"
 )
 
-// responseWriter carries one answer. What is written is collected until there is enough of it,
-// or until Flush. It belongs to the goroutine that serves the connection; only invite
-// may be called by another.
+// responseWriter writes one response. It buffers the output until there is enough of it or until
+// Flush. It belongs to the goroutine that serves the connection; only sendContinue may be called
+// by another one.
 type responseWriter struct {
 	c        *conn
 	bare     bool // the method is HEAD
 	headDone bool
 	framing  bodyEnd
-	left     int64   // of a body of announced length
-	buf      *buffer // nil when nothing is collected
-	head     int     // bytes of the head in buf that still lack their last lines
+	left     int64   // remaining bytes of a body of announced length
+	buf      *buffer // nil if nothing is buffered
+	head     int     // bytes of the header in buf, which still lacks its last lines
 	vec      [3][]byte
-	chunks   net.Buffers // of vec
+	chunks   net.Buffers // slice of vec
 
 	mu    sync.Mutex // guards what follows
-	armed time.Time  // when the limit of writes was last set
-	begun bool       // the client has a part of the answer, or will have
+	armed time.Time  // when the write deadline was last set
+	begun bool       // the client received part of the response, or will receive it
 }
 
-// bodyEnd is how the end of a body is told.
+// bodyEnd is the way in which the end of a body is marked.
 type bodyEnd int
 
 const (
-	undecided bodyEnd = iota // by its length if it ends before the first Flush, else in chunks
+	undecided bodyEnd = iota // by its length if it ends before the first Flush, else by chunks
 	inChunks
 	sized  // by its announced length
-	absent // there is none, whatever is written
+	absent // there is no body; writes are ignored
 )
 
 var (
@@ -47,13 +47,13 @@ var (
 	errBegun     = errors.New("the response has already started")
 )
 
-// begin makes the answer one to the next request.
+// begin prepares the writer for the response to the next request.
 func (o *responseWriter) begin(method string) {
 	o.bare, o.headDone, o.framing, o.left, o.head, o.begun = method == http.MethodHead, false, undecided, 0, 0, false
 }
 
-// Head collects the status and the header. Lines about the connection and those that
-// cannot stand in a header are left out. Length is that of the body, -1 when not known.
+// Head buffers the status and the header. It omits hop-by-hop fields and invalid fields. length
+// is the length of the body, or -1 if it is not known.
 func (o *responseWriter) Head(status int, h wire.Header, length int64) error {
 	if o.headDone {
 		return errHeadTwice
@@ -83,8 +83,8 @@ func (o *responseWriter) Head(status int, h wire.Header, length int64) error {
 	return nil
 }
 
-// hold keeps a head in the buffer, which may have grown for it, and makes place for
-// what comes between it and the body.
+// hold stores a header in the buffer, which may have grown for it, and reserves a gap between
+// header and body.
 func (o *responseWriter) hold(b []byte) {
 	end := len(b)
 	if o.framing == undecided {
@@ -118,11 +118,11 @@ func (o *responseWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// finish sends what is left and the end of the body. An answer that is shorter than
-// announced is an error, so that its connection is closed.
+// finish sends the buffered rest and the end of the body. It returns an error if the response is
+// shorter than announced, so that the connection is closed.
 func (o *responseWriter) finish() error {
 	switch {
-	case !o.headDone: // an empty answer
+	case !o.headDone: // an empty response
 		if err := o.Head(http.StatusOK, nil, 0); err != nil {
 			return err
 		}
@@ -137,7 +137,7 @@ func (o *responseWriter) finish() error {
 	return o.Flush()
 }
 
-// sendContinue asks a client for a body that it holds back until then.
+// sendContinue sends 100 Continue to a client that waits with its body.
 // Source: RFC 9110 section 10.1.1.
 func (o *responseWriter) sendContinue() error {
 	o.mu.Lock()
@@ -145,12 +145,12 @@ func (o *responseWriter) sendContinue() error {
 	if o.begun {
 		return errBegun
 	}
-	o.arm() // the limit of the last answer has passed, perhaps
+	o.arm() // the deadline of the previous response may have passed
 	_, err := o.c.nc.Write([]byte("HTTP/1.1 100 Continue\r\n\r\n"))
 	return err
 }
 
-// closing reports whether the answer is to be the connection's last.
+// closing reports whether the response must be the last one of the connection.
 func (c *conn) closing() bool {
 	return !c.reusable || c.s.leaving.Load() || c.s.crowded.Load() || c.body != nil && c.body.shouldDiscard()
 }

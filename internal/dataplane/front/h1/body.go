@@ -11,34 +11,34 @@ import (
 	"sluice/internal/wire/syntax"
 )
 
-// body reads the body of one request. A call of the provider may leave a last Read of it
-// behind, in a goroutine of its own, which ends with finish.
+// body reads the body of one request. A provider call may still have a Read in another goroutine
+// after the response; finish ends it.
 type body struct {
 	c  *conn
-	mu sync.Mutex // held while reading, guards what follows
+	mu sync.Mutex // held while reading, guards the fields below
 
 	chunked  bool
-	expects  bool  // the client waits to be asked for the body
-	left     int64 // of a body that is not chunked
+	expects  bool  // the client waits for 100 Continue before it sends the body
+	left     int64 // remaining bytes of a body that is not chunked
 	chunks   syntax.Chunks
-	got      int64         // bytes, framing included
-	waited   time.Duration // for them
-	err      error         // what ended the body
+	got      int64         // bytes received, framing included
+	waited   time.Duration // time spent waiting for them
+	err      error         // the error that ended the body
 	draining bool          // finish itself reads
 
 	finishBegun atomic.Bool // finish has begun
 }
 
-// errOver is returned by Read after the answer.
+// errOver is returned by Read after the response.
 var errOver = errors.New("the request already has a response")
 
-// smallRead is the size below which a read goes through the buffer: a system call for a
-// few bytes of a body that has more would cost more than copying them.
+// smallRead is the size in bytes below which a read uses the buffer: if the body has more bytes,
+// a system call for a few of them costs more than copying them.
 const smallRead = 1 << 10
 
-// Read returns what has come, without framing; the last bytes come together with io.EOF.
-// It waits as front.Patience says; passing that is the connection's error
-// (os.ErrDeadlineExceeded). The first Read of a client that waits to be asked asks it.
+// Read returns received bytes without framing; the last bytes are returned together with io.EOF.
+// It waits as long as the server's Patience permits; then it returns the connection's error
+// (os.ErrDeadlineExceeded). The first Read sends 100 Continue if the client waits for it.
 func (b *body) Read(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -62,8 +62,8 @@ func (b *body) read(p []byte) (int, error) {
 	return n, err
 }
 
-// next delivers the next bytes. Large pieces come from the connection directly to
-// where they are wanted, and are decoded there.
+// next returns the next bytes. Large reads go from the connection directly to p and are decoded
+// in place.
 func (b *body) next(p []byte) (int, error) {
 	c := b.c
 	for {
@@ -91,7 +91,7 @@ func (b *body) next(p []byte) (int, error) {
 	}
 }
 
-// refill reads into the buffer, which is empty.
+// refill reads into a new buffer. The input must be empty.
 func (b *body) refill() error {
 	buf := getBuffer()
 	n, err := b.wait(buf.b)
@@ -103,7 +103,7 @@ func (b *body) refill() error {
 	return nil
 }
 
-// direct decodes bytes where they lie. What comes behind the body begins the next request.
+// direct decodes bytes in place. Bytes after the body begin the next request.
 func (b *body) direct(p []byte) (int, error) {
 	n, used, err := b.decode(p, p)
 	if used < len(p) && err == io.EOF {
@@ -113,7 +113,8 @@ func (b *body) direct(p []byte) (int, error) {
 	return n, err
 }
 
-// limitToLength is as much of p as may be read without going beyond a body of known length.
+// limitToLength returns the part of p that may be read without reading past a body of known
+// length.
 func (b *body) limitToLength(p []byte) []byte {
 	if !b.chunked && b.left < int64(len(p)) {
 		return p[:b.left]
@@ -121,7 +122,7 @@ func (b *body) limitToLength(p []byte) []byte {
 	return p
 }
 
-// decode takes the framing off src. Dst may be src itself.
+// decode removes the framing from src. dst may be src itself.
 func (b *body) decode(dst, src []byte) (n, used int, err error) {
 	if b.chunked {
 		return b.chunks.Decode(dst, src)
@@ -136,7 +137,7 @@ func (b *body) decode(dst, src []byte) (n, used int, err error) {
 	return n, n, err
 }
 
-// wait reads from the connection as long as patience lasts.
+// wait reads from the connection within the limits of Patience.
 func (b *body) wait(p []byte) (int, error) {
 	if b.expects {
 		b.expects = false
@@ -147,7 +148,7 @@ func (b *body) wait(p []byte) (int, error) {
 	start, patience := time.Now(), &b.c.s.Patience
 	left := patience.Remaining(b.got, b.waited)
 	b.c.arm(start.Add(left), max(0, min(time.Second, left/8)))
-	if b.finishBegun.Load() && !b.draining { // finish has set another limit, which this one has replaced
+	if b.finishBegun.Load() && !b.draining { // finish had set another deadline, which this one replaced
 		return 0, errOver
 	}
 	n, err := b.c.nc.Read(p)
@@ -164,14 +165,14 @@ func (b *body) wait(p []byte) (int, error) {
 	return 0, err
 }
 
-// holdsOnlyBody reports whether the input is the rest of the body and nothing else. A gateway that
-// does not read the body of a GET never comes to its end. Nobody reads it at the time.
+// holdsOnlyBody reports whether the input contains exactly the rest of the body. A gateway that
+// does not read the body of a GET never reaches its end. No Read may run at the same time.
 func (b *body) holdsOnlyBody() bool {
 	return !b.chunked && !b.expects && b.c.input != nil && int64(len(b.c.input.unread())) == b.left
 }
 
-// shouldDiscard reports whether so much of the body is still to come that nobody will wait
-// for it. A body that is being read is wanted.
+// shouldDiscard reports whether the unread rest of the body is too long to read after the
+// response. It is false while the body is being read.
 func (b *body) shouldDiscard() bool {
 	if !b.mu.TryLock() {
 		return false
@@ -183,14 +184,14 @@ func (b *body) shouldDiscard() bool {
 // longAgo is a deadline that ends reads at once.
 var longAgo = time.Unix(1, 0)
 
-// finish ends the use of the body. When the answer is whole it takes what is left of
-// the body, if that is not much, and reports whether the next request can follow.
+// finish ends the use of the body. If the response is complete, it reads a short rest of the body
+// and reports whether the next request can follow.
 func (b *body) finish(complete bool) bool {
 	b.finishBegun.Store(true)
 	left := false
-	for !b.mu.TryLock() { // somebody still reads
+	for !b.mu.TryLock() { // a Read is still running
 		left = true
-		_ = b.c.nc.SetReadDeadline(longAgo) // fails only when closed, as the read does
+		_ = b.c.nc.SetReadDeadline(longAgo) // fails only on a closed connection, as the read does
 		time.Sleep(time.Millisecond)
 	}
 	defer b.mu.Unlock()
@@ -201,7 +202,7 @@ func (b *body) finish(complete bool) bool {
 	return complete && !b.expects && b.drain()
 }
 
-// drain throws away the rest of the body.
+// drain discards the rest of the body.
 func (b *body) drain() bool {
 	if b.err != nil || b.left > front.Leftover {
 		return b.err == io.EOF
@@ -210,9 +211,9 @@ func (b *body) drain() bool {
 	defer buf.release()
 	b.draining = true
 	b.c.idleSince.Store(time.Now().UnixNano())
-	b.c.state.CompareAndSwap(active, reading) // its answer is given, so that it may be evicted
+	b.c.state.CompareAndSwap(active, reading) // its response is sent, so it may be evicted
 	for n := 0; n <= front.Leftover && b.err == nil; {
-		k, _ := b.read(buf.b) // its error is kept
+		k, _ := b.read(buf.b) // b.err stores the error
 		n += k
 	}
 	return b.c.state.CompareAndSwap(reading, active) && b.err == io.EOF

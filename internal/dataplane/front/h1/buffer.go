@@ -7,15 +7,15 @@ import (
 	"sluice/internal/wire/syntax"
 )
 
-// bufferBytes is the size of a buffer: a usual request or answer with its head. A
-// connection holds one for input and one for output while there is something in them,
-// so that neither unused connections nor waiting streams hold any.
+// bufferBytes is the size of a buffer: that of a usual request or response with its header. A
+// connection has one for input and one for output only while they contain something, so that idle
+// connections and waiting streams do not use buffers.
 const bufferBytes = 8 << 10
 
-// buffer is room for bytes on their way. It belongs to one goroutine.
+// buffer contains bytes that were received or will be sent. It belongs to one goroutine.
 type buffer struct {
-	b          []byte // the whole room
-	start, end int    // what is in it
+	b          []byte // the complete memory
+	start, end int    // range of the bytes in use
 	lines      syntax.Lines
 }
 
@@ -27,17 +27,17 @@ func getBuffer() *buffer {
 	return buf
 }
 
-// release gives the buffer back, unless it has grown. It must not be used any more.
+// release returns the buffer to the pool, unless it has grown. It must not be used afterwards.
 func (buf *buffer) release() {
 	if len(buf.b) <= bufferBytes {
 		buffers.Put(buf)
 	}
 }
 
-// unread is what is in the buffer.
+// unread returns the bytes in the buffer.
 func (buf *buffer) unread() []byte { return buf.b[buf.start:buf.end] }
 
-// fill reads once, after making room up to limit bytes.
+// fill reads once. A full buffer grows before, by at most limit bytes.
 func (buf *buffer) fill(r io.Reader, limit int) error {
 	if buf.start > 0 {
 		buf.end = copy(buf.b, buf.unread())

@@ -19,57 +19,57 @@ import (
 	"sluice/internal/wire/socket"
 )
 
-// What a connection does.
+// The states of a connection.
 const (
 	fresh   int32 = iota // has not sent a byte of a request yet
-	unused               // waits for the next one
+	unused               // waits for the next request
 	reading              // the head of a request is being read
-	active               // a request is being answered, its body read
-	closed               // is being closed by another goroutine
+	active               // a request is being served and its body read
+	closed               // another goroutine is closing the connection
 )
 
-// conn is one connection of a client. It belongs to the goroutine that serves it but
-// for what others look at, which is marked.
+// conn is one client connection. It belongs to the goroutine that serves it, except for the
+// fields that are marked as shared.
 type conn struct {
 	s         *Server
-	nc        net.Conn        // where HTTP is spoken: TLS, or tcp itself
+	nc        net.Conn        // where HTTP is read and written: TLS, or tcp itself
 	tcp       net.Conn        // closing it never waits
 	raw       syscall.RawConn // of tcp, nil when it has none
-	fd        int32           // likewise
+	fd        int32           // descriptor of tcp, -1 when raw is nil
 	tls       bool
-	tlsReader *tlsReader         // between TLS and tcp, nil in the clear
-	cancel    context.CancelFunc // ends the request at hand; safe for concurrent use
+	tlsReader *tlsReader         // between TLS and tcp, nil without TLS
+	cancel    context.CancelFunc // cancels the current request; safe for concurrent use
 	remote    string             // address without port
 	since     time.Time
-	setIndex  int // in the crowd, which guards it
+	setIndex  int // index in Server.conns, which guards it
 
 	client    netip.Addr   // whose share of silent connections it counts towards
 	silent    bool         // has not sent a complete request
 	idleSince atomic.Int64 // Unix time in nanoseconds, while state is unused
 
-	// What follows belongs to Server.evictions, which guards it.
+	// Server.evictions guards the fields from here to waiting.
 	inSilent, inClient *list.Element // nil unless it counts as silent
-	silentSince        time.Time     // when it began to
-	evicted            bool          // and still holds its slot
-	gone               bool          // has ended
-	http2              bool          // served elsewhere, several requests at once
-	streams            bool          // likewise, and net/http knows of an open stream
-	handlers           int           // requests that are being served elsewhere
-	waiting            int           // and those whose body has not come (bodyWait)
+	silentSince        time.Time     // when it became silent
+	evicted            bool          // it was evicted and still holds its slot
+	gone               bool          // it has ended
+	http2              bool          // served by net/http, several requests at once
+	streams            bool          // likewise, and net/http has an open stream
+	handlers           int           // number of requests that net/http is serving
+	waiting            int           // number of requests whose body is incomplete (bodyWait)
 
-	bounded bool // tcp itself bounds how long a write waits
+	bounded bool // tcp itself limits how long a write waits
 
 	state   atomic.Int32
-	listens atomic.Bool // the request came to its end, and nothing came behind it
+	listens atomic.Bool // the request is complete, and no further bytes follow it
 
-	input    *buffer            // what was read and not consumed, nil when nothing is
-	limit    time.Time          // of reads, in force; zero means none
-	idleAt   time.Time          // when it began to wait for the request at hand
-	take     func(uintptr) bool // arrive, made once
-	failed   error              // of arrive
-	header   wire.Header        // kept for its room
+	input    *buffer            // bytes read and not consumed, nil when there are none
+	limit    time.Time          // read deadline in force; zero means none
+	idleAt   time.Time          // when it began to wait for the current request
+	take     func(uintptr) bool // the method arrive, bound once to avoid allocations
+	failed   error              // error of the last arrive
+	header   wire.Header        // reused for its capacity
 	req      wire.Request
-	body     *body // of the request at hand, nil when it has none
+	body     *body // of the current request, nil when it has none
 	reusable bool  // the client may send another request
 	out      responseWriter
 }
@@ -93,7 +93,7 @@ func newConn(s *Server, nc net.Conn, cancel context.CancelFunc) *conn {
 	return c
 }
 
-// serve answers requests until one of both sides has enough.
+// serve serves requests until the client or the server ends the connection.
 func (c *conn) serve(ctx context.Context) {
 	transferred := false
 	defer func() {
@@ -103,7 +103,7 @@ func (c *conn) serve(ctx context.Context) {
 		c.cancel()
 		c.s.conns.remove(c)
 		if c.body != nil {
-			c.body.finish(false) // after a panic somebody may still read it
+			c.body.finish(false) // after a panic another goroutine may still read it
 		}
 		if c.input != nil {
 			c.input.release()
@@ -130,17 +130,17 @@ func (c *conn) serve(ctx context.Context) {
 	}
 }
 
-// step is what is to come after a request.
+// step is the action that follows a request.
 type step int
 
 const (
 	serveNext step = iota
 	closeNow
-	lingerOn // close, but so that the client has the answer before
-	handOver // the request is not for here
+	lingerOn // close, but only after the client could read the response
+	handOver // net/http serves the request
 )
 
-// exchange reads one request and answers it.
+// exchange reads one request and serves it.
 func (c *conn) exchange(ctx context.Context) step {
 	next, err := c.readRequest()
 	switch {
@@ -165,16 +165,16 @@ func (c *conn) exchange(ctx context.Context) step {
 		return lingerOn
 	case c.reusable && c.prepareNextRequest():
 		return serveNext
-	case c.input != nil: // further requests, which are not served any more
+	case c.input != nil: // pipelined requests, which are not served any more
 		return lingerOn
 	}
 	return closeNow
 }
 
-// prepareNextRequest makes the connection one that waits for the next request, and reports whether
-// there shall be one.
+// prepareNextRequest resets the connection for the next request. It reports false when the server
+// is draining, so that the connection must be closed.
 func (c *conn) prepareNextRequest() bool {
-	clear(c.header[:cap(c.header)]) // it would hold on to the text
+	clear(c.header[:cap(c.header)]) // it would retain the text
 	c.header, c.req, c.body = c.header[:0], wire.Request{}, nil
 	now := time.Now()
 	c.idleSince.Store(now.UnixNano())
@@ -187,8 +187,9 @@ func (c *conn) prepareNextRequest() bool {
 	return !c.s.draining.Load()
 }
 
-// watchDisconnect notes that the request came to its end: from now on the client is looked after,
-// unless its next request is here already. Its own body may still lie in the input.
+// watchDisconnect begins to watch for a disconnect of the client, because the request is complete.
+// It does nothing when the next request has already arrived. The body of the current request may
+// still be in the input.
 func (c *conn) watchDisconnect() {
 	if c.raw == nil || !c.hasNoExtraInput() {
 		return
@@ -202,12 +203,12 @@ func (c *conn) watchDisconnect() {
 	c.s.conns.wakeUp()
 }
 
-// hasNoExtraInput reports whether the input holds nothing beyond the request at hand.
+// hasNoExtraInput reports whether the input contains nothing beyond the current request.
 func (c *conn) hasNoExtraInput() bool {
 	return c.input == nil || c.body != nil && c.body.holdsOnlyBody()
 }
 
-// shakeHands begins TLS. What the client chooses to speak decides who goes on.
+// shakeHands performs the TLS handshake. It hands clients that negotiate HTTP/2 over to net/http.
 func (c *conn) shakeHands(ctx context.Context) step {
 	limit := time.Now().Add(c.s.Rest.ReadHeaderTimeout)
 	_ = c.tcp.SetDeadline(limit) // fails only when closed, as the handshake does
@@ -223,14 +224,14 @@ func (c *conn) shakeHands(ctx context.Context) step {
 	_ = c.tcp.SetDeadline(time.Time{})
 	c.nc, c.tls = secure, true
 	if secure.ConnectionState().NegotiatedProtocol == "h2" {
-		c.http2 = true // before others look at it
+		c.http2 = true // before other goroutines read it
 		return handOver
 	}
 	return serveNext
 }
 
-// inTheClear reports whether a handshake failed because what came looks like a request of
-// HTTP instead: it begins with a method. Nothing was written to its client then.
+// inTheClear reports whether a handshake failed because the client sent plain HTTP: the first
+// bytes are a method. In that case nothing was written to the client.
 func inTheClear(err error) bool {
 	var no tls.RecordHeaderError
 	if !errors.As(err, &no) || no.Conn == nil {
@@ -240,31 +241,31 @@ func inTheClear(err error) bool {
 	return method != "" && strings.Trim(method, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
 }
 
-// handOver gives the connection to the other server, with what was read of it.
+// handOver passes the connection to net/http, with the bytes that were already read.
 func (c *conn) handOver() {
 	_ = c.nc.SetReadDeadline(time.Time{}) // fails only when closed, as the next read does
 	_ = c.nc.SetWriteDeadline(time.Time{})
 	nc := c.nc
 	switch {
-	case c.tls && c.input == nil: // net/http has to see TLS itself to serve HTTP/2
+	case c.tls && c.input == nil: // to serve HTTP/2, net/http must receive the TLS connection directly
 	case c.tls:
 		nc = &prereadTLSConn{prereadConn{nc, c, append([]byte(nil), c.input.unread()...)}}
 	default:
 		nc = &prereadConn{nc, c, append([]byte(nil), c.input.unread()...)}
 	}
-	c.header, c.req = nil, wire.Request{} // the connection may be open for long
+	c.header, c.req = nil, wire.Request{} // the connection may stay open for a long time
 	c.s.evictions.addRest(c)
 	if !c.s.handover.deliver(nc) {
 		c.s.release(c)
 	}
 }
 
-// lingering is how long a client has to take its answer while what it still sends is
-// thrown away. Closing at once would take the answer back. It is net/http's time.
+// lingering is how long a client has to read its response while further bytes from it are
+// discarded. Closing at once would destroy the response. net/http uses the same duration.
 const lingering = 500 * time.Millisecond
 
-// lingeringClose closes the sending side, and returns when the client has closed the other. A
-// client that goes on sending finds that it is hardly read any more.
+// lingeringClose closes the sending side and returns when the client has closed the other, or after
+// lingering. A client that continues to send is read slowly.
 func (c *conn) lingeringClose() {
 	if closeWrite(c.nc) != nil {
 		return
@@ -283,19 +284,19 @@ func (c *conn) lingeringClose() {
 	}
 }
 
-// freshFor is how long a connection may take to its first request when everything is to
-// end. It is net/http's time.
+// freshFor is how long a new connection may take to send its first request when the server
+// shuts down. net/http uses the same duration.
 const freshFor = 5 * time.Second
 
-// closeUnused closes the connection if no request is being served. It is safe for
-// concurrent use, as abort is.
+// closeUnused closes the connection if no request is being served. It and abort are safe for
+// concurrent use.
 func (c *conn) closeUnused(now time.Time) {
 	if c.state.CompareAndSwap(unused, closed) || now.Sub(c.since) > freshFor && c.state.CompareAndSwap(fresh, closed) {
 		c.tcp.Close()
 	}
 }
 
-// abort closes the connection and ends its request.
+// abort closes the connection and cancels its request.
 func (c *conn) abort() {
 	c.state.Store(closed)
 	c.cancel()

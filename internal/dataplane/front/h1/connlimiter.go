@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// connLimiter bounds how many connections are open at once, those at Rest included. Each needs a
-// descriptor, and one to a provider besides: were all of them given to callers, there would be
-// none for what calls leave behind.
+// connLimiter limits the number of open connections, including those that Rest serves. Each needs
+// a file descriptor, and another one to a provider: if clients used all of them, there would be
+// none for upstream calls.
 type connLimiter struct {
-	taken      chan struct{} // has one for each that is open; nil where there is no bound
-	lastLogged time.Time     // when the log was told that there is none; of the goroutine that accepts
+	taken      chan struct{} // contains one element for each open connection; nil without a limit
+	lastLogged time.Time     // when the limit was last logged; only for the accepting goroutine
 }
 
 func (p *connLimiter) open(maxConns int) {
@@ -22,13 +22,13 @@ func (p *connLimiter) open(maxConns int) {
 }
 
 const (
-	logInterval      = time.Minute           // at most, that there is no place
-	stopPollInterval = 50 * time.Millisecond // between looks whether anybody is to come at all
+	logInterval      = time.Minute           // minimum time between log messages about the limit
+	stopPollInterval = 50 * time.Millisecond // between checks whether the server stops
 )
 
-// acquire waits for a place for a connection of a client that was accepted; false when
-// the server stops. It evicts connections that are not in use. While none can be evicted
-// answers are the last of their connections, so that places change hands.
+// acquire waits for a free slot for an accepted connection of a client. It returns false when the
+// server stops. It evicts connections that are not in use. If none can be evicted, each response
+// is the last of its connection, so that slots become free.
 func (s *Server) acquire(client netip.Addr) bool {
 	s.evictions.enforceShare(client, s.share())
 	p := &s.limiter
@@ -56,7 +56,8 @@ func (s *Server) acquire(client netip.Addr) bool {
 	return false
 }
 
-// release gives the place of a connection back, once for each that had one.
+// release frees the slot of a connection. It must be called once for each connection that has
+// one.
 func (s *Server) release(c *conn) {
 	s.evictions.closed(c)
 	if s.limiter.taken != nil {
@@ -65,8 +66,8 @@ func (s *Server) release(c *conn) {
 	s.evictions.released(c) // after its slot is free, or another connection would be evicted for it
 }
 
-// releaseOnHandover follows the connections that Rest serves. It gives back the place of one that has
-// ended, or that went over to another protocol, which bounds those itself.
+// releaseOnHandover tracks the connections that Rest serves. It frees the slot of a connection
+// that has ended or that changed to another protocol, which has its own limit.
 func (s *Server) releaseOnHandover(nc net.Conn, to http.ConnState) {
 	c := unwrapConn(nc)
 	switch to {

@@ -7,14 +7,15 @@ import (
 	"time"
 )
 
-// connSet is the connections that are open, and looks after those whose client waits.
+// connSet is the set of open connections. It detects disconnects of clients that wait for a
+// response.
 type connSet struct {
 	mu    sync.Mutex // guards conns and shut
-	conns []*conn    // each knows its place
-	shut  bool       // takes no more
+	conns []*conn    // each stores its index
+	shut  bool       // does not accept connections any more
 
-	asleep atomic.Bool   // nobody looks after clients, because none waits
-	wake   chan struct{} // ends that
+	asleep atomic.Bool   // watch is paused, because no client waits
+	wake   chan struct{} // resumes watch
 	ended  chan struct{} // closed with shut; nil before open
 }
 
@@ -27,7 +28,7 @@ func (w *connSet) open() {
 	}
 }
 
-// add takes a connection in, unless everything is being closed.
+// add adds a connection, unless the set is closed.
 func (w *connSet) add(c *conn) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -49,7 +50,7 @@ func (w *connSet) remove(c *conn) {
 	w.conns = w.conns[:last]
 }
 
-// each calls see for every connection and returns how many there are.
+// each calls see for every connection and returns their number.
 func (w *connSet) each(see func(*conn)) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -59,7 +60,7 @@ func (w *connSet) each(see func(*conn)) int {
 	return len(w.conns)
 }
 
-// drainEvery is how often connections are looked at that have to end.
+// drainEvery is the interval of checks for connections to close during a shutdown.
 const drainEvery = 10 * time.Millisecond
 
 // drain closes connections as soon as they are unused and returns when there are none.
@@ -79,7 +80,7 @@ func (w *connSet) drain(ctx context.Context) error {
 	}
 }
 
-// close cuts all connections and takes no more.
+// close aborts all connections and closes the set.
 func (w *connSet) close() {
 	w.each((*conn).abort)
 	w.mu.Lock()
@@ -93,16 +94,16 @@ func (w *connSet) close() {
 }
 
 const (
-	// pollInterval is how often the clients that wait are looked at: half of the time in
-	// which a call ends whose client has left.
+	// pollInterval is the interval of checks for disconnected clients: half of the time within
+	// which the call of a disconnected client ends.
 	pollInterval = 50 * time.Millisecond
-	// maxIdlePolls is how many looks find no client waiting before nobody looks any more,
-	// so that a gateway without traffic sleeps.
+	// maxIdlePolls is the number of checks without a waiting client after which watch pauses, so
+	// that a gateway without traffic does not wake up.
 	maxIdlePolls = 20
 )
 
-// watch ends the calls of clients that have left. It costs a look at all of them now
-// and then; a look of its own for each request would cost more than reading it.
+// watch ends the calls of disconnected clients. It checks all of them at intervals; a separate
+// check for each request would cost more than reading the request.
 func (w *connSet) watch() {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
@@ -122,7 +123,7 @@ func (w *connSet) watch() {
 		}
 		vain = 0
 		w.asleep.Store(true)
-		if poller.poll(w) > 0 && w.asleep.CompareAndSwap(true, false) { // it came before the flag was there to see
+		if poller.poll(w) > 0 && w.asleep.CompareAndSwap(true, false) { // a request arrived before it could see the flag
 			continue
 		}
 		select {
@@ -133,7 +134,7 @@ func (w *connSet) watch() {
 	}
 }
 
-// wakeUp has watch go on, because a client waits.
+// wakeUp resumes watch, because a client waits.
 func (w *connSet) wakeUp() {
 	if w.asleep.Load() && w.asleep.CompareAndSwap(true, false) {
 		w.wake <- struct{}{}

@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// second is the text of a point in time, for all answers of that second.
+// second is one second and its text, shared by all responses of that second.
 type second struct {
 	unix int64
 	text string
 }
 
-// dates tells the time for Date lines. The zero value is ready. Safe for concurrent use.
+// dates returns the time for Date fields. The zero value is ready. Safe for concurrent use.
 type dates struct{ last atomic.Pointer[second] }
 
-// now is the time as a Date line has it: "Fri, 20 Nov 2026 12:00:00 GMT".
+// now returns the time in the form of a Date field: "Fri, 20 Nov 2026 12:00:00 GMT".
 // Source: RFC 9110 section 5.6.7.
 func (d *dates) now() string {
 	now := time.Now()

@@ -7,14 +7,14 @@ import (
 	"sluice/internal/wire/socket"
 )
 
-// disconnectPoller finds the clients that have left. It is kept for its room.
+// disconnectPoller finds disconnected clients. It is reused for its slices.
 type disconnectPoller struct {
 	waiting []*conn
 	pollSet polls
 }
 
-// poll looks at all clients that wait for an answer, cancels the calls of those that have
-// left, and returns how many there were.
+// poll checks all clients that wait for a response, cancels the calls of disconnected ones, and
+// returns the number of connections that serve a request.
 func (l *disconnectPoller) poll(w *connSet) int {
 	l.waiting = l.waiting[:0]
 	busy := 0
@@ -37,7 +37,7 @@ func (l *disconnectPoller) poll(w *connSet) int {
 	return busy
 }
 
-// hasUnread reports whether bytes have come that were not read yet.
+// hasUnread reports whether the socket has unread bytes.
 func (c *conn) hasUnread() bool {
 	if c.raw == nil {
 		return false
@@ -51,9 +51,9 @@ func (c *conn) hasUnread() bool {
 	return err == nil && unread
 }
 
-// isClosed reports whether nothing more can be read. Behind further requests the end does
-// not show: those are served first, as net/http does. Under TLS the client's farewell may
-// still stand before the end.
+// isClosed reports whether the client closed the connection and everything is read. Unread
+// requests hide the end: they are served first, as in net/http. Under TLS a closing alert may
+// precede the end.
 func (c *conn) isClosed() bool {
 	end := false
 	err := c.raw.Control(func(fd uintptr) {

@@ -2,19 +2,19 @@ package h1
 
 import "golang.org/x/sys/unix"
 
-// polls is the room for one question to the system about all connections.
+// polls is the memory for one poll system call for all connections.
 type polls []unix.PollFd
 
-// left returns those whose client closed its side or is gone, in the room of waiting.
-// A descriptor whose connection was closed meanwhile may stand for another by now; what
-// is said of that harms no connection that is closed.
+// left returns the connections whose client closed its side or disconnected. It reuses the memory
+// of waiting. The descriptor of a connection that was closed in the meantime may already belong
+// to another one; a wrong result for a closed connection does no harm.
 func (p *polls) left(waiting []*conn) []*conn {
 	*p = (*p)[:0]
 	for _, c := range waiting {
 		*p = append(*p, unix.PollFd{Fd: c.fd, Events: unix.POLLRDHUP})
 	}
 	n, err := unix.Poll(*p, 0)
-	if n <= 0 || err != nil { // interrupted: the next look is soon
+	if n <= 0 || err != nil { // interrupted: the next poll is soon
 		return nil
 	}
 	gone := waiting[:0]

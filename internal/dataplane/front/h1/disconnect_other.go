@@ -2,7 +2,7 @@
 
 package h1
 
-// polls needs no room where each connection is asked.
+// polls is empty, because each connection is checked separately.
 type polls struct{}
 
 // left returns all connections.

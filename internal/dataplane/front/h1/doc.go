@@ -1,26 +1,25 @@
-// Package h1 is the fast front: it reads the requests of the data plane from the
-// connection and writes their answers to it, HTTP/1.1 in one goroutine per connection
-// and without net/http.
+// Package h1 is the HTTP/1.1 server of the data plane. It reads requests from the connection
+// and writes the responses to it, with one goroutine per connection and without net/http. Start
+// reading at Server and conn.serve.
 //
-// What it does not serve it hands over to a server of net/http, with the connection and
-// all bytes of the request: HTTP/2, HTTP/1.0, CONNECT, requests that ask for another
-// protocol (Upgrade), targets that are no path, and whatever is not the gateway's, so
-// the administration and all pages. A connection that was handed over stays there. Over
-// HTTP/1 it carries that one request, which was read here first, and ends with its answer
-// ("Connection: close"), unless the two sides went over to another protocol; over HTTP/2
-// it carries as many as the client likes.
+// Some requests it does not serve: HTTP/2, HTTP/1.0, CONNECT, requests for another protocol
+// (Upgrade), targets that are not a path, and every route that is not a model route, such as
+// the administration API and all pages. It hands these over to a net/http server, with the
+// connection and all bytes of the request. A connection that was handed over does not return.
+// Over HTTP/1 it serves only that one request, which was read here first, and ends with its
+// response ("Connection: close"), unless both sides switched to another protocol. Over HTTP/2
+// it serves any number of requests.
 //
-// Requests are read strictly, because a lenient reader is how one caller's request is
-// smuggled into another's. Refused are: Content-Length together with
-// Transfer-Encoding, repeated or malformed lengths, any coding but "chunked", bare line
-// feeds and carriage returns, folded lines, blanks before the colon, control bytes, a
-// missing, second or malformed Host, percent signs that escape nothing in the path,
-// heads over the limit or of more than 200 lines, and any Transfer-Encoding in HTTP/1.0.
-// What is handed over has passed the same rules of lines and framing. A refusal has the
-// body of all refusals and ends the connection.
+// Requests are read strictly, because a lenient reader allows request smuggling. The package
+// rejects Content-Length together with Transfer-Encoding, repeated or malformed lengths, any
+// coding but "chunked", bare line feeds and carriage returns, folded lines, blanks before the
+// colon, control bytes, a missing, second or malformed Host, invalid percent-encoding in the
+// path, heads over the limit or of more than 200 lines, and any Transfer-Encoding in HTTP/1.0.
+// Requests that are handed over have passed the same rules for lines and framing. A rejection
+// has the same body as all rejections of the gateway and ends the connection.
 //
-// An answer is written in as few pieces as it has: the head goes with the first bytes
-// of the body, and each Flush is one write. When the gateway says that an answer had to
-// be cut, the connection is closed in mid-answer: that is how a client learns that what
-// it has is not the whole.
+// A response is written in as few writes as possible: the head together with the first bytes of
+// the body, and one write for each Flush. When the gateway reports that it had to cut a response,
+// the connection is closed in the middle of it, so that the client detects that the response is
+// incomplete.
 package h1

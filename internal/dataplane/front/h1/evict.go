@@ -13,53 +13,54 @@ import (
 const (
 	EvictedSilent = "no_request"   // no slot was free, and the connection had not sent a complete request
 	EvictedIdle   = "idle"         // no slot was free, and the connection waited for its next request
-	EvictedShare  = "client_share" // its client had more connections without a complete request than one may have
+	EvictedShare  = "client_share" // its client had more connections without a complete request than its share
 )
 
 const (
-	// evictAfter is how long a connection is silent or idle before it is evicted for want of
-	// a slot: clients need some time for their handshake.
+	// evictAfter is how long a connection must be silent or idle before it can be evicted to
+	// free a slot: clients need some time for their handshake.
 	evictAfter = 250 * time.Millisecond
-	// unreadFor is how long after it became silent a connection is spared because bytes have come
-	// that were not read yet: its goroutine had no turn.
+	// unreadFor is how long a silent connection is spared while it has bytes that were not
+	// read yet: its goroutine may not have run.
 	unreadFor = 5 * time.Second
-	// silentFraction is which part of all slots silent connections hold when idle ones stay
-	// although no silent one is old enough to be evicted: a quarter.
+	// silentFraction is the divisor of the fraction of all slots, a quarter. While silent
+	// connections hold at least that fraction, idle ones are not evicted, even if no silent one
+	// is old enough to be evicted.
 	silentFraction = 4
 	// maxEvictionChecks is how many connections are checked for one eviction.
 	maxEvictionChecks = 64
-	// maxDefaultShare is the largest share of one client unless it is set.
+	// maxDefaultShare is the maximum default share of one client.
 	maxDefaultShare = 4096
-	// minDefaultShare is the smallest one: a client opens several connections at once.
+	// minDefaultShare is the minimum one: a client opens several connections at once.
 	minDefaultShare = 8
 )
 
-// evictions decides which connections are closed to free slots for others. A connection on
-// which a request is being served is never among them.
+// evictions selects the connections that are closed to free slots for others. It never selects a
+// connection on which a request is being served.
 //
-// A silent connection has not sent a complete request: it sends nothing, or a head that does
-// not end, or it does not finish TLS, or it opens HTTP/2 without a stream, or it holds back the
-// body of a request whose caller is not authenticated (bodyWait).
+// A silent connection has not sent a complete request. It sends nothing, or an incomplete head, or
+// does not finish the TLS handshake, or opens HTTP/2 without a stream, or delays the body of a
+// request whose caller is not authenticated (bodyWait).
 type evictions struct {
-	mu      sync.Mutex                // guards what follows, and what connections mark with it
+	mu      sync.Mutex                // guards the fields up to pending, and the marked fields of connections
 	silent  list.List                 // of *conn, the oldest first
-	clients map[netip.Addr]*list.List // the same by client
+	clients map[netip.Addr]*list.List // the same, by client
 	rest    map[*conn]struct{}        // connections that were handed over
-	pending int                       // connections that are evicted and still hold their slot
+	pending int                       // number of connections that are evicted and still hold their slot
 
 	counts struct{ silent, idle, share atomic.Int64 }
 
-	idle []idleConn // the next to evict, the longest idle last; of the goroutine that accepts
+	idle []idleConn // the next to evict, the longest idle last; used only by the accepting goroutine
 }
 
-// idleConn is a connection that was idle since a time.
+// idleConn is a connection that has been idle since a time, in Unix nanoseconds.
 type idleConn struct {
 	c     *conn
 	since int64
 }
 
-// Evicted is how many connections were evicted for a reason, for example EvictedSilent.
-// It is 0 for other reasons. It is safe for concurrent use.
+// Evicted returns the number of connections that were evicted for a reason, for example
+// EvictedSilent. It returns 0 for unknown reasons. It is safe for concurrent use.
 func (s *Server) Evicted(reason string) int64 {
 	counts := &s.evictions.counts
 	switch reason {
@@ -73,7 +74,7 @@ func (s *Server) Evicted(reason string) int64 {
 	return 0
 }
 
-// share is how many silent connections one client may have.
+// share returns the maximum number of silent connections of one client.
 func (s *Server) share() int {
 	switch {
 	case s.MaxSilentPerClient > 0:
@@ -84,8 +85,8 @@ func (s *Server) share() int {
 	return maxDefaultShare
 }
 
-// clientOf is whose share a connection counts towards: an IPv4 address, or a network of
-// IPv6, because one client has a whole /64.
+// clientOf returns the client whose share a connection counts towards: an IPv4 address, or a /64
+// network of IPv6, because one client usually has a complete /64.
 func clientOf(nc net.Conn) netip.Addr {
 	tcp, ok := nc.RemoteAddr().(*net.TCPAddr)
 	if !ok {
@@ -122,7 +123,7 @@ func (e *evictions) addLocked(c *conn) {
 	c.inSilent, c.inClient = e.silent.PushBack(c), l.PushBack(c)
 }
 
-// remove ends that a connection counts as silent. It may be called again.
+// remove stops counting a connection as silent. Repeated calls are allowed.
 func (e *evictions) remove(c *conn) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -142,7 +143,7 @@ func (e *evictions) removeLocked(c *conn) {
 	c.inSilent, c.inClient = nil, nil
 }
 
-// closed records that a connection has ended. Released follows.
+// closed records that a connection has ended. A call of released follows.
 func (e *evictions) closed(c *conn) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -151,7 +152,7 @@ func (e *evictions) closed(c *conn) {
 	c.gone = true
 }
 
-// released records that a connection has given its slot back.
+// released records that a connection has released its slot.
 func (e *evictions) released(c *conn) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -161,7 +162,7 @@ func (e *evictions) released(c *conn) {
 	}
 }
 
-// enforceShare evicts the oldest silent connection of a client that has its share already.
+// enforceShare evicts the oldest silent connection of a client that already uses its full share.
 func (e *evictions) enforceShare(client netip.Addr, share int) {
 	e.mu.Lock()
 	var victim *conn
@@ -175,15 +176,16 @@ func (e *evictions) enforceShare(client netip.Addr, share int) {
 	}
 }
 
-// evictOldest marks the oldest connection of a list of silent ones as evicted and returns it,
-// nil when there is none that began before a time.
+// evictOldest marks the oldest evictable connection of a list of silent ones as evicted and returns
+// it. It returns nil when no such connection has been silent since before the time. The caller
+// holds e.mu.
 func (e *evictions) evictOldest(l *list.List, before time.Time) *conn {
 	now := time.Now()
 	n := 0
 	for el := l.Front(); el != nil && n < maxEvictionChecks; el = el.Next() {
 		c := el.Value.(*conn)
 		if c.silentSince.After(before) {
-			return nil // and so did those that follow
+			return nil // the following ones became silent even later
 		}
 		if n++; now.Sub(c.silentSince) < unreadFor && c.hasUnread() {
 			continue
@@ -195,7 +197,8 @@ func (e *evictions) evictOldest(l *list.List, before time.Time) *conn {
 	return nil
 }
 
-// markEvicted marks a connection as evicted, unless a request is being served on it.
+// markEvicted marks a connection as evicted. It reports false when a request is being served on it,
+// or when it has ended. The caller holds e.mu.
 func (e *evictions) markEvicted(c *conn, now time.Time) bool {
 	if c.gone || c.isResponding(now) || !c.state.CompareAndSwap(unused, closed) && !c.state.CompareAndSwap(reading, closed) && !c.state.CompareAndSwap(fresh, closed) {
 		return false
@@ -206,8 +209,8 @@ func (e *evictions) markEvicted(c *conn, now time.Time) bool {
 	return true
 }
 
-// evict closes one connection whose slot another one needs, and reports whether a slot will
-// be free soon. Silent connections go first. It is of the goroutine that accepts.
+// evict closes one connection to free its slot for another one, and reports whether a slot will be
+// free soon. It prefers silent connections. Only the accepting goroutine calls it.
 func (s *Server) evict() bool {
 	e := &s.evictions
 	before := time.Now().Add(-evictAfter)
@@ -220,7 +223,7 @@ func (s *Server) evict() bool {
 	victim := e.evictOldest(&e.silent, before)
 	e.mu.Unlock()
 	count := &e.counts.silent
-	if victim == nil && !many { // else some of them will be old enough soon
+	if victim == nil && !many { // otherwise some of them will be old enough soon
 		victim, count = s.evictIdle(before), &e.counts.idle
 	}
 	if victim == nil {
@@ -231,8 +234,8 @@ func (s *Server) evict() bool {
 	return true
 }
 
-// complete records that a whole head has come. It reports false when the connection is being
-// closed.
+// complete records that a complete head has arrived. It reports false when another goroutine is
+// closing the connection.
 func (c *conn) complete() bool {
 	if !c.state.CompareAndSwap(reading, active) {
 		return false

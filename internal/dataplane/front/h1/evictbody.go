@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// maxUnauthenticatedBody is Server.MaxUnauthenticatedBody unless it is set.
+// maxUnauthenticatedBody is the default of Server.MaxUnauthenticatedBody.
 const maxUnauthenticatedBody = 10 * time.Second
 
-// bodyWait is a request that is served elsewhere, of a caller that is not authenticated, from
-// its head to the end of its body. Until then its connection may be evicted, as one that has
-// not sent a complete request.
+// bodyWait is a request that Rest serves, of an unauthenticated caller, from its header to the
+// end of its body. Until then its connection may be evicted like one that has not sent a complete
+// request.
 type bodyWait struct {
 	io.ReadCloser // the body
 	c             *conn
@@ -29,17 +29,17 @@ type bodyWait struct {
 // bodyWaitKey is the key of a *bodyWait in the context of its request.
 type bodyWaitKey struct{}
 
-// MarkAuthenticated records that the caller of a request is authenticated: its connection is
-// not evicted while its body comes, and the body has as much time as any other. Ctx is the
-// context of the request; it may be of one that no Server of this package serves.
+// MarkAuthenticated records that the caller of a request is authenticated: its connection is not
+// evicted while its body is being received, and the body has the usual time limits. ctx is the
+// context of the request. Without a Server of this package, MarkAuthenticated does nothing.
 func MarkAuthenticated(ctx context.Context) {
 	if w, _ := ctx.Value(bodyWaitKey{}).(*bodyWait); w != nil {
 		w.finish(true)
 	}
 }
 
-// awaitBody begins the wait for a body, and returns the request to serve. It reports false
-// when the connection is being closed.
+// awaitBody starts the wait for a body and returns the request to serve. It returns false if the
+// connection is being closed.
 func (c *conn) awaitBody(w http.ResponseWriter, r *http.Request) (*http.Request, *bodyWait, bool) {
 	c.s.evictions.enforceShare(c.client, c.s.share())
 	if !c.beginRequest(true) {
@@ -51,7 +51,7 @@ func (c *conn) awaitBody(w http.ResponseWriter, r *http.Request) (*http.Request,
 		wait.mu.Lock()
 		defer wait.mu.Unlock()
 		if !wait.done {
-			_ = rc.SetReadDeadline(longAgo) // fails only when closed, as the read does
+			_ = rc.SetReadDeadline(longAgo) // fails only on a closed connection, as the read does
 		}
 	})
 	r = r.WithContext(context.WithValue(r.Context(), bodyWaitKey{}, wait)) // a copy: net/http compares the body with its own
@@ -59,7 +59,7 @@ func (c *conn) awaitBody(w http.ResponseWriter, r *http.Request) (*http.Request,
 	return r, wait, true
 }
 
-// unauthenticatedBody is how long the body of a caller may take that is not authenticated.
+// unauthenticatedBody returns the maximum time for the body of an unauthenticated caller.
 func (s *Server) unauthenticatedBody() time.Duration {
 	if s.MaxUnauthenticatedBody > 0 {
 		return s.MaxUnauthenticatedBody
@@ -67,14 +67,14 @@ func (s *Server) unauthenticatedBody() time.Duration {
 	return maxUnauthenticatedBody
 }
 
-// Read reads the body. A wait that takes too long is os.ErrDeadlineExceeded.
+// Read reads the body. It returns os.ErrDeadlineExceeded after the time limit.
 func (w *bodyWait) Read(p []byte) (int, error) {
 	if time.Now().After(w.limit) && !w.isDone() {
 		return 0, os.ErrDeadlineExceeded
 	}
 	n, err := w.ReadCloser.Read(p)
 	if err == io.EOF && !w.finish(true) {
-		return 0, net.ErrClosed // it is evicted, and the client does not get the answer
+		return 0, net.ErrClosed // it is evicted, and the client does not get the response
 	}
 	return n, err
 }
@@ -85,8 +85,8 @@ func (w *bodyWait) isDone() bool {
 	return w.done
 }
 
-// finish ends the wait once. If the request goes on it counts as one that is served; false
-// means that its connection is being closed.
+// finish ends the wait once. If goesOn is true, the request counts as being served. It returns
+// false if the connection is being closed.
 func (w *bodyWait) finish(goesOn bool) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// Connections that are handed over are served elsewhere, those of HTTP/2 several requests at
-// once. What follows sets their state. Requests are counted by their handlers: net/http has a
-// stream count as one that is served before its head was judged, and when its client takes
-// nothing.
+// Rest serves the connections that are handed over; an HTTP/2 connection has several requests at
+// once. The functions below set the state of such connections. They count requests by their
+// handlers: net/http counts a stream as active before its header was checked, and while its
+// client does not read.
 
-// addRest records that a connection is served elsewhere from now on.
+// addRest records that Rest serves a connection from now on.
 func (e *evictions) addRest(c *conn) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -21,8 +21,8 @@ func (e *evictions) addRest(c *conn) {
 	e.rest[c] = struct{}{}
 }
 
-// beginRequest records that a handler begins; it waits for a body if waits. It reports false
-// when the connection is being closed.
+// beginRequest records that a handler begins. If waits is true, it waits for a body. It returns
+// false if the connection is being closed.
 func (c *conn) beginRequest(waits bool) bool {
 	e := &c.s.evictions
 	e.mu.Lock()
@@ -39,8 +39,8 @@ func (c *conn) beginRequest(waits bool) bool {
 	return true
 }
 
-// serveWaiting records that a handler does not wait for a body any more. It reports false when
-// the connection is being closed.
+// serveWaiting records that a handler does not wait for a body any more. It returns false if the
+// connection is being closed.
 func (c *conn) serveWaiting() bool {
 	e := &c.s.evictions
 	e.mu.Lock()
@@ -54,9 +54,9 @@ func (c *conn) serveWaiting() bool {
 	return true
 }
 
-// endRequest records that a handler has ended; wait is its wait for a body, nil when it had
-// none. While net/http waits for the rest of its body or for the next request the connection
-// may be evicted.
+// endRequest records that a handler has ended. wait is its wait for a body, nil without one. The
+// connection may be evicted while net/http waits for the rest of the body or for the next
+// request.
 func (c *conn) endRequest(wait *bodyWait) {
 	waits := wait != nil && !wait.isDone()
 	if waits {
@@ -75,8 +75,8 @@ func (c *conn) endRequest(wait *bodyWait) {
 	}
 }
 
-// updateUse sets the state of an open connection by its requests: it is served, or it has not
-// sent the body of one, or it is idle. The caller holds the mutex of the evictions.
+// updateUse sets the state of an open connection by its requests: it serves one, it waits for the
+// body of one, or it is idle. The caller holds the mutex of the evictions.
 func (c *conn) updateUse() {
 	e := &c.s.evictions
 	switch {
@@ -90,20 +90,20 @@ func (c *conn) updateUse() {
 	default:
 		e.removeLocked(c)
 		c.idleSince.Store(time.Now().UnixNano())
-		c.state.Store(reading) // not unused, which a shutdown closes at once
+		c.state.Store(reading) // not unused, because a shutdown closes those at once
 	}
 }
 
-// setStreams records whether net/http knows of open streams.
+// setStreams records whether net/http reports open streams.
 func (c *conn) setStreams(open bool) {
 	c.s.evictions.mu.Lock()
 	defer c.s.evictions.mu.Unlock()
 	c.streams = open && c.http2
 }
 
-// isResponding reports whether the end of an answer may still be on its way although its
-// handler has ended. A client that does not take it has as long as for any other write. The
-// caller holds the mutex of the evictions.
+// isResponding reports whether the end of a response may still be in transit although its handler
+// has ended. The client has as much time to read it as for any other write. The caller holds the
+// mutex of the evictions.
 func (c *conn) isResponding(now time.Time) bool {
 	if !c.streams || c.inSilent != nil {
 		return false
@@ -111,7 +111,7 @@ func (c *conn) isResponding(now time.Time) bool {
 	return now.UnixNano()-c.idleSince.Load() < int64(c.s.Patience.WriteStall)
 }
 
-// connKey is the key of a *conn in the contexts of requests that are served elsewhere.
+// connKey is the key of a *conn in the contexts of requests that Rest serves.
 type connKey struct{}
 
 // withConn is http.Server.ConnContext.
@@ -119,7 +119,7 @@ func withConn(ctx context.Context, nc net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, unwrapConn(nc))
 }
 
-// connOf is the connection of a request that is served elsewhere, nil where it is not known.
+// connOf returns the connection of a request that Rest serves, or nil if it is not known.
 func connOf(ctx context.Context) *conn {
 	c, _ := ctx.Value(connKey{}).(*conn)
 	return c

@@ -5,13 +5,13 @@ import "time"
 // evictIdle is evictOldest for connections that have sent a request and wait for the next one.
 func (s *Server) evictIdle(before time.Time) *conn {
 	e := &s.evictions
-	for range 2 { // with those that were found before, then with new ones
+	for range 2 { // first the connections that were found before, then new ones
 		for n := len(e.idle); n > 0; n = len(e.idle) {
 			last := e.idle[n-1]
 			e.idle[n-1] = idleConn{}
 			e.idle = e.idle[:n-1]
 			if last.c.idleSince.Load() != last.since || last.since > before.UnixNano() {
-				continue // it was used meanwhile
+				continue // it was used in the meantime
 			}
 			e.mu.Lock()
 			marked := e.markEvicted(last.c, time.Now())
@@ -25,7 +25,7 @@ func (s *Server) evictIdle(before time.Time) *conn {
 	return nil
 }
 
-// findIdle fills the list of idle connections with those that are idle for longest.
+// findIdle fills the list of idle connections with those that have been idle longest.
 func (s *Server) findIdle(before int64) {
 	e := &s.evictions
 	consider := func(c *conn) {
@@ -40,7 +40,7 @@ func (s *Server) findIdle(before int64) {
 		if i == 0 && len(e.idle) == maxEvictionChecks {
 			return
 		}
-		if len(e.idle) == maxEvictionChecks { // the shortest idle makes way
+		if len(e.idle) == maxEvictionChecks { // replaces the one with the shortest idle time
 			copy(e.idle, e.idle[1:i])
 			e.idle[i-1] = idleConn{c, since}
 			return

@@ -7,15 +7,16 @@ import (
 	"sluice/internal/wire/socket"
 )
 
-// gap is the room between a head and a body that wait together for what belongs
-// between them; tail is what may have to stand behind the body.
+// gap is the free space between a buffered header and body, for the fields and chunk size between
+// them. tail is the space for the end of a chunk or body.
 const (
 	gap  = len("transfer-encoding: chunked\r\n\r\n") + len("ffffffffffffffff\r\n")
 	tail = len("\r\n0\r\n\r\n")
 )
 
-// collect puts bytes of the body into the buffer, or sends them with it when they are too
-// many. TLS makes a packet of each piece, so that there all go through the buffer.
+// collect adds bytes of the body to the buffer. If they do not fit, it sends them together with
+// the buffer. Under TLS all bytes go through the buffer, because TLS makes a packet of each
+// write.
 func (o *responseWriter) collect(p []byte) error {
 	for {
 		if o.buf == nil {
@@ -39,7 +40,7 @@ func (o *responseWriter) collect(p []byte) error {
 	}
 }
 
-// prefix is the room before a body in a buffer without a head.
+// prefix returns the size of the gap before a body in a buffer without a header.
 func (o *responseWriter) prefix() int {
 	if o.framing == sized {
 		return 0
@@ -47,7 +48,7 @@ func (o *responseWriter) prefix() int {
 	return gap
 }
 
-// Flush sends what was collected.
+// Flush sends the buffered bytes.
 func (o *responseWriter) Flush() error {
 	if o.buf == nil {
 		return nil
@@ -55,7 +56,7 @@ func (o *responseWriter) Flush() error {
 	return o.send(nil)
 }
 
-// send sends what was collected, and p behind it, as one chunk where there are chunks.
+// send sends the buffered bytes and then p. With chunked framing they are one chunk.
 func (o *responseWriter) send(p []byte) error {
 	if o.framing == undecided {
 		o.framing = inChunks
@@ -69,8 +70,8 @@ func (o *responseWriter) send(p []byte) error {
 
 var crlf = []byte("\r\n")
 
-// frame completes what was collected to what goes over the wire before p: with the last
-// lines of the head, the size of the chunk and, without p, its end.
+// frame completes the buffered bytes for sending before p. It adds the last lines of the header,
+// the chunk size and, without p, the end of the chunk.
 func (o *responseWriter) frame(p int) []byte {
 	buf, head := o.buf, o.head
 	if o.framing != inChunks {
@@ -91,8 +92,8 @@ func (o *responseWriter) frame(p int) []byte {
 	return o.insert(line)
 }
 
-// insert puts a text, which fits the gap, right before the body, and the head right
-// before that.
+// insert puts a text, which fits the gap, directly before the body, and the header directly
+// before the text.
 func (o *responseWriter) insert(text []byte) []byte {
 	buf, head := o.buf, o.head
 	shift := gap - len(text)
@@ -102,7 +103,7 @@ func (o *responseWriter) insert(text []byte) []byte {
 	return buf.b[shift:buf.end]
 }
 
-// push writes pieces in one call of the system and empties the buffer.
+// push writes the slices with one system call and releases the buffer.
 func (o *responseWriter) push(b, p, trailer []byte) error {
 	o.mu.Lock()
 	o.begun = true
@@ -122,7 +123,7 @@ func (o *responseWriter) push(b, p, trailer []byte) error {
 	return err
 }
 
-// free gives the buffer back with what is in it.
+// free releases the buffer and discards its contents.
 func (o *responseWriter) free() {
 	if o.buf != nil {
 		o.buf.release()
@@ -130,8 +131,8 @@ func (o *responseWriter) free() {
 	}
 }
 
-// arm bounds the writes that follow, anew from time to time. Most connections do that by
-// themselves, and only for a write that has to wait. The caller holds o.mu.
+// arm sets the deadline of the next writes, and again at intervals. Most connections do this
+// automatically, and only for a write that has to wait. The caller holds o.mu.
 func (o *responseWriter) arm() {
 	if o.c.bounded {
 		return
@@ -141,10 +142,10 @@ func (o *responseWriter) arm() {
 		return
 	}
 	o.armed = now
-	_ = o.c.nc.SetWriteDeadline(now.Add(stall)) // fails only when closed, as the write does
+	_ = o.c.nc.SetWriteDeadline(now.Add(stall)) // fails only on a closed connection, as the write does
 }
 
-// count announces the length of a body that ended before any of it was sent.
+// count adds the length of a body that ended before any of it was sent.
 func (o *responseWriter) count() {
 	buf := o.buf
 	var space [gap]byte
@@ -156,7 +157,7 @@ func (o *responseWriter) count() {
 	o.framing = absent
 }
 
-// lastChunk sends the end of the body together with what is left of it.
+// lastChunk sends the end of the body together with the buffered rest of it.
 func (o *responseWriter) lastChunk() error {
 	if o.buf == nil {
 		o.buf = getBuffer()

@@ -7,20 +7,20 @@ import (
 	"sync"
 )
 
-// preface is what looks like the method of HTTP/2 in the clear, which is not served.
+// preface is the method in the preface of HTTP/2 without TLS, which is not supported.
 const preface = "PRI"
 
-// closeAfterResponse makes each answer over HTTP/1 the last of its connection, but for those that
-// go over to another protocol. Net/http would read the next requests more leniently than
-// they are read here: it takes Content-Length together with Transfer-Encoding, and bare
-// line feeds. A connection for each of the few calls that come here costs less than a
-// second strict reader. Once the server is to be left those over HTTP/2 are the last, too.
+// closeAfterResponse makes each HTTP/1 response the last of its connection, except for protocol
+// upgrades. net/http would parse the next requests more leniently than this package: it accepts
+// Content-Length together with Transfer-Encoding, and bare line feeds. One connection for each of
+// the few calls that are handed over costs less than a second strict parser. During
+// DrainConnections HTTP/2 responses are the last ones, too.
 func (s *Server) closeAfterResponse(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c := connOf(r.Context()); c != nil {
 			var wait *bodyWait
 			ok := false
-			if r.ContentLength == 0 { // of an unknown length it is -1
+			if r.ContentLength == 0 { // an unknown length is -1
 				ok = c.beginRequest(false)
 			} else {
 				r, wait, ok = c.awaitBody(w, r)
@@ -31,9 +31,9 @@ func (s *Server) closeAfterResponse(next http.Handler) http.Handler {
 			defer c.endRequest(wait)
 		}
 		if r.ProtoMajor == 1 || r.Method == preface || s.leaving.Load() {
-			w.Header().Set("Connection", "close") // who accepts an upgrade replaces it; HTTP/2 sends GOAWAY
+			w.Header().Set("Connection", "close") // a handler that accepts an upgrade replaces it; HTTP/2 sends GOAWAY
 		}
-		if r.Method == http.MethodOptions && r.RequestURI == "*" { // net/http would answer by itself, and go on
+		if r.Method == http.MethodOptions && r.RequestURI == "*" { // net/http would respond itself and continue the connection
 			w.WriteHeader(http.StatusOK)
 			return
 		}
@@ -41,8 +41,7 @@ func (s *Server) closeAfterResponse(next http.Handler) http.Handler {
 	})
 }
 
-// handover is the listener from which the other server takes connections. It never
-// fails but with net.ErrClosed.
+// handover is the listener from which Rest accepts connections. Its only error is net.ErrClosed.
 type handover struct {
 	addr   net.Addr
 	conns  chan net.Conn
@@ -54,7 +53,8 @@ func (h *handover) open(addr net.Addr) {
 	h.addr, h.conns, h.closed = addr, make(chan net.Conn), make(chan struct{})
 }
 
-// deliver hands a connection over, or closes it when nobody takes any, and reports which.
+// deliver passes a connection to Accept and returns true. After Close it closes the connection
+// and returns false.
 func (h *handover) deliver(nc net.Conn) bool {
 	select {
 	case h.conns <- nc:
@@ -81,10 +81,10 @@ func (h *handover) Close() error {
 	return nil
 }
 
-// Addr is the address of the real listener.
+// Addr returns the address of the real listener.
 func (h *handover) Addr() net.Addr { return h.addr }
 
-// prereadConn is a connection of which some bytes were read already.
+// prereadConn is a connection with bytes that were already read.
 type prereadConn struct {
 	net.Conn
 	c      *conn
@@ -103,19 +103,19 @@ func (h *prereadConn) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// CloseWrite is looked for by net/http, which closes a connection in two steps so that
-// its last answer is not lost.
+// CloseWrite implements an interface that net/http checks for. net/http closes a connection in
+// two steps so that its last response is not lost.
 func (h *prereadConn) CloseWrite() error { return closeWrite(h.Conn) }
 
-// prereadTLSConn is handed under TLS; net/http looks for ConnectionState.
+// prereadTLSConn is a prereadConn under TLS; net/http checks for ConnectionState.
 type prereadTLSConn struct{ prereadConn }
 
-// ConnectionState says how the connection is secured.
+// ConnectionState returns the TLS state of the connection.
 func (h *prereadTLSConn) ConnectionState() tls.ConnectionState {
 	return h.Conn.(*tls.Conn).ConnectionState()
 }
 
-// unwrapConn is the connection that was handed over as nc, nil for others.
+// unwrapConn returns the connection that was handed over as nc, or nil for other connections.
 func unwrapConn(nc net.Conn) *conn {
 	switch nc := nc.(type) {
 	case *prereadConn:

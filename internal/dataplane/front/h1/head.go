@@ -8,8 +8,8 @@ import (
 	"sluice/internal/wire/syntax"
 )
 
-// appendHead writes the status line and the lines that may be sent. A Date is added where
-// the upstream's is not there.
+// appendHead appends the status line and the valid fields. It adds a Date field if h does not
+// have one.
 func (d *dates) appendHead(b []byte, status int, h wire.Header) []byte {
 	b = append(b, "HTTP/1.1 "...)
 	b = strconv.AppendInt(b, int64(status), 10)

@@ -7,8 +7,8 @@ import (
 	"sluice/internal/fault"
 )
 
-// refuse answers what cannot be read as a request. An error of the connection itself has
-// nobody left to answer to.
+// refuse sends an error response for data that is not a valid request. For an error of the
+// connection itself it does not send anything.
 func (c *conn) refuse(err error) step {
 	f := (*fault.Error)(nil)
 	if !errors.As(err, &f) {

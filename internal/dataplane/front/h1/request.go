@@ -10,11 +10,11 @@ import (
 	"sluice/internal/wire/syntax"
 )
 
-// maxLines bounds the lines of a head: clients send up to 30.
+// maxLines is the maximum number of lines of a head. Clients send up to 30.
 const maxLines = 200
 
-// readRequest waits for the next request and reads its head into c.req. What it refuses
-// is a *fault.Error; other errors are those of the connection.
+// readRequest waits for the next request and reads its head into c.req. A rejection is a
+// *fault.Error; other errors come from the connection.
 func (c *conn) readRequest() (step, error) {
 	if c.input == nil {
 		if err := c.await(); err != nil {
@@ -36,8 +36,8 @@ func (c *conn) readRequest() (step, error) {
 	return serveNext, nil
 }
 
-// readHead waits for a whole head and returns it, up to and including the empty line.
-// It stays in the input.
+// readHead waits for a complete head and returns it, up to and including the empty line.
+// The bytes remain in the input and are not consumed.
 func (c *conn) readHead() ([]byte, error) {
 	scanned, limit := 0, c.s.Rest.MaxHeaderBytes
 	for {
@@ -68,8 +68,8 @@ func (c *conn) readHead() ([]byte, error) {
 	}
 }
 
-// parse reads a head. Names become lower case in place; nothing else of the bytes is
-// changed, so that they can still be handed over.
+// parse parses a head. It converts the header names to lower case in place and leaves all other
+// bytes unchanged, so that the request can still be handed over.
 func (c *conn) parse(b []byte) (step, error) {
 	eol := bytes.IndexByte(b, '\n')
 	method, target, version, err := requestLine(b[:eol+1])
@@ -77,7 +77,7 @@ func (c *conn) parse(b []byte) (step, error) {
 	case err != nil:
 		return closeNow, err
 	case version == "HTTP/2.0" && string(b[:method]) == "PRI":
-		if err := syntax.CheckLineEnds(b, 0); err != nil { // as it is refused while it comes
+		if err := syntax.CheckLineEnds(b, 0); err != nil { // readHead rejects the same while it arrives
 			return closeNow, malformed(err.Error())
 		}
 		return handOver, nil
@@ -116,9 +116,9 @@ func (c *conn) parse(b []byte) (step, error) {
 	return serveNext, nil
 }
 
-// old judges a request of HTTP/1.0, which is handed over when its end is beyond doubt. That
-// version knows no transfer coding: who reads one all the same, and who does not, see
-// different requests behind it. Source: RFC 9112 section 6.1.
+// old checks a request of HTTP/1.0. The request is handed over if its framing is unambiguous.
+// HTTP/1.0 does not define Transfer-Encoding: a server that supports it there and one that does
+// not would see different requests after it. Source: RFC 9112 section 6.1.
 func (c *conn) old() (step, error) {
 	_, chunked, err := syntax.Framing(c.header)
 	switch {
@@ -155,7 +155,7 @@ func requestLine(line []byte) (method, target int, version string, err error) {
 	return method, target, known(line[target+1 : end]), nil
 }
 
-// known is the version as a string, without allocating for those that there are.
+// known returns the version as a string. It does not allocate for the versions that exist.
 func known(version []byte) string {
 	for _, v := range [...]string{"HTTP/1.1", "HTTP/1.0", "HTTP/2.0"} {
 		if string(version) == v {
@@ -165,15 +165,15 @@ func known(version []byte) string {
 	return "unknown"
 }
 
-// framing is what the lines of a head say about the message and the connection.
+// framing is the information in a head about the body and the connection.
 type framing struct {
-	length  int64 // of the body, -1 when none is announced
+	length  int64 // of the body, -1 when the head does not state one
 	chunked bool
 	upgrade bool
-	expects bool // the body is sent only when it is asked for
+	expects bool // the client sends the body only after 100 Continue
 }
 
-// sort takes out the lines that are not for the gateway.
+// sort reads the framing from the header and removes the lines that the gateway does not need.
 func (c *conn) sort(f *framing) error {
 	var err error
 	if f.length, f.chunked, err = syntax.Framing(c.header); err != nil {
@@ -211,7 +211,7 @@ func (c *conn) sort(f *framing) error {
 	return nil
 }
 
-// frame makes the reader of the body.
+// frame creates the reader of the body.
 func (c *conn) frame(f *framing) {
 	c.body = nil
 	switch {
@@ -226,7 +226,7 @@ func (c *conn) frame(f *framing) {
 	c.req.Body = c.body
 }
 
-// escaped reports whether each percent sign of a path begins an escaped byte.
+// escaped reports whether each percent sign of a path begins a percent-encoded byte.
 func escaped(path string) bool {
 	for {
 		i := strings.IndexByte(path, '%')
@@ -244,8 +244,8 @@ func isHex(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
 }
 
-// validHost reports whether only bytes of hosts and ports are in a Host line. It may be
-// empty. Source: RFC 3986 section 3.2.2.
+// validHost reports whether a Host value contains only bytes that hosts and ports can contain. An
+// empty value is valid. Source: RFC 3986 section 3.2.2.
 func validHost(h string) bool {
 	for i := 0; i < len(h); i++ {
 		c := h[i]

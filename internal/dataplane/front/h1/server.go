@@ -16,60 +16,60 @@ import (
 	"sluice/internal/wire/socket"
 )
 
-// gateway is what serves the requests; *dataplane.Gateway does.
+// gateway serves the requests; *dataplane.Gateway implements it.
 type gateway interface {
 	Serve(ctx context.Context, req *wire.Request, out wire.Responder) error
 }
 
-// Server serves one listener. Its exported fields are set before Serve and not changed
-// after; none may be missing. Its methods are safe for concurrent use.
+// Server serves one listener. Set its exported fields before Serve and do not change them
+// afterwards. Gateway, IsModelRoute, Rest, Patience and Log are required. Safe for concurrent use.
 type Server struct {
 	Gateway gateway
-	// IsModelRoute reports whether a request is for the gateway; everything else is handed over.
-	// The path is escaped as it came: "/v1/files/a%2Fb". Names in the header are lower
-	// case; it is good for the time of the call.
+	// IsModelRoute reports whether a request is for the gateway; all others are handed over. path
+	// is escaped as received: "/v1/files/a%2Fb". Names in h are in lower case. h is valid only
+	// during the call.
 	IsModelRoute func(method, path string, h wire.Header) bool
-	// Rest serves the connections that are handed over; Server starts and stops it, and has
-	// it close those of HTTP/1 with their answer. Its ReadHeaderTimeout, IdleTimeout and
-	// MaxHeaderBytes hold here, too, and so does its TLSConfig, if any, which must name the
-	// protocols in NextProtos. Its ConnState and ConnContext are set here.
+	// Rest serves the connections that are handed over. Server starts and stops it and makes it
+	// close HTTP/1 connections after the response. Its ReadHeaderTimeout, IdleTimeout and
+	// MaxHeaderBytes apply here, too. So does its TLSConfig, if any, which must list the
+	// protocols in NextProtos. Server sets its ConnState and ConnContext.
 	Rest     *http.Server
 	Patience front.ClientTimeouts // usually front.Usual()
-	Log      *slog.Logger         // refusals on level debug, panics as errors
-	// MaxConns is how many connections may be open at once. For a further one the oldest is
-	// closed that has not sent a complete request, else the one that waits longest for its
-	// next request. While all are being served the further one waits. 0 means no bound.
+	Log      *slog.Logger         // rejections at level debug, panics as errors
+	// MaxConns is the maximum number of open connections. A further connection closes the oldest
+	// one that has not sent a complete request, else the one that has waited longest for its next
+	// request. While all are in use, the further connection waits. 0 means no limit.
 	MaxConns int
-	// MaxSilentPerClient is how many connections of one client address, or of one /64 network
-	// of IPv6, may be open that have not sent a complete request. A further one closes the
-	// oldest of them. 0 means half of Most, at least 8 and at most 4,096.
+	// MaxSilentPerClient is the maximum number of open connections that have not sent a complete
+	// request, for one client address or one IPv6 /64 network. A further one closes the oldest of
+	// them. 0 means half of MaxConns, at least 8 and at most 4,096.
 	MaxSilentPerClient int
-	// MaxUnauthenticatedBody is how long the body of a request may take that Rest serves,
+	// MaxUnauthenticatedBody is the maximum time for the body of a request that Rest serves,
 	// unless its handler calls MarkAuthenticated. 0 means 10 seconds.
 	MaxUnauthenticatedBody time.Duration
 
 	dates     dates
 	conns     connSet
 	limiter   connLimiter
-	crowded   atomic.Bool // a connection waits for a place
+	crowded   atomic.Bool // a connection waits for a free slot
 	evictions evictions
 	handover  handover
-	tls       *tls.Config // nil in the clear
+	tls       *tls.Config // nil without TLS
 	listener  atomic.Pointer[net.Listener]
-	leaving   atomic.Bool // answers are the last of their connections
+	leaving   atomic.Bool // each response is the last of its connection
 	draining  atomic.Bool
 }
 
-// Serve accepts connections until Shutdown or Close, and returns http.ErrServerClosed
-// then. Any other error is the listener's. Ctx is the parent of the requests' contexts; to
-// end it ends them all. It is called once.
+// Serve accepts connections until Shutdown or Close and then returns http.ErrServerClosed. Any
+// other error comes from the listener. ctx is the parent of the requests' contexts; cancelling it
+// cancels all requests. It must be called once.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	s.conns.open()
 	s.limiter.open(s.MaxConns)
 	s.handover.open(l.Addr())
-	s.tls = s.Rest.TLSConfig // before Rest fills in its own, which it does without TLS, too
+	s.tls = s.Rest.TLSConfig // before Rest sets its own config, which it does even without TLS
 	s.listener.Store(&l)
-	if s.draining.Load() { // before the listener was there to be closed
+	if s.draining.Load() { // Shutdown ran before the listener was stored
 		return errors.Join(http.ErrServerClosed, l.Close())
 	}
 	go s.conns.watch()
@@ -98,9 +98,9 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	}
 }
 
-// passing reports whether accepting may work again after a while: the client was gone
-// before its turn, its connection failed, a firewall forbids it, or the system is short of
-// something. Source: accept(2), which passes on the errors of the new connection.
+// passing reports whether accept may succeed again later: the client disconnected early, its
+// connection failed, a firewall blocked it, or the system lacks resources. Source: accept(2),
+// which passes on the errors of the new connection.
 func passing(err error) bool {
 	for _, e := range [...]error{
 		syscall.ECONNABORTED, syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.EPERM,
@@ -114,7 +114,7 @@ func passing(err error) bool {
 	return false
 }
 
-// admit serves a connection in a goroutine of its own.
+// admit serves a connection in a new goroutine.
 func (s *Server) admit(ctx context.Context, nc net.Conn) {
 	ctx, cancel := context.WithCancel(ctx)
 	c := newConn(s, socket.Wrap(nc), cancel)
@@ -127,13 +127,13 @@ func (s *Server) admit(ctx context.Context, nc net.Conn) {
 	go c.serve(ctx)
 }
 
-// DrainConnections makes each answer from now on the last of its connection, at Rest too, so that
-// clients come back by new ones, which a load balancer sends elsewhere. Connections and
-// requests are taken as before.
+// DrainConnections makes each response from now on the last of its connection, also for Rest.
+// Clients then open new connections, which a load balancer sends to other nodes. The server still
+// accepts connections and requests.
 func (s *Server) DrainConnections() { s.leaving.Store(true) }
 
-// Shutdown stops accepting, closes unused connections, here and at Rest, and waits until
-// the others have ended. When ctx ends before, it cuts them and returns ctx's error.
+// Shutdown stops accepting, closes unused connections, also those of Rest, and waits until the
+// others have ended. If ctx ends before, it closes them and returns ctx's error.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.stop()
 	rest := make(chan error, 1)
@@ -155,11 +155,11 @@ func (s *Server) Close() error {
 	return err
 }
 
-// stop takes no more connections; those that are here end with their next answer.
+// stop stops accepting; open connections end with their next response.
 func (s *Server) stop() {
 	s.leaving.Store(true)
 	s.draining.Store(true)
 	if l := s.listener.Load(); l != nil {
-		_ = (*l).Close() // it may be closed already
+		_ = (*l).Close() // it may already be closed
 	}
 }

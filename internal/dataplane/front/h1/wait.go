@@ -9,7 +9,7 @@ import (
 	"sluice/internal/wire/socket"
 )
 
-// consume takes n bytes from the input, and parts with the buffer when it is empty.
+// consume removes n bytes from the input and releases the buffer when it is empty.
 func (c *conn) consume(n int) {
 	if c.input.start += n; c.input.start == c.input.end {
 		c.input.release()
@@ -17,24 +17,24 @@ func (c *conn) consume(n int) {
 	}
 }
 
-// arm bounds the reads that follow: they end at limit, or later by a slack, so that the
-// limit need not be set for every one.
+// arm sets the deadline of the next reads to limit, or later by at most slack. The slack avoids
+// setting the deadline for every read.
 func (c *conn) arm(limit time.Time, slack time.Duration) {
 	if d := c.limit.Sub(limit); d >= 0 && d <= slack {
 		return
 	}
 	c.limit = limit.Add(slack)
-	_ = c.nc.SetReadDeadline(c.limit) // fails only when closed, as the read does
+	_ = c.nc.SetReadDeadline(c.limit) // fails only on a closed connection, as the read does
 }
 
-// armFor is arm for a time from now. Zero stands for no limit.
+// armFor is arm for a duration from now. Zero means no limit.
 func (c *conn) armFor(d time.Duration) {
 	if d > 0 {
 		c.armFrom(time.Now(), d)
 	}
 }
 
-// armFrom is armFor for a time from another one.
+// armFrom is armFor for a duration from start.
 func (c *conn) armFrom(start time.Time, d time.Duration) {
 	if d > 0 {
 		c.arm(start.Add(d), min(time.Second, d/8))
@@ -52,13 +52,13 @@ func (c *conn) await() error {
 		return err
 	}
 	if !c.state.CompareAndSwap(unused, reading) && !c.state.CompareAndSwap(fresh, reading) {
-		return net.ErrClosed // it was found unused and is being closed
+		return net.ErrClosed // it was unused and is being closed
 	}
 	return nil
 }
 
-// receive reads once into a buffer. Where it can, it takes one only when there is
-// something to read, because a connection waits most of its life.
+// receive reads once into a buffer. If possible, it gets the buffer only when there is data,
+// because a connection is idle most of the time.
 func (c *conn) receive() error {
 	if c.tls || c.raw == nil {
 		c.input = getBuffer()
@@ -74,7 +74,7 @@ func (c *conn) receive() error {
 	return c.failed
 }
 
-// arrive reads from a descriptor that may have something, and reports whether it had.
+// arrive reads from a descriptor that may have data. It returns false if there was none.
 func (c *conn) arrive(fd uintptr) bool {
 	buf := getBuffer()
 	n, err := socket.Read(int(fd), buf.b)
@@ -88,7 +88,7 @@ func (c *conn) arrive(fd uintptr) bool {
 	}
 	buf.release()
 	if c.failed = err; err == nil {
-		c.failed = net.ErrClosed // by the client
+		c.failed = net.ErrClosed // closed by the client
 	}
 	return !errors.Is(err, syscall.EAGAIN)
 }
