@@ -4,8 +4,8 @@ import (
 	"bytes"
 )
 
-// Added are parameters of a request that the gateway adds without a request of the caller. A
-// provider that refuses one gets the request again without it. The zero value is none.
+// Added is a set of request parameters that the gateway adds although the caller did not send them.
+// If a provider rejects one, the request is sent again without it. The zero value is the empty set.
 type Added uint8
 
 // The parameters.
@@ -16,11 +16,11 @@ const (
 	AddedDisplay                   // thinking.display of Claude, for a visible summary
 )
 
-// addedParam is where a parameter is in a request, and how errors name it.
+// addedParam is where a parameter is in a request, and its name in errors.
 type addedParam struct {
 	paths []string // see splice.DropAll
-	names []string // as errors have them
-	plain bool     // a name is no word of a sentence: it counts without quotes and dots around it
+	names []string // names in errors
+	plain bool     // the name is not an English word: it counts without quotes or dots around it
 }
 
 // addedParams has one entry for each bit of Added, in their order.
@@ -31,7 +31,7 @@ var addedParams = [...]addedParam{
 	{paths: []string{"thinking.display", "additionalModelRequestFields.thinking.display"}, names: []string{"display"}},
 }
 
-// Paths are where the parameters are in the body of a request, as splice.DropAll takes them.
+// Paths are the paths of the parameters in a request body, as splice.DropAll accepts them.
 func (a Added) Paths() (paths []string) {
 	for i := range addedParams {
 		if a&(1<<i) != 0 {
@@ -41,8 +41,8 @@ func (a Added) Paths() (paths []string) {
 	return paths
 }
 
-// RefusedBy are those of the parameters that an error of the provider names. Names that are
-// words of English count in quotes or as part of a path alone: "Unknown parameter: 'store'",
+// RefusedBy returns the parameters that a provider error names. Names that are English words
+// count only in quotes or as part of a path: "Unknown parameter: 'store'",
 // "thinking.display: Extra inputs are not permitted".
 // Source: errors of OpenAI, Mistral, Anthropic and vLLM for unknown parameters, read 2026-11.
 func (a Added) RefusedBy(text []byte) (refused Added) {
@@ -77,11 +77,11 @@ func (p *addedParam) named(text []byte) bool {
 	return false
 }
 
-// isNameByte reports whether a byte can be part of the name of a parameter.
+// isNameByte reports whether a byte can be part of a parameter name.
 func isNameByte(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
-// isMark reports whether a byte before a name says that it is one: a quote, or the end of the
-// path before it.
+// isMark reports whether a byte before a name marks it as one: a quote, or the end of the
+// preceding path.
 func isMark(c byte) bool { return bytes.IndexByte([]byte("\"'`./"), c) >= 0 }

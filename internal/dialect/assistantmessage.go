@@ -7,8 +7,8 @@ import (
 	"sluice/internal/llm"
 )
 
-// PartText is what a part says that is nothing but words: a text, a refusal, or a document
-// that was sent as it is.
+// PartText is the text of a part that contains only text: a text, a refusal, or a plain-text
+// document.
 func PartText(p *llm.Part) (text string, ok bool) {
 	switch {
 	case p.Kind == llm.TextPart || p.Kind == llm.RefusalPart:
@@ -19,23 +19,23 @@ func PartText(p *llm.Part) (text string, ok bool) {
 	return "", false
 }
 
-// IsBlank reports whether a text says nothing. Claude and Bedrock refuse such.
+// IsBlank reports whether a text is empty or white space. Claude and Bedrock reject such texts.
 func IsBlank(text string) bool { return strings.TrimSpace(text) == "" }
 
-// AssistantMessage is what a message of an assistant comes to for shapes in the manner of chat
-// completions, which keep texts and calls apart.
+// AssistantMessage is the content of an assistant message for shapes similar to chat completions,
+// which separate texts and calls.
 type AssistantMessage struct {
-	Reasoning []*llm.Part // of kind ThoughtPart: the shape's business to carry or to lose
-	Texts     []string    // refusals among them
+	Reasoning []*llm.Part // of kind ReasoningPart: the shape encodes or drops it
+	Texts     []string    // including refusals
 	Calls     []*llm.ToolCall
 }
 
 // Nothing reports whether there is nothing to send.
 func (s *AssistantMessage) Nothing() bool { return len(s.Reasoning)+len(s.Texts)+len(s.Calls) == 0 }
 
-// ReadAssistantMessage takes a message of an assistant apart. Sealed thoughts, those without text, which Claude
-// may sign without showing them, marks and the signatures of calls are told to t as lost; what else there may be is refused as by
-// RejectUnsupported.
+// ReadAssistantMessage splits an assistant message into its parts. It reports to t as dropped: sealed
+// reasoning, reasoning without text (Claude may sign it without showing it), cache marks and the
+// signatures of calls. It rejects any other part as RejectUnsupported does.
 func ReadAssistantMessage(t *llm.FieldTracker, c *llm.Call, m *llm.Message) (s AssistantMessage, err error) {
 	for i := range m.Parts {
 		p := &m.Parts[i]
@@ -61,7 +61,7 @@ func ReadAssistantMessage(t *llm.FieldTracker, c *llm.Call, m *llm.Message) (s A
 	return s, nil
 }
 
-// readableCall is a call with arguments that whoever parses them can read.
+// readableCall is a call whose arguments are valid JSON for a provider that parses them.
 func readableCall(t *llm.FieldTracker, c *llm.Call, m *llm.Message, p *llm.Part) *llm.ToolCall {
 	text := ArgumentsText(t, c, m, p)
 	if text == p.Call.Arguments {
@@ -72,9 +72,8 @@ func readableCall(t *llm.FieldTracker, c *llm.Call, m *llm.Message, p *llm.Part)
 	return &call
 }
 
-// ReadResult takes the result of a tool call apart for shapes that put it as one text:
-// the text, with a word before it that the call failed, and the images, for a message
-// behind it.
+// ReadResult converts the result of a tool call for shapes that encode it as one text. It returns
+// the text, with a prefix if the call failed, and the images, for a message after it.
 func ReadResult(t *llm.FieldTracker, c *llm.Call, m *llm.Message, part *llm.Part) (text string, images []llm.Part, err error) {
 	DropCacheControl(t, c, m, part)
 	var texts []string
@@ -84,7 +83,7 @@ func ReadResult(t *llm.FieldTracker, c *llm.Call, m *llm.Message, part *llm.Part
 		p.Index = part.Index
 		switch {
 		case p.Kind == llm.ImagePart:
-			images = append(images, p) // its marks are told of where it goes
+			images = append(images, p) // its marks are reported when it is written
 			continue
 		case p.Kind == llm.TextPart:
 			texts = append(texts, p.Text)
@@ -102,7 +101,7 @@ func ReadResult(t *llm.FieldTracker, c *llm.Call, m *llm.Message, part *llm.Part
 	return text, images, nil
 }
 
-// Calls writes tool_calls in the manner of chat completions; no calls are left out.
+// Calls writes tool_calls in the format of chat completions. It omits an empty list.
 func (w *JSON) Calls(list []*llm.ToolCall) {
 	if len(list) == 0 {
 		return
@@ -121,8 +120,8 @@ func (w *JSON) Calls(list []*llm.ToolCall) {
 	w.Close(']')
 }
 
-// MediaURL is the URL of a medium, a data URL when it is in the call; of no type that is
-// known, application/octet-stream, because a data URL without one is plain text.
+// MediaURL is the URL of a medium, or a data URL if the call contains the data. An unknown type
+// becomes application/octet-stream, because a data URL without a type is plain text.
 func MediaURL(m *llm.Media) string {
 	if m.Data == "" {
 		return m.URL
@@ -130,8 +129,8 @@ func MediaURL(m *llm.Media) string {
 	return "data:" + cmp.Or(m.MIME, "application/octet-stream") + ";base64," + m.Data
 }
 
-// NestedPath is a place in the caller's body, of which chat completions have the inside
-// under a name of its own: tools[0].function, response_format.json_schema.
+// NestedPath is a path in the caller's body. In chat completions the object's content is nested
+// under a further name: tools[0].function, response_format.json_schema.
 func NestedPath(c *llm.Call, path, name string) string {
 	if c.Surface == llm.ChatComplete {
 		return path + "." + name

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// AtBoundary reports whether the stream so far ends where a message ends.
+// AtBoundary reports whether the stream so far ends at the end of a message.
 func (r *FrameReader) AtBoundary() bool { return len(r.partial) == 0 }
 
-// AppendException appends a message of an AWS event stream that reports an error. Name is the
-// type of the error, "InternalServerException", payload its JSON.
+// AppendException appends a message of an AWS event stream that reports an error. Name is the type
+// of the error, "InternalServerException". Payload is its JSON.
 // Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ResponseStream.html, read 2026-11.
 func AppendException(dst []byte, name string, payload []byte) []byte {
 	if name != "" {

@@ -7,7 +7,7 @@ import (
 	"sluice/internal/fault"
 )
 
-// The parts of an AWS event-stream message and their largest sizes:
+// The sections of an AWS event-stream message and their maximum sizes:
 //
 //	total length u32 · length of headers u32 · CRC-32 of these · headers · payload · CRC-32 of all
 //
@@ -21,8 +21,8 @@ const (
 	maxFramePayloadBytes = 16 << 20
 )
 
-// Frame is one message of an AWS event stream. Its slices are valid during the call
-// that hands it out.
+// Frame is one message of an AWS event stream. Its slices are valid only during the call
+// that receives it.
 type Frame struct {
 	Type    []byte // :message-type: "event", "exception" or "error"
 	Name    []byte // :event-type, :exception-type or :error-code: "contentBlockDelta", "throttlingException"
@@ -30,16 +30,15 @@ type Frame struct {
 	Payload []byte
 }
 
-// FrameReader cuts an AWS event stream into its messages. The zero value is ready; it
-// belongs to one goroutine. It holds at most one message, 16 MiB and its headers.
+// FrameReader splits an AWS event stream into its messages. The zero value is ready; it
+// belongs to one goroutine. It buffers at most one message, 16 MiB and its headers.
 type FrameReader struct {
-	partial []byte // the message of which the end has not come
-	frame   Frame  // handed out
+	partial []byte // the incomplete message
+	frame   Frame  // passed to each
 }
 
-// Feed calls each for every message that is whole by now. A length or a checksum that
-// is wrong is fault.UpstreamInvalid, as soon as the first bytes of the message are
-// there.
+// Feed calls each for every complete message. A wrong length or checksum is
+// fault.UpstreamInvalid, as soon as the first bytes of the message have arrived.
 func (r *FrameReader) Feed(p []byte, each func(*Frame) error) error {
 	buf := p
 	if len(r.partial) > 0 {
@@ -66,8 +65,7 @@ func (r *FrameReader) Feed(p []byte, each func(*Frame) error) error {
 	return nil
 }
 
-// Close tells that the stream is over: bytes of a message whose end never came are
-// fault.UpstreamInvalid.
+// Close ends the stream. Bytes of an incomplete message are fault.UpstreamInvalid.
 func (r *FrameReader) Close() error {
 	left := len(r.partial)
 	r.partial = nil
@@ -77,8 +75,8 @@ func (r *FrameReader) Close() error {
 	return nil
 }
 
-// frameLength is the length of the message that b begins with, 0 when its prelude has
-// not come yet.
+// frameLength is the length of the message at the start of b, or 0 if its prelude is
+// incomplete.
 func frameLength(b []byte) (int, error) {
 	if len(b) < framePrelude {
 		return 0, nil
@@ -94,7 +92,7 @@ func frameLength(b []byte) (int, error) {
 	return int(total), nil
 }
 
-// read takes a whole message apart.
+// read parses a complete message.
 func (r *FrameReader) read(b []byte) error {
 	end := len(b) - frameTail
 	if crc32.ChecksumIEEE(b[:end]) != binary.BigEndian.Uint32(b[end:]) {
@@ -108,7 +106,7 @@ func (r *FrameReader) read(b []byte) error {
 	return nil
 }
 
-// headers reads the header lines: length of the name u8 · name · type u8 · value.
+// headers parses the headers: length of the name u8 · name · type u8 · value.
 func (f *Frame) headers(b []byte) bool {
 	for len(b) > 0 {
 		n := int(b[0])
@@ -133,8 +131,8 @@ func (f *Frame) headers(b []byte) bool {
 	return true
 }
 
-// headerSizes are the lengths of values by their types: true, false, byte, short, int,
-// long, bytes and string (both with a length of their own before them), time, UUID.
+// headerSizes are the lengths of values by type: true, false, byte, short, int, long, bytes
+// and string (-1: their length precedes them), time, UUID.
 var headerSizes = [...]int{0, 0, 1, 2, 4, 8, -1, -1, 8, 16}
 
 func headerValue(kind byte, b []byte) (val, rest []byte, ok bool) {

@@ -5,9 +5,9 @@ import (
 	"sluice/internal/llm"
 )
 
-// BufferedDecoder reads an answer that is no stream as one, for providers that answer
-// whole whatever they are asked: it gathers the body, at most 32 MiB, has u read it and
-// tells it by Replay when the connection is closed.
+// BufferedDecoder reads a response that is not a stream as a stream, for providers that never
+// stream. It buffers the body, at most 32 MiB. When the connection is closed, u decodes the body
+// and Replay emits it.
 func BufferedDecoder(incoming *Incoming, u Upstream) EventDecoder {
 	return &bufferedDecoder{incoming: *incoming, upstream: u}
 }
@@ -18,7 +18,7 @@ type bufferedDecoder struct {
 	body     []byte
 }
 
-// Feed keeps what came.
+// Feed buffers the body.
 func (d *bufferedDecoder) Feed(p []byte, _ func(*llm.Event)) error {
 	if len(d.body)+len(p) > maxFrameBytes {
 		return fault.Newf(fault.UpstreamInvalid, "the provider response is larger than %d bytes", maxFrameBytes)
@@ -27,7 +27,7 @@ func (d *bufferedDecoder) Feed(p []byte, _ func(*llm.Event)) error {
 	return nil
 }
 
-// Close reads the whole.
+// Close decodes the complete body.
 func (d *bufferedDecoder) Close(emit func(*llm.Event)) error {
 	d.incoming.Body = d.body
 	r, err := d.upstream.DecodeResponse(&d.incoming)

@@ -7,14 +7,15 @@ import (
 	"sluice/internal/splice"
 )
 
-// RawArguments is the one member of the arguments of a call whose own are no JSON object:
-// {"raw_arguments":"{\"city\": \"Ro"}. A model may be cut off in the middle of them, and some do
-// not keep to JSON. A conversation with such a call goes on with providers that want an object,
-// and the model sees what it wrote.
+// RawArguments is the only member of replacement arguments for a call whose arguments are not a JSON
+// object: {"raw_arguments":"{\"city\": \"Ro"}. A model may be cut off inside them, and some do not
+// write valid JSON. With the replacement, a conversation can continue at providers that require an
+// object, and the model sees the text that it wrote.
 const RawArguments = "raw_arguments"
 
-// ArgumentsObject is the arguments of a call as an object that every reader of JSON takes: {} for
-// none, the text itself where it is one, else the text under RawArguments, and false.
+// ArgumentsObject converts the arguments of a call to an object that every JSON parser accepts. It
+// is {} for an empty text, and the text itself if that is an object. Otherwise it is the text under
+// RawArguments, and ok is false.
 func ArgumentsObject(text string) (object []byte, ok bool) {
 	trimmed := []byte(strings.TrimSpace(text))
 	switch {
@@ -30,8 +31,8 @@ func ArgumentsObject(text string) (object []byte, ok bool) {
 	return w.B, false
 }
 
-// ArgumentsText is ArgumentsObject as a text, for providers that want a string and parse it.
-// Arguments that are an object stay as they were written.
+// ArgumentsText is ArgumentsObject as a string, for providers that parse a string. Arguments that
+// are an object remain unchanged.
 func ArgumentsText(t *llm.FieldTracker, c *llm.Call, m *llm.Message, p *llm.Part) string {
 	text := p.Call.Arguments
 	if trimmed := strings.TrimSpace(text); trimmed != "" && splice.Readable([]byte(trimmed)) {
@@ -44,7 +45,7 @@ func ArgumentsText(t *llm.FieldTracker, c *llm.Call, m *llm.Message, p *llm.Part
 	return string(object)
 }
 
-// ArgumentsPath is where the caller has the arguments of a call: "messages[1].content[0].input",
+// ArgumentsPath is the path of a call's arguments in the caller's body: "messages[1].content[0].input",
 // "input[2].arguments", "messages[1].tool_calls".
 func ArgumentsPath(c *llm.Call, m *llm.Message, p *llm.Part) string {
 	switch c.Surface {

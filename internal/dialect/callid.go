@@ -8,11 +8,11 @@ import (
 	"sluice/internal/splice"
 )
 
-// IDLetters are the letters and digits that ids of tool calls may have at every provider.
+// IDLetters are the letters and digits that tool call ids may contain at every provider.
 const IDLetters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-// ShortID is an id of a tool call in n letters and digits, at most 32: the same for the same
-// id, so that calls keep their results.
+// ShortID converts a tool call id to n letters and digits, at most 32. Equal ids have equal
+// results, so calls and their results still match.
 func ShortID(id string, n int) string {
 	hash := sha256.Sum256([]byte(id))
 	out := make([]byte, n)
@@ -22,9 +22,9 @@ func ShortID(id string, n int) string {
 	return string(out)
 }
 
-// ShortIDs is the messages of a chat completion with ids of tool calls of exactly n letters
-// and digits, for providers that take no others, while a conversation may have begun
-// elsewhere; nil when all are so.
+// ShortIDs converts the tool call ids in the messages of a chat completion to exactly n letters and
+// digits, for providers that accept no others. A conversation may have begun at another provider.
+// It is nil if all ids have that form.
 func ShortIDs(messages []byte, n int) []byte {
 	if !bytes.Contains(messages, []byte(`"tool_call`)) {
 		return nil
@@ -53,8 +53,8 @@ func (w *idWriter) list(raw []byte, each func([]byte)) {
 	w.Close(']')
 }
 
-// object writes an object with the id of that name in short; calls is what is done with its
-// list of calls, if it has one.
+// object writes an object with the id in the member of that name shortened. Calls writes the list
+// of calls, if it has one.
 func (w *idWriter) object(raw []byte, id string, calls func([]byte)) {
 	if len(raw) == 0 || raw[0] != '{' {
 		w.Value(raw)

@@ -6,13 +6,13 @@ import (
 	"sluice/internal/splice"
 )
 
-// eventRewriter makes the changes of a chat or completion stream, one event at a time.
+// eventRewriter changes the events of a chat or completion stream, one at a time.
 type eventRewriter struct {
 	enabled   bool
 	hideUsage bool
 	rules     ResponseRules
 	swap      map[string]string // finish reasons, raw
-	id        []byte            // raw; nil leaves the ids
+	id        []byte            // raw; nil leaves the ids unchanged
 	blocks    blockCounts       // of content_blocks
 
 	doc   splice.Doc
@@ -37,13 +37,13 @@ func newChanger(o *StreamOptions) eventRewriter {
 	return c
 }
 
-// isPattern reports whether the changes of an event are the same whatever its texts say.
+// isPattern reports whether the changes of an event do not depend on its texts.
 func (c *eventRewriter) isPattern() bool {
 	return c.id == nil && len(c.swap)+len(c.rules.Extras) == 0 && c.rules.UsagePath == "" && !c.rules.ContentLists
 }
 
-// data returns the event's data as it is to be relayed, nil for unchanged, or says
-// that the whole event is to be left out. The slice is valid until the next call.
+// data returns the event's data to relay, or nil if it is unchanged. Drop reports that the
+// complete event is omitted. The slice is valid until the next call.
 func (c *eventRewriter) data(e event) (data []byte, drop bool) {
 	if !c.enabled || e.end == 0 || len(e.data) == 0 || isDone(e.data) {
 		return nil, false
@@ -68,8 +68,8 @@ func (c *eventRewriter) data(e event) (data []byte, drop bool) {
 	return c.buf, false
 }
 
-// dropUsage takes usage out that the caller did not ask for. Usage on a chunk that brings a
-// choice as well is the provider's own habit and stays.
+// dropUsage removes usage that the caller did not request. Usage in a chunk that also has a
+// choice is the provider's own format and remains.
 // Source: contract/dataplane.md 6.5, usage chunk.
 func (c *eventRewriter) dropUsage(data []byte) (drop bool) {
 	if !bytes.Contains(data, []byte(`"usage"`)) {

@@ -7,10 +7,10 @@ import (
 	"sluice/internal/splice"
 )
 
-// ReadToolChoice reads the wish for a tool as OpenAI's shapes say it: "auto", "none",
-// "required", {"type":"function",…}, or what is carried along as it is. Name is the path
-// of the function's name in it: "function", "name" in a chat. What it refuses, with
-// fault.InvalidParameter, names the field.
+// ReadToolChoice reads a tool choice in OpenAI's shapes: "auto", "none", "required",
+// {"type":"function",…}, or an object of type custom or allowed_tools, which is relayed unchanged.
+// Name is the path of the function's name in it: "function", "name" in a chat. An invalid choice
+// is fault.InvalidParameter, which names the field.
 // Source: https://platform.openai.com/docs/api-reference/chat/create, read 2026-11.
 func ReadToolChoice(raw []byte, name ...string) (llm.ToolChoice, error) {
 	c := llm.ToolChoice{From: "tool_choice", Raw: raw}
@@ -36,11 +36,11 @@ func ReadToolChoice(raw []byte, name ...string) (llm.ToolChoice, error) {
 	return c, nil
 }
 
-// schemaMembers are those of the object that names a schema.
+// schemaMembers are the members of the object that contains a named schema.
 var schemaMembers = Members{"type": IsString, "name": IsString, "description": IsString, "schema": IsSchema, "strict": IsBool}
 
-// ReadSchema reads {"name":"x","schema":{…},"strict":true}, the form of an answer that is
-// to follow a schema, into f. At is where it stands in the body; fault.InvalidParameter.
+// ReadSchema reads {"name":"x","schema":{…},"strict":true}, a response format with a schema,
+// into f. Path is its path in the body; errors are fault.InvalidParameter.
 // Source: https://platform.openai.com/docs/api-reference/chat/create, read 2026-11.
 func ReadSchema(f *llm.Format, raw []byte, path string) error {
 	for name, val := range splice.Members(raw) {

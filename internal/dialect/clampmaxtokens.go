@@ -7,10 +7,10 @@ import (
 	"sluice/internal/llm"
 )
 
-// ClampMaxTokens is a call of messages with a max_tokens of no more than most, which is all that its
-// model gives; lowered says that it was more. Messages must have the limit, so that their
-// callers send what Claude gives and other models refuse: in other shapes it is the caller's
-// wish. The call itself stays as it is.
+// ClampMaxTokens returns a call of messages with max_tokens of at most limit, the maximum of its
+// model. Lowered reports whether it was more. Messages require the parameter, so their clients send
+// Claude's maximum, which other models reject. In other shapes the value is the caller's choice and
+// remains. It does not change c.
 func ClampMaxTokens(c *llm.Call, limit int64) (clamped *llm.Call, lowered bool) {
 	if c.Surface != llm.Messages || limit <= 0 {
 		return c, false

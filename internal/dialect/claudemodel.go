@@ -7,32 +7,32 @@ import (
 	"sluice/internal/llm"
 )
 
-// ClaudeModel is what the name of a model tells, wherever Claude runs: {"sonnet", 4, 5} of
+// ClaudeModel is what a model name reveals about a Claude model on any host: {"sonnet", 4, 5} for
 //
 //	claude-sonnet-4-5, claude-sonnet-4-5-20250929, claude-sonnet-4-5@20250929
 //	us.anthropic.claude-sonnet-4-5-20250929-v1:0
 //	arn:aws:bedrock:us-east-1:1:inference-profile/us.anthropic.claude-sonnet-4-5-20250929-v1:0
 //	projects/p/locations/l/publishers/anthropic/models/claude-sonnet-4-5
 //
-// and {"sonnet", 3, 5} of claude-3-5-sonnet-v2@20241022. Of a name that is none of Claude's, for
-// example of a deployment or of a profile, Major is 0.
+// and {"sonnet", 3, 5} for claude-3-5-sonnet-v2@20241022. Major is 0 if the name does not identify
+// a Claude model, for example the name of a deployment or a profile.
 type ClaudeModel struct {
 	Family       string // "opus"; empty for the first models
 	Major, Minor int
 }
 
-// ClaudeOf reads the name of a model. The version is the first number of at most two digits
-// behind "claude", or behind the family that follows it; what comes directly after is the minor
-// one, and eight digits are a date.
+// ClaudeOf parses a model name. The major version is the first number of at most two digits after
+// "claude" or after the family that follows it. A number directly after it is the minor version.
+// Eight digits are a date.
 func ClaudeOf(name string) ClaudeModel {
 	name = strings.ToLower(name)
 	start := strings.LastIndex(name, "claude")
 	if start < 0 {
 		return ClaudeModel{}
 	}
-	const mayBegin = 1 // index of the last word that may be the version
+	const mayBegin = 1 // index of the last segment that may be the version
 	var m ClaudeModel
-	i, major := -1, -1 // index of the word, and of that which is the version
+	i, major := -1, -1 // index of the segment, and of the version segment
 	for segment := range strings.FieldsFuncSeq(name[start+len("claude"):], func(r rune) bool { return strings.ContainsRune("-._@:/", r) }) {
 		i++
 		digits := segment
@@ -54,7 +54,7 @@ func ClaudeOf(name string) ClaudeModel {
 	return m
 }
 
-// smallNumber reads a number of one or two digits.
+// smallNumber parses a number of one or two digits.
 func smallNumber(s string) (n int, ok bool) {
 	if len(s) == 0 || len(s) > 2 {
 		return 0, false
@@ -68,12 +68,12 @@ func smallNumber(s string) (n int, ok bool) {
 	return n, true
 }
 
-// Since reports whether the model is of that version or newer.
+// Since reports whether the model has the given version or a newer one.
 func (m ClaudeModel) Since(major, minor int) bool {
 	return m.Major > major || m.Major == major && m.Minor >= minor
 }
 
-// The largest answers, in tokens, of generations of models.
+// Maximum output sizes, in tokens, by model generation.
 // Source: https://platform.claude.com/docs/en/about-claude/models/overview, read 2026-11.
 const (
 	outputOldest = 4096
@@ -83,8 +83,8 @@ const (
 	output46     = 128000
 )
 
-// MaxOutput is how long an answer may become when the caller does not say:
-// Anthropic wants to be told. Models that are not known get 4096.
+// MaxOutput is the output limit in tokens for a call that sets none, because Anthropic requires
+// one. Unknown models get 4096.
 // Source: contract/provider-transforms.md 2.1.
 func (m ClaudeModel) MaxOutput() int64 {
 	switch {
@@ -102,23 +102,23 @@ func (m ClaudeModel) MaxOutput() int64 {
 	return outputOldest
 }
 
-// SupportsThinking reports whether the model can be told to think; of one that is not known the
-// provider will say.
+// SupportsThinking reports whether a call can enable thinking. It is true for unknown models, so
+// that the provider decides.
 func (m ClaudeModel) SupportsThinking() bool { return m.Major == 0 || m.Since(3, 7) }
 
-// SupportsAdaptiveThinking reports whether the model decides by itself how much to think. Budgets are
-// refused by the newest.
+// SupportsAdaptiveThinking reports whether the model can choose its amount of thinking
+// automatically. The newest models reject budgets.
 // Source: https://platform.claude.com/docs/en/build-with-claude/adaptive-thinking, read 2026-11.
 func (m ClaudeModel) SupportsAdaptiveThinking() bool { return m.Since(4, 6) }
 
-// SupportsEffort reports whether the model knows output_config.effort.
+// SupportsEffort reports whether the model supports output_config.effort.
 // Source: https://platform.claude.com/docs/en/build-with-claude/effort, read 2026-11.
 func (m ClaudeModel) SupportsEffort() bool {
 	return m.SupportsAdaptiveThinking() || m.Family == "opus" && m.Since(4, 5)
 }
 
-// SupportsEffortLevel reports whether a word of effort is one of the model's: max came with 4.6 and xhigh with
-// 4.7, and those before refuse them.
+// SupportsEffortLevel reports whether the model supports an effort value: max came with 4.6 and
+// xhigh with 4.7, and earlier models reject them.
 // Source: https://platform.claude.com/docs/en/build-with-claude/effort, read 2026-11.
 func (m ClaudeModel) SupportsEffortLevel(effort string) bool {
 	switch effort {
@@ -130,20 +130,20 @@ func (m ClaudeModel) SupportsEffortLevel(effort string) bool {
 	return true
 }
 
-// SupportsSampling reports whether the model can be told its temperature, top_p and top_k: from 4.7 on
-// it refuses a call with any but its own.
+// SupportsSampling reports whether a call can set temperature, top_p and top_k. From 4.7 on, the
+// model rejects all values except its own.
 // Source: https://platform.claude.com/docs/en/about-claude/models/whats-new-claude-4-7,
 // https://openrouter.ai/docs/guides/evaluate-and-optimize/model-migrations/claude-4-7, read 2026-11.
 func (m ClaudeModel) SupportsSampling() bool { return !m.Since(4, 7) }
 
-// Continues reports whether the model goes on with what the assistant said last: from 4.6 on it
-// wants the user to speak last.
+// Continues reports whether the model can continue a final assistant message. From 4.6 on, the
+// last message must be the user's.
 // Source: https://platform.claude.com/docs/en/about-claude/models/whats-new-claude-4-6,
 // https://github.com/langchain-ai/deepagents/issues/1585, read 2026-11.
 func (m ClaudeModel) Continues() bool { return !m.Since(4, 6) }
 
-// SupportsForcedTools reports whether the model can be told that it must call a tool: those that always think
-// refuse it.
+// SupportsForcedTools reports whether a call can require a tool call. Models that always think
+// reject that.
 // Source: https://platform.claude.com/docs/en/models/opus-5-5/whats-new-opus-5-5 and
 // https://platform.claude.com/docs/en/models/sonnet-5-5/whats-new-sonnet-5-5, read 2026-11.
 func (m ClaudeModel) SupportsForcedTools() bool {
@@ -156,10 +156,10 @@ func (m ClaudeModel) SupportsForcedTools() bool {
 	return true
 }
 
-// DisabledThinkingType is the type of thinking that keeps the model from it as far as it goes: "disabled",
-// or "between_tools" of those that always note something there; "" for those that cannot be kept
-// from it. Models before 5 think when they are told to.
-// Source: as that of Obeys.
+// DisabledThinkingType is the value of thinking.type that reduces thinking as far as the model
+// allows. It is "disabled", or "between_tools" for models that always write a note there. It is
+// "" for models whose thinking cannot be disabled. Models before 5 think only on request.
+// Source: as that of SupportsForcedTools.
 func (m ClaudeModel) DisabledThinkingType() string {
 	switch {
 	case m.Family == "fable", m.Family == "mythos", m.Family == "opus" && m.Since(5, 5):
@@ -170,8 +170,8 @@ func (m ClaudeModel) DisabledThinkingType() string {
 	return "disabled"
 }
 
-// Sampled takes the temperature or top_p that the caller wants of the model, or top_k. What the
-// model would refuse is not taken, so that it is named as lost, unless it is the model's own.
+// Sampled consumes temperature, top_p or top_k from the request. A value that the model would
+// reject is not consumed and is therefore reported as dropped, unless it is the model's own value.
 func (m ClaudeModel) Sampled(t *llm.FieldTracker, name string) (json.RawMessage, bool) {
 	switch {
 	case m.SupportsSampling():

@@ -9,8 +9,8 @@ import (
 	"sluice/internal/splice"
 )
 
-// Prompt takes the prompt of a text completion for providers that go on from one text:
-// "x" or ["x"]. Several prompts and tokens are fault.InvalidParameter.
+// Prompt consumes the prompt of a text completion for providers that continue a single text: "x"
+// or ["x"]. Several prompts and tokens are fault.InvalidParameter.
 func Prompt(t *llm.FieldTracker) (string, error) {
 	raw, ok := t.Consume("prompt")
 	if !ok {
@@ -32,23 +32,23 @@ func Prompt(t *llm.FieldTracker) (string, error) {
 	return text, nil
 }
 
-// Completion is an answer to /completions in OpenAI's shape.
+// Completion is a response to /completions in OpenAI's shape.
 // Source: https://platform.openai.com/docs/api-reference/completions, read 2026-11.
 type Completion struct {
-	ID      string // empty: a new one is made
+	ID      string // empty: a new one is generated
 	Created int64  // epoch seconds
 	Model   string
 	Choices []CompletionChoice
 	Usage   llm.Usage
 }
 
-// CompletionChoice is one of the texts.
+// CompletionChoice is one of the generated texts.
 type CompletionChoice struct {
 	Text   string
 	Finish llm.Finish
 }
 
-// BuildResponse writes it; to callers who asked for a stream, as one.
+// BuildResponse writes the response, as a stream if stream is set.
 func (c *Completion) BuildResponse(stream bool) *Response {
 	var w JSON
 	w.Open('{')

@@ -9,8 +9,8 @@ import (
 	"sluice/internal/splice"
 )
 
-// CompletionStream turns the events that d reads of a provider's stream into OpenAI's
-// stream of a text completion. Of what a model says only the text has a place there.
+// CompletionStream converts the events that d reads from a provider's stream into OpenAI's stream
+// of a text completion. It relays only text, because such a stream has no field for anything else.
 func CompletionStream(incoming *Incoming, d EventDecoder) StreamTranscoder {
 	return &completionStream{dec: d, id: ident.NewObjectID("cmpl-"), created: incoming.Created, model: incoming.To.Model}
 }
@@ -20,9 +20,9 @@ type completionStream struct {
 	id      string
 	created int64
 	model   string
-	head    []byte // what each chunk begins with, after the start
+	head    []byte // start of every chunk
 	usage   []byte
-	ended   []held // choices that ended, to be told with the usage
+	ended   []held // ended choices, to be emitted with the usage
 	dst     []byte
 }
 
@@ -32,14 +32,14 @@ type held struct {
 	finish string
 }
 
-// Append appends what the provider's next bytes are to the caller.
+// Append appends the translation of the provider's next bytes.
 func (s *completionStream) Append(dst, p []byte) ([]byte, error) {
 	s.dst = dst
 	err := s.dec.Feed(p, s.event)
 	return s.dst, err
 }
 
-// Close tells the decoder that nothing follows.
+// Close ends the stream for the decoder.
 func (s *completionStream) Close(dst []byte) ([]byte, error) {
 	s.dst = dst
 	err := s.dec.Close(s.event)
@@ -62,11 +62,11 @@ func (s *completionStream) event(e *llm.Event) {
 		s.end()
 	case llm.EventFault:
 		s.fault(e)
-	default: // has no place in a text
+	default: // not supported in a text completion
 	}
 }
 
-// fault tells the error, with the usage as far as it is known, by which the call is metered.
+// fault emits the error, with the known usage, by which the call is metered.
 func (s *completionStream) fault(e *llm.Event) {
 	if e.Usage != nil {
 		s.usage = completionUsage(e.Usage)
@@ -96,7 +96,7 @@ func (s *completionStream) start(e *llm.Event) {
 	s.head = w.B
 }
 
-// end tells how the choices ended, with the last of them the usage.
+// end emits the ends of the choices, with the usage in the last one.
 func (s *completionStream) end() {
 	for i, h := range s.ended {
 		var usage []byte

@@ -7,12 +7,12 @@ import (
 	"sluice/internal/splice"
 )
 
-// Mistral answers with a list where chat completions have a text:
+// Mistral responds with a list where chat completions have a string:
 // [{"type":"thinking","thinking":[{"type":"text","text":"hm"}]},{"type":"text","text":"Hi"}].
 // Source: https://docs.mistral.ai/inference/conversations/reasoning, read 2026-11.
 
-// ThinkingText is the text of an element of such a list, {"type":"thinking",…}, whose
-// thinking is a list of texts or a text; false for what is none.
+// ThinkingText is the text of an element of such a list, {"type":"thinking",…}, whose thinking
+// is a list of texts or a string. It is false for any other element.
 func ThinkingText(raw []byte) (string, bool) {
 	if splice.Text(raw, "type") != "thinking" {
 		return "", false
@@ -28,13 +28,13 @@ func ThinkingText(raw []byte) (string, bool) {
 	return b.String(), true
 }
 
-// block is one of content_blocks.
+// block is one element of content_blocks.
 type block struct {
 	kind llm.PartKind // TextPart or ThoughtPart
 	text string
 }
 
-// name is how the block calls its text.
+// name is the member that contains the text of the block.
 func (b block) name() string {
 	if b.kind == llm.ReasoningPart {
 		return "thinking"
@@ -42,8 +42,8 @@ func (b block) name() string {
 	return "text"
 }
 
-// blocksOf reads a content, a text or a list. References to documents are neither text
-// nor thought, and are left out.
+// blocksOf reads a content, a string or a list. References to documents are neither text nor
+// reasoning and are omitted.
 func blocksOf(content []byte) (list []block, text string) {
 	if s, ok := splice.Unquote(content); ok {
 		return []block{{llm.TextPart, s}}, s
@@ -62,7 +62,7 @@ func blocksOf(content []byte) (list []block, text string) {
 	return list, b.String()
 }
 
-// blockCounts keeps the index of the block that each choice of a stream is in.
+// blockCounts maps each choice of a stream to its current block.
 type blockCounts map[string]*blockCount
 
 type blockCount struct {
@@ -70,15 +70,15 @@ type blockCount struct {
 	kind  llm.PartKind
 }
 
-// flatten adds the edit that makes texts of the lists in an answer, or in an event of a
-// stream, for which counts is not nil.
+// flatten adds the edit that converts the lists in a response or an event to strings. Counts is
+// nil except for the events of a stream.
 func (r *ResponseRules) flatten(dst []splice.Edit, body []byte, counts blockCounts) []splice.Edit {
 	if !r.ContentLists || !listed(body) && (len(counts) == 0 || !r.Blocks) {
 		return dst
 	}
 	choices, _ := splice.Find(body, "choices")
 	if !isList(choices) {
-		return dst // an answer without choices must not be given some
+		return dst // do not add choices to a response without them
 	}
 	var w JSON
 	w.Open('[')
@@ -114,7 +114,7 @@ func listed(body []byte) bool {
 	return false
 }
 
-// message writes a message with a text for its list.
+// message writes a message with a string instead of its list.
 func (r *ResponseRules) message(w *JSON, raw []byte) {
 	r.content(w, raw, func(list []block) {
 		w.Key("content_blocks").Open('[')
@@ -128,8 +128,8 @@ func (r *ResponseRules) message(w *JSON, raw []byte) {
 	}, isList)
 }
 
-// delta writes a piece of a message. From its first list on, all that a choice says
-// stands in blocks too, so that their order is whole.
+// delta writes a delta of a message. From a choice's first list on, all its text is also written
+// in blocks, so that their order is complete.
 func (r *ResponseRules) delta(w *JSON, raw, choice []byte, counts blockCounts) {
 	index, _ := splice.Find(choice, "index")
 	n := counts[string(index)]
@@ -149,10 +149,10 @@ func (r *ResponseRules) delta(w *JSON, raw, choice []byte, counts blockCounts) {
 	})
 }
 
-// maxChoices bounds what is counted: no provider gives more answers.
+// maxChoices is the maximum number of choices that are counted. No provider returns more.
 const maxChoices = 128
 
-// next is the index of the block that a piece of that kind belongs to.
+// next is the index of the block to which a delta of that kind belongs.
 func (c blockCounts) next(choice string, kind llm.PartKind) int {
 	n := c[choice]
 	switch {
@@ -167,8 +167,8 @@ func (c blockCounts) next(choice string, kind llm.PartKind) int {
 	return n.index
 }
 
-// content writes the members of a message, the content as a text and the blocks of one
-// that is wanted so.
+// content writes the members of a message. If shouldFlatten accepts the content, it becomes a
+// string, followed by the blocks.
 func (r *ResponseRules) content(w *JSON, raw []byte, blocks func([]block), shouldFlatten func(content []byte) bool) {
 	w.Open('{')
 	for name, val := range splice.Members(raw) {

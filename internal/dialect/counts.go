@@ -7,32 +7,31 @@ import (
 	"sluice/internal/splice"
 )
 
-// counts gathers the figures of usage objects, in whatever words they come. A figure
-// that is reported again replaces the former, as the events of a stream report growing
-// totals.
+// counts collects the metrics of usage objects in any provider's format. A repeated metric
+// replaces the former value, because the events of a stream report growing totals.
 type counts struct {
 	u                llm.Usage
-	total            bool // the provider gave a total
-	apart            bool // input_tokens leaves the cached ones out, as Anthropic counts
-	searchesReported bool // the provider gave the number of searches
-	fee              bool // it asks a price for the search of the call
+	total            bool // the provider reported a total
+	apart            bool // input_tokens excludes cached tokens, as Anthropic counts
+	searchesReported bool // the provider reported the number of searches
+	fee              bool // the provider charges a fee for the search of the call
 
-	through                 bool              // the reply is passed through, and may be in words of its provider's own
-	paid                    llm.Usage         // what Cohere bills of what it counts
-	compacted               llm.Usage         // of summaries that the provider made on the way
-	tools                   int64             // tokens of input that what tools brought has beside InputTokens
-	outputExcludesReasoning bool              // ReasoningTokens stand beside OutputTokens
+	through                 bool              // the response is passed through and may use its provider's own format
+	paid                    llm.Usage         // usage that Cohere bills
+	compacted               llm.Usage         // usage of summaries that the provider made during the call
+	tools                   int64             // input tokens from tool results, in addition to InputTokens
+	outputExcludesReasoning bool              // OutputTokens excludes ReasoningTokens
 	gemini                  bool              // the model is one of Google's
-	grounds                 groundingMetadata // of an answer in Google's own words
-	always                  bool              // the model searches the web for each answer
-	preview                 bool              // it was given OpenAI's first tool for that
+	grounds                 groundingMetadata // of a response in Google's own format
+	always                  bool              // the model searches the web for each response
+	preview                 bool              // the call has OpenAI's first web search tool
 }
 
 func newCounts(ep llm.Endpoint) counts {
 	return counts{apart: ep == llm.Messages, through: ep == llm.Proxy}
 }
 
-// read takes one raw usage object. Null and anything else that is no object says nothing.
+// read reads one raw usage object. It ignores null and anything else that is not an object.
 // Source: contract/provider-transforms.md 1.3.
 func (c *counts) read(raw []byte) {
 	for name, val := range splice.Members(raw) {
@@ -42,7 +41,7 @@ func (c *counts) read(raw []byte) {
 	}
 }
 
-// field takes one member and reports whether it is a figure of ours.
+// field reads one member and reports whether it is a metric that the gateway counts.
 func (c *counts) field(name, val []byte) bool {
 	switch string(name) {
 	case `"prompt_tokens"`, `"input_tokens"`:
@@ -100,7 +99,7 @@ func (c *counts) inputDetails(raw []byte) {
 	}
 }
 
-// cachedDetails takes what of the cached tokens is no text:
+// cachedDetails reads which of the cached tokens are not text:
 // {"text_tokens":64,"audio_tokens":832,"image_tokens":0}.
 // Source: https://platform.openai.com/docs/api-reference/realtime-server-events/response/done,
 // read 2026-11.
@@ -128,8 +127,8 @@ func (c *counts) outputDetails(raw []byte) {
 	}
 }
 
-// usage is the sum in OpenAI's way of counting, where the input contains the cached
-// tokens and there always is a total.
+// usage is the total in OpenAI's way of counting: the input includes cached tokens and a total
+// is always present.
 func (c *counts) usage() llm.Usage {
 	u := c.u
 	u.InputTokens += c.tools
@@ -150,7 +149,7 @@ func (c *counts) usage() llm.Usage {
 		u = u.Add(c.compacted)
 	}
 	u.SearchUnits = max(u.SearchUnits, c.grounds.searches())
-	if (c.fee || c.always && !c.searchesReported) && u.SearchUnits == 0 { // a call of Perplexity's has one search, which it counts for its research alone
+	if (c.fee || c.always && !c.searchesReported) && u.SearchUnits == 0 { // a call of Perplexity's has one search, which it reports only for its research models
 		u.SearchUnits = 1
 	}
 	if c.preview && u.SearchUnits > 0 {
@@ -169,12 +168,12 @@ func (c *counts) usage() llm.Usage {
 	case !c.total:
 		u.TotalTokens = u.InputTokens + u.OutputTokens
 	case u.InputTokens+u.OutputTokens == 0:
-		u.InputTokens = u.TotalTokens // embeddings and rerank that give only a total read all of it
+		u.InputTokens = u.TotalTokens // embeddings and rerank that report only a total use it all as input
 	}
 	return u
 }
 
-// count reads a number of tokens. Some providers write 12.0, some -1 for not known.
+// count reads a number of tokens. Some providers write 12.0, and some -1 for unknown.
 func count(raw []byte, to *int64) bool {
 	if len(raw) == 0 {
 		return false
@@ -194,7 +193,7 @@ func count(raw []byte, to *int64) bool {
 	return true
 }
 
-// seconds reads a length of time, a number or, as the specification has it, a string.
+// seconds reads a duration in seconds, a number or, as the specification has it, a string.
 func seconds(raw []byte, to *float64) bool {
 	if s, ok := splice.Unquote(raw); ok {
 		raw = []byte(s)
@@ -206,8 +205,8 @@ func seconds(raw []byte, to *float64) bool {
 	return ok
 }
 
-// number reads a number that is not below 0, nor beyond what a call uses. Go reads more than
-// JSON has: NaN, which is neither.
+// number reads a number from 0 to the maximum that a call can use. Go also parses NaN, which
+// is not JSON; the comparisons reject it.
 func number(raw []byte) (float64, bool) {
 	f, err := strconv.ParseFloat(string(raw), 64)
 	return f, err == nil && f >= 0 && f <= llm.MaxCount

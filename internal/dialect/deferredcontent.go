@@ -2,9 +2,9 @@ package dialect
 
 import "sluice/internal/llm"
 
-// DeferredContent keeps what the results of tools hold that a shape has no place for in them, until a
-// message of the user may have it: results of calls that were made together must stand
-// together. The zero value is empty. It belongs to one request.
+// DeferredContent buffers tool-result content that the target's results cannot contain, until the
+// next user message. It must wait, because the results of parallel calls must be adjacent. The
+// zero value is empty. It belongs to one request.
 type DeferredContent struct{ deferredContent []deferredContent }
 
 type deferredContent struct {
@@ -12,15 +12,15 @@ type deferredContent struct {
 	parts []llm.Part
 }
 
-// Add takes parts of the results in m.
+// Add defers parts of the results in m.
 func (a *DeferredContent) Add(m *llm.Message, parts []llm.Part) {
 	if len(parts) > 0 {
 		a.deferredContent = append(a.deferredContent, deferredContent{m, parts})
 	}
 }
 
-// Flush goes through a conversation: message writes each of its messages, and beside what the
-// results before it have left, where they have ended.
+// Flush iterates over a conversation. It calls message for each message. After the last of
+// consecutive results, it calls writeDeferred for their deferred content.
 func (a *DeferredContent) Flush(list []llm.Message, message func(m *llm.Message) error, writeDeferred func(m *llm.Message, parts []llm.Part) error) error {
 	for i := range list {
 		m := &list[i]

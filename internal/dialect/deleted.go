@@ -1,6 +1,6 @@
 package dialect
 
-// FileDeleted is OpenAI's answer for a file that is gone, for providers that say less:
+// FileDeleted is OpenAI's response for a deleted file, for providers that return less:
 // {"id":"file-1","object":"file","deleted":true}.
 // Source: https://platform.openai.com/docs/api-reference/files/delete, read 2026-11.
 func FileDeleted(id string) *Response {
@@ -13,8 +13,8 @@ func FileDeleted(id string) *Response {
 	return &Response{Body: w.B}
 }
 
-// FinetuneCancelled is OpenAI's answer for a fine-tune that was cancelled, for providers
-// that say less: {"id":"ft-1","object":"fine_tuning.job","status":"cancelled"}.
+// FinetuneCancelled is OpenAI's response for a cancelled fine-tune, for providers that return
+// less: {"id":"ft-1","object":"fine_tuning.job","status":"cancelled"}.
 // Source: https://platform.openai.com/docs/api-reference/fine-tuning/cancel, read 2026-11.
 func FinetuneCancelled(id string) *Response {
 	var w JSON

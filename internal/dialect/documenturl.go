@@ -8,10 +8,10 @@ import (
 	"sluice/internal/splice"
 )
 
-// DocumentURLs is the messages of a chat completion with files as Mistral takes them,
+// DocumentURLs converts the files in the messages of a chat completion to Mistral's format:
 // {"type":"document_url","document_url":"data:application/pdf;base64,…"}, or by id
-// {"type":"file","file_id":"…"}, instead of {"type":"file","file":{…}}; nil when there are none.
-// A file that says neither its bytes, its URL nor its id stays as it is.
+// {"type":"file","file_id":"…"}, instead of {"type":"file","file":{…}}. It is nil if there are no
+// files. A file without bytes, URL or id remains unchanged.
 // Source: @mistralai/mistralai of npm, DocumentURLChunk and FileChunk, read 2026-11.
 func DocumentURLs(messages []byte) []byte {
 	if !bytes.Contains(messages, []byte(`"file"`)) {
@@ -30,8 +30,8 @@ func DocumentURLs(messages []byte) []byte {
 	return w.B
 }
 
-// messageOfDocuments writes a message with its files as documents, and reports whether it
-// has any.
+// messageOfDocuments writes a message with its files as documents, and reports whether it has
+// any.
 func (w *JSON) messageOfDocuments(message []byte) (has bool) {
 	if content, _ := splice.Find(message, "content"); !bytes.HasPrefix(content, []byte{'['}) || !bytes.Contains(content, []byte(`"file"`)) {
 		w.Value(message)

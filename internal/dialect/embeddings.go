@@ -11,13 +11,13 @@ import (
 	"sluice/internal/splice"
 )
 
-// EmbedItem is one input of an embeddings request, raw JSON: a text with its quotes, or
-// an image as the caller wrote it, for example {"base64":"iVBO…"}.
+// EmbedItem is one input of an embeddings request, raw JSON: a text with its quotes, or an
+// image in the caller's format, for example {"base64":"iVBO…"}.
 type EmbedItem struct{ Text, Image []byte }
 
-// EmbedItems takes the input of an embeddings request: "x", ["x","y"], [{"text":"x"}]
-// or [{"image":{…}}]. Tokens, which mean something to OpenAI's models alone, and
-// anything else are fault.InvalidParameter with Param, for example "input[2]".
+// EmbedItems reads the input of an embeddings request: "x", ["x","y"], [{"text":"x"}] or
+// [{"image":{…}}]. Token inputs, which only OpenAI's models understand, and anything else
+// are fault.InvalidParameter with Param, for example "input[2]".
 func EmbedItems(t *llm.FieldTracker) ([]EmbedItem, error) {
 	raw, ok := t.Consume("input")
 	switch {
@@ -57,7 +57,7 @@ func embedItem(raw []byte, path string) (EmbedItem, error) {
 	return it, nil
 }
 
-// EmbedTexts is EmbedItems for providers that embed nothing but texts: raw strings.
+// EmbedTexts is EmbedItems for providers that embed only texts. It returns raw strings.
 func EmbedTexts(t *llm.FieldTracker) ([][]byte, error) {
 	items, err := EmbedItems(t)
 	if err != nil {
@@ -74,15 +74,15 @@ func EmbedTexts(t *llm.FieldTracker) ([][]byte, error) {
 	return texts, nil
 }
 
-// EncodeTexts makes {"texts":["a","b"]} of a request to /embeddings, with the list under
-// name and what else the provider takes. The answer is put in base64 where that is asked for.
+// EncodeTexts encodes a request to /embeddings as {"texts":["a","b"]}, with the list under
+// name and the other parameters of the provider. The response is converted to base64 on request.
 func EncodeTexts(r *Request, name string, params ...Rename) (*Outgoing, error) {
 	t := Fields(r.Body)
 	texts, err := EmbedTexts(t)
 	if err != nil {
 		return nil, err
 	}
-	WantsBase64(t) // taken, for it is not the provider's business
+	WantsBase64(t) // consumed, because the provider does not receive it
 	var w JSON
 	w.Open('{')
 	w.Key(name).Open('[')
@@ -95,23 +95,23 @@ func EncodeTexts(r *Request, name string, params ...Rename) (*Outgoing, error) {
 	return &Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
 
-// Embeddings is an answer to /embeddings in OpenAI's shape.
+// Embeddings is a response to /embeddings in OpenAI's shape.
 // Source: https://platform.openai.com/docs/api-reference/embeddings, read 2026-11.
 type Embeddings struct {
 	Model   string
 	Vectors [][]byte // raw JSON in the order of the input: lists of numbers, or base64 in quotes
-	Base64  bool     // the caller asked for encoding_format "base64": numbers are sent so
+	Base64  bool     // the caller requested encoding_format "base64": numbers are converted
 	Usage   llm.Usage
 }
 
 // WantsBase64 reports whether a request asks for its vectors in base64, as OpenAI's own
-// clients do unless told otherwise. It takes encoding_format, which the gateway answers.
+// clients do by default. It consumes encoding_format, which the gateway handles.
 func WantsBase64(t *llm.FieldTracker) bool {
 	raw, _ := t.Consume("encoding_format")
 	return string(raw) == `"base64"`
 }
 
-// BuildResponse writes it. A vector that is no list of numbers is fault.UpstreamInvalid.
+// BuildResponse writes the response. A vector that is not a list of numbers is fault.UpstreamInvalid.
 func (e *Embeddings) BuildResponse() (*Response, error) {
 	var w JSON
 	w.OpenList()
@@ -141,7 +141,7 @@ func (e *Embeddings) BuildResponse() (*Response, error) {
 	return &Response{Body: w.B, Usage: e.Usage, Model: e.Model}, nil
 }
 
-// encodeFloat32s is a vector as OpenAI puts it in base64: its numbers as 32-bit floats,
+// encodeFloat32s encodes a vector as OpenAI does for base64: its numbers as 32-bit floats,
 // little-endian.
 func encodeFloat32s(vector []byte) ([]byte, error) {
 	var floats []byte
@@ -155,10 +155,10 @@ func encodeFloat32s(vector []byte) ([]byte, error) {
 	return append(base64.StdEncoding.AppendEncode([]byte{'"'}, floats), '"'), nil
 }
 
-// InBase64 is an answer to /embeddings with its vectors in base64, for who asked for that and
-// got lists of numbers: OpenAI's own client asks so of every provider, many servers do not
-// know the word, and the client takes what comes for base64 all the same. What is no such
-// answer stays as it is.
+// InBase64 converts a response to /embeddings to base64 vectors, for callers that requested
+// base64 but received lists of numbers. OpenAI's client always requests base64, many servers
+// ignore the parameter, and the client still decodes the response as base64. Any other body is
+// returned unchanged.
 // Source: https://github.com/openai/openai-node/issues/1646;
 // https://github.com/Mintplex-Labs/anything-llm/issues/5794, of 2026-06-10.
 func InBase64(body []byte) []byte {

@@ -5,9 +5,9 @@ import (
 	"sluice/internal/llm"
 )
 
-// EmptyTurn is the error of a turn that failed and has nothing to use: an empty turn of success
-// would end a conversation, where an error lets another target try. Word is the provider's reason,
-// text what it means: "the model made a tool call that cannot be read: malformed_tool_use".
+// EmptyTurn is the error for a turn that failed without usable content. An empty successful turn
+// would end a conversation, while an error lets another target be tried. Word is the provider's
+// reason, text is its meaning: "the model made a tool call that cannot be read: malformed_tool_use".
 func EmptyTurn(word, text string) *fault.Error {
 	f := fault.New(fault.UpstreamFailed, text+": "+word)
 	f.Wire = word
@@ -20,7 +20,7 @@ func EmptyTurnEvent(word, text string) llm.Event {
 	return llm.Event{Kind: llm.EventFault, Text: f.Text(), Name: word, Status: f.HTTPStatus()}
 }
 
-// Useful reports whether parts have something to use: whatever is neither a thought nor blank.
+// Useful reports whether parts contain usable content: anything except reasoning and blank texts.
 func Useful(parts []llm.Part) bool {
 	for i := range parts {
 		switch p := &parts[i]; p.Kind {

@@ -6,22 +6,22 @@ import (
 	"sluice/internal/splice"
 )
 
-// The code of an error is a string on every surface: the code that the provider sent, a number
-// as the same number in digits. Where the provider sent none it is null (messages leave it
-// out); it is never made from the status or the type. Exceptions, each for a client that looks
-// for it: context_length_exceeded, the shapes "error_str_status" and "html" of providers.yaml,
-// and the events of responses, which have no other field for a type than code.
+// The code of an error is a string on every surface. It is the provider's code; a number is
+// formatted in digits. If the provider sent none, the code is null (messages omit it). It is never
+// derived from the status or the type. There are exceptions, each for a client that reads them:
+// context_length_exceeded, the shapes "error_str_status" and "html" of providers.yaml, and the
+// events of responses, which have no field for a type except code.
 // docs/upstream-faults.md has the table.
 
-// errorCodes are where the code of an error is. The last counts in events of responses, and in
-// errors without a wrapper.
+// errorCodes are the paths of error codes. The last applies to events of responses and to errors
+// without a wrapper.
 var errorCodes = [...][]string{{"error", "code"}, {"response", "error", "code"}, {"code"}}
 
 // errorObjectKey begins an error inside an event.
 var errorObjectKey = []byte(`"error":{`)
 
-// TextCode is the data of an error with its code as a string. It is data itself where the code is
-// one already, or where there is none.
+// TextCode is the data of an error with its code as a string. It is data itself if the code is a
+// string already or if there is none.
 func TextCode(data []byte) []byte {
 	for _, keys := range errorCodes {
 		raw, _ := splice.Find(data, keys...)
@@ -41,8 +41,8 @@ func TextCode(data []byte) []byte {
 	return data
 }
 
-// withCode is an event that reports an error with its code, and how many of its first bytes are
-// those of the event; nil where nothing changes.
+// withCode returns an error event with its code as a string, and the number of leading bytes that
+// it shares with the original. It is nil if nothing changes.
 func (s *Stream) withCode(all []byte, e event) (with []byte, same int) {
 	if e.end == 0 || len(e.data) == 0 {
 		return nil, 0

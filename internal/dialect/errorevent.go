@@ -6,16 +6,16 @@ import (
 	"sluice/internal/llm"
 )
 
-// ErrorEvent is the event that tells the reader of a stream that it failed, in the
-// words of the surface; nothing, not even [DONE], follows it. Typ is for example
-// "upstream_error". On chat it is data: {"error":{…}}; on responses and messages it is
-// named error. On messages a type that Anthropic does not have becomes "api_error".
+// ErrorEvent is the event that reports to a client that its stream failed, in the shape of the
+// surface. Nothing follows it, not even [DONE]. Typ is for example "upstream_error". On chat it is
+// data: {"error":{…}}; on responses and messages it is named error. On messages a type that
+// Anthropic does not have becomes "api_error".
 func ErrorEvent(ep llm.Endpoint, message, typ string) []byte {
 	return NumberedErrorEvent(ep, message, typ, 0)
 }
 
-// NumberedErrorEvent is ErrorEvent with the sequence number that it has on responses: one
-// more than that of the event before it.
+// NumberedErrorEvent is ErrorEvent with the sequence number for responses: one more than that of
+// the event before it.
 func NumberedErrorEvent(ep llm.Endpoint, message, typ string, number int64) []byte {
 	if ep == llm.Messages && !messagesTypes[typ] {
 		typ = "api_error"

@@ -10,12 +10,12 @@ import (
 	"sluice/internal/splice"
 )
 
-// maxErrorExtraBytes bounds, in bytes, what else of a provider's error travels along.
+// maxErrorExtraBytes is the maximum size of the additional error members that are relayed.
 const maxErrorExtraBytes = 8 << 10
 
-// errorExtra are the members of a provider's error object that the common shape has no field
-// for, in its order: {"n_prompt_tokens":5012,"n_ctx":4096}. What does not fit into
-// maxErrorExtraBytes is left out. The values are slices of the body.
+// errorExtra returns the members of a provider's error object that the common shape does not
+// have, in their order: {"n_prompt_tokens":5012,"n_ctx":4096}. Members beyond
+// maxErrorExtraBytes are omitted. The values are slices of the body.
 func errorExtra(body []byte) []llm.Param {
 	if !splice.Valid(body) || !utf8.Valid(body) {
 		return nil
@@ -34,11 +34,11 @@ func errorExtra(body []byte) []llm.Param {
 	return list
 }
 
-// errorFields are the fields of the common shape, and of the objects around it.
+// errorFields are the fields of the common shape and of the objects around it.
 var errorFields = []string{"message", "type", "param", "code"}
 
-// errorObject is the object that describes the error, and which of its members are known: the
-// one below error or detail, or the body itself where its message says that it is one.
+// errorObject returns the object that describes the error, and which of its members are known.
+// It is the object below error or detail, or the body itself if it has a message.
 func errorObject(body []byte) (object []byte, known []string) {
 	for _, name := range [...]string{"error", "detail"} {
 		if raw, ok := splice.Find(body, name); ok {
@@ -58,7 +58,7 @@ func hasParam(list []llm.Param, name string) bool {
 	return slices.ContainsFunc(list, func(p llm.Param) bool { return p.Name == name })
 }
 
-// unwrapped is an error without the list of one in which Google's hosts put it.
+// unwrapped removes the one-element list in which Google's hosts wrap an error.
 func unwrapped(body []byte) []byte {
 	if text := bytes.TrimSpace(body); len(text) > 0 && text[0] == '[' {
 		for item := range splice.Elements(text) {
@@ -68,16 +68,16 @@ func unwrapped(body []byte) []byte {
 	return body
 }
 
-// ContextCode is the error code of a conversation that is too long for the model, whatever its
-// provider calls it. Source: https://platform.openai.com/docs/guides/error-codes, read 2026-11.
+// ContextCode is the error code for a conversation that exceeds the model's context window. It
+// replaces the provider's code. Source: https://platform.openai.com/docs/guides/error-codes, read 2026-11.
 const ContextCode = "context_length_exceeded"
 
-// tooLongPrompt is how Anthropic says it; coding agents look for the words, and shorten the
-// conversation. Source: https://docs.anthropic.com/en/api/errors, read 2026-11.
+// tooLongPrompt is Anthropic's phrase for that error. Coding agents search for it and then
+// shorten the conversation. Source: https://docs.anthropic.com/en/api/errors, read 2026-11.
 const tooLongPrompt = "prompt is too long"
 
-// contextKeywords are types and codes of such errors, and contextTexts pieces of their messages, in
-// lower case: of OpenAI and those who copy it, Anthropic, Amazon Bedrock, Gemini, Mistral, xAI,
+// contextKeywords are types and codes of such errors. contextTexts are parts of their messages in
+// lower case: of OpenAI and compatible servers, Anthropic, Amazon Bedrock, Gemini, Mistral, xAI,
 // Groq, Kimi, MiniMax, llama.cpp, vLLM, SGLang, TGI, LM Studio, Ollama, GitHub Models, DashScope and Zhipu.
 // Source: the providers' documentation and the source of the servers, read 2026-11.
 var (
@@ -90,15 +90,15 @@ var (
 	}
 )
 
-// conversing are the endpoints whose models have a context window; a prompt for a picture that is
-// too long is something else. The empty one stands for any.
+// conversing are the endpoints whose models have a context window. An image prompt that is too
+// long is a different error. The empty endpoint matches any endpoint.
 var conversing = map[llm.Endpoint]bool{
 	"": true, llm.ChatComplete: true, llm.Complete: true, llm.Messages: true, llm.MessagesCountTokens: true,
 	llm.CreateModelResponse: true, llm.CountResponseInputTokens: true, llm.Embed: true, llm.Rerank: true,
 }
 
-// aboutContext reports whether an error of a status says that the conversation is too long. A
-// rate of tokens is something else.
+// aboutContext reports whether an error with that status means that the conversation is too long.
+// A token rate limit is a different error.
 func (d *details) aboutContext(status int) bool {
 	switch status {
 	case 400, 413, 422, 500:
@@ -123,15 +123,15 @@ func (d *details) aboutContext(status int) bool {
 	return strings.Contains(text, "`inputs`") && (strings.Contains(text, "must be <=") || strings.Contains(text, "must have less than"))
 }
 
-// tooLong is the message of such an error in Anthropic's words, with the numbers where the
-// provider gives them: "prompt is too long: 5012 tokens > 4096 maximum".
+// tooLong is the message of such an error in Anthropic's wording, with the numbers if the
+// provider reports them: "prompt is too long: 5012 tokens > 4096 maximum".
 func (d *details) tooLong(provider string) string {
 	rest := strings.TrimPrefix(d.message, provider+" error: ")
 	return provider + " error: " + inTooLongWords(rest, d.extra)
 }
 
-// inTooLongWords is a message with the words "prompt is too long" before it, and the numbers where
-// extra has them. It is the message itself where they are in it.
+// inTooLongWords prefixes a message with "prompt is too long", and with the numbers if extra
+// contains them. It returns the message unchanged if it contains that phrase.
 func inTooLongWords(message string, extra []llm.Param) string {
 	if strings.Contains(strings.ToLower(message), tooLongPrompt) {
 		return message

@@ -8,15 +8,15 @@ import (
 	"sluice/internal/splice"
 )
 
-// fix is an error event that is relayed in the shape of the surface in place of its own.
+// fix is a replacement for an error event, in the shape of the surface.
 type fix struct {
-	from, to int // of the event in what the splitter cuts
+	from, to int // position of the event in the splitter's buffer
 	with     []byte
-	same     int // how many of the first bytes of with are those of the event
+	same     int // number of leading bytes that with shares with the event
 }
 
-// corrects reports whether error events of the surface are put into its shape where the
-// provider has another one.
+// corrects reports whether error events of the surface are converted to its shape if the
+// provider uses another one.
 func (s *Stream) corrects() bool {
 	switch s.opt.Endpoint {
 	case llm.ChatComplete, llm.Complete, llm.Messages, llm.CreateModelResponse:
@@ -26,7 +26,7 @@ func (s *Stream) corrects() bool {
 	}
 }
 
-// fix notes what is relayed in place of an event that reports an error, if anything.
+// fix records the replacement of an event that reports an error, if it needs one.
 func (s *Stream) fix(all []byte, e event) {
 	if !s.corrects() {
 		return
@@ -43,8 +43,8 @@ func (s *Stream) fix(all []byte, e event) {
 	}
 }
 
-// inShape is an error event in the shape that clients of the surface read; nil for one that
-// is in that shape already.
+// inShape converts an error event to the shape that clients of the surface read. It returns nil
+// for an event that is in that shape already.
 func (s *Stream) inShape(e event) []byte {
 	raw, _ := splice.Find(e.data, "error")
 	typ := splice.Text(e.data, "type")
@@ -89,7 +89,7 @@ func chatError(data []byte, f streamFault) []byte {
 	for name, val := range splice.Members(data) {
 		switch string(name) {
 		case `"id"`, `"object"`, `"created"`, `"model"`, `"choices"`, `"usage"`, `"provider"`:
-			if !splice.IsName(val, errorName) { // as the object is called of an error without a wrapper
+			if !splice.IsName(val, errorName) { // the value of "object" in an error without a wrapper
 				key, _ := splice.Unquote(name)
 				out.Named(key, val)
 			}
@@ -99,7 +99,7 @@ func chatError(data []byte, f streamFault) []byte {
 	return append(append([]byte("data: "), out.B...), "\n\n"...)
 }
 
-// messagesError is an error event of messages, which has a code only where the provider sent one.
+// messagesError is an error event of messages. It has a code only if the provider sent one.
 func messagesError(f streamFault, typ string) []byte {
 	var w JSON
 	w.Open('{')
@@ -114,8 +114,7 @@ func messagesError(f streamFault, typ string) []byte {
 	return namedError(w.B)
 }
 
-// responsesError is an error event of responses. It has no other field for the type than its
-// code.
+// responsesError is an error event of responses. It has no field for the type except its code.
 func responsesError(f streamFault, number int64) []byte {
 	var w JSON
 	w.Open('{')
@@ -133,7 +132,7 @@ func namedError(data []byte) []byte {
 	return append(append([]byte("event: error\ndata: "), data...), "\n\n"...)
 }
 
-// relayed is how much of the unfinished event was relayed, in bytes.
+// relayed is the number of bytes of the unfinished event that were relayed.
 func (s *Stream) relayed() int {
 	if s.held {
 		return 0
@@ -141,9 +140,9 @@ func (s *Stream) relayed() int {
 	return len(s.split.partial)
 }
 
-// corrected is what to relay of p, of which the bytes from on were not relayed yet, where
-// whole events are not held: p itself unless an error event is corrected, or the beginning of
-// what may become one is held until its end comes.
+// corrected returns the bytes to relay for p in streams that do not hold complete events. The
+// bytes buf[from:] are not relayed yet. The result is p itself, unless an error event is
+// corrected or the start of a possible error is held until the event is complete.
 func (s *Stream) corrected(from int, p []byte) []byte {
 	buf, was := s.split.buf, s.held
 	left := buf[s.split.done:]
@@ -156,7 +155,7 @@ func (s *Stream) corrected(from int, p []byte) []byte {
 		switch relayed := pos - f.from; {
 		case relayed <= 0:
 			s.out = append(append(s.out, buf[pos:f.from]...), f.with...)
-		case relayed <= f.same: // its beginning was relayed as it came
+		case relayed <= f.same: // its start was relayed unchanged
 			s.out = append(s.out, f.with[relayed:]...)
 		default:
 			continue
@@ -171,14 +170,14 @@ func (s *Stream) corrected(from int, p []byte) []byte {
 	return s.out
 }
 
-// errorBeginnings is how events begin that are named "error", or whose data is an error,
+// errorBeginnings are the starts of events that are named "error" or whose data is an error,
 // without the space after the colon.
 var errorBeginnings = [...]string{
 	"event:error", `error:{"`, `{"error`, `data:{"error`, `data:{"object":"error"`, `data:{"type":"error`, `data:{"code":`, `data:{"status`, `data:{"message":"`, `data:{"detail":`, `data:{"errors":`,
 }
 
-// mayBeError reports whether an event, of which the end may be missing, begins like an error.
-// Where whole events are not held, only such events are held and corrected.
+// mayBeError reports whether a possibly incomplete event begins like an error. In streams that
+// do not hold complete events, only such events are held and corrected.
 func mayBeError(b []byte) bool {
 	for _, s := range errorBeginnings {
 		if beginsLike(b, s) {
@@ -188,8 +187,8 @@ func mayBeError(b []byte) bool {
 	return false
 }
 
-// beginsLike reports whether one of b and s is the beginning of the other, but for a space
-// after the first colon and within JSON.
+// beginsLike reports whether b is a prefix of s or s is a prefix of b. It ignores spaces after the
+// first colon and within JSON.
 func beginsLike(b []byte, s string) bool {
 	i := 0
 	for _, c := range b {
@@ -205,8 +204,8 @@ func beginsLike(b []byte, s string) bool {
 	return true
 }
 
-// lastHeld relays an event that was held and cut off by the end of the stream. One that is
-// not whole is left out, as readers of such streams do.
+// lastHeld relays a held event at the end of the stream. It omits an incomplete event, as
+// readers of such streams do.
 func (s *Stream) lastHeld(all []byte, e event, complete bool) {
 	if s.mid = false; !complete {
 		return

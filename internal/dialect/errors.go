@@ -12,41 +12,40 @@ import (
 	"sluice/internal/splice"
 )
 
-// The largest error body that is understood, and the largest piece of a payload that
-// is quoted in a message.
+// The maximum size of an error body that is parsed, and of a payload excerpt quoted in a message.
 const (
 	maxErrorBodyBytes  = 1 << 20
 	maxErrorQuoteBytes = 4 << 10
 )
 
-// details is an upstream's error taken apart. Empty fields are null in the answer.
+// details contains the parts of an upstream error. Empty strings become null in the response.
 type details struct {
 	message, typ, param, code string
 
-	extra   []llm.Param // what else its object has, as it came
+	extra   []llm.Param // other members of its error object, unchanged
 	context bool        // the conversation is too long for the model
 }
 
-// Failure is an error answer of a provider.
+// Failure is an error response of a provider.
 type Failure struct {
-	Shape    string       // the provider's way of writing errors: "openai", "cohere"; an unknown one is read as "openai"
+	Shape    string       // shape of the provider's errors: "openai", "cohere"; an unknown one is read as "openai"
 	Provider string       // "groq"
-	Endpoint llm.Endpoint // that was called; empty where it does not matter
+	Endpoint llm.Endpoint // called endpoint; empty where it does not matter
 	Status   int
-	Type     string // that the header gives, where the body has none: "ThrottlingException"
+	Type     string // error type from a header, used if the body has none: "ThrottlingException"
 	Body     []byte
-	Request  string // id of the caller's request, for messages; empty: not told
+	Request  string // id of the caller's request, for messages; empty: omitted
 }
 
-// Normalised puts the error into the one shape that callers of the unified routes see:
+// Normalised returns the error in the one shape that callers of the unified routes receive:
 //
 //	{"error":{"message":"groq error: …","type":…,"param":…,"code":…},"provider":"groq"}
 //
-// A code is a text or null, also where the provider's is a number. A conversation that is too
-// long for the model has the code context_length_exceeded. What else the provider's error
-// object has stands behind these four, up to 8 KiB. What is not recognised is quoted, up to
-// 4 KiB: "Invalid response received from groq: …". Bodies with status 408 or 412 are returned
-// as they are: the gateway made them.
+// A code is a string or null, even if the provider's code is a number. A conversation that is too
+// long for the model has the code context_length_exceeded. Other members of the provider's error
+// object follow these four, up to 8 KiB. An unrecognised body is quoted, up to 4 KiB: "Invalid
+// response received from groq: …". Bodies with status 408 or 412 are returned unchanged, because
+// the gateway wrote them.
 // Source: contract/dataplane.md 7.2, contract/providers.yaml error_shapes.
 func (f Failure) Normalised() []byte {
 	if f.Status == 408 || f.Status == 412 {
@@ -73,14 +72,14 @@ func (w *JSON) params(list []llm.Param) {
 	}
 }
 
-// Summary is the message of the error, which names the provider, and its code or, without one, its
-// type: "groq error: no such model" and "model_not_found".
+// Summary returns the message of the error, which names the provider, and its code. Without a
+// code it returns the type. Example: "groq error: no such model" and "model_not_found".
 func (f Failure) Summary() (message, code string) {
 	d := f.details()
 	return d.message, cmp.Or(d.code, d.typ)
 }
 
-// StrOrNull is Str with null in place of an empty text.
+// StrOrNull is Str, but writes null for an empty string.
 func (w *JSON) StrOrNull(name, value string) {
 	if value == "" {
 		w.Raw(name, []byte("null"))
@@ -89,13 +88,13 @@ func (w *JSON) StrOrNull(name, value string) {
 	w.Str(name, value)
 }
 
-// ForMessages is Normalised for callers of messages, whose clients know another shape:
-// {"type":"error","error":{"type":…,"message":…},"request_id":…,"provider":"groq"}. An error
-// of Anthropic's keeps its type; others have the type of their status, because the words that
-// look alike differ: OpenAI's "invalid_request_error" is a wrong key, too. The code, the
-// parameter and what else the provider's error object has, such as Anthropic's details, by
-// which clients know what to do, stand behind. A conversation that is too long for the model is
-// said in Anthropic's words.
+// ForMessages is Normalised for callers of messages, whose clients expect another shape:
+// {"type":"error","error":{"type":…,"message":…},"request_id":…,"provider":"groq"}. An error from
+// Anthropic keeps its type. Other errors get the type of their status, because equal names have
+// different meanings: OpenAI's "invalid_request_error" can be an invalid key, too. The code, the
+// parameter and other members of the provider's error object follow. An example is Anthropic's
+// details, which clients use to choose their reaction. For a conversation that is too long for
+// the model, the message uses Anthropic's wording.
 // Source: contract/provider-transforms.md 2.6; https://docs.anthropic.com/en/api/errors, read 2026-11.
 func (f Failure) ForMessages() []byte {
 	d := f.details()
@@ -122,12 +121,12 @@ func (f Failure) ForMessages() []byte {
 	return w.B
 }
 
-// anthropics reports whether the error is one of Anthropic's, whoever serves it.
+// anthropics reports whether the error has Anthropic's format, regardless of the provider.
 func (f Failure) anthropics() bool {
 	return len(f.Body) <= maxErrorBodyBytes && splice.Valid(f.Body) && splice.Text(f.Body, "type") == "error"
 }
 
-// details takes the error apart; the message names the provider.
+// details parses the error. The message names the provider.
 func (f Failure) details() details {
 	d, ok := readDetails(f.Shape, f.Status, f.Body)
 	if !ok || d.message == "" {
@@ -142,7 +141,7 @@ func (f Failure) details() details {
 	return d
 }
 
-// messagesTypes are the types of errors that Anthropic has.
+// messagesTypes are Anthropic's error types.
 // Source: contract/provider-transforms.md 2.4; https://docs.anthropic.com/en/api/errors, read 2026-11.
 var messagesTypes = map[string]bool{
 	"invalid_request_error": true, "authentication_error": true, "billing_error": true, "permission_error": true, "not_found_error": true,
@@ -174,8 +173,9 @@ func messagesType(status int) string {
 	return "invalid_request_error"
 }
 
-// readDetails tries the provider's shape and then those that proxies in front of providers, and
-// servers of one's own, speak. A code counts in every shape, be it a text or a number.
+// readDetails tries the provider's shape first. Then it tries the shapes of proxies in front of
+// providers and of self-hosted servers. It accepts a code in every shape, as a string or a
+// number.
 func readDetails(shape string, status int, body []byte) (details, bool) {
 	if len(body) > maxErrorBodyBytes {
 		return details{}, false
@@ -209,7 +209,7 @@ func readDetails(shape string, status int, body []byte) (details, bool) {
 	return details{}, false
 }
 
-// firstOf takes an error out of an array of one, as Google's hosts wrap it.
+// firstOf unwraps an error from a list with one element, as Google's hosts send it.
 func firstOf(v any) any {
 	if list, ok := v.([]any); ok && len(list) > 0 {
 		return list[0]
@@ -217,7 +217,9 @@ func firstOf(v any) any {
 	return v
 }
 
-// quoteBody is a body for a message: JSON as it stands, anything else as text.
+// quoteBody formats a body for a message. JSON is compacted; any other body becomes
+// {"html-message":"…"}. Both are cut to maxErrorQuoteBytes. For an empty body it returns the
+// status.
 func quoteBody(status int, body []byte) string {
 	text := bytes.TrimSpace(body)
 	if len(text) == 0 {

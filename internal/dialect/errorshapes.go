@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// statusCode stands for the HTTP status in details.code.
+// statusCode is a placeholder for the HTTP status in details.code.
 const statusCode = "\x00status"
 
 // object is a decoded JSON object.
 type object = map[string]any
 
-// shapes are the ways in which providers write errors. A reader that does not
-// recognise its shape returns no message.
+// shapes maps the name of an error shape to its reader. A reader that does not recognise its
+// shape returns no message.
 // Source: contract/providers.yaml error_shapes.
 var shapes = map[string]func(object) details{
 	"openai": openaiError,
@@ -79,20 +79,20 @@ func openaiError(m object) details {
 
 func flatError(m object) details {
 	message := text(m["message"])
-	if _, nested := m["message"].(object); nested { // Mistral's refusals of a field
+	if _, nested := m["message"].(object); nested { // Mistral rejects a field this way
 		message = compact(m["message"])
 	}
 	return details{message: message, typ: text(m["type"]), param: text(m["param"]), code: either(m, "code", "statusCode")}
 }
 
-// errorText reads {"error":"…"}; TGI has error_type beside it.
+// errorText reads {"error":"…"}. TGI adds error_type.
 func errorText(m object) details {
 	return details{message: str(m["error"]), typ: either(m, "error_type", "type"), param: text(m["param"])}
 }
 
 func onlyMessage(m object) details { return details{message: text(m["message"])} }
 
-// inner is the object under "error"; nil, which reads as empty, when there is none.
+// inner returns the object in "error". If there is none it returns nil, which reads as empty.
 func inner(m object) object {
 	e, _ := m["error"].(object)
 	return e
@@ -103,7 +103,7 @@ func str(v any) string {
 	return s
 }
 
-// text is a string or a number as text; anything else says nothing.
+// text returns a string, or a number as a string. For any other value it returns "".
 func text(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -127,7 +127,7 @@ func compact(v any) string {
 	if s, ok := v.(string); ok {
 		return s
 	}
-	b, _ := json.Marshal(v) // it was decoded from JSON
+	b, _ := json.Marshal(v) // cannot fail: v was decoded from JSON
 	return clip(string(b), maxErrorQuoteBytes)
 }
 
@@ -142,8 +142,8 @@ func join(v any) string {
 	return strings.Join(parts, ", ")
 }
 
-// detailOf reads what servers written with FastAPI put below detail: a text, which may be the
-// JSON of another server's error, an object, or a list of faults.
+// detailOf reads the "detail" of FastAPI servers. It is a string, an object or a list of errors.
+// A string may be the JSON of another server's error.
 func detailOf(v any, depth int) details {
 	switch v := v.(type) {
 	case string:
@@ -166,7 +166,7 @@ func detailOf(v any, depth int) details {
 	return details{}
 }
 
-// decoded is the JSON object that a text is, nil where it is none.
+// decoded parses a string as a JSON object. It returns nil if it is not one.
 func decoded(s string) (m object) {
 	dec := json.NewDecoder(strings.NewReader(s))
 	dec.UseNumber()

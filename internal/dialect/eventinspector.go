@@ -8,10 +8,10 @@ import (
 	"sluice/internal/splice"
 )
 
-// maxTextBytes is how much text of a chat is kept for continuing it: 1 MiB.
+// maxTextBytes is the maximum text of a chat that is stored to continue the chat: 1 MiB.
 const maxTextBytes = 1 << 20
 
-// eventInspector gathers what the events of a stream say.
+// eventInspector collects data from the events of a stream.
 type eventInspector struct {
 	ep          llm.Endpoint
 	usagePath   string
@@ -20,19 +20,19 @@ type eventInspector struct {
 
 	counts   counts
 	events   int
-	tries    int // events that were searched for a model and an id
+	tries    int // number of events searched for a model and an id
 	model    string
 	id       string
 	done     bool
 	finished bool
 	failed   bool
 	failure  string
-	status   int   // that stands for the failure
-	fresh    bool  // the event at hand is the failure
-	counted  bool  // the failure, or what follows it, came with the usage
-	sequence int64 // number of the next event of a response
+	status   int   // status for the failure
+	fresh    bool  // the current event is the first failure
+	counted  bool  // usage was reported with the failure or after it
+	sequence int64 // sequence number of the next response event
 	text     []byte
-	noText   bool // something other than text came
+	noText   bool // content other than text arrived
 }
 
 var (
@@ -51,9 +51,9 @@ func newWatch(o *StreamOptions) eventInspector {
 	return w
 }
 
-// event takes one event. Most hold a piece of text and are only searched for the words
-// that would make them interesting; plain says that nothing of interest was in it, and
-// would not be with another text.
+// event inspects one event. Most events contain a text fragment and are only searched for a few
+// keys. If plain is true, the event contained nothing of interest, and would not with another
+// text.
 func (w *eventInspector) event(e event) (plain bool) {
 	if w.fresh = false; len(e.data) == 0 {
 		return false
@@ -100,7 +100,7 @@ func (w *eventInspector) event(e event) (plain bool) {
 	return plain
 }
 
-// first reads what the first events say about the answer.
+// first reads the model and the id from the first events.
 func (w *eventInspector) first(data []byte) {
 	c := newCounts(w.ep)
 	raw := c.readResponse(w.ep, data, "")
@@ -110,7 +110,7 @@ func (w *eventInspector) first(data []byte) {
 	}
 }
 
-// kind is the type of a typed event, from its data or else its name.
+// kind returns the type of a typed event, from its data or else its name.
 func kind(e event) []byte {
 	if raw, ok := splice.Find(e.data, "type"); ok && len(raw) > 2 && raw[0] == '"' {
 		return raw[1 : len(raw)-1]
@@ -118,7 +118,7 @@ func kind(e event) []byte {
 	return e.name
 }
 
-// typed notes the events after which nothing comes, and reports whether this is one.
+// typed records the events that end a stream, and reports whether this is one.
 func (w *eventInspector) typed(kind []byte) bool {
 	switch string(kind) {
 	case "response.completed", "response.failed", "response.incomplete", "response.cancelled",
@@ -130,10 +130,9 @@ func (w *eventInspector) typed(kind []byte) bool {
 	return false
 }
 
-// valueAfter returns what follows the first key in data and its colon, nil when there is
-// none. Inside a text the quotes of the key would be escaped. The search begins with
-// the letter behind the first quote, because quotes are every few bytes in JSON and
-// each would be looked at.
+// valueAfter returns what follows the first key in data and its colon, or nil if the key is
+// absent. It does not match inside a string, because quotes are escaped there. The search skips
+// the first quote of the key: JSON has a quote every few bytes, and each would be a candidate.
 func valueAfter(data, key []byte) []byte {
 	for pos := 0; ; {
 		i := bytes.Index(data[pos:], key[1:])
@@ -151,8 +150,8 @@ func valueAfter(data, key []byte) []byte {
 	}
 }
 
-// hasValue reports whether data holds a key with a value other than null. It spares the
-// chunks that carry "usage":null a closer look.
+// hasValue reports whether data contains a key with a value other than null. It avoids parsing
+// the chunks that contain "usage":null.
 func hasValue(data, key []byte) bool {
 	for v := valueAfter(data, key); v != nil; v = valueAfter(v, key) {
 		if len(v) == 0 || v[0] != 'n' {
@@ -162,7 +161,7 @@ func hasValue(data, key []byte) bool {
 	return false
 }
 
-// finishes reports whether a chunk says why a choice ended.
+// finishes reports whether a chunk contains the finish reason of a choice.
 func finishes(data []byte) bool {
 	for v := valueAfter(data, finishKey); v != nil; v = valueAfter(v, finishKey) {
 		if len(v) > 1 && v[0] == '"' && v[1] != '"' {
@@ -172,7 +171,7 @@ func finishes(data []byte) bool {
 	return false
 }
 
-// fault notes an error that the upstream put into the stream.
+// fault records an error that the upstream sent in the stream.
 func (w *eventInspector) fault(e event) {
 	if f, ok := findFault(e); ok {
 		w.fresh = !w.failed
@@ -180,7 +179,7 @@ func (w *eventInspector) fault(e event) {
 	}
 }
 
-// passed counts an event that is like those before it and is not looked at.
+// passed counts an event that has the form of those before it and is not inspected.
 func (w *eventInspector) passed() {
 	w.events++
 	if w.ep == llm.CreateModelResponse {
@@ -188,8 +187,8 @@ func (w *eventInspector) passed() {
 	}
 }
 
-// number notes which number the next event of a response has. A provider that leaves the
-// numbers out is counted for.
+// number records the sequence number of the next response event. If the provider omits the
+// numbers, it counts the events.
 func (w *eventInspector) number(data []byte) {
 	if w.ep != llm.CreateModelResponse {
 		return
@@ -205,8 +204,8 @@ func (w *eventInspector) number(data []byte) {
 	}
 }
 
-// suspects reports whether an event may be an error. What is only passed through is not
-// judged by its members: a provider may mean anything by them.
+// suspects reports whether an event may be an error. On endpoints that are only passed through it
+// ignores the members of flat errors, because a provider may use them with any meaning.
 func (w *eventInspector) suspects(e event, typ []byte) bool {
 	switch {
 	case hasValue(e.data, errorKey), string(e.name) == errorName, string(typ) == responseFailed:
@@ -219,7 +218,7 @@ func (w *eventInspector) suspects(e event, typ []byte) bool {
 	return false
 }
 
-// head looks at the beginning of an event that is too large to be kept.
+// head inspects the start of an event that is too large to buffer.
 func (w *eventInspector) head(b []byte, joined *[]byte) {
 	e := parse(b, joined)
 	w.events++
@@ -232,7 +231,7 @@ func (w *eventInspector) head(b []byte, joined *[]byte) {
 	}
 }
 
-// tail looks at the end of such an event; usage is wont to stand there.
+// tail inspects the end of such an event, which usually contains the usage.
 func (w *eventInspector) tail(b []byte) {
 	if i := bytes.LastIndex(b, w.usageKey); i >= 0 {
 		w.counts.read(valueAfter(b[i:], w.usageKey))
@@ -240,7 +239,7 @@ func (w *eventInspector) tail(b []byte) {
 	w.finished = w.finished || completes(w.ep) && finishes(b)
 }
 
-// delta gathers text. Anything else that a choice brings rules out continuing it.
+// delta collects text. Any other content of a choice rules out continuing the chat.
 func (w *eventInspector) delta(data []byte) {
 	if w.ep != llm.ChatComplete || len(w.text) > maxTextBytes {
 		w.noText = true
@@ -264,7 +263,7 @@ func (w *eventInspector) delta(data []byte) {
 	}
 }
 
-// isEmptyDelta reports whether a raw value says nothing.
+// isEmptyDelta reports whether a raw value is null or empty.
 func isEmptyDelta(raw []byte) bool {
 	switch string(raw) {
 	case "null", `""`, "[]", "{}":

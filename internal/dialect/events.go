@@ -2,24 +2,24 @@ package dialect
 
 import "bytes"
 
-// Framing is how a provider puts events on the wire.
+// Framing is how a provider separates events on the wire.
 type Framing int
 
-// The framings. A line ends with \n, \r\n or \r in both.
+// The framings. In both, a line ends with \n, \r\n or \r.
 const (
 	SSE   Framing = iota // server-sent events: a blank line ends each
 	Lines                // each line is an event; relayed as SSE
 )
 
-// cursor remembers how far an event, of which the end has not come, was looked at.
-// Its indexes count from the event's first byte.
+// cursor is how far an incomplete event was scanned. Its indexes count from the event's
+// first byte.
 type cursor struct {
-	line int // where the unfinished line begins; negative when that was let go
+	line int // where the unfinished line begins; negative if its start was discarded
 	seen int // no line ends before this
 }
 
-// end returns the index behind the event that b begins with, or 0 when its end has not
-// come yet; then it may be called again with more.
+// end returns the index after the event at the start of b, or 0 if the event is incomplete.
+// Then it may be called again with more bytes.
 func (c *cursor) end(b []byte, f Framing) int {
 	for {
 		stop, after := lineEnd(b, c.seen)
@@ -36,8 +36,8 @@ func (c *cursor) end(b []byte, f Framing) int {
 	}
 }
 
-// lineEnd returns where the line around from stops and where the next one begins. After
-// is 0 when no end has come; a \r at the very end waits for the \n that may follow.
+// lineEnd returns where the line around from stops and where the next one begins. After is 0
+// if the line is incomplete. A final \r waits for the \n that may follow.
 func lineEnd(b []byte, from int) (stop, after int) {
 	rest := b[from:]
 	nl := bytes.IndexByte(rest, '\n')
@@ -57,16 +57,16 @@ func lineEnd(b []byte, from int) (stop, after int) {
 	return len(b), 0
 }
 
-// event is what the lines of an event say. The slices point into it, but for data
-// that came in several lines.
+// event is the parsed content of an event. The slices point into the event, except for data
+// from several lines.
 type event struct {
 	name     []byte
 	data     []byte
-	off, end int  // where the value of a single data line lies; both 0 when there were several
-	bare     bool // data is an error that stands in no line of data
+	off, end int  // position of the value of a single data line; both 0 if there were several
+	bare     bool // data is an error without a data line
 }
 
-// parse reads an event. Joined is a buffer for data of several lines.
+// parse parses an event. Joined is a buffer for data of several lines.
 func parse(ev []byte, joined *[]byte) event {
 	var e event
 	lines, pos := 0, 0
@@ -75,7 +75,7 @@ func parse(ev []byte, joined *[]byte) event {
 	}
 	for pos < len(ev) {
 		stop, after := lineEnd(ev, pos)
-		if after == 0 { // the end of the stream stands for the end of the line
+		if after == 0 { // the end of the stream also ends the line
 			after = len(ev)
 		}
 		switch line := ev[pos:stop]; {
@@ -111,10 +111,10 @@ var (
 	errorField = []byte("error:")   // of llama.cpp
 	errorLine  = []byte(`{"error"`) // of servers that forget the field
 
-	byteOrder = []byte("\xef\xbb\xbf") // may stand at the beginning of a stream
+	byteOrder = []byte("\xef\xbb\xbf") // allowed at the beginning of a stream
 )
 
-// value is what stands behind a field's colon, without the one space that may.
+// value is the content after a field's colon, without one optional space.
 func value(b []byte) []byte {
 	if len(b) > 0 && b[0] == ' ' {
 		return b[1:]
@@ -122,7 +122,7 @@ func value(b []byte) []byte {
 	return b
 }
 
-// isDone reports whether data is the mark that ends OpenAI's streams.
+// isDone reports whether data is the marker that ends OpenAI's streams.
 func isDone(data []byte) bool {
 	return len(data) < 16 && string(bytes.TrimSpace(data)) == "[DONE]"
 }

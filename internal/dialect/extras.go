@@ -2,12 +2,12 @@ package dialect
 
 import "sluice/internal/llm"
 
-// maxExtras is how many extras of a stream are kept for its end.
+// maxExtras is the maximum number of extra fields of a stream that are stored for its end.
 const maxExtras = 64
 
-// AddUnknownField keeps what else a provider says in a stream, for shapes that tell it at the end:
-// said again, as Perplexity says its sources in each chunk, it takes the place of the former.
-// It copies what it keeps; more than 64 of them are not kept.
+// AddUnknownField stores an extra field of a provider's stream, for shapes that send it at the end.
+// A repeated field replaces the former one: Perplexity repeats its sources in each chunk. It copies
+// the field and stores at most 64.
 func AddUnknownField(list []llm.Param, ev *llm.Event) []llm.Param {
 	for i := range list {
 		if p := &list[i]; p.Name == ev.Name {

@@ -5,11 +5,11 @@ import (
 	"sluice/internal/splice"
 )
 
-// DetectResponseFailure reports whether an answer of success says that the call failed, and the status
-// that stands for that, 500 where nothing tells: a response with the status "failed", a chat
-// of which a choice ended with an error, and an error beside an answer. Usage and what was
-// answered until then may be in it. An answer that ended early, by its length or a filter,
-// has not failed.
+// DetectResponseFailure reports whether a successful response means that the call failed, and the HTTP
+// status for the failure, 500 if it is unknown. A failure is a response with the status "failed", a
+// chat with a choice that ended with an error, or an error next to a response. The body may contain
+// usage and a partial output. A response that ended early, by its length or a filter, is not a
+// failure.
 // Source: https://platform.openai.com/docs/api-reference/responses/object,
 // https://openrouter.ai/docs/api/reference/errors-and-debugging, read 2026-11.
 func DetectResponseFailure(ep llm.Endpoint, body []byte) (status int, message string, failed bool) {

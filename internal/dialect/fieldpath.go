@@ -8,17 +8,16 @@ import (
 	"sluice/internal/splice"
 )
 
-// ElementPath names an element of a list in the caller's body: "tools[2]".
+// ElementPath is the path of a list element in the caller's body: "tools[2]".
 func ElementPath(list string, i int) string { return list + "[" + strconv.Itoa(i) + "]" }
 
-// InvalidField is the refusal of what stands at a place of the caller's body:
-// fault.InvalidParameter with that place as Param. Says goes on from the place, for
-// example "must be a string".
+// InvalidField is the error for the value at a path of the caller's body: fault.InvalidParameter
+// with that path as Param. Message continues after the path, for example "must be a string".
 func InvalidField(path, message string) error {
 	return fault.New(fault.InvalidParameter, path+" "+message).WithParam(path)
 }
 
-// String reads a string that must be one, or refuses what stands at that place.
+// String reads a string and rejects any other value at that path.
 func String(raw []byte, path string) (string, error) {
 	s, ok := splice.Unquote(raw)
 	if !ok {
@@ -36,7 +35,7 @@ func ParseBool(raw []byte) *bool {
 	return &enabled
 }
 
-// ReadCache reads a cache mark, {"type":"ephemeral","ttl":"1h"}; nil for what is none.
+// ReadCache reads a cache mark, {"type":"ephemeral","ttl":"1h"}; nil for anything else.
 // Source: contract/provider-transforms.md 2.2.
 func ReadCache(raw []byte) *llm.Cache {
 	if !isObject(raw) {
@@ -45,7 +44,7 @@ func ReadCache(raw []byte) *llm.Cache {
 	return &llm.Cache{TTL: splice.Text(raw, "ttl")}
 }
 
-// PlainContent reads the content of a message that is nothing but a string, or nothing.
+// PlainContent reads the content of a message that is a string or null.
 func PlainContent(raw []byte) (parts []llm.Part, ok bool) {
 	if splice.IsNull(raw) {
 		return nil, true
@@ -57,8 +56,8 @@ func PlainContent(raw []byte) (parts []llm.Part, ok bool) {
 	return []llm.Part{{Kind: llm.TextPart, Index: -1, Text: text}}, true
 }
 
-// ReadContent reads the content of a message, a string or a list of parts, each of which
-// read takes with its place; nothing for none.
+// ReadContent reads the content of a message, a string or a list of parts. It calls read for each
+// part with its path. It returns no parts for null.
 func ReadContent(raw []byte, path string, read func(raw []byte, path string) (llm.Part, error)) ([]llm.Part, error) {
 	if parts, ok := PlainContent(raw); ok {
 		return parts, nil

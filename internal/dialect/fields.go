@@ -5,9 +5,9 @@ import (
 	"sluice/internal/splice"
 )
 
-// Fields begins the account of a request to a unified endpoint: its members are the
-// parameters, so that each is taken by what carries it or named as lost. Nulls say
-// nothing. The model, which Target names, and stream count as taken.
+// Fields begins to track the members of a request to a unified endpoint. Each is consumed by an
+// encoder or reported as dropped. Nulls are ignored. The model, which Target contains, and stream
+// count as consumed.
 func Fields(body []byte) *llm.FieldTracker {
 	c := &llm.Call{}
 	for raw, val := range splice.Members(body) {
@@ -22,8 +22,8 @@ func Fields(body []byte) *llm.FieldTracker {
 	return t
 }
 
-// WriteParams writes the parameters that t has under the names that the provider has for
-// them: {"top_p", "p"}.
+// WriteParams consumes parameters of t and writes them under the provider's names:
+// {"top_p", "p"}.
 func (w *JSON) WriteParams(t *llm.FieldTracker, list []Rename) {
 	for _, n := range list {
 		if raw, ok := t.Consume(n.Path); ok {
@@ -32,14 +32,14 @@ func (w *JSON) WriteParams(t *llm.FieldTracker, list []Rename) {
 	}
 }
 
-// Alias is a parameter that callers know by several names, for example style_preset
-// that they may call style.
+// Alias is a parameter that callers may send under several names, for example style_preset,
+// which may also be named style.
 type Alias struct {
 	To   string   // the provider's name
-	From []string // the callers'; nil: the provider's
+	From []string // the callers' names; nil: the provider's name
 }
 
-// Take takes the first of the names that is there; others are taken with it.
+// Take consumes all names and returns the value of the first one that is present.
 func (a Alias) Take(t *llm.FieldTracker) []byte {
 	if a.From == nil {
 		raw, _ := t.Consume(a.To)
@@ -49,14 +49,14 @@ func (a Alias) Take(t *llm.FieldTracker) []byte {
 	return raw
 }
 
-// WriteAliasedParams is Carry for parameters with several names.
+// WriteAliasedParams is WriteParams for parameters with several names.
 func (w *JSON) WriteAliasedParams(t *llm.FieldTracker, list []Alias) {
 	for _, a := range list {
 		w.Raw(a.To, a.Take(t))
 	}
 }
 
-// List writes raw as a list: a list as it is, anything else as its only element.
+// List writes raw as a list: a list unchanged, anything else as the only element.
 func (w *JSON) List(name string, raw []byte) {
 	if len(raw) == 0 || raw[0] == '[' {
 		w.Raw(name, raw)
@@ -67,8 +67,8 @@ func (w *JSON) List(name string, raw []byte) {
 	w.Close(']')
 }
 
-// Count is a number of tokens in an answer: 12, or 12.0 as some providers write it. Ok
-// is false for what is none, for example -1.
+// Count parses a number of tokens in a response: 12, or 12.0 as some providers write it. Ok is
+// false for anything else, for example -1.
 func Count(raw []byte) (n int64, ok bool) {
 	ok = count(raw, &n)
 	return n, ok

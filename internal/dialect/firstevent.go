@@ -2,23 +2,23 @@ package dialect
 
 import "bytes"
 
-// FirstEvent reports whether p, the beginning of a stream, holds a first whole line of
-// data; comments, bare names and the pings of messages do not count.
+// FirstEvent reports whether p, the beginning of a stream, contains a first complete line of
+// data. Comments, names without data and the pings of messages do not count.
 func FirstEvent(p []byte) bool {
 	_, ok := firstEvent(p)
 	return ok
 }
 
-// FirstData is the data of the first event in p that has some, "" where none does yet.
+// FirstData is the data of the first event in p that has data, empty if there is none yet.
 func FirstData(p []byte) []byte {
 	e, _ := firstEvent(p)
 	return e.data
 }
 
-// FirstEventError reports whether the first data in p is an error, and the status that
-// stands for it: 529 for overloaded_error, the code of the error where it is a status,
-// otherwise by its type, 500 when nothing tells. The walk may then move on, for
-// nothing has been relayed.
+// FirstEventError reports whether the first data in p is an error, and its HTTP status: 529 for
+// overloaded_error, the code of the error if that is a status, otherwise the status of its
+// type, or 500 if that is unknown. Then the next target may be tried, because nothing was
+// relayed.
 // Source: contract/dataplane.md 4.3.
 func FirstEventError(p []byte) (status int, failed bool) {
 	e, ok := firstEvent(p)
@@ -32,10 +32,10 @@ func FirstEventError(p []byte) (status int, failed bool) {
 	return f.status(), true
 }
 
-// FirstEventFailure is the error that FirstEventError found as an answer of its own, in
-// OpenAI's shape: {"error":{"message":"Overloaded","type":"overloaded_error","code":…}}, with
-// what else the error object has. Where the event has no field for a type, as that of responses,
-// a code that is a name is the type, too. It is nil when there is none.
+// FirstEventFailure is the error that FirstEventError found, as a response in OpenAI's shape:
+// {"error":{"message":"Overloaded","type":"overloaded_error","code":…}}, with the additional
+// members of the error object. If the event has no field for a type, like that of responses, a
+// code that is a name is also the type. It is nil if there is no error.
 func FirstEventFailure(p []byte) []byte {
 	e, ok := firstEvent(p)
 	if !ok {

@@ -6,13 +6,13 @@ import (
 	"sluice/internal/llm"
 )
 
-// greeting opens a conversation whose first words the caller lets the model say, as chatbots
-// do, at providers that want the user to begin.
+// greeting opens a conversation that begins with an assistant message, as in chatbots, for
+// providers that require a user message first.
 const greeting = "Hello."
 
-// EnsureUserMessage is the call for providers that know instructions as something else than messages: where
-// it has nothing else, what was said last is the user's, because they want to be asked. The call
-// itself stays as it is.
+// EnsureUserMessage returns the call for providers that separate instructions from messages. If the
+// call has only instructions, the last one becomes a user message, because these providers require
+// one. It does not change c.
 func EnsureUserMessage(c *llm.Call) *llm.Call {
 	last := len(c.Messages) - 1
 	if last < 0 || slices.ContainsFunc(c.Messages, func(m llm.Message) bool { return !m.Role.Instructs() }) {
@@ -24,8 +24,8 @@ func EnsureUserMessage(c *llm.Call) *llm.Call {
 	return &call
 }
 
-// StartWithUserTurn is Asked for providers that want the user to begin, too: where the model does, the
-// user greets it before.
+// StartWithUserTurn is EnsureUserMessage for providers that also require a user message first. If
+// the assistant begins, a greeting of the user precedes it.
 func StartWithUserTurn(c *llm.Call) *llm.Call {
 	c = EnsureUserMessage(c)
 	i := slices.IndexFunc(c.Messages, func(m llm.Message) bool { return !m.Role.Instructs() && hasContent(&m) })
@@ -38,7 +38,7 @@ func StartWithUserTurn(c *llm.Call) *llm.Call {
 	return &greeted
 }
 
-// hasContent reports whether a message is more than blank texts, which nobody is sent.
+// hasContent reports whether a message has more than blank texts, which are never sent.
 func hasContent(m *llm.Message) bool {
 	return slices.ContainsFunc(m.Parts, func(p llm.Part) bool {
 		return p.Kind != llm.TextPart || !IsBlank(p.Text)

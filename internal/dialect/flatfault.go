@@ -18,7 +18,7 @@ var (
 //	{"code":500,"message":"…","type":"server_error"}
 //	{"detail":"…"}
 //
-// In events that are part of an answer, "message" is an object. Choices are never an error.
+// In events that are part of a response, "message" is an object. Choices are never an error.
 func flatFault(data []byte) bool {
 	if valueAfter(data, choicesKey) != nil {
 		return false
@@ -44,7 +44,7 @@ func flatFault(data []byte) bool {
 	return known && other == 0
 }
 
-// notError is 1 for an object type that is not "error".
+// notError is 1 for an object type other than "error".
 func notError(val []byte) int {
 	if splice.IsName(val, errorName) || isEmptyDelta(val) {
 		return 0
@@ -52,17 +52,17 @@ func notError(val []byte) int {
 	return 1
 }
 
-// otherMessages are the shapes of errors that do not have their text in "message", in the
-// order in which they are tried.
+// otherMessages are the shapes of errors whose text is not in "message", in the order in which
+// they are tried.
 var otherMessages = [...]string{"aws", "detail_str", "detail_list", "error_str", "cloudflare", "fireworks", "stability_v2", "openai", "reka"}
 
-// otherMessage is the text of an error in a shape that is known by its members alone; empty
-// for all others.
+// otherMessage is the text of an error in a shape that its members identify; empty for all
+// others.
 func otherMessage(raw []byte) string {
 	if len(raw) > maxErrorBodyBytes {
 		return ""
 	}
-	m := decoded(strings.TrimSpace(string(raw))) // numbers stay as they are written
+	m := decoded(strings.TrimSpace(string(raw))) // numbers remain as they are written
 	if m == nil {
 		return ""
 	}

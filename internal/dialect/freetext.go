@@ -8,21 +8,21 @@ import (
 	"sluice/internal/splice"
 )
 
-// FreeTextTools are the tools of one call that take free text and were sent as functions with one
-// argument. The nil *Texts has none. It belongs to one stream.
+// FreeTextTools are the tools of one call that accept free text and were sent as functions with
+// one argument. The nil *FreeTextTools has none. It belongs to one stream.
 type FreeTextTools struct {
 	names []string
-	open  map[[2]int]*textArgument // of choices and blocks
+	open  map[[2]int]*textArgument // by choice and block
 }
 
-// argument is the one argument of such a function.
+// argument is the only argument of such a function.
 const argument = "input"
 
-// textSchema is what it takes.
+// textSchema is the schema of its arguments.
 var textSchema = []byte(`{"type":"object","properties":{"` + argument + `":{"type":"string"}},"required":["` + argument + `"],"additionalProperties":false}`)
 
-// AsFunctions is the call with functions in place of the tools that take free text, for
-// providers that have functions only: {"input":"…"}. The call itself stays as it is.
+// AsFunctions returns the call with functions instead of tools that accept free text, for providers
+// that support only functions: {"input":"…"}. It does not change c.
 func AsFunctions(c *llm.Call) (*llm.Call, *FreeTextTools) {
 	if !hasText(c) {
 		return c, nil
@@ -33,7 +33,7 @@ func AsFunctions(c *llm.Call) (*llm.Call, *FreeTextTools) {
 		if f := &out.Tools[i]; f.Type == llm.Custom {
 			t.names = append(t.names, f.Name)
 			f.Type, f.Schema, f.Description = llm.Function, textSchema, describeText(f.Raw)
-			f.Raw, f.Shape = nil, "" // what the caller wrote is no function
+			f.Raw, f.Shape = nil, "" // the caller's tool is not a function
 		}
 	}
 	if name := describeFreeText(c.Choice.Raw); c.Choice.Mode == "opaque" && name != "" {
@@ -52,15 +52,15 @@ func AsFunctions(c *llm.Call) (*llm.Call, *FreeTextTools) {
 	return &out, t
 }
 
-// hasText reports whether a tool takes free text, or was called with some before.
+// hasText reports whether a tool accepts free text or was called with free text before.
 func hasText(c *llm.Call) bool {
 	return slices.ContainsFunc(c.Tools, func(t llm.Tool) bool { return t.Type == llm.Custom }) || slices.ContainsFunc(c.Messages, func(m llm.Message) bool {
 		return slices.ContainsFunc(m.Parts, func(p llm.Part) bool { return p.Call != nil && p.Call.Custom })
 	})
 }
 
-// describeText is what a function is told to be for, from the tool in the form of chat
-// completions: the grammar of the text has no other place.
+// describeText is the description of the function, from the tool in the form of chat completions.
+// It includes the grammar of the text, which a function has no other field for.
 func describeText(raw []byte) string {
 	tool, _ := splice.Find(raw, llm.Custom)
 	description := splice.Text(tool, "description")
@@ -70,7 +70,7 @@ func describeText(raw []byte) string {
 	return strings.TrimSpace(description)
 }
 
-// describeFreeText is the tool that a choice names: {"type":"custom","name":"x"}, in chat
+// describeFreeText is the name of the tool in a choice: {"type":"custom","name":"x"}, in chat
 // {"type":"custom","custom":{"name":"x"}}.
 func describeFreeText(choice []byte) string {
 	if splice.Text(choice, "type") != llm.Custom {
@@ -82,7 +82,7 @@ func describeFreeText(choice []byte) string {
 	return splice.Text(choice, "name")
 }
 
-// RewriteResponse gives the calls of a whole answer their free text.
+// RewriteResponse restores the free text in the calls of a complete response.
 func (t *FreeTextTools) RewriteResponse(r *llm.Response) {
 	if t == nil {
 		return
@@ -97,7 +97,7 @@ func (t *FreeTextTools) RewriteResponse(r *llm.Response) {
 	}
 }
 
-// Event passes an event of a stream on to put, a call's arguments as free text.
+// Event passes a stream event to put, with the arguments of a call as free text.
 func (t *FreeTextTools) Event(ev *llm.Event, put func(*llm.Event)) {
 	if t == nil || ev.Part != llm.CallPart {
 		put(ev)

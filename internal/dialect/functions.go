@@ -5,9 +5,9 @@ import (
 	"sluice/internal/splice"
 )
 
-// Functions writes the list of tools for shapes that know functions alone: each by write,
-// which is told where it stands in the call, "tools[2]". Tools that providers run are told
-// to t as lost; without a function no list is written.
+// Functions writes the list of tools for shapes that support only functions. It calls write for
+// each function with its path in the call, "tools[2]". It reports tools that providers run to t
+// as dropped. Without a function it writes no list.
 func (w *JSON) Functions(t *llm.FieldTracker, c *llm.Call, write func(f *llm.Tool, path string)) {
 	open := false
 	for i := range c.Tools {
@@ -28,9 +28,9 @@ func (w *JSON) Functions(t *llm.FieldTracker, c *llm.Call, write func(f *llm.Too
 	}
 }
 
-// ChoiceAmong is the caller's choice among those tools that the target gets, which carried
-// tells. The wish for one that it does not get is told to t as lost, as is that for any where it
-// gets none: providers refuse a choice without tools.
+// ChoiceAmong is the caller's tool choice, limited to the tools that the target receives, for which
+// isSupported is true. A choice of another tool is reported to t as dropped. So is a forced
+// choice if the target receives no tool: providers reject a choice without tools.
 func ChoiceAmong(t *llm.FieldTracker, c *llm.Call, isSupported func(*llm.Tool) bool) llm.ToolChoice {
 	some, found := false, c.Choice.Mode != "tool"
 	for i := range c.Tools {
@@ -49,8 +49,8 @@ func ChoiceAmong(t *llm.FieldTracker, c *llm.Call, isSupported func(*llm.Tool) b
 	return llm.ToolChoice{}
 }
 
-// Arguments is the schema of a function's arguments as OpenAI takes it: an object lists its
-// properties, also where it has none. Callers of messages and servers of tools need not.
+// Arguments is the schema of a function's arguments in the form that OpenAI requires: an object
+// lists its properties even if it has none. Callers of messages and tool servers may omit it.
 // Source: https://github.com/langchain-ai/langchain-mcp-adapters/issues/137.
 func Arguments(schema []byte) []byte {
 	if splice.Text(schema, "type") != "object" {
@@ -63,12 +63,12 @@ func Arguments(schema []byte) []byte {
 	return append(schema[:end:end], `,"properties":{}}`...)
 }
 
-// IsFunction reports whether the caller runs a tool, and says what arguments it takes.
+// IsFunction reports whether the caller runs a tool and defines its arguments.
 func IsFunction(t *llm.Tool) bool { return t.Type == llm.Function }
 
-// ChoiceOfTools is whether tools shall be called, for shapes in the manner of Cohere's
-// that cannot be told which: "NONE", "REQUIRED", or nothing to say. A tool that stands
-// alone is the one that is meant; of several the wish for one is told to t as lost.
+// ChoiceOfTools is the tool choice for shapes like Cohere's, which cannot name a tool: "NONE",
+// "REQUIRED", or "" for no choice. If the call has only one tool, "REQUIRED" selects it. If it
+// has several, the choice of one is reported to t as dropped.
 func ChoiceOfTools(t *llm.FieldTracker, c *llm.Call) string {
 	switch choice := ChoiceAmong(t, c, IsFunction); choice.Mode {
 	case "", "auto":

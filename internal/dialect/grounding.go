@@ -6,18 +6,18 @@ import (
 	"sluice/internal/splice"
 )
 
-// groundingKey begins where a candidate of Gemini's tells what was searched for and found.
+// groundingKey begins the part of a Gemini candidate that contains its searches and results.
 var groundingKey = []byte(`"groundingMetadata"`)
 
-// groundingMetadata are the searches behind an answer of Gemini's that is passed through.
+// groundingMetadata counts the searches of a Gemini response that is passed through.
 type groundingMetadata struct {
-	queries int64 // that were made
-	found   bool  // a page of the web
-	once    bool  // the model is one before Gemini 3, of which an answer that rests on pages is one search
+	queries int64 // number of search queries
+	found   bool  // the search found a web page
+	once    bool  // the model is older than Gemini 3: a response based on web pages counts as one search
 }
 
-// read takes the candidates of an answer, or of an event, which may tell again what one before
-// it told:
+// read reads the candidates of a response or of an event. An event may repeat the data of an
+// earlier one:
 //
 //	[{"groundingMetadata":{"webSearchQueries":["weather in Bern"],"groundingChunks":[{"web":{"uri":"https://…"}}]}}]
 //
@@ -35,8 +35,8 @@ func (g *groundingMetadata) read(candidates []byte) {
 	g.queries = max(g.queries, queries)
 }
 
-// GroundingSearches is how many searches of the web stand behind a candidate of Gemini's, by what it
-// says of them, and whether they found a page:
+// GroundingSearches is the number of web searches in the metadata of a Gemini candidate, and whether
+// they found a page:
 //
 //	{"webSearchQueries":["weather in Bern"],"groundingChunks":[{"web":{"uri":"https://…"}}]}
 func GroundingSearches(raw []byte) (queries int64, found bool) {
@@ -55,7 +55,7 @@ func GroundingSearches(raw []byte) (queries int64, found bool) {
 	return queries, false
 }
 
-// searches is what Google bills of them.
+// searches is the number of searches that Google bills.
 func (g *groundingMetadata) searches() int64 {
 	switch {
 	case !g.once:

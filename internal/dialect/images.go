@@ -8,7 +8,7 @@ import (
 	"sluice/internal/llm"
 )
 
-// Images is an answer to /images/generations in OpenAI's shape.
+// Images is a response to /images/generations in OpenAI's shape.
 // Source: https://platform.openai.com/docs/api-reference/images/object, read 2026-11.
 type Images struct {
 	Created int64 // epoch seconds
@@ -16,14 +16,14 @@ type Images struct {
 	Usage   llm.Usage
 }
 
-// Image is one picture, raw JSON strings: in base64, or where it lies. Extra is what
-// else the provider says of it, for example the seed.
+// Image is one image, raw JSON strings: in base64 or as a URL. Extra are the provider's
+// additional members, for example the seed.
 type Image struct {
 	Base64, URL []byte
 	Extra       []llm.Param
 }
 
-// BuildResponse writes it. An answer without pictures, or with one that is no string, is
+// BuildResponse writes the response. A response without images, or with one that is not a string, is
 // fault.UpstreamInvalid.
 func (m *Images) BuildResponse() (*Response, error) {
 	if len(m.Items) == 0 {
@@ -50,8 +50,8 @@ func (m *Images) BuildResponse() (*Response, error) {
 	return &Response{Body: w.B, Usage: m.Usage}, nil
 }
 
-// ImagePrompt takes the prompt of a request for images, raw JSON. Without one, or when
-// it is no text, it is fault.InvalidParameter.
+// ImagePrompt consumes the prompt of an image request, raw JSON. A missing prompt, or one that is
+// not a string, is fault.InvalidParameter.
 func ImagePrompt(t *llm.FieldTracker) ([]byte, error) {
 	raw, ok := t.Consume("prompt")
 	switch {
@@ -63,8 +63,8 @@ func ImagePrompt(t *llm.FieldTracker) ([]byte, error) {
 	return raw, nil
 }
 
-// ImageSize takes size, "1024x768", apart. Both are 0 when the request has none, or
-// "auto"; anything else is fault.InvalidParameter.
+// ImageSize parses size, "1024x768". Both are 0 if the request has no size or "auto". Anything
+// else is fault.InvalidParameter.
 func ImageSize(t *llm.FieldTracker) (width, height int64, err error) {
 	raw, ok := t.Consume("size")
 	if !ok || string(raw) == `"auto"` {
@@ -79,8 +79,8 @@ func ImageSize(t *llm.FieldTracker) (width, height int64, err error) {
 	return width, height, nil
 }
 
-// Base64Only takes response_format where it asks for what comes anyway from a provider
-// that gives no URLs. The wish for URLs stays, and so is lost.
+// Base64Only consumes response_format if it requests base64, for providers that never return URLs.
+// A request for URLs is not consumed and is therefore reported as dropped.
 func Base64Only(t *llm.FieldTracker) {
 	if raw, _ := t.Peek("response_format"); string(raw) == `"b64_json"` {
 		t.Consume("response_format")

@@ -11,12 +11,12 @@ import (
 	"sluice/internal/splice"
 )
 
-// Fetch gets what a caller's URL names: its type, maybe with parameters, and its bytes.
+// Fetch downloads a caller's URL. It returns the type, possibly with parameters, and the bytes.
 type Fetch func(ctx context.Context, url string) (mime string, data []byte, err error)
 
-// Inline is a request of messages in which images and documents stand with their bytes where
-// the caller named them by URL, for hosts of Claude that fetch nothing: Bedrock and Vertex AI.
-// It is the body itself when it names none. What cannot be had is refused at its place,
+// Inline replaces the URLs of images and documents in a request of messages with their bytes, for
+// hosts of Claude that do not fetch URLs: Bedrock and Vertex AI. It returns the body itself if it
+// contains no URL. A URL that cannot be fetched is rejected with its path,
 // "messages[0].content[1]".
 // Source: https://github.com/anthropics/anthropic-sdk-typescript/issues/1038, read 2026-11.
 func Inline(ctx context.Context, body []byte, fetch Fetch) ([]byte, error) {
@@ -43,7 +43,7 @@ type inliner struct {
 	changed bool
 }
 
-// members copies an object; below the members of the names given, media are looked for.
+// members copies an object. In the members with the given names it searches for media.
 func (inl *inliner) members(raw []byte, path string, names ...string) error {
 	inl.w.Open('{')
 	for name, val := range splice.Members(raw) {
@@ -70,7 +70,7 @@ func (inl *inliner) member(raw, name, val []byte, path string, names []string) e
 	return nil
 }
 
-// list copies messages, or the blocks of one. The arguments of a tool are the caller's own.
+// list copies messages or the blocks of one. It does not change the arguments of tools.
 func (inl *inliner) list(raw []byte, path string) error {
 	inl.w.Open('[')
 	i := 0
@@ -86,8 +86,8 @@ func (inl *inliner) list(raw []byte, path string) error {
 	return nil
 }
 
-// source copies where a block has its medium, {"type":"url","url":"https://…"}, or the blocks
-// that a document is made of.
+// source copies the source of a block's medium, {"type":"url","url":"https://…"}, or the blocks of
+// a document.
 func (inl *inliner) source(block, source []byte, path string) error {
 	if splice.Text(source, "type") != "url" {
 		return inl.members(source, path+".source", "content")
@@ -118,8 +118,8 @@ func (inl *inliner) source(block, source []byte, path string) error {
 	return nil
 }
 
-// typeOf is the type of a fetched medium: as its host says when that is one of the block's,
-// else as its name tells, else the one that documents mostly have.
+// typeOf is the type of a fetched medium. It is the type that the host declares, if the block may
+// have that type. Otherwise an image gets the type of its file name, and a document is a PDF.
 func typeOf(block, declared, url string) (string, error) {
 	declared, _, _ = strings.Cut(declared, ";")
 	declared = strings.ToLower(strings.TrimSpace(declared))

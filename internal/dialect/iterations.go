@@ -5,9 +5,9 @@ import (
 	"sluice/internal/splice"
 )
 
-// iterations takes the steps of a message of Claude's. Those of the message itself are in the
-// figures beside the list; what a compaction used, at the price of the same model, and what
-// another model used that was asked for advice, at its own, is not.
+// iterations reads the steps of a Claude message. The usage next to the list includes the steps of
+// the message itself. It does not include compactions, which have the price of the same model, or
+// calls of an advisor model, which have that model's price.
 // Source: https://platform.claude.com/docs/en/build-with-claude/compaction,
 // https://platform.claude.com/docs/en/agents-and-tools/tool-use/advisor-tool, read 2026-11.
 func (c *counts) iterations(list []byte) {
@@ -24,7 +24,7 @@ func (c *counts) iterations(list []byte) {
 	}
 }
 
-// region takes where Claude ran. Anywhere is the usual price.
+// region reads where Claude ran. Global processing has the usual price.
 // Source: https://platform.claude.com/docs/en/manage-claude/data-residency, read 2026-11.
 func (c *counts) region(raw []byte) {
 	switch string(raw) {

@@ -8,8 +8,8 @@ import (
 	"sluice/internal/splice"
 )
 
-// JSON writes a JSON text by appending. It sets the commas; that objects and lists
-// are closed is the caller's business. The zero value is ready; B is the text so far.
+// JSON writes a JSON document by appending. It adds the commas; the caller closes objects
+// and lists. The zero value is ready. B is the output so far.
 //
 //	var w dialect.JSON
 //	w.Open('{')
@@ -18,16 +18,16 @@ import (
 //	…
 type JSON struct {
 	B    []byte
-	bare bool // nothing stands before the next value: no comma
+	bare bool // nothing precedes the next value: no comma
 }
 
-// AppendTo continues a text that ends where a value may stand.
+// AppendTo continues output that ends where a value may follow.
 func AppendTo(b []byte) JSON { return JSON{B: b, bare: true} }
 
-// For begins a text that will say what c says.
+// For returns a writer with the capacity for an encoding of c.
 func For(c *llm.Call) JSON { return JSON{B: make([]byte, 0, c.Bytes+c.Bytes/8+initialCapacity/2)} }
 
-// initialCapacity is the room of a text that begins with nothing: most grow at least so far.
+// initialCapacity is the first capacity of an empty writer. Most outputs grow at least that far.
 const initialCapacity = 1 << 10
 
 // Open begins an object or a list: '{' or '['.
@@ -40,13 +40,13 @@ func (w *JSON) Open(bracket byte) {
 	w.bare = true
 }
 
-// Close ends it: '}' or ']'.
+// Close ends an object or a list: '}' or ']'.
 func (w *JSON) Close(bracket byte) {
 	w.B = append(w.B, bracket)
 	w.bare = false
 }
 
-// Key begins a member. The name must need no escape.
+// Key begins a member. The name must not need escaping.
 func (w *JSON) Key(name string) *JSON {
 	w.sep()
 	w.B = append(append(append(w.B, '"'), name...), '"', ':')
@@ -54,7 +54,7 @@ func (w *JSON) Key(name string) *JSON {
 	return w
 }
 
-// Member is Key for a name of any letters.
+// Member is Key for a name that may need escaping.
 func (w *JSON) Member(name string) *JSON {
 	w.sep()
 	w.B = append(splice.AppendQuoted(w.B, name), ':')
@@ -62,7 +62,7 @@ func (w *JSON) Member(name string) *JSON {
 	return w
 }
 
-// rawKey begins a member whose name stands as raw JSON somewhere else.
+// rawKey begins a member whose name is raw JSON from another document.
 func (w *JSON) rawKey(raw []byte) *JSON {
 	w.sep()
 	w.B = append(splice.AppendRepaired(w.B, raw), ':')
@@ -70,54 +70,54 @@ func (w *JSON) rawKey(raw []byte) *JSON {
 	return w
 }
 
-// Str is a member with a text.
+// Str writes a member with a string.
 func (w *JSON) Str(name, value string) { w.Key(name).Text(value) }
 
-// Opt is Str that leaves an empty text out.
+// Opt is Str that omits an empty string.
 func (w *JSON) Opt(name, value string) {
 	if value != "" {
 		w.Str(name, value)
 	}
 }
 
-// Int is a member with a number.
+// Int writes a member with a number.
 func (w *JSON) Int(name string, value int64) {
 	w.Key(name)
 	w.B = strconv.AppendInt(w.B, value, 10)
 	w.bare = false
 }
 
-// Some is a member with a number that is not 0; of 0 nothing is written.
+// Some writes a member with a number, and omits it for 0.
 func (w *JSON) Some(name string, value int64) {
 	if value != 0 {
 		w.Int(name, value)
 	}
 }
 
-// Bool is a member with a truth value.
+// Bool writes a member with a boolean.
 func (w *JSON) Bool(name string, value bool) {
 	w.Key(name)
 	w.B = strconv.AppendBool(w.B, value)
 	w.bare = false
 }
 
-// Raw is a member with JSON as it is; without any it is left out.
+// Raw writes a member with JSON as it is. It omits the member if value is empty.
 func (w *JSON) Raw(name string, value []byte) {
 	if len(value) > 0 {
 		w.Key(name).Value(value)
 	}
 }
 
-// Named is Raw for a name of any letters, one that a caller or a provider has made up: written
-// as it is, it could end and go on with members that nobody has judged.
+// Named is Raw for a name that a caller or a provider chose. Unescaped, such a name could end
+// early and add members that were never checked.
 func (w *JSON) Named(name string, value []byte) {
 	if len(value) > 0 {
 		w.Member(name).Value(value)
 	}
 }
 
-// Arguments is a member with the arguments of a call as an object, see ArgumentsObject. It reports
-// whether they were one.
+// Arguments writes a member with the arguments of a call as an object, see ArgumentsObject. It
+// reports whether they were an object.
 func (w *JSON) Arguments(name, text string) bool {
 	if text = strings.TrimSpace(text); text == "" {
 		text = "{}"
@@ -125,7 +125,7 @@ func (w *JSON) Arguments(name, text string) bool {
 	w.Key(name)
 	from := len(w.B)
 	w.B = append(w.B, text...)
-	if splice.Readable(w.B[from:]) { // halves of pairs are as long as what stands for them
+	if splice.Readable(w.B[from:]) { // a surrogate escape is as long as its replacement
 		w.B, w.bare = splice.AppendRepaired(w.B[:from], w.B[from:]), false
 		return true
 	}
@@ -135,15 +135,15 @@ func (w *JSON) Arguments(name, text string) bool {
 	return false
 }
 
-// Text is a text.
+// Text writes a string.
 func (w *JSON) Text(s string) {
 	w.sep()
 	w.B = splice.AppendQuoted(w.B, s)
 	w.bare = false
 }
 
-// Value is JSON as it is, but for escapes that are half of a surrogate pair: whoever reads the text
-// strictly would refuse it for one.
+// Value writes JSON as it is, but replaces escapes that are a lone surrogate. Strict parsers would
+// reject the document for one.
 func (w *JSON) Value(raw []byte) {
 	w.sep()
 	w.B = splice.AppendRepaired(w.B, raw)

@@ -9,21 +9,21 @@ import (
 	"sluice/internal/fault"
 )
 
-// chunkBytes is how much is made at once of a file that is read in other words.
+// chunkBytes is the amount of a translated file that is produced at once.
 const chunkBytes = 32 << 10
 
-// ChunkReader is a reader of what next appends, piece by piece, until it gives an error; io.EOF
-// is the end. What came with another error is read before it, so that it can be passed on.
+// ChunkReader reads the chunks that next appends, until next returns an error; io.EOF is the end.
+// Chunks that next appends together with another error are read before that error.
 func ChunkReader(next func(dst []byte) ([]byte, error)) io.Reader { return &chunkReader{next: next} }
 
 type chunkReader struct {
 	next   func(dst []byte) ([]byte, error)
-	out    []byte // made, and not yet read from at on
+	out    []byte // produced, and unread from offset on
 	offset int
-	err    error // after out
+	err    error // returned after out
 }
 
-// Read makes as many pieces as one read shall take.
+// Read produces enough chunks for one read.
 func (p *chunkReader) Read(b []byte) (int, error) {
 	if p.offset == len(p.out) {
 		for p.out, p.offset = p.out[:0], 0; p.err == nil && len(p.out) < chunkBytes; {
@@ -37,10 +37,9 @@ func (p *chunkReader) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// LineReader makes a reader of a file of lines in other words, line by line, so that its length
-// is of no matter. Write appends what a line is to the caller, with the line's end; an
-// error ends the file. Lines that are blank are left out, one over MaxLineBytes is
-// fault.UpstreamInvalid.
+// LineReader translates a file of lines, one line at a time, so that its length does not matter.
+// Write appends the caller's form of a line, including the line end. An error of write ends the
+// file. Blank lines are omitted. A line over MaxLineBytes is fault.UpstreamInvalid.
 func LineReader(src io.Reader, write func(dst, line []byte) ([]byte, error)) io.Reader {
 	r := rows{src: bufio.NewReaderSize(src, chunkBytes), write: write}
 	return ChunkReader(r.next)
@@ -52,7 +51,7 @@ type rows struct {
 	part  []byte // of a line that is longer than the buffer
 }
 
-// next appends what the next line is.
+// next appends the translation of the next line.
 func (r *rows) next(dst []byte) ([]byte, error) {
 	r.part = r.part[:0]
 	for {
@@ -65,7 +64,7 @@ func (r *rows) next(dst []byte) ([]byte, error) {
 			continue
 		}
 		if err != nil && !errors.Is(err, io.EOF) {
-			return dst, err // the line is not whole
+			return dst, err // the line is incomplete
 		}
 		if len(r.part) > 0 {
 			r.part = append(r.part, line...)

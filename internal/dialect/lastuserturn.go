@@ -6,11 +6,11 @@ import (
 	"sluice/internal/llm"
 )
 
-// urging closes a conversation in which the caller lets the model have the last word.
+// urging closes a conversation whose last message is the assistant's.
 const urging = "Go on."
 
-// EndWithUserTurn is the call for models that want the user to speak last: where the assistant does,
-// and waits for nothing, the user asks it to go on. The call itself stays as it is.
+// EndWithUserTurn returns the call for models that require a user message last. If the assistant's
+// message is last and waits for nothing, a user message asks it to continue. It does not change c.
 func EndWithUserTurn(c *llm.Call) *llm.Call {
 	last := -1
 	for i := range c.Messages {
@@ -22,7 +22,7 @@ func EndWithUserTurn(c *llm.Call) *llm.Call {
 		return c
 	}
 	if slices.ContainsFunc(c.Messages[last].Parts, func(p llm.Part) bool { return p.Kind == llm.CallPart }) {
-		return c // what the call came to is missing, as the provider will say
+		return c // the result of the call is missing, as the provider will report
 	}
 	urged := *c
 	urged.Messages = append(slices.Clone(c.Messages), llm.Message{

@@ -10,9 +10,9 @@ import (
 	"sluice/internal/llm"
 )
 
-// DataURL takes a data URL apart: "data:image/png;base64,iVBO…". Ok is false when it
-// is none. A data URL that is not base64, or whose base64 is broken, is
-// fault.InvalidParameter without a Param.
+// DataURL parses a data URL: "data:image/png;base64,iVBO…". Ok is false for any other URL. A
+// data URL that is not base64, or whose base64 is invalid, is fault.InvalidParameter without
+// a Param.
 func DataURL(url string) (mime, data string, ok bool, err error) {
 	rest, ok := strings.CutPrefix(url, "data:")
 	if !ok {
@@ -26,8 +26,8 @@ func DataURL(url string) (mime, data string, ok bool, err error) {
 	return mime, data, true, CheckBase64(data)
 }
 
-// CheckBase64 refuses what is no base64 of the standard alphabet, padded or not, with
-// fault.InvalidParameter. It does not decode into memory.
+// CheckBase64 rejects data that is not base64 in the standard alphabet, padded or not, with
+// fault.InvalidParameter. It does not allocate the decoded data.
 func CheckBase64(data string) error {
 	body := strings.TrimRight(data, "=")
 	if len(data)-len(body) > 2 || len(body)%4 == 1 || strings.IndexFunc(body, notBase64) >= 0 {
@@ -36,10 +36,9 @@ func CheckBase64(data string) error {
 	return nil
 }
 
-// CheckURL refuses the URL of a medium that nobody could fetch: one that is neither http
-// nor https, and no place in a cloud's store that the cloud's own models read, gs or s3;
-// with fault.InvalidParameter, without a Param. Whether the host may be called is judged
-// when it is.
+// CheckURL rejects the URL of a medium that no host could fetch, with fault.InvalidParameter
+// without a Param. Accepted are http, https, and the object stores that the cloud's own models
+// read, gs and s3. Whether the host may be called is checked when it is called.
 func CheckURL(url string) error {
 	scheme, rest, ok := strings.Cut(url, "://")
 	switch strings.ToLower(scheme) {
@@ -55,18 +54,18 @@ func notBase64(r rune) bool {
 	return (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '+' && r != '/'
 }
 
-// Base64 encodes data as providers want it.
+// Base64 encodes data in standard base64 with padding.
 func Base64(data []byte) string { return base64.StdEncoding.EncodeToString(data) }
 
-// MIMEOf guesses the type of a file from the end of its name or URL; "" when it
-// tells nothing. Source: contract/provider-transforms.md 1.5.
+// MIMEOf guesses the type of a file from the extension of its name or URL. It is "" if the
+// extension is unknown. Source: contract/provider-transforms.md 1.5.
 func MIMEOf(name string) string {
 	name, _, _ = strings.Cut(name, "?")
 	return mimeByExt[strings.ToLower(strings.TrimPrefix(path.Ext(name), "."))]
 }
 
-// FileName is the name of a document, which OpenAI's shapes must have beside its data: one that
-// tells the type, where the caller gave none.
+// FileName is the name of a document, which OpenAI's shapes require with its data. If the caller
+// gave none, it is a name that shows the type.
 // Source: https://platform.openai.com/docs/guides/pdf-files, read 2026-11.
 func FileName(m *llm.Media) string {
 	if m.Name != "" || m.Data == "" {

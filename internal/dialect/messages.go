@@ -2,23 +2,23 @@ package dialect
 
 import "sluice/internal/llm"
 
-// Messages writes a conversation for shapes in the manner of chat completions, which have
-// one list of messages and a message for each result of a tool. It belongs to one request.
+// Messages writes a conversation for shapes similar to chat completions: one list of messages,
+// with a separate message for each tool result. It belongs to one request.
 type Messages struct {
 	W *JSON
 	T *llm.FieldTracker
 	C *llm.Call
-	// Turn writes a message of a user or of the system; role is "user" or "system".
+	// Turn writes a user message or a system message; role is "user" or "system".
 	Turn func(m *llm.Message, role string, parts []llm.Part) error
-	// Assistant writes what the model said before.
+	// Assistant writes an assistant message.
 	Assistant func(m *llm.Message) error
-	// Named says that results tell the name of their tool.
+	// Named means that results contain the name of their tool.
 	Named bool
 
 	aside DeferredContent
 }
 
-// Write writes the member messages. Names of speakers are told as lost; errors are those
+// Write writes the member messages. It reports names of participants as dropped. Errors are those
 // of Turn, of Assistant and of ReadResult.
 func (s *Messages) Write() error {
 	s.W.Key("messages").Open('[')
@@ -49,8 +49,8 @@ func (s *Messages) message(m *llm.Message) error {
 	}
 }
 
-// results writes what tool calls came to, a message each. Images, which a result cannot
-// hold, follow in a message of the user.
+// results writes each tool result as a message. Images, which a result cannot contain, follow in
+// a user message.
 func (s *Messages) results(m *llm.Message) error {
 	for i := range m.Parts {
 		text, images, err := ReadResult(s.T, s.C, m, &m.Parts[i])

@@ -7,15 +7,15 @@ import (
 	"sluice/internal/splice"
 )
 
-// ModelWriter writes a provider's model, a raw JSON object, as OpenAI's:
+// ModelWriter writes a provider's model, a raw JSON object, in OpenAI's shape:
 //
 //	{"id":"claude-sonnet-4-5","object":"model","created":1759104000,"owned_by":"anthropic"}
 //
 // Source: https://platform.openai.com/docs/api-reference/models/object, read 2026-11.
 type ModelWriter func(w *JSON, raw []byte)
 
-// List writes the elements of a raw JSON array as OpenAI's list of models; no array is an
-// empty list.
+// List writes the elements of a raw JSON array as OpenAI's list of models. Anything else becomes
+// an empty list.
 func (write ModelWriter) List(models []byte) *Response {
 	var w JSON
 	w.OpenList()
@@ -34,8 +34,8 @@ func (write ModelWriter) One(raw []byte) *Response {
 	return &Response{Body: w.B}
 }
 
-// OneModel retrieves one model from a provider that answers with the model itself. It is
-// shared and never changed.
+// OneModel retrieves one model from a provider whose response is the model itself. It is shared
+// and immutable.
 type OneModel struct {
 	Name  string // member that every model has: "id"
 	Write ModelWriter
@@ -43,12 +43,12 @@ type OneModel struct {
 
 var _ OpenAIEndpoint = OneModel{}
 
-// EncodeRequest asks for nothing beyond the path.
+// EncodeRequest returns an empty request: the path identifies the model.
 func (OneModel) EncodeRequest(context.Context, *Request, *Target) (*Outgoing, error) {
 	return &Outgoing{}, nil
 }
 
-// TranslateResponse writes the model in OpenAI's shape; fault.UpstreamInvalid for what is none.
+// TranslateResponse writes the model in OpenAI's shape. Any other body is fault.UpstreamInvalid.
 func (m OneModel) TranslateResponse(incoming *Incoming) (*Response, error) {
 	if splice.Text(incoming.Body, m.Name) == "" || !splice.Valid(incoming.Body) {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response is not a model")

@@ -7,20 +7,19 @@ import (
 	"sluice/internal/splice"
 )
 
-// modelLists are the members in which servers list their models, the first that is there
+// modelLists are the members in which servers list their models. The first one that is present
 // counts: OpenAI's {"data":[{"id":"…"}]}, Ollama's {"models":[{"model":"…","name":"…"}]}.
 // llama.cpp sends both.
 // Source: https://platform.openai.com/docs/api-reference/models/list,
 // https://docs.ollama.com/api/tags, read 2026-11.
 var modelLists = [...]string{"data", "models"}
 
-// modelNames are the members that name a model, the first that is there counts.
+// modelNames are the members that name a model. The first one that is present counts.
 var modelNames = [...]string{"id", "model", "name"}
 
-// ModelNames returns the names of the models in a list as OpenAI's GET /v1/models or Ollama's
-// GET /api/tags returns it, or in an array of such models: ["llama3.2:latest"]. Models without
-// a name are left out, and at most max names are returned. What is not a list is
-// fault.UpstreamInvalid.
+// ModelNames returns the model names in a list as OpenAI's GET /v1/models or Ollama's
+// GET /api/tags returns it, or in an array of such models: ["llama3.2:latest"]. It omits models
+// without a name and returns at most max names. Anything else is fault.UpstreamInvalid.
 func ModelNames(body []byte, max int) ([]string, error) {
 	list, ok := modelArray(body)
 	if !ok {
@@ -38,8 +37,8 @@ func ModelNames(body []byte, max int) ([]string, error) {
 	return names, nil
 }
 
-// modelArray finds the array of a list of models. The whole body must be JSON: one that ends
-// early would look like a shorter list.
+// modelArray finds the array of a list of models. The complete body must be JSON, because a
+// truncated body would look like a shorter list.
 func modelArray(body []byte) ([]byte, bool) {
 	body = bytes.TrimSpace(TrimMark(body))
 	if len(body) > 0 && body[0] == '[' {

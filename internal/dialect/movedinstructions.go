@@ -2,8 +2,8 @@ package dialect
 
 import "sluice/internal/llm"
 
-// TakesSystem reports whether the model takes instructions in the middle of a conversation: Opus
-// since 4.8, Fable and Mythos since 5, Sonnet and Haiku since 5.5. Others answer with an error.
+// TakesSystem reports whether the model accepts instructions in the middle of a conversation: Opus
+// since 4.8, Fable and Mythos since 5, Sonnet and Haiku since 5.5. Others return an error.
 // Source: https://platform.claude.com/docs/en/build-with-claude/mid-conversation-system-messages, read 2026-11.
 func (m ClaudeModel) TakesSystem() bool {
 	switch m.Family {
@@ -17,9 +17,9 @@ func (m ClaudeModel) TakesSystem() bool {
 	return false
 }
 
-// MidConversationInstructions are the messages with instructions that may stay in the middle of a
-// conversation, by their index in c.Messages: they are nothing but text and follow what the user
-// says, or the results of tools, and the model speaks next or nobody.
+// MidConversationInstructions are the instruction messages that may remain in the middle of a
+// conversation, by their index in c.Messages. They contain only text, follow a user message or tool
+// results, and are last or precede an assistant message.
 // Source: as that of TakesSystem.
 func MidConversationInstructions(c *llm.Call) map[int]bool {
 	var stay map[int]bool
@@ -40,8 +40,8 @@ func MidConversationInstructions(c *llm.Call) map[int]bool {
 	return stay
 }
 
-// DropInstructionOrder names the messages with instructions that a provider gets before the conversation
-// although something was said before them. Those that stay are none of them.
+// DropInstructionOrder reports to t the instruction messages that a provider receives before the
+// conversation although other messages precede them. It does not report those in stay.
 func DropInstructionOrder(t *llm.FieldTracker, c *llm.Call, stay map[int]bool) {
 	conversationStarted := false
 	for i := range c.Messages {
@@ -54,8 +54,8 @@ func DropInstructionOrder(t *llm.FieldTracker, c *llm.Call, stay map[int]bool) {
 	}
 }
 
-// speaker is the role of the nearest message that says something and is none of the instructions,
-// before the i-th (-1) or after it (1); empty for none.
+// speaker is the role of the nearest message with content that is not an instruction, before the
+// i-th (step -1) or after it (step 1); empty if there is none.
 func speaker(c *llm.Call, i, step int) llm.Role {
 	for k := i + step; k >= 0 && k < len(c.Messages); k += step {
 		if m := &c.Messages[k]; !m.Role.Instructs() && hasContent(m) {

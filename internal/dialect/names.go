@@ -6,16 +6,16 @@ import (
 	"sluice/internal/llm"
 )
 
-// maxNameBytes is how long the name of a tool may be at all providers but Anthropic, whose callers
-// have names of up to 128 letters: those of a server and of its tool together.
+// maxNameBytes is the maximum length of a tool name at all providers except Anthropic. Anthropic's
+// clients send names of up to 128 characters: the name of a server followed by that of its tool.
 const maxNameBytes = 64
 
-// Names are the long names of the tools in one call and what they are sent as. The nil *Names
-// has none.
-type Names struct{ long map[string]string } // by what is sent
+// Names maps the shortened tool names of one call to the original ones. The nil *Names is
+// empty.
+type Names struct{ long map[string]string } // by shortened name
 
-// ShortNames is the call with names of tools of at most 64 letters: longer ones end in letters
-// that are the same for the same name. The call itself stays as it is.
+// ShortNames returns the call with tool names of at most 64 characters. Longer names end in a suffix
+// that is the same for the same name. It does not change c.
 func ShortNames(c *llm.Call) (*llm.Call, *Names) {
 	if !slices.ContainsFunc(c.Tools, func(t llm.Tool) bool { return len(t.Name) > maxNameBytes }) {
 		return c, nil
@@ -34,7 +34,7 @@ func ShortNames(c *llm.Call) (*llm.Call, *Names) {
 	return &short, n
 }
 
-// parts is a list with the names of calls and results in short.
+// parts returns a list with shortened names in calls and results.
 func (n *Names) parts(list []llm.Part) []llm.Part {
 	list = slices.Clone(list)
 	for i := range list {
@@ -67,7 +67,7 @@ func (n *Names) restore(name *string) {
 	}
 }
 
-// RewriteResponse gives the calls of a whole answer their long names.
+// RewriteResponse restores the original names in the calls of a complete response.
 func (n *Names) RewriteResponse(r *llm.Response) {
 	if n == nil {
 		return
@@ -81,7 +81,7 @@ func (n *Names) RewriteResponse(r *llm.Response) {
 	}
 }
 
-// Event gives a call of a stream its long name.
+// Event restores the original name in a call of a stream.
 func (n *Names) Event(ev *llm.Event) {
 	if n != nil && ev.Kind == llm.EventBlock && ev.Part == llm.CallPart {
 		n.restore(&ev.Name)

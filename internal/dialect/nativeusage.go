@@ -7,9 +7,9 @@ import (
 	"sluice/internal/splice"
 )
 
-// What is passed through is in the words of its provider. Elsewhere its dialect reads them.
+// Responses that are passed through use their provider's format. In other calls its dialect reads them.
 
-// nativeMember reads a member of a reply, and returns the raw name of the model if it says that.
+// nativeMember reads a member of a response. It returns the raw name of the model if the member has it.
 // Source: https://ai.google.dev/api/generate-content#UsageMetadata,
 // https://ai.google.dev/gemini-api/docs/interactions,
 // https://docs.ollama.com/api/usage, https://docs.cohere.com/reference/chat, read 2026-11.
@@ -20,9 +20,9 @@ func (c *counts) nativeMember(name, val []byte) (model []byte) {
 		return val
 	case `"candidates"`:
 		c.grounds.read(val)
-	case `"type"`: // of a message of Claude's, or the event that begins one
+	case `"type"`: // of a message of Claude's, or of the event that begins one
 		c.apart = c.apart || splice.IsName(val, "message") || splice.IsName(val, "message_start")
-	case `"interaction"`, `"chatResponse"`: // of the event that ends one of Gemini's; of Oracle's answers
+	case `"interaction"`, `"chatResponse"`: // of the last event of a Gemini interaction; of Oracle's responses
 		return c.wrapped(llm.Proxy, val)
 	case `"usageMetadata"`, `"amazon-bedrock-invocationMetrics"`:
 		c.read(val)
@@ -32,10 +32,11 @@ func (c *counts) nativeMember(name, val []byte) (model []byte) {
 	return nil
 }
 
-// readNative takes a member of a usage object, and reports whether it is a figure of ours. Gemini
-// counts thoughts beside the answer and what tools brought beside the prompt, Amazon's
-// Converse what came from the cache and went there beside the input. Amazon also says what
-// any model used behind the last event of its stream. Oracle has OpenAI's figures in its own case.
+// readNative reads a member of a usage object and reports whether it is a metric that the gateway
+// counts. Gemini counts reasoning separately from the output, and tool results separately from the
+// prompt. Amazon's Converse counts cache reads and writes separately from the input. Amazon also
+// sends the usage of any model after the last event of its stream. Oracle uses OpenAI's metrics in
+// camel case.
 // Source: contract/provider-transforms.md 1.3.
 func (c *counts) readNative(name, val []byte) bool {
 	switch string(name) {
@@ -81,7 +82,7 @@ func (c *counts) readNative(name, val []byte) bool {
 	return false
 }
 
-// units takes {"input_tokens":12,"output_tokens":3}, and what else Cohere bills.
+// units reads {"input_tokens":12,"output_tokens":3}, and the other units that Cohere bills.
 func units(raw []byte, to *llm.Usage) (found bool) {
 	for name, val := range splice.Members(raw) {
 		switch string(name) {
@@ -96,7 +97,7 @@ func units(raw []byte, to *llm.Usage) (found bool) {
 	return found
 }
 
-// Modality sums what a list of Gemini's says of one modality:
+// Modality adds up the tokens of one modality in a Gemini list:
 // [{"modality":"AUDIO","tokenCount":9}].
 // Source: https://ai.google.dev/api/generate-content#ModalityTokenCount, read 2026-11.
 func Modality(list []byte, modality string) (total int64) {
@@ -109,7 +110,7 @@ func Modality(list []byte, modality string) (total int64) {
 	return total
 }
 
-// CacheWrite1h adds up what Amazon says that went to the cache for an hour:
+// CacheWrite1h adds up the tokens that Amazon reports as cached for an hour:
 // [{"ttl":"1h","inputTokens":1200},{"ttl":"5m","inputTokens":80}].
 // Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_CacheDetail.html,
 // read 2026-11.
@@ -123,7 +124,7 @@ func CacheWrite1h(list []byte) (total int64) {
 	return total
 }
 
-// plus adds a number of tokens to a sum, which stays within what a call uses; what is none
+// plus adds a number of tokens to a total, up to the maximum that a call can use. An invalid number
 // adds nothing.
 func plus(total int64, raw []byte) int64 {
 	var n int64

@@ -11,42 +11,44 @@ import (
 	"sluice/internal/splice"
 )
 
-// Pagination is a list of a provider whose pages follow each other by a token of its own, by
-// the number of items before them or by their own number, or which is given whole at once, for
-// callers who go on from the last item that they have, as OpenAI's clients do: limit and
-// after in, first_id, last_id and has_more out. No state is kept: to go on behind an item
-// the list is read from its beginning, at most maxWalkPages pages of it. A caller who gives
-// the token, next_page_token of a page, as after gets the next page at once.
+// Pagination translates a provider's list for callers that continue after the last item of a page,
+// as OpenAI's clients do: limit and after in; first_id, last_id and has_more out. The provider
+// finds a page by a token of its own, by the number of items before it or by the page number, or
+// it returns the complete list at once.
 //
-// It never changes and is safe for concurrent use.
+// The gateway stores no state. To continue after an item id it reads the list from its beginning,
+// at most maxWalkPages pages after the first. A caller that sends the next_page_token of a page as
+// after gets the next page directly.
+//
+// A Pagination never changes and is safe for concurrent use.
 type Pagination struct {
-	Items string // member of an answer with the items: "datasets"
-	Token string // and with the token: "nextPageToken"; empty: the token is the number of items before a page
-	Size  string // parameter for the length of a page: "pageSize"; empty: the provider gives the whole list
-	After string // and for the token: "pageToken", "offset"
-	// Total is the member of an answer with the number of all items, "total", where the token
-	// is the number of the page, 0 for the first; empty elsewhere.
+	Items string // member of a response with the items: "datasets"
+	Token string // member with the next token: "nextPageToken"; empty: the token is the number of items before a page
+	Size  string // parameter for the page length: "pageSize"; empty: the provider returns the complete list
+	After string // parameter for the token: "pageToken", "offset"
+	// Total is the member of a response with the number of all items, "total", if the token is
+	// the page number, 0 for the first page. It is empty otherwise.
 	Total                string
-	Usual                int  // length of a page when the caller says none
-	MaxLimit             int  // the longest that the provider gives
-	ItemsRequired        bool // Items is there even when there are none; otherwise it may be absent
-	ForwardUnknownParams bool // parameters that are not OpenAI's go along; otherwise they are lost
-	// IsID reports whether after is the id of an item, as Plain makes it, and no token.
+	Usual                int  // page length if the caller sends no limit
+	MaxLimit             int  // maximum page length of the provider
+	ItemsRequired        bool // Items is present even in an empty list; otherwise it may be absent
+	ForwardUnknownParams bool // parameters that are not OpenAI's are forwarded; otherwise they are dropped
+	// IsID reports whether after, as Plain returns it, is the id of an item and not a token.
 	IsID func(after string) bool
-	// Plain makes one spelling of an id; nil when there is only one.
+	// Plain returns the one spelling of an id that is compared; nil if ids have one spelling only.
 	Plain func(id string) string
-	// Write writes an item as callers get it, with its id.
+	// Write writes an item as callers receive it, with its id.
 	Write func(w *JSON, item []byte)
 }
 
-// Bounds of the search for an item: pages behind the first, and their length where the
-// provider gives longer ones. (ours)
+// Limits of the search for an item: the number of pages after the first, and the page length if
+// the provider permits longer pages. (ours)
 const (
 	maxWalkPages = 20
 	walkSize     = 500
 )
 
-// listRequest is what a caller wants of a list.
+// listRequest is the caller's parsed query for a list.
 type listRequest struct {
 	limit int
 	after string // id or token
@@ -80,14 +82,14 @@ func (p *Pagination) plain(id string) string {
 	return p.Plain(id)
 }
 
-// query asks for a page: the first when token is empty.
+// query returns the query for a page. An empty token means the first page.
 func (p *Pagination) query(a *listRequest, token string) string {
 	q := url.Values{}
 	if p.ForwardUnknownParams {
 		q = maps.Clone(a.rest)
 	}
 	switch {
-	case p.counted(): // one more than wanted tells whether there is more
+	case p.counted(): // one extra item shows whether more follow
 		q.Set(p.Size, strconv.Itoa(p.size(a)+1))
 	case p.Size != "":
 		q.Set(p.Size, strconv.Itoa(p.size(a)))
@@ -95,15 +97,15 @@ func (p *Pagination) query(a *listRequest, token string) string {
 	if token != "" {
 		q.Set(p.After, token)
 	}
-	return strings.ReplaceAll(q.Encode(), "+", "%20") // which signatures want
+	return strings.ReplaceAll(q.Encode(), "+", "%20") // signatures need %20
 }
 
-// counted reports whether the token of a page is the number of items before it, whole
-// whether there is but one page.
+// counted reports whether the token of a page is the number of items before it; isUnpaged, whether
+// the provider returns a single page.
 func (p *Pagination) counted() bool   { return p.Token == "" && p.Size != "" && p.Total == "" }
 func (p *Pagination) isUnpaged() bool { return p.Token == "" && p.Size == "" }
 
-// size is the length of a page of the provider's.
+// size returns the length of the page to request from the provider.
 func (p *Pagination) size(a *listRequest) int {
 	if a.walk {
 		return min(p.MaxLimit, walkSize)
@@ -111,8 +113,8 @@ func (p *Pagination) size(a *listRequest) int {
 	return a.limit
 }
 
-// EncodeRequest makes the request for a list of the caller's query. A limit that is none, or that
-// the provider does not give, is fault.InvalidParameter.
+// EncodeRequest builds the list request for the caller's query. A limit that is not an integer
+// from 1 to MaxLimit is fault.InvalidParameter.
 func (p *Pagination) EncodeRequest(query string) (*Outgoing, error) {
 	a, err := p.read(query)
 	if err != nil {
@@ -129,8 +131,8 @@ func (p *Pagination) EncodeRequest(query string) (*Outgoing, error) {
 	return out, nil
 }
 
-// Follow is Follower.Follow of a list: the next page as long as the items that the caller
-// wants are not all there. An id that is not among those of the pages that may be read is
+// Follow implements MultiStep.Follow for a list. It requests the next page until it has all items
+// that the caller requested. An id that is not on the pages that may be read is
 // fault.InvalidParameter.
 func (p *Pagination) Follow(incoming *Incoming) (Next, bool, error) {
 	a, err := p.read(incoming.Sent.Query)
@@ -151,16 +153,16 @@ func (p *Pagination) Follow(incoming *Incoming) (Next, bool, error) {
 	return Next{Endpoint: incoming.Sent.Endpoint, Query: p.query(a, s.token)}, true, nil
 }
 
-// section is the part of the list that the caller wants.
+// section is the part of the list that the caller requested.
 type section struct {
-	items [][]byte // written
+	items [][]byte // as callers receive them
 	first string
 	last  string
 	seen  int
-	pages int    // that were read
-	found bool   // where it begins
-	more  bool   // there is something behind it
-	token string // of the page behind those that were read
+	pages int    // number of pages read
+	found bool   // its beginning was found
+	more  bool   // further items follow it
+	token string // of the page after those that were read
 }
 
 func (p *Pagination) section(incoming *Incoming, a *listRequest) *section {
@@ -205,8 +207,8 @@ func (s *section) page(p *Pagination, body []byte, a *listRequest) {
 	s.pages++
 }
 
-// nextNumber is the number of the page after so many that were read and the current one, with
-// that body; empty when it is the last.
+// nextNumber returns the number of the page after the current one, which has this body; empty if
+// the current page is the last. read is the number of pages read before it.
 func (p *Pagination) nextNumber(a *listRequest, read int, body []byte) string {
 	if n, err := strconv.Atoi(a.after); err == nil && !a.walk {
 		read += n
@@ -218,8 +220,8 @@ func (p *Pagination) nextNumber(a *listRequest, read int, body []byte) string {
 	return strconv.Itoa(read + 1)
 }
 
-// tokenAfter is the token of the page behind so many items that were read, where it is the
-// number of all items before it.
+// tokenAfter returns the token of the page after the seen items, if the token is the number of all
+// items before a page.
 func (p *Pagination) tokenAfter(a *listRequest, seen int) string {
 	if n, err := strconv.Atoi(a.after); err == nil && !a.walk {
 		seen += n
@@ -228,7 +230,7 @@ func (p *Pagination) tokenAfter(a *listRequest, seen int) string {
 }
 
 // BuildResponse writes {"object":"list","data":[…],"first_id":…,"last_id":…,"has_more":false}.
-// Where a page of the provider's is given as it is, next_page_token is its token.
+// Unless the caller continues after an item id, next_page_token is the token of the next page.
 func (p *Pagination) BuildResponse(incoming *Incoming) (*Response, error) {
 	a, err := p.read(incoming.Sent.Query)
 	if err != nil {

@@ -5,15 +5,15 @@ import (
 	"sluice/internal/llm"
 )
 
-// PassthroughCodec is the answering half of a Filer all of whose answers are files.
+// PassthroughCodec is the response side of a FileStreamer whose responses are all files.
 type PassthroughCodec struct {
-	ContentType string // where the provider names none: "application/octet-stream"
+	ContentType string // used if the provider sends none: "application/octet-stream"
 }
 
-// FileType says so.
+// FileType reports that every response is a file of that content type.
 func (f PassthroughCodec) FileType(llm.Endpoint) (string, bool) { return f.ContentType, true }
 
-// TranslateResponse has nothing to decode.
+// TranslateResponse returns an error, because a file is never decoded.
 func (PassthroughCodec) TranslateResponse(*Incoming) (*Response, error) {
 	return nil, fault.New(fault.UpstreamInvalid, "the provider response is not a file")
 }

@@ -6,31 +6,31 @@ import (
 )
 
 const (
-	maxPatternBytes = 2 << 10 // the longest event that becomes a pattern
-	patternTries    = 16      // events that are learnt from: a stream without a pattern shall not pay for more
+	maxPatternBytes = 2 << 10 // largest event that becomes a pattern
+	patternTries    = 16      // events to learn from: a stream without a pattern must not pay for more
 )
 
-// pattern is what the events of a stream have in common that bring nothing but a piece of
-// text: they differ in a few values. An event that looks like them needs no other
-// look, and most do. Zero knows nothing.
+// pattern is the common part of stream events that contain only a text delta. Such events
+// differ in a few values. An event that matches the pattern needs no further parsing, and
+// most events match. The zero pattern matches nothing.
 type pattern struct {
-	last  []byte // the event that was learnt from last
-	fixed []part // of it; between two of them lies a value
-	cut   span   // what is taken out of such events, within one of the parts
+	last  []byte // the last event that was learned
+	fixed []part // fixed parts of last; a value is between each two
+	cut   span   // span to remove from such events, within one of the parts
 	tries int
 }
 
-// part is what all events of a pattern have.
+// part is a section that all events of a pattern share.
 type part struct {
 	span
-	number bool // what lies before it is a number, not a text
+	number bool // the value before it is a number, not a string
 }
 
-// span is a piece of an event, [from:to].
+// span is a section of an event, [from:to].
 type span struct{ from, to int }
 
-// fits returns how long the event is that b begins with when it looks like the pattern,
-// and 0 when it does not or its end has not come; and what is to be taken out of it.
+// fits returns the length of the event at the start of b if it matches the pattern, and the
+// span to remove from it. It returns 0 if the event does not match or is incomplete.
 func (p *pattern) fits(b []byte) (n int, cut span) {
 	pos := 0
 	for i, part := range p.fixed {
@@ -54,8 +54,8 @@ func (p *pattern) fits(b []byte) (n int, cut span) {
 
 func (s span) holds(other span) bool { return s.from <= other.from && other.to <= s.to }
 
-// textLen is how long the text is that b begins with, up to its quote. It is -1 when that
-// is not there, or perhaps none because of a backslash, or when a line ends before it.
+// textLen is the length of the string at the start of b, up to its closing quote. It is -1 if
+// the quote is missing, is possibly escaped by a backslash, or is after a line end.
 func textLen(b []byte) int {
 	n := bytes.IndexByte(b, '"')
 	if n < 0 || n > 0 && b[n-1] == '\\' || bytes.IndexByte(b[:n], '\n') >= 0 || bytes.IndexByte(b[:n], '\r') >= 0 {
@@ -64,8 +64,8 @@ func textLen(b []byte) int {
 	return n
 }
 
-// numberLen is how long the number is that b begins with, -1 when there is none. Whether
-// it is a good one is not asked.
+// numberLen is the length of the number at the start of b, or -1 if there is none. It does
+// not check whether the number is valid.
 func numberLen(b []byte) int {
 	for i, c := range b {
 		if !numeric(c) {
@@ -75,15 +75,15 @@ func numberLen(b []byte) int {
 			return i
 		}
 	}
-	return -1 // it may go on
+	return -1 // the number may continue
 }
 
 func numeric(c byte) bool {
 	return '0' <= c && c <= '9' || c == '.' || c == '-' || c == '+' || c == 'e' || c == 'E'
 }
 
-// learn takes an event that brought nothing but a piece of text, and what was relayed of
-// it. Where it differs from the last one in texts and numbers alone, both are of one pattern.
+// learn adds an event that contains only a text delta, and the bytes that were relayed for
+// it. If it differs from the last event only in strings and numbers, both form a pattern.
 func (p *pattern) learn(ev, relayed []byte) {
 	cut, ok := removed(ev, relayed)
 	if !ok || p.tries == patternTries || len(ev) > maxPatternBytes || ev[len(ev)-1] != '\n' {
@@ -97,8 +97,8 @@ func (p *pattern) learn(ev, relayed []byte) {
 	}
 }
 
-// removed finds what was taken out of an event in one piece; ok is false when more was
-// done to it.
+// removed finds the one span that was removed from an event. Ok is false if the event
+// changed in any other way.
 func removed(ev, relayed []byte) (cut span, ok bool) {
 	n := len(ev) - len(relayed)
 	if n < 0 {
@@ -111,13 +111,13 @@ func removed(ev, relayed []byte) (cut span, ok bool) {
 	return span{pos, pos + n}, bytes.Equal(ev[pos+n:], relayed[pos:])
 }
 
-// compare finds the parts in which ev is the same as the last event. There are none when
-// the two differ in anything but the values of members, or in a type, which decides what
-// an event means.
+// compare finds the parts in which ev equals the last event. It finds none if the events
+// differ in anything except member values, or in a type, which determines the meaning of an
+// event.
 func (p *pattern) compare(ev []byte) {
 	p.fixed = p.fixed[:0]
 	next := part{}
-	text, escaped := 0, false // text is where the string at hand begins, 0 outside of one
+	text, escaped := 0, false // text is the start of the current string, 0 outside of strings
 	i, j := 0, 0              // in the last event and in this one
 	for i < len(p.last) && j < len(ev) {
 		switch c := ev[j]; {
@@ -155,7 +155,7 @@ func (p *pattern) compare(ev []byte) {
 	p.fixed = append(p.fixed, next)
 }
 
-// numberStart is where the number begins at whose end or in which b ends.
+// numberStart is the start of the number at the end of b.
 func numberStart(b []byte) int {
 	for len(b) > 0 && numeric(b[len(b)-1]) {
 		b = b[:len(b)-1]
@@ -170,8 +170,8 @@ func valueLen(b []byte, number bool) int {
 	return textLen(b)
 }
 
-// ofMember reports whether the value that begins behind b, or behind its last quote, is
-// that of a member which is not called type.
+// ofMember reports whether the value that begins after b, or after its last quote, belongs
+// to a member that is not named type.
 func ofMember(b []byte) bool {
 	b = bytes.TrimRight(bytes.TrimSuffix(b, []byte(`"`)), " ")
 	name, ok := bytes.CutSuffix(b, []byte(":"))

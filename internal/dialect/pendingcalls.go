@@ -2,18 +2,18 @@ package dialect
 
 import "sluice/internal/fault"
 
-// PendingToolCalls counts what a stream tells of tool calls before their names. Callers of every shape
-// hear the name first, so that it waits for the name; a call whose name never comes is none.
-// The zero value is ready; it belongs to one stream.
+// PendingToolCalls counts the stream data of tool calls that arrives before their names. Clients of
+// every shape read the name first, so the data waits for it. A call whose name never arrives is
+// dropped. The zero value is ready; it belongs to one stream.
 type PendingToolCalls struct{ bytes int }
 
-// Bounds of what a stream may make the gateway keep of calls without a name.
+// Limits of the data that the gateway buffers for calls without a name.
 const (
 	maxPendingBytes       = 32 << 20
-	fragmentOverheadBytes = 16 // bytes that each piece takes beside its own
+	fragmentOverheadBytes = 16 // bytes that each fragment takes in addition to its text
 )
 
-// Add puts a piece behind those of its call that wait; an empty one is left out.
+// Add appends a fragment to the waiting ones of its call. It ignores an empty fragment.
 func (e *PendingToolCalls) Add(fragments *[]string, fragment string) {
 	if fragment != "" {
 		*fragments = append(*fragments, fragment)
@@ -21,7 +21,7 @@ func (e *PendingToolCalls) Add(fragments *[]string, fragment string) {
 	}
 }
 
-// Take returns the pieces of a call whose name has come, and keeps them no longer.
+// Take returns and removes the fragments of a call whose name has arrived.
 func (e *PendingToolCalls) Take(fragments *[]string) []string {
 	list := *fragments
 	*fragments = nil
@@ -31,7 +31,7 @@ func (e *PendingToolCalls) Take(fragments *[]string) []string {
 	return list
 }
 
-// Bounded is fault.UpstreamInvalid when too much waits.
+// Bounded is fault.UpstreamInvalid if too much data waits.
 func (e *PendingToolCalls) Bounded() error {
 	if e.bytes > maxPendingBytes {
 		return fault.Newf(fault.UpstreamInvalid, "the provider sent more than %d bytes of tool calls without a name", maxPendingBytes)

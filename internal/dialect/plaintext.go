@@ -7,11 +7,11 @@ import (
 	"sluice/internal/llm"
 )
 
-// PlainText is the text of a message for providers that know nothing else: its texts
-// and refusals, a line end between them. Thoughts, cache marks, citations and names of
-// speakers are told to t as lost. Tool calls and their results, pictures, recordings and
-// documents, without which the conversation has no sense, are fault.InvalidParameter
-// with the place as Param.
+// PlainText is the text of a message for providers that support only text: its texts and
+// refusals, separated by line ends. Reasoning, cache marks, citations and names of participants
+// are reported to t as dropped. Tool calls and their results, images, recordings and documents
+// are fault.InvalidParameter with the path as Param, because the conversation has no meaning
+// without them.
 func PlainText(t *llm.FieldTracker, c *llm.Call, m *llm.Message) (string, error) {
 	if m.Name != "" {
 		t.Drop(c.Path(m, -1) + ".name")
@@ -32,8 +32,8 @@ func PlainText(t *llm.FieldTracker, c *llm.Call, m *llm.Message) (string, error)
 	return strings.Join(texts, "\n"), nil
 }
 
-// DropCacheControl tells t what a provider without prompt caching and citations leaves out of
-// a part.
+// DropCacheControl reports to t what a provider without prompt caching and citations omits from a
+// part.
 func DropCacheControl(t *llm.FieldTracker, c *llm.Call, m *llm.Message, p *llm.Part) {
 	if p.Cache != nil {
 		t.Drop(c.Path(m, p.Index) + ".cache_control")
@@ -43,8 +43,8 @@ func DropCacheControl(t *llm.FieldTracker, c *llm.Call, m *llm.Message, p *llm.P
 	}
 }
 
-// DropTools tells t that the tools are left out, and what was said of their choice; that
-// no tool shall be called holds anyway.
+// DropTools reports to t that the tools and the tool choice are dropped. It does not report a
+// choice of no tools, which still holds.
 func DropTools(t *llm.FieldTracker, c *llm.Call) {
 	for i := range c.Tools {
 		t.Drop(ElementPath("tools", c.Tools[i].Index))
@@ -56,21 +56,20 @@ func DropTools(t *llm.FieldTracker, c *llm.Call) {
 	}
 }
 
-// DropFormat tells t that the wanted form of the answer is left out; plain text is what
-// comes anyway.
+// DropFormat reports to t that the requested response format is dropped, unless it is plain text.
 func DropFormat(t *llm.FieldTracker, c *llm.Call) {
 	if c.Format != nil && c.Format.Type != "text" {
 		t.Drop(c.Format.From)
 	}
 }
 
-// partNames are what callers know the parts as.
+// partNames are the names of the parts in error messages.
 var partNames = map[llm.PartKind]string{
 	llm.ImagePart: "images", llm.AudioPart: "recordings", llm.FilePart: "files", llm.CallPart: "tool calls", llm.ResultPart: "tool results",
 }
 
-// RejectUnsupported is the refusal of a part that a provider has no place for, and without
-// which the request has no sense: fault.InvalidParameter with its place as Param.
+// RejectUnsupported is the error for a part that a provider does not support and without which the
+// request has no meaning: fault.InvalidParameter with its path as Param.
 func RejectUnsupported(c *llm.Call, m *llm.Message, p *llm.Part) error {
 	path, what := c.Path(m, p.Index), partNames[p.Kind]
 	if what == "" {

@@ -2,12 +2,12 @@ package dialect
 
 import "sluice/internal/llm"
 
-// Done reports whether the surface's last event has come, so that what Feed just
-// returned is the end of the answer.
+// Done reports whether the surface's last event has arrived, so that the bytes that Feed just
+// returned end the response.
 func (s *Stream) Done() bool { return s.watch.done }
 
-// Usage is what the stream has said so far about what the call used.
+// Usage is the usage that the stream has reported so far.
 func (s *Stream) Usage() llm.Usage { return s.watch.counts.usage() }
 
-// Model is the model that the stream named; empty until it did.
+// Model is the model that the stream named, empty until then.
 func (s *Stream) Model() string { return s.watch.model }

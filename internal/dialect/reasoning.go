@@ -9,8 +9,8 @@ import (
 	"sluice/internal/splice"
 )
 
-// EffortOf is the word of OpenAI's shapes for a budget of thoughts in Anthropic's form,
-// {"type":"enabled","budget_tokens":2048} is "medium"; "" for what is none.
+// EffortOf converts a reasoning budget in Anthropic's format to an effort in OpenAI's format:
+// {"type":"enabled","budget_tokens":2048} is "medium". It is "" for anything else.
 // Source: contract/provider-transforms.md 9.1.
 func EffortOf(thinking []byte) string {
 	if splice.Text(thinking, "type") != "enabled" {
@@ -30,18 +30,18 @@ func EffortOf(thinking []byte) string {
 	return "high"
 }
 
-// Reasons reports whether a model takes a word about thinking: the older ones of OpenAI refuse
-// it, and of others nobody knows.
+// Reasons reports whether a model accepts a reasoning effort. OpenAI's older models reject it. It
+// is true for unknown models.
 // Source: https://platform.openai.com/docs/guides/reasoning, read 2026-11.
 func Reasons(model string) bool {
 	name := model[strings.LastIndexByte(model, '/')+1:]
 	return !strings.HasPrefix(name, "gpt-3") && !strings.HasPrefix(name, "gpt-4") && !strings.HasPrefix(name, "chatgpt-4")
 }
 
-// AllowsReasoning reports whether Claude takes a budget of thoughts with a call. A mere word of
-// effort is no reason to let it refuse a call that it would answer without: it thinks at no
-// other temperature than its own, when no tool must be called, and amid calls of tools only
-// when it thought before them and the caller gives that back.
+// AllowsReasoning reports whether Claude accepts a reasoning budget with a call. An effort alone
+// must not make Claude reject a call that it would otherwise accept. Claude thinks only at its own
+// temperature and when no tool call is forced. Between tool calls it thinks only if it thought
+// before them and the caller returns that reasoning.
 // Source: contract/provider-transforms.md 2.1;
 // https://platform.claude.com/docs/en/build-with-claude/thinking-tool-workflows, read 2026-11.
 func AllowsReasoning(c *llm.Call, t *llm.FieldTracker) bool {
@@ -61,8 +61,8 @@ func between(t *llm.FieldTracker, name string, minValue, maxValue float64) bool 
 	return err == nil && n >= minValue && n <= maxValue
 }
 
-// isInsideToolCalls reports whether the conversation waits for an answer to what tools came to that
-// were called without a thought of Claude's before.
+// isInsideToolCalls reports whether the conversation waits for a response to the results of tools
+// that Claude called without reasoning before the calls.
 func isInsideToolCalls(list []llm.Message) bool {
 	called := false
 	for i := len(list) - 1; i >= 0; i-- {
@@ -78,7 +78,7 @@ func isInsideToolCalls(list []llm.Message) bool {
 				called = called || m.Parts[k].Kind == llm.CallPart
 			}
 		case llm.RoleUser:
-			if i == 0 || list[i-1].Role != llm.RoleTool { // else it is of the turn of the results
+			if i == 0 || list[i-1].Role != llm.RoleTool { // otherwise it belongs to the turn of the results
 				return called
 			}
 		case llm.RoleTool, llm.RoleSystem, llm.RoleDeveloper:

@@ -7,14 +7,14 @@ import (
 	"sluice/internal/splice"
 )
 
-// replayChunkChars is how much text one event of a replayed answer holds, in characters.
+// replayChunkChars is the maximum size of the text in one event of a replayed response, in characters.
 // Source: contract/provider-transforms.md 11.
 const replayChunkChars = 500
 
-// Replay tells a whole answer as the events of a stream, for callers who asked for one
-// when there is none: the provider has no streams, or the answer was kept. Texts come
-// in pieces of 500 characters, usage once, before the end. It keeps nothing of r; the
-// events are valid during the call of emit.
+// Replay emits a complete response as the events of a stream. It serves callers that requested a
+// stream if there is none: the provider does not stream, or the response was stored. Texts are
+// split into chunks of 500 characters. Usage is emitted once, before the end. Replay does not
+// retain r. The events are valid only during the call of emit.
 func Replay(r *llm.Response, emit func(*llm.Event)) {
 	p := replayer{emit: emit}
 	start := llm.Event{Kind: llm.EventStart, ID: r.ID, Model: r.Model}
@@ -59,7 +59,7 @@ func (p *replayer) extras(choice int, list []llm.Param) {
 	}
 }
 
-// part tells one block.
+// part emits one block.
 func (p *replayer) part(choice, block int, part *llm.Part) {
 	ev := llm.Event{Choice: choice, Block: block, Part: part.Kind}
 	p.begin(ev, part)
@@ -76,7 +76,7 @@ func (p *replayer) part(choice, block int, part *llm.Part) {
 		media := ev
 		media.Kind, media.ID, media.Text, media.Media = llm.EventMedia, part.ID, part.Text, part.Media
 		p.send(media)
-	case llm.SealedPart, llm.ResultPart, llm.OpaquePart: // the block's beginning says it all
+	case llm.SealedPart, llm.ResultPart, llm.OpaquePart: // the start of the block contains everything
 	}
 	p.proof(ev, part)
 	ev.Kind = llm.EventBlockEnd
@@ -123,7 +123,7 @@ func chunkEnd(text string) int {
 	return end
 }
 
-// proof tells what stands beside a part: the signature of thoughts and calls, and the
+// proof emits the additional data of a part: the signature of reasoning and calls, and the
 // sources of a text.
 func (p *replayer) proof(ev llm.Event, part *llm.Part) {
 	for c := range splice.Elements(part.Citations) {

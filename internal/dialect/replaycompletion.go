@@ -4,9 +4,9 @@ import (
 	"sluice/internal/splice"
 )
 
-// ReplayCompletion appends a whole answer to a text completion, in OpenAI's shape, as
-// the server-sent events of a stream: the texts in pieces of 500 characters, for each
-// choice a chunk with its finish reason, the usage in the last chunk, [DONE].
+// ReplayCompletion appends a complete response to a text completion, in OpenAI's shape, as the
+// server-sent events of a stream: the texts in chunks of 500 characters, for each choice a chunk
+// with its finish reason, the usage in the last chunk, and [DONE].
 // Source: contract/provider-transforms.md 11.
 func ReplayCompletion(dst, body []byte) []byte {
 	head := completionHead(body)
@@ -38,7 +38,7 @@ func ReplayCompletion(dst, body []byte) []byte {
 
 var nullJSON = []byte("null")
 
-// completionHead is what every chunk begins with.
+// completionHead is the start of every chunk.
 func completionHead(body []byte) []byte {
 	var w JSON
 	w.Open('{')

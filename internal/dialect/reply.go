@@ -8,35 +8,35 @@ import (
 	"sluice/internal/splice"
 )
 
-// ResponseRules is how a provider's answers differ from the shape. The zero value leaves
-// every byte alone. It is shared and never changed.
+// ResponseRules describes how a provider's responses differ from the shape. The zero value
+// changes nothing. It is shared and immutable.
 // Source: contract/providers.yaml, changes.
 type ResponseRules struct {
-	// FinishReasons maps the provider's words to the shape's: {"model_length": "length"}.
+	// FinishReasons maps the provider's values to the shape's: {"model_length": "length"}.
 	FinishReasons map[string]string
-	// UsagePath is where the provider puts its usage besides "usage": "x_groq.usage".
+	// UsagePath is an additional path of the provider's usage besides "usage": "x_groq.usage".
 	UsagePath string
-	// Extras are fields that the shape does not know, for example "citations"; they are left
-	// out of an answer and of every event.
+	// Extras are fields that the shape does not have, for example "citations". They are removed
+	// from a response and from every event.
 	Extras []string
-	// ContentLists says that the content of a chat's answer may be a list of thoughts and
-	// texts, as Mistral has it; it becomes the text. With Blocks the thoughts stand in
-	// content_blocks, otherwise they are left out.
+	// ContentLists means that the content of a chat response may be a list of reasoning and
+	// texts, as Mistral sends it. It is converted to the text. With Blocks the reasoning is
+	// written to content_blocks; otherwise it is omitted.
 	ContentLists, Blocks bool
-	// Rename applies to JSON replies only, for example {"data[*].image", "b64_json"}.
+	// Rename applies only to JSON responses, for example {"data[*].image", "b64_json"}.
 	Rename []Rename
-	// NoDone says that the provider ends its streams without [DONE]: a finish_reason is
-	// their end, and the [DONE] is added.
+	// NoDone means that the provider ends its streams without [DONE]. A finish_reason ends
+	// the stream, and the [DONE] is added.
 	NoDone bool
 }
 
-// changes reports whether the rules may change an answer of the endpoint.
+// changes reports whether the rules may change a response of the endpoint.
 func (r *ResponseRules) changes(ep llm.Endpoint) bool {
 	return len(r.Rename) > 0 || completes(ep) && (len(r.FinishReasons)+len(r.Extras) > 0 || r.UsagePath != "" || r.ContentLists)
 }
 
-// Apply returns the JSON reply with the rules applied; the body itself when they
-// change nothing, or when it is no JSON object.
+// Apply returns the JSON response with the rules applied. It returns the body itself if they
+// change nothing or if it is not a JSON object.
 func (r *ResponseRules) Apply(ep llm.Endpoint, body []byte) []byte {
 	if !r.changes(ep) {
 		return body
@@ -56,7 +56,7 @@ func (r *ResponseRules) Apply(ep llm.Endpoint, body []byte) []byte {
 	return d.Apply(edits)
 }
 
-// edits are those that a reply and an event have in common.
+// edits appends the edits that apply both to a response and to an event.
 func (r *ResponseRules) edits(dst []splice.Edit, swap map[string]string, body []byte) []splice.Edit {
 	if len(swap) > 0 {
 		dst = append(dst, splice.Replace("choices[*].finish_reason", swap))
@@ -90,13 +90,13 @@ func (r *ResponseRules) swap() map[string]string {
 
 func isObject(raw []byte) bool { return len(raw) > 0 && raw[0] == '{' }
 
-// completes reports whether the endpoint answers with choices.
+// completes reports whether responses of the endpoint have choices.
 func completes(ep llm.Endpoint) bool { return ep == llm.ChatComplete || ep == llm.Complete }
 
-// ValidateResponse refuses a successful reply of a unified endpoint that is not one JSON
-// object with fault.UpstreamInvalid, so that another target may be tried. Endpoints
-// whose replies may be something else (audio, transcripts, file contents, pass-through)
-// accept anything.
+// ValidateResponse rejects a successful response of a unified endpoint that is not one JSON
+// object, with fault.UpstreamInvalid, so that another target may be tried. Endpoints whose
+// responses may be something else (audio, transcripts, file contents, pass-through) accept
+// any body.
 func ValidateResponse(ep llm.Endpoint, body []byte) error {
 	switch ep {
 	case llm.CreateSpeech, llm.CreateTranscription, llm.CreateTranslation, llm.RetrieveFileContent,
@@ -110,7 +110,7 @@ func ValidateResponse(ep llm.Endpoint, body []byte) error {
 	}
 }
 
-// what describes a body that is no JSON, without quoting it.
+// what describes a body that is not JSON, without quoting it.
 func what(body []byte) string {
 	switch text := strings.TrimSpace(string(body[:min(len(body), 64)])); {
 	case text == "":

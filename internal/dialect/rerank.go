@@ -10,12 +10,12 @@ import (
 	"sluice/internal/splice"
 )
 
-// Ranking is an answer to /rerank.
+// Ranking is a response to /rerank.
 // Source: contract/provider-transforms.md 8.1.
 type Ranking struct {
-	ID      string // empty: a new one is made
+	ID      string // empty: a new one is generated
 	Model   string
-	Results []Ranked // the best first
+	Results []Ranked // best first
 	Usage   llm.Usage
 }
 
@@ -23,11 +23,11 @@ type Ranking struct {
 type Ranked struct {
 	Index    int64  // of the document in the request
 	Score    []byte // raw JSON number: 0.97
-	Document []byte // raw JSON as the provider gave it back; nil: it did not
+	Document []byte // raw JSON as the provider returned it; nil: it returned none
 }
 
-// BuildResponse writes it. Documents that the provider did not give back are taken from the
-// request, when that asked for them with return_documents.
+// BuildResponse writes the response. Documents that the provider did not return are copied from the
+// request, if that requested them with return_documents.
 func (r *Ranking) BuildResponse(request []byte) (*Response, error) {
 	returnDocuments, _ := splice.Find(request, "return_documents")
 	var documents [][]byte
@@ -67,7 +67,7 @@ func (r *Ranking) BuildResponse(request []byte) (*Response, error) {
 	return &Response{Body: w.B, Usage: r.Usage, Model: r.Model}, nil
 }
 
-// writeDocument writes a document as an object, a bare text under text.
+// writeDocument writes a document as an object, a plain text under text.
 func writeDocument(w *JSON, raw []byte) {
 	if len(raw) == 0 || raw[0] != '"' {
 		w.Raw("document", raw)

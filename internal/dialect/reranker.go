@@ -10,32 +10,32 @@ import (
 	"sluice/internal/splice"
 )
 
-// Reranker is /rerank of the providers that differ in words alone: in what a request
-// calls things, and in where the answer has them.
+// Reranker translates /rerank for providers that differ only in names: in the names of request
+// members and of response members.
 // Source: contract/provider-transforms.md 8.1.
 type Reranker struct {
-	Top       string    // their word for top_n: "top_k"
-	Documents Documents // the form that they take documents in
-	Returns   bool      // they give the documents back unless they are told not to
-	Extras    []string  // what they know besides; nil: everything is forwarded
-	Results   string    // their word for results: "data"
-	Score     string    // their word for relevance_score: "score"
+	Top       string    // their name for top_n: "top_k"
+	Documents Documents // the form of documents that they accept
+	Returns   bool      // they return the documents unless return_documents is false
+	Extras    []string  // additional members that they support; nil: everything is forwarded
+	Results   string    // their name for results: "data"
+	Score     string    // their name for relevance_score: "score"
 }
 
-// Documents is a form of the documents that are to be ranked. Callers may send texts
-// and objects with a text.
+// Documents is a form of the documents to rank. Callers may send texts and objects with a
+// text.
 type Documents uint8
 
 // The forms.
 const (
-	AnyDocuments    Documents = iota // as they came
-	TextDocuments                    // texts; of an object its text, of one without text the whole as JSON
+	AnyDocuments    Documents = iota // unchanged
+	TextDocuments                    // texts: the text of an object, or the object as JSON if it has none
 	ObjectDocuments                  // objects, a text under "text"
 )
 
 var _ OpenAIEndpoint = Reranker{}
 
-// EncodeRequest makes the provider's request.
+// EncodeRequest encodes the provider's request.
 func (k Reranker) EncodeRequest(_ context.Context, r *Request, to *Target) (*Outgoing, error) {
 	t := Fields(r.Body)
 	query, ok := t.Consume("query")
@@ -64,7 +64,7 @@ func (k Reranker) EncodeRequest(_ context.Context, r *Request, to *Target) (*Out
 	return &Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
 
-// supports reports whether a member is forwarded as it is.
+// supports reports whether a member is forwarded unchanged.
 func (k Reranker) supports(key string) bool {
 	switch key {
 	case "model", "stream", "query", "documents", "top_n", "return_documents":
@@ -73,8 +73,8 @@ func (k Reranker) supports(key string) bool {
 	return k.Extras == nil || slices.Contains(k.Extras, key)
 }
 
-// writeDocuments says whether the documents shall come back: unless the caller asks for them,
-// they do not.
+// writeDocuments writes return_documents. Unless the caller requests documents, they are not
+// returned.
 func (k Reranker) writeDocuments(w *JSON, t *llm.FieldTracker) {
 	raw, requested := t.Consume("return_documents")
 	switch {

@@ -8,8 +8,8 @@ import (
 	"sluice/internal/splice"
 )
 
-// listMember is the member of an answer without which it is none of that endpoint: a list
-// that clients walk through without a look at its type. Nil where clients trust in less.
+// listMember is the list that every valid response of that endpoint must have, because clients
+// iterate over it without checking its type. It is nil if clients make no such assumption.
 func listMember(ep llm.Endpoint) []byte {
 	switch ep {
 	case llm.ChatComplete, llm.Complete:
@@ -25,12 +25,12 @@ func listMember(ep llm.Endpoint) []byte {
 	}
 }
 
-// CheckListMember refuses a JSON answer of success that is a valid object and yet no answer of its
-// endpoint, with fault.UpstreamInvalid, so that another target may be tried: one whose
-// list of choices, contents, outputs or data is missing or is no list, as of a provider
-// that reports an error with a status of success. Wrong types further below are the
-// provider's own and are relayed. It looks for the name alone first, so that a list of that
-// name further below passes too: the plain case must cost no second walk.
+// CheckListMember rejects a successful JSON response that is a valid object but not a response of
+// its endpoint, with fault.UpstreamInvalid, so that another target may be tried. Its list of
+// choices, contents, outputs or data is missing or is not a list, as in an error sent with a
+// success status. Wrong types in nested members are relayed. It first searches only for the
+// name, so a nested list of that name is accepted too: valid responses must not be parsed
+// twice.
 func CheckListMember(ep llm.Endpoint, body []byte) error {
 	key := listMember(ep)
 	if key == nil {

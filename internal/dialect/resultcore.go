@@ -7,14 +7,14 @@ import (
 	"sluice/internal/splice"
 )
 
-// coreDepth is how deep a block of a tool result is searched for its text.
+// coreDepth is the maximum depth at which a tool result block is searched for text.
 const coreDepth = 8
 
-// maxCoreJSONBytes is how many bytes a block without any text may have that is sent as JSON text.
+// maxCoreJSONBytes is the maximum size of a block without text that is sent as JSON text.
 const maxCoreJSONBytes = 64 << 10
 
-// coreMembers are the members of blocks that hold text, or more blocks, of every shape that is
-// known: {"type":"search_result","source":"https://…","title":"T","content":[{"type":"text","text":"…"}]},
+// coreMembers are the members of blocks that contain text or further blocks, for every known
+// shape: {"type":"search_result","source":"https://…","title":"T","content":[{"type":"text","text":"…"}]},
 // {"type":"tool_reference","tool_name":"get_weather"}.
 // Source: https://platform.claude.com/docs/en/build-with-claude/search-results and
 // https://platform.claude.com/docs/en/agents-and-tools/tool-use/tool-search-tool, read 2026-11.
@@ -24,10 +24,10 @@ var coreMembers = map[string]bool{
 	"tool_references": true, "stdout": true, "stderr": true, "refusal": true, "transcript": true,
 }
 
-// ResultPart is a part of a tool result as a provider takes that has blocks of the given shape: a
-// block that means something to another shape alone becomes its text, and is named as lost at
-// the path of the result, the part of m with that index, because its form is. It returns other parts as they are; false for a
-// block without text that is too long to send as JSON.
+// ResultPart converts a part of a tool result for a provider that supports blocks of the given
+// shape. A block of another shape becomes its text. Because its format is dropped, it is reported
+// as dropped at the path of the result, the part of m with that index. Other parts are returned
+// unchanged. It returns false for a block without text that is too long to send as JSON.
 func ResultPart(t *llm.FieldTracker, c *llm.Call, m *llm.Message, result int, shape string, p *llm.Part) (*llm.Part, bool) {
 	if p.Kind != llm.OpaquePart || p.Shape == shape {
 		return p, true
@@ -40,8 +40,8 @@ func ResultPart(t *llm.FieldTracker, c *llm.Call, m *llm.Message, result int, sh
 	return &llm.Part{Kind: llm.TextPart, Index: p.Index, Text: text, Cache: p.Cache}, true
 }
 
-// TextCore is the text of a block of no known type, one line for each of its texts, and the JSON
-// of one that has none; empty for such a block of more than 64 KiB.
+// TextCore is the text of a block of unknown type, one line for each of its texts. A block without
+// text becomes its JSON, or "" if that is longer than 64 KiB.
 func TextCore(raw []byte) string {
 	var lines []string
 	gatherCore(raw, coreDepth, &lines)
@@ -55,7 +55,7 @@ func TextCore(raw []byte) string {
 }
 
 // gatherCore appends the texts of a value: of a string, of the elements of a list, and of the
-// members of an object that hold text.
+// members of an object that contain text.
 func gatherCore(raw []byte, depth int, lines *[]string) {
 	if depth == 0 || len(raw) == 0 {
 		return

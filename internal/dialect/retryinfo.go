@@ -8,9 +8,9 @@ import (
 	"sluice/internal/splice"
 )
 
-// RetryDelay is how long Google asks to wait before the next try, which it says in the body of
-// an error: {"error":{"details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo",
-// "retryDelay":"34.07s"}]}}, also in a list of one. It reports false where nothing is said.
+// RetryDelay is the delay before the next try that Google requests in the body of an error:
+// {"error":{"details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"34.07s"}]}},
+// also in a list with one element. It reports false if the body contains no delay.
 // Source: https://cloud.google.com/apis/design/errors#error_details, read 2026-11.
 func RetryDelay(body []byte) (time.Duration, bool) {
 	details, _ := splice.Find(unwrapped(body), "error", "details")
@@ -28,5 +28,5 @@ func RetryDelay(body []byte) (time.Duration, bool) {
 	return 0, false
 }
 
-// maxRetryDelay is longer than any delay that can be meant.
+// maxRetryDelay is longer than any plausible delay.
 const maxRetryDelay = 31 * 24 * time.Hour

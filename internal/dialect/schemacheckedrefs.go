@@ -6,10 +6,11 @@ import (
 	"sluice/internal/splice"
 )
 
-// CheckedRefs is a JSON schema for models that follow references, and refuse a call for one that
-// leads nowhere or that has members beside it other than description and default. The first is
-// left out: {"$ref":"#/$defs/none"} is {}. The second becomes a choice of one:
-// {"anyOf":[{"$ref":"#/$defs/a"}],"title":"A"}. A schema without references is returned as it is.
+// CheckedRefs rewrites a JSON schema for models that follow references but reject some. They reject
+// a reference that leads nowhere, and members next to a reference except description and default.
+// A reference that leads nowhere is removed: {"$ref":"#/$defs/none"} becomes {}. A reference with
+// other members becomes a choice of one: {"anyOf":[{"$ref":"#/$defs/a"}],"title":"A"}. A schema
+// without references is returned unchanged.
 // Source: https://ai.google.dev/api/generate-content#generationconfig, read 2026-11, and Gemini's
 // errors "reference to undefined schema" and "$ref was set alongside unsupported fields".
 func CheckedRefs(schema []byte) []byte {
@@ -24,15 +25,15 @@ func CheckedRefs(schema []byte) []byte {
 	return c.B
 }
 
-// refChecker writes the schema again as CheckedRefs describes. It belongs to one goroutine.
+// refChecker rewrites the schema as CheckedRefs describes. It belongs to one goroutine.
 type refChecker struct {
 	JSON
 	refs    *Refs
-	ids     bool // parts of the schema have names of their own
+	ids     bool // parts of the schema have ids
 	anchors bool // or anchors
 }
 
-// value copies one value. What is nested too deeply is copied as it is.
+// value copies one value. It copies a value below the maximum depth unchanged.
 func (c *refChecker) value(raw []byte, depth int) {
 	switch {
 	case len(raw) == 0 || raw[0] != '{' && raw[0] != '[' || depth > MaxSchemaDepth:
@@ -60,7 +61,7 @@ func (c *refChecker) members(raw []byte, depth int) {
 			c.rawKey(name).Value(val)
 		case schemasByName[key] && len(val) > 0 && val[0] == '{':
 			c.rawKey(name).Open('{')
-			for n, v := range splice.Members(val) { // whose names mean nothing here
+			for n, v := range splice.Members(val) { // names of properties or definitions, not keywords
 				c.rawKey(n)
 				c.value(v, depth+1)
 			}
@@ -72,8 +73,8 @@ func (c *refChecker) members(raw []byte, depth int) {
 	}
 }
 
-// reference writes a reference, as a choice of one where choice names one; nothing where it
-// leads nowhere.
+// reference writes a reference. If choice is not empty, it names the member for a choice of one.
+// A reference that leads nowhere is omitted.
 func (c *refChecker) reference(ref []byte, choice string) {
 	switch {
 	case !c.leads(ref):
@@ -88,8 +89,8 @@ func (c *refChecker) reference(ref []byte, choice string) {
 	}
 }
 
-// choiceFor is the member under which a reference of the schema goes because of the members
-// beside it; empty where it may stay.
+// choiceFor is the member in which a reference must be wrapped because of the members next to it. It
+// is empty if the reference may remain.
 func (c *refChecker) choiceFor(raw []byte) string {
 	hasSiblings, taken := false, map[string]bool{}
 	for name := range splice.Members(raw) {
@@ -108,8 +109,8 @@ func (c *refChecker) choiceFor(raw []byte) string {
 	return ""
 }
 
-// leads reports whether a reference leads to a part of the schema, as far as that can be known:
-// names of parts and anchors are taken at their word where the schema has any.
+// leads reports whether a reference leads to a part of the schema, as far as that is known. If the
+// schema has ids or anchors, references to them are assumed to be valid.
 func (c *refChecker) leads(ref []byte) bool {
 	name, _ := splice.Unquote(ref)
 	switch {

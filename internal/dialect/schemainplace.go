@@ -6,10 +6,11 @@ import (
 	"sluice/internal/splice"
 )
 
-// InlineRefs is a JSON schema without definitions, in which what references stand for is in their
-// place, for models that follow none: {"properties":{"to":{"$ref":"#/$defs/address"}}}. What
-// stands beside a reference wins. A reference that leads back to itself says nothing any more:
-// {} takes anything. A schema without references into itself is returned as it is.
+// InlineRefs returns a JSON schema in which references are replaced by the parts that they lead to,
+// for models that do not follow references: {"properties":{"to":{"$ref":"#/$defs/address"}}}. The
+// definitions are removed. Members next to a reference take precedence. A reference that leads back
+// to itself becomes {}, which accepts anything. A schema without references into itself is
+// returned unchanged.
 func InlineRefs(schema []byte) []byte {
 	if !splice.ContainsText(schema, refMember) {
 		return schema
@@ -54,12 +55,12 @@ func (p *refInliner) object(raw []byte, path []string, depth int) {
 	p.Close('}')
 }
 
-// members copies the members of a schema, or of what it refers to, but for some.
+// members copies the members of a schema, or of the part that it refers to, except those in but.
 func (p *refInliner) members(raw []byte, but map[string]bool, path []string, depth int) {
 	if depth > MaxSchemaDepth {
 		return
 	}
-	if but != nil { // what a reference stands for may be the next one
+	if but != nil { // the referenced part may be a reference itself
 		if to, next, ok := p.refs.Follow(raw, path); ok && to[0] == '{' {
 			p.members(to, union(but, names(raw)), next, depth+1)
 		}
@@ -71,7 +72,7 @@ func (p *refInliner) members(raw []byte, but map[string]bool, path []string, dep
 			p.rawKey(name).Value(val)
 		case key == "properties" && val[0] == '{':
 			p.rawKey(name).Open('{')
-			for n, v := range splice.Members(val) { // whose names mean nothing here
+			for n, v := range splice.Members(val) { // names of properties, not keywords
 				p.rawKey(n)
 				p.value(v, path, depth+1)
 			}
@@ -83,7 +84,7 @@ func (p *refInliner) members(raw []byte, but map[string]bool, path []string, dep
 	}
 }
 
-// names are those of an object's members.
+// names are the names of an object's members.
 func names(raw []byte) map[string]bool {
 	set := map[string]bool{}
 	for name := range splice.Members(raw) {

@@ -6,11 +6,12 @@ import (
 	"sluice/internal/splice"
 )
 
-// RestrictSchema is a JSON schema of an answer in the words that Claude and Bedrock keep answers to:
-// they refuse all others. What the others say stands in the descriptions, which models read:
-// {"type":"integer","minimum":3} is {"type":"integer","description":"{minimum: 3}"}. Objects
-// take no members but those that are named, without which they are refused too. Lose is told
-// where something is not kept to any more, below at: "schema.properties.n.minimum".
+// RestrictSchema rewrites the JSON schema of a response with the keywords that Claude and Bedrock
+// enforce. They reject all others. The content of the others is appended to the descriptions, which
+// models read: {"type":"integer","minimum":3} becomes {"type":"integer","description":"{minimum: 3}"}.
+// Objects allow only named members, because schemas that allow others are rejected too. Drop is
+// called with the path, below path, of each keyword that is no longer enforced:
+// "schema.properties.n.minimum".
 // Source: @anthropic-ai/sdk 1.10.0 (transform-json-schema);
 // https://platform.claude.com/docs/en/build-with-claude/structured-outputs,
 // https://docs.aws.amazon.com/bedrock/latest/userguide/structured-output.html, read 2026-11.
@@ -25,17 +26,17 @@ type narrower struct {
 	drop func(path string)
 }
 
-// supportedKeywords are those of schemas that stay as they are.
+// supportedKeywords are the schema keywords that remain unchanged.
 var supportedKeywords = map[string]bool{
 	"type": true, "enum": true, "const": true, "title": true, "required": true, "default": true, "pattern": true, "$ref": true,
 }
 
-// supportedFormats are the formats of texts that are kept to.
+// supportedFormats are the string formats that are enforced.
 var supportedFormats = map[string]bool{
 	"date-time": true, "time": true, "date": true, "duration": true, "email": true, "hostname": true, "uri": true, "ipv4": true, "ipv6": true, "uuid": true,
 }
 
-// Words of schemas that hold schemas: by name, in a list, or one.
+// Schema keywords that contain schemas: by name, in a list, or one.
 var (
 	schemasByName = map[string]bool{"properties": true, "$defs": true, "definitions": true}
 	schemaLists   = map[string]string{"anyOf": "anyOf", "oneOf": "anyOf", "allOf": "allOf"}
@@ -46,7 +47,7 @@ func (n *narrower) schema(raw []byte, path string, depth int) {
 		n.Value(raw)
 		return
 	}
-	_, both := splice.Find(raw, "anyOf") // then oneOf is said in the description
+	_, both := splice.Find(raw, "anyOf") // then the description contains oneOf
 	note, object := n.unsupportedKeywords(raw, path, both)
 	described := false
 	n.Open('{')
@@ -90,8 +91,9 @@ func (n *narrower) schema(raw []byte, path string, depth int) {
 	n.Close('}')
 }
 
-// unsupportedKeywords are the words of a schema that nobody keeps to, as a part of its description, and
-// whether it is one of objects; both says that it has anyOf, beside which oneOf is not kept.
+// unsupportedKeywords returns the keywords of a schema that are not enforced, as an addition to its
+// description, and whether the schema describes objects. Both means that the schema has anyOf, in
+// addition to which oneOf is not enforced.
 func (n *narrower) unsupportedKeywords(raw []byte, path string, both bool) (note string, object bool) {
 	var keywords []string
 	for name, val := range splice.Members(raw) {
@@ -110,7 +112,7 @@ func (n *narrower) unsupportedKeywords(raw []byte, path string, both bool) (note
 	return "\n\n{" + strings.Join(keywords, ", ") + "}", object
 }
 
-// isSupportedKeyword reports whether a word of a schema stays as it is.
+// isSupportedKeyword reports whether a schema keyword remains unchanged.
 func isSupportedKeyword(key string, val []byte) bool {
 	switch key {
 	case "format":

@@ -8,8 +8,8 @@ import (
 	"sluice/internal/splice"
 )
 
-// The largest result of a schema whose references are put in place, how deep they may nest,
-// and how much is read for them: without a bound a small schema could grow without one.
+// The maximum size of a schema whose references are inlined, the maximum depth of references, and
+// the maximum number of bytes read for them. Without limits a small schema could grow endlessly.
 const (
 	MaxSchemaBytes   = 1 << 20
 	MaxSchemaDepth   = 64
@@ -18,19 +18,19 @@ const (
 
 const refMember = "$ref"
 
-// Refs finds what the references of one JSON schema stand for. It belongs to one goroutine.
+// Refs resolves the references of one JSON schema. It belongs to one goroutine.
 type Refs struct {
 	root     []byte
-	inside   map[string]map[string][]byte // members of what references lead through, by the names that lead to it
-	followed int                          // bytes of what references stood for so far
+	inside   map[string]map[string][]byte // members of the values that references lead through, by the names that lead to them
+	followed int                          // total size of the values that references led to so far
 }
 
-// NewRefs begins with a schema, which must not change.
+// NewRefs returns the Refs of a schema, which must not change.
 func NewRefs(schema []byte) *Refs { return &Refs{root: schema} }
 
-// Follow finds what {"$ref":"#/$defs/address"} stands for. It reports false for what is
-// no reference into the schema itself, and for one that leads back to itself. Path are the
-// references that led here, next those that led to what it stands for.
+// Follow resolves a reference such as {"$ref":"#/$defs/address"}. It reports false for anything
+// that is not a reference into the schema itself, and for a reference that leads back to itself.
+// Path are the references that led here; next adds this one.
 func (r *Refs) Follow(raw []byte, path []string) (to []byte, next []string, ok bool) {
 	ref, found := splice.Find(raw, refMember)
 	name, isText := splice.Unquote(ref)
@@ -53,8 +53,8 @@ func (r *Refs) Follow(raw []byte, path []string) (to []byte, next []string, ok b
 	return to, append(path[:len(path):len(path)], name), true
 }
 
-// lookup is what a chain of names leads to below the root; nil when there is nothing. Each object on
-// the way is read once, however many references lead through it.
+// lookup is the value that a chain of names leads to below the root; nil if there is none. Each
+// object on the way is read once, even if many references lead through it.
 func (r *Refs) lookup(names []string) []byte {
 	raw, led := r.root, ""
 	for _, name := range names {
@@ -81,7 +81,7 @@ func (r *Refs) lookup(names []string) []byte {
 	return raw
 }
 
-// pointed are the names in a JSON pointer that is the fragment of a URI: "$defs/a~1b%20c".
+// pointed are the names in a JSON pointer that is a URI fragment: "$defs/a~1b%20c".
 // Source: RFC 6901 sections 4 and 6.
 func pointed(pointer string) []string {
 	if plain, err := url.PathUnescape(pointer); err == nil {
@@ -94,5 +94,5 @@ func pointed(pointer string) []string {
 	return names
 }
 
-// unescaped undoes the two escapes of names in a pointer.
+// unescaped decodes the two escapes of names in a pointer.
 var unescaped = strings.NewReplacer("~1", "/", "~0", "~")

@@ -10,8 +10,8 @@ import (
 	"sluice/internal/splice"
 )
 
-// searched takes what a usage object says of searches and of their price, and reports
-// whether it is a figure of ours. Each provider has a word of its own.
+// searched reads a member of a usage object that concerns searches and their price. It reports
+// whether the member is a metric that the gateway counts. Each provider has its own name for it.
 // Source: https://docs.perplexity.ai/api-reference/chat-completions-post,
 // https://docs.claude.com/en/docs/agents-and-tools/tool-use/web-search-tool,
 // https://docs.x.ai/developers/tools/tool-usage-details, https://docs.x.ai/developers/cost-tracking, read 2026-11.
@@ -19,7 +19,7 @@ func (c *counts) searched(name, val []byte) bool {
 	switch string(name) {
 	case `"search_units"`, `"rerank_units"`, `"num_search_queries"`:
 		return count(val, &c.u.SearchUnits)
-	case `"num_sources_used"`: // of xAI, which counts the calls of its tools beside it
+	case `"num_sources_used"`: // of xAI, which also counts the calls of its tools
 		return !c.searchesReported && count(val, &c.u.SearchUnits)
 	case `"tool_calls_details"`:
 		return c.invocations(val)
@@ -31,7 +31,7 @@ func (c *counts) searched(name, val []byte) bool {
 		return count(val, &c.u.ReasoningTokens)
 	case `"search_context_size"`:
 		return searchContext(val, &c.u.SearchContext)
-	case `"cost_in_usd_ticks"`: // of xAI, in 10^-10 dollars; of pictures it says nothing else, which are counted here
+	case `"cost_in_usd_ticks"`: // of xAI, in 10^-10 dollars; it is the only billing data of images, which are counted here
 		var ticks int64
 		count(val, &ticks)
 		c.u.CostNano = (ticks + 5) / 10
@@ -44,7 +44,7 @@ func (c *counts) searched(name, val []byte) bool {
 	return false
 }
 
-// toolCalls takes the calls of tools that providers run: those that search add up,
+// toolCalls reads the calls of tools that providers run. Search tools are added up:
 // {"web_search_requests":2,"code_execution_requests":1},
 // {"web_search_calls":1,"x_search_calls":3,"file_search_calls":1,"code_interpreter_calls":2},
 // {"num_requests":1}.
@@ -72,7 +72,7 @@ func (c *counts) toolCalls(raw []byte) bool {
 	return searched || found
 }
 
-// invocations takes the calls of tools as Perplexity tells them in its responses:
+// invocations reads tool calls as Perplexity reports them in its responses:
 // {"search_web":{"invocation":1},"fetch_url":{"invocation":2}}.
 // Source: https://docs.perplexity.ai/docs/agent-api, read 2026-11.
 func (c *counts) invocations(raw []byte) (found bool) {
@@ -93,8 +93,8 @@ func (c *counts) invocations(raw []byte) (found bool) {
 	return found
 }
 
-// invoked are the tools that invocations counts beside searches of the web. Prices call what
-// calls are named by the other way round.
+// invoked maps the tools that invocations counts in addition to web searches. Search tools have two
+// names, because the price list reverses the word order of the names in calls.
 var invoked = map[string]llm.Unit{
 	`"fetch_url"`: llm.URLFetches, `"sandbox"`: llm.Sandboxes,
 	`"search_people"`: llm.PeopleSearches, `"people_search"`: llm.PeopleSearches,
@@ -102,8 +102,8 @@ var invoked = map[string]llm.Unit{
 	`"search_images"`: llm.ImageSearches, `"image_search"`: llm.ImageSearches,
 }
 
-// imageCount takes what a model of pictures used, which OpenAI's tool asked and which is billed at
-// that model's own prices:
+// imageCount reads the usage of an image model that OpenAI's image tool called. It is billed at the
+// prices of that model:
 // {"input_tokens":12,"input_tokens_details":{"text_tokens":12,"image_tokens":0},"output_tokens":196}.
 func (c *counts) imageCount(raw []byte) bool {
 	u := UsageOf(llm.ImageGenerate, raw)
@@ -112,9 +112,9 @@ func (c *counts) imageCount(raw []byte) bool {
 	return u.InputTokens+u.OutputTokens > 0
 }
 
-// isReasoningAdditional reports whether the thoughts stand beside the output. Perplexity counts those of its
-// research so: it is the one that reports tokens of citations. xAI does, and whoever runs its
-// models: there the total has them on top.
+// isReasoningAdditional reports whether reasoning tokens are counted in addition to output tokens.
+// Perplexity does so for its research models, the only ones that report citation tokens. xAI and
+// other hosts of its models do so too: there the total includes reasoning in addition.
 // Source: https://docs.x.ai/docs/key-information/consumption-and-rate-limits,
 // https://docs.cloud.google.com/vertex-ai/generative-ai/docs/partner-models/grok/capabilities/reasoning,
 // read 2026-11.
@@ -123,9 +123,9 @@ func (c *counts) isReasoningAdditional() bool {
 	return u.ReasoningTokens > 0 && !c.outputExcludesReasoning && (u.CitationTokens > 0 || c.total && u.TotalTokens == u.InputTokens+u.OutputTokens+u.ReasoningTokens)
 }
 
-// isReasoningInTotalOnly reports whether thoughts are in the total alone: Google's endpoint in OpenAI's words
-// counts those of Gemini nowhere else. Other providers have other things in a total: Databricks
-// what came from the cache.
+// isReasoningInTotalOnly reports whether only the total includes reasoning tokens. Google's
+// OpenAI-compatible endpoint counts the reasoning of Gemini nowhere else. Other providers include
+// other tokens in a total: Databricks includes tokens read from the cache.
 // Source: https://ai.google.dev/gemini-api/docs/openai, and
 // https://discuss.ai.google.dev/t/question-with-usage-in-openai-compatibility/98760, read 2026-11.
 func (c *counts) isReasoningInTotalOnly() bool {
@@ -133,7 +133,7 @@ func (c *counts) isReasoningInTotalOnly() bool {
 	return c.gemini && c.total && !c.outputExcludesReasoning && u.ReasoningTokens == 0 && u.InputTokens+u.OutputTokens > 0 && u.TotalTokens > u.InputTokens+u.OutputTokens
 }
 
-// named takes the raw name of the model, for what its provider does not say otherwise.
+// named reads the raw name of the model, for facts that the provider does not report otherwise.
 func (c *counts) named(ep llm.Endpoint, model []byte) {
 	c.gemini = c.gemini || bytes.Contains(model, []byte("gemini")) // "gemini-2.5-pro", "google/gemini-2.5-flash"
 	if ep == llm.ChatComplete || c.through {
@@ -141,8 +141,8 @@ func (c *counts) named(ep llm.Endpoint, model []byte) {
 	}
 }
 
-// searchers are what the names have of models of OpenAI's that search the web once for each
-// chat, which no usage tells: "gpt-4o-search-preview", "gpt-5-search-api-2025-10-14".
+// searchers are parts of the names of OpenAI models that search the web once for each chat, which
+// no usage object reports: "gpt-4o-search-preview", "gpt-5-search-api-2025-10-14".
 // Source: https://developers.openai.com/api/docs/guides/tools-web-search, read 2026-11.
 var searchers = [...]string{"-search-preview", "-search-api"}
 
@@ -151,7 +151,7 @@ func SearchesAlways(model string) bool {
 	return slices.ContainsFunc(searchers[:], func(keyword string) bool { return strings.Contains(model, keyword) })
 }
 
-// searchContext reads a word of a closed set: others set no known price.
+// searchContext reads one of the values that set a price; it ignores all others.
 func searchContext(raw []byte, to *string) bool {
 	for _, keyword := range [...]string{"low", "medium", "high"} {
 		if splice.IsName(raw, keyword) {
@@ -162,7 +162,7 @@ func searchContext(raw []byte, to *string) bool {
 	return false
 }
 
-// cost reads {"total_cost":0.005023}, in US dollars unless it names another currency.
+// cost reads {"total_cost":0.005023}, in US dollars. It ignores costs in another currency.
 func cost(raw []byte, toNano *int64) bool {
 	if currency, ok := splice.Find(raw, "currency"); ok && !splice.IsName(currency, "USD") {
 		return false
@@ -178,5 +178,5 @@ func cost(raw []byte, toNano *int64) bool {
 
 const (
 	nano    = 1e9
-	maxCost = 1e6 // dollars: beyond what any call costs
+	maxCost = 1e6 // dollars: more than any call costs
 )

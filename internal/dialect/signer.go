@@ -6,34 +6,34 @@ import (
 	"sluice/internal/llm"
 )
 
-// signersMark ends the name of the shape in which thoughts were signed, where the caller
-// gets it before their signature. No base64 has it.
+// signersMark separates the name of the signing shape from the signature that the caller
+// receives. It does not occur in base64.
 const signersMark = ":"
 
-// ClaudeSigner is who signs the thoughts of Claude: its signatures hold wherever it runs.
+// ClaudeSigner is the signer of Claude's reasoning. Its signatures are valid on every host.
 // Source: https://platform.claude.com/docs/en/build-with-claude/extended-thinking, read 2026-11.
 const ClaudeSigner = "anthropic"
 
-// nativeSigner is the shape whose signatures a surface has as they are: what stands there
-// without a name is its own.
+// nativeSigner is the shape whose signatures a surface contains unchanged. A signature
+// without a name belongs to that shape.
 // Source: contract/provider-transforms.md 1.1, content_blocks.
 var nativeSigner = map[llm.Endpoint]string{llm.Messages: ClaudeSigner, llm.ChatComplete: ClaudeSigner, llm.CreateModelResponse: "responses"}
 
-// ReasoningSignatures names who signed the thoughts of one answer, so that they go back to nobody else:
-// a provider refuses a conversation with a signature that it does not know, or with none.
-// Callers give back "__thought__gemini:CpQB" as they got it, and "__thought__:" of a thought
-// that nobody signed. A Signer belongs to one goroutine.
+// ReasoningSignatures adds the name of the signer to the reasoning of one response, so that
+// only that provider receives it back. A provider rejects a conversation with an unknown or
+// a missing signature. Callers return "__thought__gemini:CpQB" unchanged, and "__thought__:"
+// for unsigned reasoning. A ReasoningSignatures belongs to one goroutine.
 type ReasoningSignatures struct {
 	surface llm.Endpoint
-	signed  map[[2]int]bool // of a stream, that have said something: whether their signature has begun
+	signed  map[[2]int]bool // by choice and block of a stream, once text was seen: whether the signature has begun
 }
 
-// NewSigner makes the Signer of an answer to a caller of that surface.
+// NewSigner returns the ReasoningSignatures for a response to a caller of that surface.
 func NewSigner(surface llm.Endpoint) *ReasoningSignatures {
 	return &ReasoningSignatures{surface: surface}
 }
 
-// RewriteResponse names the signers in a whole answer.
+// RewriteResponse adds signer names to a complete response.
 func (s *ReasoningSignatures) RewriteResponse(r *llm.Response) {
 	for i := range r.Choices {
 		for k := range r.Choices[i].Parts {
@@ -46,14 +46,15 @@ func (s *ReasoningSignatures) RewriteResponse(r *llm.Response) {
 				}
 			case llm.SealedPart:
 				p.Text = s.redact(p.Shape, p.Text)
-			default: // has none, or one that travels otherwise
+			default: // has no signature, or has it in another form
 			}
 		}
 	}
 }
 
-// Event hands an event of a stream to emit with the name of the signer before the first piece
-// of a signature, and the end of a thought that nobody signed behind a signature that says so.
+// Event passes a stream event to emit. It adds the name of the signer before the first
+// fragment of a signature. Before the end of unsigned reasoning it emits a signature that
+// marks it as unsigned.
 func (s *ReasoningSignatures) Event(ev *llm.Event, emit func(*llm.Event)) {
 	key := [2]int{ev.Choice, ev.Block}
 	signed, seen := s.signed[key]
@@ -86,12 +87,12 @@ func (s *ReasoningSignatures) name(shape, signature string) string {
 	return signedMark + shape + signersMark + signature
 }
 
-// redactedMark follows the name of the signer of thoughts that are sealed, on responses: an item
-// there has one field for the signature of a thought without words and for a sealed thought.
-// Without the mark the one could not be distinguished from the other.
+// redactedMark follows the signer's name of redacted reasoning in responses. An item there has
+// one field both for the signature of reasoning without text and for redacted reasoning. The
+// mark distinguishes the two.
 const redactedMark = "/redacted"
 
-// redact is name for thoughts that are sealed: "__thought__anthropic/redacted:EmwK".
+// redact is name for redacted reasoning: "__thought__anthropic/redacted:EmwK".
 func (s *ReasoningSignatures) redact(shape, data string) string {
 	if s.surface != llm.CreateModelResponse || data == "" || shape == nativeSigner[s.surface] {
 		return s.name(shape, data)
@@ -99,8 +100,8 @@ func (s *ReasoningSignatures) redact(shape, data string) string {
 	return signedMark + shape + redactedMark + signersMark + data
 }
 
-// unsigned is the signature of thoughts without one, where callers give them back to providers
-// as they are; in chat they do not.
+// unsigned is the marker for reasoning without a signature. It is empty in chat, where callers
+// do not return reasoning to providers unchanged.
 func (s *ReasoningSignatures) unsigned() string {
 	if s.surface == llm.ChatComplete {
 		return ""
@@ -108,9 +109,10 @@ func (s *ReasoningSignatures) unsigned() string {
 	return signedMark + signersMark
 }
 
-// readSigner takes the name of the signer off a signature. One without is of the surface's
-// own shape; in responses it may be Claude's, too, unless it is a Fernet token as OpenAI's
-// are, whose first bytes are a version and a time. Redacted reports the mark of redact.
+// readSigner splits a signature into the signer's name and the plain signature. A signature
+// without a name belongs to the surface's own shape. In responses it may also be Claude's,
+// unless it is a Fernet token like OpenAI's, which begins with a version and a time. Redacted
+// reports whether the mark of redact is present.
 // Source: contract/provider-transforms.md 10.1.
 func readSigner(surface llm.Endpoint, signature string) (shape, plain string, redacted bool) {
 	if rest, named := strings.CutPrefix(signature, signedMark); named {
@@ -128,7 +130,7 @@ func readSigner(surface llm.Endpoint, signature string) (shape, plain string, re
 	return nativeSigner[surface], signature, false
 }
 
-// SignedBy is a thought of a provider's answer with the shape that signed it, if anybody did.
+// SignedBy sets the shape of a reasoning part to the shape that signed it, if it is signed.
 func SignedBy(shape string, p llm.Part) llm.Part {
 	if p.Kind == llm.SealedPart || p.Signature != "" {
 		p.Shape = shape
@@ -136,7 +138,7 @@ func SignedBy(shape string, p llm.Part) llm.Part {
 	return p
 }
 
-// SignatureAt is where the caller has the signature of a thought.
+// SignatureAt is the path of a reasoning signature in the caller's body.
 func SignatureAt(c *llm.Call, m *llm.Message, p *llm.Part) string {
 	if c.Surface == llm.CreateModelResponse {
 		return c.Path(m, p.Index) + ".encrypted_content"
@@ -144,11 +146,11 @@ func SignatureAt(c *llm.Call, m *llm.Message, p *llm.Part) string {
 	return c.Path(m, p.Index) + ".signature"
 }
 
-// IsClaudeReasoning reports whether Claude takes a thought, or a sealed one, for its own.
+// IsClaudeReasoning reports whether Claude accepts a reasoning part or a redacted one as its own.
 func IsClaudeReasoning(p *llm.Part) bool {
 	return (p.Kind == llm.SealedPart || p.Signature != "") && Knows(ClaudeSigner, p)
 }
 
-// Knows reports whether a provider of that shape may get the signature of a thought, or
-// thoughts that are sealed: it signed them, or nobody knows who did.
+// Knows reports whether a provider of that shape may receive the signature of a reasoning part,
+// or redacted reasoning. It may if that shape signed it or if the signer is unknown.
 func Knows(shape string, p *llm.Part) bool { return p.Shape == "" || p.Shape == shape }

@@ -6,24 +6,24 @@ import (
 	"hash/crc32"
 )
 
-// BodyKind is what the first bytes of a provider's answer show it to be.
+// BodyKind is the kind of a provider's response body, detected from its first bytes.
 type BodyKind int
 
-// The kinds of body.
+// The kinds of bodies.
 const (
-	OtherBody BodyKind = iota // text, sound, an empty body, or anything else
+	OtherBody BodyKind = iota // text, audio, an empty body, or anything else
 	JSONBody                  // a JSON object: {"
 	EventBody                 // server-sent events: a comment, or a line data:, event:, id: or retry:
-	FrameBody                 // Amazon's event stream, whose events come in frames
+	FrameBody                 // Amazon's event stream, whose events are frames
 	PageBody                  // an HTML document
 )
 
-// MaxSniffBytes is how many bytes of a body Sniff needs at most to be sure.
+// MaxSniffBytes is the maximum number of bytes that Sniff needs to be sure.
 const MaxSniffBytes = 512
 
-// Sniff judges the first bytes of a body. Space and a byte order mark in front do not count. It
-// reports false where more bytes could change the kind: read on until it is sure, MaxSniffBytes
-// bytes are there, or the body has ended. It does not allocate.
+// Sniff detects the kind of a body from its first bytes. It ignores leading white space and a
+// byte order mark. It reports false if more bytes could change the kind. Then read on until it is
+// sure, until MaxSniffBytes bytes are available, or until the body ends. It does not allocate.
 // Sources: RFC 8259; the HTML standard, "Server-sent events"; WHATWG MIME Sniffing 7.1;
 // Amazon's event stream encoding, docs.aws.amazon.com/lexv2, read 2026-11.
 func Sniff(head []byte) (kind BodyKind, sure bool) {
@@ -47,10 +47,10 @@ func Sniff(head []byte) (kind BodyKind, sure bool) {
 // mark is the byte order mark of UTF-8.
 var mark = []byte("\xef\xbb\xbf")
 
-// TrimMark is a body without the byte order mark that some servers put in front.
+// TrimMark removes the byte order mark that some servers send.
 func TrimMark(b []byte) []byte { return bytes.TrimPrefix(b, mark) }
 
-// sniffObject judges what stands behind an opening brace: the first name of an object, or its
+// sniffObject checks the bytes after an opening brace: the first name of an object, or its
 // end.
 func sniffObject(rest []byte) (BodyKind, bool) {
 	rest = bytes.TrimLeft(rest, " \t\r\n")
@@ -63,7 +63,7 @@ func sniffObject(rest []byte) (BodyKind, bool) {
 	return OtherBody, true
 }
 
-// eventFields are the fields of events that may come first.
+// eventFields are the fields with which an event may begin.
 var eventFields = [...]string{"data:", "event:", "id:", "retry:"}
 
 func sniffField(text []byte) (BodyKind, bool) {
@@ -78,7 +78,7 @@ func sniffField(text []byte) (BodyKind, bool) {
 	return OtherBody, true
 }
 
-// pageTags begin an HTML document, or what a server gives for one.
+// pageTags begin an HTML document, or a fragment that a server returns instead.
 var pageTags = [...]string{"<!doctype html", "<html", "<head", "<body", "<title", "<meta", "<script", "<center", "<h1"}
 
 func sniffPage(text []byte) (BodyKind, bool) {
@@ -105,8 +105,8 @@ func endsTag(c byte) bool {
 	return c == '>' || c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '/'
 }
 
-// sniffPrelude is how many bytes begin a frame: its length, that of its headers, and the
-// checksum of both. The first is 0, because no frame is longer than 16 MiB.
+// sniffPrelude is the size in bytes of the start of a frame: its length, the length of its headers,
+// and the checksum of both. The first byte is 0, because no frame is longer than 16 MiB.
 const sniffPrelude = 12
 
 func sniffFrame(head []byte) (BodyKind, bool) {

@@ -1,28 +1,28 @@
 package dialect
 
-// maxEventBytes is the largest event that is kept whole: 1 MiB. Of a larger one only the
-// beginning and the last maxTailBytes bytes are looked at, and it is relayed unchanged.
+// maxEventBytes is the largest event that is buffered completely: 1 MiB. Only the beginning and
+// the last maxTailBytes bytes of a larger one are read, and it is relayed unchanged.
 const (
 	maxEventBytes = 1 << 20
 	maxTailBytes  = 8 << 10
 )
 
-// splitter cuts what comes in reads of any size into events. Events that lie inside
-// one read are not copied. Use: begin, next until it reports false, rest, keep.
+// splitter splits reads of any size into events. It does not copy events that are inside one
+// read. Call begin, next until it reports false, rest, and then savePartial.
 type splitter struct {
 	framing Framing
 	cur     cursor
-	buf     []byte // what is being cut
-	done    int    // buf[:done] was handed out
-	partial []byte // the event of which the end has not come
-	sent    int    // bytes of it that need not be relayed again
-	large   bool   // it is the tail of an event over maxEventBytes
+	buf     []byte // the bytes being split
+	done    int    // buf[:done] was returned
+	partial []byte // the incomplete event
+	sent    int    // number of its bytes that were relayed already
+	large   bool   // partial is the tail of an event over maxEventBytes
 }
 
 // splitEvent is one event with its line ends.
 type splitEvent struct {
 	all   []byte
-	fresh []byte // what of it was not relayed yet
+	fresh []byte // the part that was not relayed yet
 	large bool   // all is only its tail
 }
 
@@ -44,8 +44,8 @@ func (sp *splitter) next() (splitEvent, bool) {
 	return sp.take(left[:n]), true
 }
 
-// pass hands out the next event if it looks like a pattern, with what is to be taken out
-// of it, else nil.
+// pass returns the next event and the span to remove from it if the event matches a pattern,
+// otherwise nil.
 func (sp *splitter) pass(p *pattern) ([]byte, span) {
 	if sp.large || sp.cur != (cursor{}) {
 		return nil, span{}
@@ -64,15 +64,15 @@ func (sp *splitter) take(ev []byte) splitEvent {
 	return p
 }
 
-// ended reports whether the unfinished event only waits for the \n that may follow the
-// \r of its blank line.
+// ended reports whether the unfinished event waits only for the \n that may follow the \r of
+// its blank line.
 func (sp *splitter) ended() bool {
 	n := len(sp.partial)
 	return n > 0 && sp.partial[n-1] == '\r' && (sp.cur.line == n-1 || sp.framing == Lines)
 }
 
-// rest looks at the unfinished event. When it just passed maxEventBytes, head is its
-// beginning; when it is over it, fresh is what came of it now and must be relayed.
+// rest checks the unfinished event. When it first exceeds maxEventBytes, head is its beginning.
+// While it exceeds it, fresh is the part that arrived now and must be relayed.
 func (sp *splitter) rest() (head, fresh []byte) {
 	left := sp.buf[sp.done:]
 	if !sp.large {
@@ -84,8 +84,8 @@ func (sp *splitter) rest() (head, fresh []byte) {
 	return head, left[sp.sent:]
 }
 
-// savePartial stores the unfinished event for the next begin; the slices handed out before
-// are dead after it.
+// savePartial stores the unfinished event for the next begin. It invalidates all slices
+// returned before.
 func (sp *splitter) savePartial() {
 	left := sp.buf[sp.done:]
 	if drop := len(left) - maxTailBytes; sp.large && drop > 0 {
@@ -97,7 +97,7 @@ func (sp *splitter) savePartial() {
 		sp.sent = len(left)
 	}
 	if len(left) == 0 && cap(sp.partial) > 8*maxTailBytes {
-		sp.partial = nil // one large event must not cost memory until the stream ends
+		sp.partial = nil // free the memory of one large event before the stream ends
 	}
 	sp.partial = append(sp.partial[:0], left...)
 	sp.buf = nil

@@ -5,22 +5,22 @@ import (
 	"sluice/internal/splice"
 )
 
-// maxFrameBytes is the largest event of a stream that is translated: 32 MiB, room for an
-// image in base64.
+// maxFrameBytes is the largest event of a translated stream: 32 MiB, enough for an image in
+// base64.
 const maxFrameBytes = 32 << 20
 
-// EventReader cuts a stream of server-sent events, or of lines, into events for a
-// decoder. The zero value reads server-sent events with line ends of any kind.
+// EventReader splits a stream of server-sent events, or of lines, into events for a decoder.
+// The zero value reads server-sent events with line ends of any kind.
 type EventReader struct {
-	Framing Framing // Lines: each line that is not empty is an event without a name
+	Framing Framing // Lines: each non-empty line is an event without a name
 
 	cur     cursor
-	partial []byte // the event of which the end has not come
+	partial []byte // the incomplete event
 	joined  []byte
 }
 
-// Feed calls each for every event in p that is whole by now. Comments and events
-// without data are skipped. Name and data are valid during the call.
+// Feed calls each for every complete event in p. It skips comments and events without data.
+// Name and data are valid only during the call.
 func (r *EventReader) Feed(p []byte, each func(name, data []byte) error) error {
 	buf := p
 	if len(r.partial) > 0 {
@@ -44,9 +44,9 @@ func (r *EventReader) Feed(p []byte, each func(name, data []byte) error) error {
 	return nil
 }
 
-// copyPartial is what is kept of an event or a message whose end has not come: left, at the
-// beginning of the room. What lies there already is not moved, or a large event that
-// comes in small pieces would be copied as a whole with each.
+// copyPartial copies left, the incomplete event or message, to the beginning of buf. It does not
+// move bytes that are there already. Otherwise each fragment of a large event would cause a
+// copy of the complete event.
 func copyPartial(buf, left []byte) []byte {
 	if len(left) > 0 && len(left) == len(buf) && &left[0] == &buf[0] {
 		return buf
@@ -54,7 +54,7 @@ func copyPartial(buf, left []byte) []byte {
 	return append(buf[:0], left...)
 }
 
-// Close takes an event whose blank line never came, when its data is whole.
+// Close emits an event whose blank line never arrived, if its data is complete.
 func (r *EventReader) Close(each func(name, data []byte) error) error {
 	left := r.partial
 	r.partial = nil
@@ -82,8 +82,8 @@ func (r *EventReader) event(ev []byte, each func(name, data []byte) error) error
 	return each(e.name, e.data)
 }
 
-// reportedError is the data of an event that is named "error" in a shape that decoders know:
-// as it came where they know it, else
+// reportedError converts the data of an event named "error" to a shape that decoders support.
+// Data in such a shape is returned unchanged; other data becomes
 //
 //	{"type":"error","error":{"type":"server_error","message":"…","code":"500"},"usage":{…}}
 func reportedError(e event) []byte {

@@ -4,9 +4,9 @@ import (
 	"sluice/internal/splice"
 )
 
-// Stops is a list of stop sequences, or one, as a list without those that a provider refuses: none
-// takes an empty one, and Claude none of white space alone. It is nil when none are left; what is
-// neither a text nor a list of them stays as it is, for the provider to judge.
+// Stops converts one stop sequence, or a list of them, to a list without the sequences that a provider
+// rejects. No provider accepts an empty one, and Claude accepts none of only white space. It is nil if
+// none are left. Any other value remains unchanged, for the provider to check.
 // Source: https://platform.claude.com/docs/en/api/messages, stop_sequences, read 2026-11.
 func Stops(raw []byte, blank bool) []byte {
 	isSupported := func(val []byte) bool {

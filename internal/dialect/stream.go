@@ -5,31 +5,31 @@ import (
 	"sluice/internal/splice"
 )
 
-// StreamOptions says what to make of an event stream. The zero value watches a stream
-// and changes nothing.
+// StreamOptions configure how a Stream treats an event stream. The zero value watches a stream and
+// changes nothing.
 type StreamOptions struct {
 	Endpoint llm.Endpoint
 	Framing  Framing
 
-	// HideUsage is set when usage was asked for on the caller's behalf (Shaped.AddedUsageRequest):
-	// the event that brings nothing but usage is taken out, and so are the "usage":null
-	// members of the others.
+	// HideUsage is set if the gateway requested usage that the caller did not request
+	// (Shaped.AddedUsageRequest). It removes the event that contains only usage, and the
+	// "usage":null members of the others.
 	HideUsage bool
 
-	// Rules are the provider's; only FinishReasons, UsagePath and NoDone matter here.
+	// Rules are the rules of the provider. Only FinishReasons, UsagePath and NoDone apply here.
 	Rules ResponseRules
 
 	// ID replaces the id of every chunk, for a stream that continues another: official
-	// clients refuse chunks whose id changes. Empty leaves them.
+	// clients reject chunks whose id changes. Empty leaves the ids unchanged.
 	ID string
 
-	// CollectText gathers the text of a chat, so that the stream can be continued on
-	// another target: StreamEnd.Text.
+	// CollectText collects the text of a chat in StreamEnd.Text, so that the stream can be
+	// continued on another target.
 	CollectText bool
 }
 
-// Stream watches the event stream of one attempt: it counts, meters and finds the end.
-// It belongs to one goroutine.
+// Stream watches the event stream of one attempt: it counts events, reads the usage and detects the
+// end. Only one goroutine may use it.
 type Stream struct {
 	opt    StreamOptions
 	split  splitter
@@ -38,30 +38,30 @@ type Stream struct {
 	plain  pattern
 	out    []byte
 	joined []byte
-	mid    bool // what was relayed so far ends inside an event
-	held   bool // the unfinished event, all of it, was not relayed yet: it may be an error
+	mid    bool // the bytes relayed so far end inside an event
+	held   bool // no byte of the unfinished event was relayed: it may be an error
 	fixes  []fix
-	blank  bool // Lines: the blank line behind the last event is written already
+	blank  bool // Lines: the blank line after the last event is already written
 }
 
-// NewStream makes a Stream. It starts nothing and holds no resource.
+// NewStream returns a Stream. It starts nothing and acquires no resource.
 func NewStream(o StreamOptions) *Stream {
 	return &Stream{opt: o, split: splitter{framing: o.Framing}, watch: newWatch(&o), change: newChanger(&o)}
 }
 
-// holds reports whether an event must be whole before it goes out: because it may be
-// changed, or because another target would have to go on from it.
+// holds reports whether an event must be complete before it is relayed: it may be changed, or
+// another target may have to continue after it.
 func (s *Stream) holds() bool {
 	return s.change.enabled || s.opt.CollectText || s.opt.Framing == Lines
 }
 
-// Feed takes what one read of the upstream brought and returns what to relay now.
+// Feed takes the bytes of one upstream read and returns the bytes to relay now.
 //
-// In the plain case that is p itself: nothing is copied, held back or allocated. Where
-// events may be changed (HideUsage, ID, Rules, Framing Lines) or text is kept, whole
-// events are returned at once and the beginning of the next is held until its end
-// comes, up to 1 MiB; a larger event is relayed as it comes and unchanged. The result
-// is valid until the next call.
+// In the plain case it returns p itself: it copies, holds back and allocates nothing. If events
+// may be changed (HideUsage, ID, Rules, Framing Lines) or text is collected, it returns complete
+// events immediately. It holds the beginning of the next event until its end arrives, up to 1
+// MiB. A larger event is relayed unchanged as it arrives. The result is valid until the next
+// call.
 func (s *Stream) Feed(p []byte) []byte {
 	s.out, s.fixes = s.out[:0], s.fixes[:0]
 	from := s.relayed()
@@ -150,7 +150,7 @@ func (s *Stream) relay(ev []byte, e event) {
 	}
 }
 
-// orData is the changed data of an event, or its own where nothing was changed.
+// orData returns the changed data of an event, or its original data if changed is nil.
 func orData(changed []byte, e event) []byte {
 	if changed == nil {
 		return e.data
@@ -158,65 +158,65 @@ func orData(changed []byte, e event) []byte {
 	return changed
 }
 
-// line reports whether a line is a blank one that was written already.
+// line reports whether a line is a blank one that is already written.
 func (s *Stream) line(e event) bool {
 	again := s.blank && e.data == nil && e.name == nil
 	s.blank = false
 	return again
 }
 
-// StreamEnd is what a stream came to.
+// StreamEnd is the outcome of a stream.
 type StreamEnd struct {
-	// Tail is what must still be relayed; empty in the plain case. It belongs to the
-	// caller.
+	// Tail contains the bytes that must still be relayed; it is empty in the plain case. The
+	// caller owns it.
 	Tail []byte
 
-	// Done says that the surface's last event came: [DONE], response.completed and its
-	// like, message_stop, transcript.text.done. A stream that is over and neither Done
-	// nor failed with UpstreamError was cut by the upstream.
+	// Done reports that the last event of the surface arrived: [DONE], response.completed and
+	// similar ones, message_stop, transcript.text.done. A stream that ended neither Done nor
+	// Failed was cut off by the upstream.
 	Done bool
 
-	// Finished says that a chunk with a finish_reason came (chat and completions), so
-	// that the text is whole even if the stream was cut behind it.
+	// Finished reports that a chunk with a finish_reason arrived (chat and completions). The
+	// text is then complete even if the stream was cut off afterwards.
 	Finished bool
 
-	// Mid says that what was relayed ends inside an event: a blank line must go before
-	// anything else that is written.
+	// Mid reports that the relayed bytes end inside an event. A blank line must precede anything
+	// else that is written.
 	Mid bool
 
-	// Failed says that the upstream put an error into the stream; UpstreamError is its
-	// text, at most 1 KiB, for the log.
+	// Failed reports that the upstream sent an error in the stream. UpstreamError is its text
+	// for the log, at most 1 KiB.
 	Failed        bool
 	UpstreamError string
-	Status        int // that stands for the error: 429; 500 where nothing tells
+	Status        int // HTTP status of the error: 429; 500 if unknown
 
-	// Sequence is the number that the next event of a response has; 0 on other surfaces.
+	// Sequence is the number of the next event of a response; 0 on other surfaces.
 	Sequence int64
 
 	Usage  llm.Usage
 	Model  string // as the upstream named it
 	ID     string // of the first chunks
-	Events int    // with data
+	Events int    // number of events with data
 
-	// Text is the chat's text so far when StreamOptions.CollectText was set. TextOnly says
-	// that nothing else came (tool calls, reasoning, a second choice, over 1 MiB), so
-	// that another target can go on from it.
+	// Text is the chat's text so far if StreamOptions.CollectText is set. TextOnly reports that
+	// nothing else arrived (tool calls, reasoning, a second choice, over 1 MiB), so that
+	// another target can continue it.
 	Text     string
 	TextOnly bool
 }
 
-// Failure is the error that the provider put into the stream until now, and the HTTP status
-// that stands for it; failed is false when there is none.
+// Failure returns the error that the provider has sent in the stream so far, and its HTTP status.
+// failed is false if there is no error.
 func (s *Stream) Failure() (message string, status int, failed bool) {
 	return s.watch.failure, s.watch.status, s.watch.failed
 }
 
-// Counted reports whether that error came with the usage, or the usage after it, so that it is
-// all that the provider counts.
+// Counted reports whether usage arrived with that error or after it. The usage is then all that the
+// provider counts.
 func (s *Stream) Counted() bool { return s.watch.counted }
 
-// End closes the stream: an event without its end counts when its data is whole. It is
-// called once, after the last Feed.
+// End closes the stream. Call it once, after the last Feed. An event without its end counts if its
+// data is complete.
 func (s *Stream) End() StreamEnd {
 	s.out = nil
 	if left := s.split.partial; len(left) > 0 {
@@ -239,8 +239,8 @@ func (s *Stream) End() StreamEnd {
 	}
 }
 
-// last takes an event that the end of the stream cut off. Where events are held back,
-// one that is not whole is left out, as readers of such streams do.
+// last processes an event that the end of the stream cut off. If events are held back, it drops an
+// incomplete one, as readers of such streams do.
 func (s *Stream) last(pc splitEvent) {
 	if pc.large {
 		s.watch.tail(pc.all)

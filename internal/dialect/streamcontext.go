@@ -5,20 +5,20 @@ import (
 	"sluice/internal/splice"
 )
 
-// Errors inside a stream that say that the conversation is too long get the one code and, on
-// messages, the words and the type of Anthropic, as whole answers do: see Failure.
+// An error inside a stream that means that the conversation is too long gets ContextCode. On messages
+// it also gets Anthropic's wording and type, as in complete responses: see Failure.
 
 // tooLongType is the type of such an error on messages.
 const tooLongType = "invalid_request_error"
 
-// aboutContext reports whether an error in a stream of that endpoint says that the conversation is
+// aboutContext reports whether an error in a stream of that endpoint means that the conversation is
 // too long.
 func (f *streamFault) aboutContext(ep llm.Endpoint) bool {
 	d := details{message: f.message, typ: f.kind(), code: f.code}
 	return conversing[ep] && d.aboutContext(f.status())
 }
 
-// tooLong puts such an error, whose event has data, into the words of an endpoint. Others stay.
+// tooLong rewrites such an error, whose event has data, for an endpoint. It leaves others unchanged.
 func (f *streamFault) tooLong(ep llm.Endpoint, data []byte) (changed bool) {
 	if !f.aboutContext(ep) {
 		return false
@@ -30,8 +30,8 @@ func (f *streamFault) tooLong(ep llm.Endpoint, data []byte) (changed bool) {
 	return true
 }
 
-// withCode is the data of an error event with its code as a string. Of a conversation that is too
-// long it is the one code, with the words of the endpoint. It is data itself where nothing changes.
+// withCode is the data of an error event with its code as a string. If the conversation is too long,
+// it has ContextCode and the wording of the endpoint. If nothing changes, it is data itself.
 func withCode(ep llm.Endpoint, name, data []byte) []byte {
 	f, _ := findFault(event{name: name, data: data})
 	if !f.tooLong(ep, data) {
@@ -43,7 +43,7 @@ func withCode(ep llm.Endpoint, name, data []byte) []byte {
 	}
 	if raw, ok := splice.Find(data, "error"); isObject(raw) {
 		at = "error."
-	} else if ok && !noError(raw) { // a text, which has no code
+	} else if ok && !noError(raw) { // a string, which has no code
 		return data
 	}
 	var doc splice.Doc
@@ -57,9 +57,9 @@ func withCode(ep llm.Endpoint, name, data []byte) []byte {
 	return doc.Apply(edits)
 }
 
-// FaultWords puts an EventFault that says that the conversation is too long into the words of the
-// caller's surface, and leaves its Raw, of which encoders write what else the error object has.
-// Others keep their words, and lose their Raw.
+// FaultWords rewrites an EventFault for the caller's surface if it means that the conversation is too
+// long. It leaves Raw in place, from which encoders write the other members of the error object. For
+// other errors it clears Raw and changes nothing else.
 func FaultWords(surface llm.Endpoint, ev *llm.Event) {
 	f := streamFault{message: ev.Text, typ: ev.Name, code: ev.ID, number: ev.Status}
 	if !f.tooLong(surface, ev.Raw) {
@@ -69,6 +69,6 @@ func FaultWords(surface llm.Endpoint, ev *llm.Event) {
 	ev.Text, ev.Name, ev.ID = f.message, f.typ, f.code
 }
 
-// ErrorExtra writes what else the error in the data of an event has: {"n_ctx":4096}. Without data
-// it writes nothing.
+// ErrorExtra writes the additional members of the error in the data of an event: {"n_ctx":4096}.
+// Without data it writes nothing.
 func (w *JSON) ErrorExtra(data []byte) { w.params(errorExtra(data)) }

@@ -10,23 +10,23 @@ import (
 	"sluice/internal/splice"
 )
 
-// streamFault is an error that stands in an event.
+// streamFault is an error inside a stream event.
 type streamFault struct {
 	message string
 	typ     string
 	code    string
 	keyword string // the status as a name: "UNAVAILABLE"
-	number  int    // HTTP status that the error names; 0 for none
+	number  int    // HTTP status in the error; 0 for none
 
-	extra []llm.Param // what else a conversation that is too long is told with
+	extra []llm.Param // additional members sent with an error about a conversation that is too long
 }
 
-// maxFaultTextBytes bounds the text of an upstream's error.
+// maxFaultTextBytes is the maximum size of an upstream's error text.
 const maxFaultTextBytes = 1 << 10
 
-// findFault looks for an error in an event: {"error":{…}} or {"error":"…"} on chat and
-// most others, "type":"error" on messages and responses, the error of a response that
-// failed, and errors without a wrapper. An event named "error" is one whatever its data.
+// findFault finds an error in an event: {"error":{…}} or {"error":"…"} on chat and most
+// other endpoints, "type":"error" on messages and responses, the error of a failed
+// response, and errors without a wrapper. An event named "error" is always an error.
 func findFault(e event) (streamFault, bool) {
 	if raw, ok := splice.Find(e.data, "error"); ok && !noError(raw) {
 		return readFault(raw), true
@@ -45,14 +45,14 @@ func findFault(e event) (streamFault, bool) {
 	return streamFault{}, false
 }
 
-// errorName is the name of events that report an error, responseFailed the type of the last
-// event of a response that failed.
+// errorName is the name of events that report an error. responseFailed is the type of the
+// last event of a failed response.
 const (
 	errorName      = "error"
 	responseFailed = "response.failed"
 )
 
-// noError reports whether the value of an "error" member says that there is none.
+// noError reports whether the value of an "error" member means that there is no error.
 func noError(raw []byte) bool { return isEmptyDelta(raw) || string(raw) == "false" }
 
 func readFault(raw []byte) streamFault {
@@ -76,8 +76,8 @@ func readFault(raw []byte) streamFault {
 	return f
 }
 
-// coded takes a code or a status. A status that is a name is the type where there is no other.
-// An HTTP status counts wherever it is, but is the code only where it is the error's code.
+// coded reads a code or a status. A status name becomes the type if there is no other type.
+// An HTTP status is read from any of these members, but only "code" sets the error's code.
 func (f *streamFault) coded(name string, val []byte) {
 	text := CodeText(val)
 	n, err := strconv.Atoi(text)
@@ -101,7 +101,7 @@ func (f *streamFault) kind() string {
 	return cmp.Or(f.typ, f.keyword)
 }
 
-// named is the code where it is a name.
+// named is the code if it is a name.
 func (f *streamFault) named() string {
 	if isNumber([]byte(f.code)) {
 		return ""
@@ -109,8 +109,8 @@ func (f *streamFault) named() string {
 	return f.code
 }
 
-// CodeText is the code of an error as a string: a number becomes the same number as text, and
-// anything else than a string or a number is "".
+// CodeText is the code of an error as a string. A number is formatted unchanged; anything except a
+// string or a number becomes "".
 func CodeText(raw []byte) string {
 	if text, ok := splice.Unquote(raw); ok {
 		return text
@@ -133,7 +133,7 @@ func plain(raw []byte) string {
 	return string(raw)
 }
 
-// clip shortens a text to at most n bytes of valid UTF-8.
+// clip truncates a string to at most n bytes of valid UTF-8.
 func clip(s string, n int) string {
 	if len(s) > n {
 		s = s[:n]
@@ -141,7 +141,7 @@ func clip(s string, n int) string {
 	return strings.ToValidUTF8(s, "")
 }
 
-// status is the HTTP status that the error would have had as an answer of its own.
+// status is the HTTP status that the error would have as a response.
 func (f streamFault) status() int {
 	if n, found := f.statusFromText(); found {
 		return n
@@ -149,7 +149,7 @@ func (f streamFault) status() int {
 	return 500
 }
 
-// statusFromText is that status where the words of the error tell it.
+// statusFromText derives that status from the fields of the error, if they reveal it.
 func (f streamFault) statusFromText() (status int, ok bool) {
 	if f.number != 0 {
 		return f.number, true
@@ -170,8 +170,8 @@ func (f streamFault) statusFromText() (status int, ok bool) {
 	return 0, false
 }
 
-// DetectResponseError is the status that stands for the error in an answer of success, where there is
-// one that tells: {"error":{"message":"Rate limited","code":429}}.
+// DetectResponseError is the HTTP status of an error in a successful response, if the error reveals
+// one: {"error":{"message":"Rate limited","code":429}}.
 func DetectResponseError(body []byte) (status int, ok bool) {
 	raw, found := splice.Find(body, "error")
 	if !found || isEmptyDelta(raw) {
@@ -180,9 +180,9 @@ func DetectResponseError(body []byte) (status int, ok bool) {
 	return readFault(raw).statusFromText()
 }
 
-// EventFault reads the error that the data of an event holds, for decoders of streams:
+// EventFault reads the error in the data of an event, for stream decoders:
 // {"error":{…}}, {"type":"error",…}, {"object":"error",…}, {"code":500,"message":"…"} and
-// similar ones. Usage is that of the event, nil where it has none.
+// similar forms. Usage is that of the event, nil if it has none.
 func EventFault(data []byte) (llm.Event, bool) {
 	if !hasValue(data, errorKey) && !flatFault(data) {
 		return llm.Event{}, false
@@ -194,9 +194,9 @@ func EventFault(data []byte) (llm.Event, bool) {
 	return llm.Event{Kind: llm.EventFault, Text: f.message, Name: cmp.Or(f.kind(), f.named()), ID: f.code, Status: f.status(), Usage: FaultUsage(data), Raw: data}, true
 }
 
-// FaultUsage is the usage in an event or a body that reports an error, in the words of any
-// provider; nil where there is none. It may be in "result", the envelope of Cloudflare, and the
-// error in a list of one, as Google has it.
+// FaultUsage is the usage in an event or a body that reports an error, in the format of any
+// provider; nil if there is none. The usage may be in "result", the envelope of Cloudflare. The
+// error may be in a list with one element, as Google sends it.
 func FaultUsage(data []byte) *llm.Usage {
 	data = bytes.TrimLeft(data, " \t\r\n")
 	if bytes.HasPrefix(data, []byte{'['}) {

@@ -10,10 +10,10 @@ import (
 	"sluice/internal/splice"
 )
 
-// DecodeFragment is the text of a JSON string that is a piece of a longer text; what is no string is "".
-// Servers that cut texts by their UTF-16 tell a character in two pieces, "\ud83d" and "\ude00".
-// A half at an end of the piece stays in the text as three bytes that are no UTF-8, for the
-// Halves that the decoder hands its events to; nobody else sees such.
+// DecodeFragment is the text of a JSON string that is a fragment of a longer text. It is "" for
+// anything else. Servers that split texts by UTF-16 units send one character in two fragments,
+// "\ud83d" and "\ude00". A surrogate at an end of the fragment remains in the text as three bytes
+// that are not UTF-8. Only a SurrogateJoiner, to which the decoder passes its events, reads them.
 func DecodeFragment(raw []byte) string {
 	text, _ := splice.Unquote(raw)
 	if n := len(raw); n >= 2+escapeLen {
@@ -27,19 +27,20 @@ func DecodeFragment(raw []byte) string {
 	return text
 }
 
-// ReplaceLoneSurrogates is a Piece that nothing follows: half a character at one of its ends is U+FFFD.
+// ReplaceLoneSurrogates replaces surrogates at the ends of a decoded fragment with U+FFFD, for a
+// fragment that nothing follows.
 func ReplaceLoneSurrogates(fragment string) string { return strings.ToValidUTF8(fragment, replacement) }
 
 const (
 	escapeLen      = len(`\ud83d`)
 	replacement    = string(utf8.RuneError)
-	replacementLen = len(replacement) // as long as the text of a half is
+	replacementLen = len(replacement) // as long as an encoded surrogate
 )
 
 func isHigh(r rune) bool { return r >= 0xD800 && r < 0xDC00 }
 func isLow(r rune) bool  { return r >= 0xDC00 && r < 0xE000 }
 
-// escape is the number of the \uXXXX that b begins with, -1 when there is none.
+// escape is the number of the \uXXXX at the start of b, -1 if there is none.
 func escape(b []byte) rune {
 	if b[0] != '\\' || b[1] != 'u' {
 		return -1
@@ -51,7 +52,7 @@ func escape(b []byte) rune {
 	return rune(n)
 }
 
-// escaping reports whether b ends with a backslash that takes the next one for itself.
+// escaping reports whether b ends with a backslash that escapes the next character.
 func escaping(b []byte) bool {
 	n := 0
 	for n < len(b) && b[len(b)-1-n] == '\\' {
@@ -60,12 +61,12 @@ func escaping(b []byte) bool {
 	return n%2 == 1
 }
 
-// encodeSurrogate is what UTF-8 would have for half a character, if it had such.
+// encodeSurrogate encodes a surrogate in the form that UTF-8 would have for it.
 func encodeSurrogate(r rune) string {
 	return string([]byte{0xE0 | byte(r>>12), 0x80 | byte(r>>6)&0x3F, 0x80 | byte(r)&0x3F})
 }
 
-// surrogateAt is the half that text begins with, -1 when it begins with none.
+// surrogateAt is the surrogate at the start of text, -1 if there is none.
 func surrogateAt(text string) rune {
 	if len(text) < replacementLen || text[0] != 0xED || text[1] < 0xA0 || text[1] > 0xBF || text[2]&0xC0 != 0x80 {
 		return -1
@@ -73,22 +74,22 @@ func surrogateAt(text string) rune {
 	return 0xD000 | rune(text[1]&0x3F)<<6 | rune(text[2]&0x3F)
 }
 
-// SurrogateJoiner joins the halves of characters that came in two events of a stream: the first waits for
-// the second, and where that never comes U+FFFD stands for it. A decoder has it in the way of
-// its events. The zero value is ready; it belongs to one goroutine.
+// SurrogateJoiner joins UTF-16 surrogate pairs that are split across two stream events. A first
+// surrogate waits for the second. If the second never arrives, U+FFFD replaces the first. A decoder
+// passes its events through it. The zero value is ready; it belongs to one goroutine.
 type SurrogateJoiner struct{ waiting []pendingSurrogate }
 
-// maxPendingSurrogates is how many may wait at a time, one in each block that is open: every event looks
-// through them. Of more U+FFFD is told at once.
+// maxPendingSurrogates is the maximum number of waiting surrogates, one in each open block. Every
+// event searches them. Further ones become U+FFFD at once.
 const maxPendingSurrogates = 128
 
-// pendingSurrogate is the event that half a character waits in.
+// pendingSurrogate is the event whose last character is an unpaired surrogate.
 type pendingSurrogate struct {
 	llm.Event
 	high rune
 }
 
-// Event hands an event on to emit, its text in whole characters; one without any is left out.
+// Event passes an event to emit with its surrogate pairs joined. It omits an event without text left.
 func (h *SurrogateJoiner) Event(ev *llm.Event, emit func(*llm.Event)) {
 	switch ev.Kind {
 	case llm.EventText, llm.EventArguments:
@@ -99,13 +100,13 @@ func (h *SurrogateJoiner) Event(ev *llm.Event, emit func(*llm.Event)) {
 		h.end(emit, func(w *pendingSurrogate) bool { return w.Choice == ev.Choice && w.Block == ev.Block })
 	case llm.EventEnd, llm.EventFault:
 		h.end(emit, func(*pendingSurrogate) bool { return true })
-	default: // has no text that comes in pieces
+	default: // has no text that is sent in fragments
 	}
 	emit(ev)
 }
 
-// join puts the half that waits before the text of an event and takes the one behind it. It
-// reports whether there is anything left to tell.
+// join adds the waiting surrogate before the text of an event and removes the one at its end. It
+// reports whether any text is left.
 func (h *SurrogateJoiner) join(ev *llm.Event) bool {
 	n := len(ev.Text)
 	low, high := surrogateAt(ev.Text), rune(-1)
@@ -136,7 +137,7 @@ func (h *SurrogateJoiner) join(ev *llm.Event) bool {
 	return ev.Text != ""
 }
 
-// take is the half that waits in the block of an event, -1 when none does.
+// take removes and returns the surrogate that waits in the block of an event, -1 if there is none.
 func (h *SurrogateJoiner) take(ev *llm.Event) rune {
 	for i := range h.waiting {
 		if w := &h.waiting[i]; w.Choice == ev.Choice && w.Block == ev.Block {
@@ -148,7 +149,7 @@ func (h *SurrogateJoiner) take(ev *llm.Event) rune {
 	return -1
 }
 
-// end tells of halves that nothing follows any more.
+// end emits U+FFFD for surrogates that nothing follows.
 func (h *SurrogateJoiner) end(emit func(*llm.Event), belongs func(*pendingSurrogate) bool) {
 	left := h.waiting[:0]
 	for i := range h.waiting {

@@ -6,23 +6,23 @@ import (
 	"sluice/internal/splice"
 )
 
-// textArgument reads the text out of {"input":"…"} while it comes. What is something else,
-// for models do not always keep to a schema, is the text itself.
+// textArgument extracts the text of {"input":"…"} from a stream. If the arguments have another form,
+// because models do not always follow a schema, they are the text themselves.
 type textArgument struct {
 	state textState
-	held  string // that may become something with what follows
+	held  string // start of a token that is still incomplete
 }
 
 type textState uint8
 
 const (
-	textBefore textState = iota // the text has not begun
+	textBefore textState = iota // the text has not started
 	textInside
 	textAfter
-	textBare // there is no argument: all is text
+	textBare // the argument is missing: everything is text
 )
 
-// add takes the next piece and returns what it adds to the text.
+// add reads the next delta and returns the text that it adds.
 func (a *textArgument) add(delta string) string {
 	switch a.state {
 	case textBare:
@@ -36,7 +36,7 @@ func (a *textArgument) add(delta string) string {
 	return a.readString(a.held + delta)
 }
 
-// end returns what was held back when nothing follows.
+// end returns the held text when nothing follows.
 func (a *textArgument) end() string {
 	if a.state == textBefore {
 		return a.held
@@ -44,7 +44,7 @@ func (a *textArgument) end() string {
 	return ""
 }
 
-// begin looks for the head of the argument.
+// begin searches for the start of the argument.
 func (a *textArgument) begin(s string) string {
 	rest := s
 	for _, token := range [...]string{"{", `"` + argument + `"`, ":", `"`} {
@@ -53,7 +53,7 @@ func (a *textArgument) begin(s string) string {
 		switch {
 		case found:
 			rest = after
-		case strings.HasPrefix(token, rest): // more may come
+		case strings.HasPrefix(token, rest): // the token may be incomplete
 			a.held = s
 			return ""
 		default:
@@ -94,8 +94,8 @@ func (a *textArgument) readString(s string) string {
 	return text.String()
 }
 
-// escaped is how many bytes the escape takes that a text begins with, more than there are
-// when it has not ended: \n, \u00e9, and of a pair \ud83d\ude00.
+// escaped is the length of the escape at the start of a text: \n, \u00e9, or the pair \ud83d\ude00.
+// It exceeds the length of the text if the escape is incomplete.
 func escaped(s string) int {
 	const short, long = 2, 6
 	switch {

@@ -9,18 +9,18 @@ import (
 	"sluice/internal/splice"
 )
 
-// signedMark stands between the id of a tool call and the signature that its provider
-// wants back with it. The id is the one thing that every client returns as it came, so
-// the signature travels in it; other gateways use the same mark.
+// signedMark separates the id of a tool call from the signature that its provider requires
+// back. Every client returns the id unchanged, so the signature is embedded in it. Other
+// gateways use the same mark.
 const signedMark = "__thought__"
 
-// maxSignatureBytes is how long a signature may be that travels in an id; Gemini's are of a
-// few KB.
+// maxSignatureBytes is the maximum size of a signature embedded in an id. Gemini's signatures
+// have a few KB.
 const maxSignatureBytes = 64 << 10
 
-// SignedID is the id of a tool call with its signature in it, in letters that the ids of
-// all surfaces may have: "call_1__thought__CpQB". One that is no base64, or none, stays
-// out.
+// SignedID embeds a signature in the id of a tool call, in characters that ids may contain on
+// all surfaces: "call_1__thought__CpQB". An empty signature, or one that is not base64, is
+// not embedded.
 func SignedID(id, signature string) string {
 	sig := strings.TrimRight(strings.NewReplacer("+", "-", "/", "_").Replace(signature), "=")
 	if sig == "" || len(sig) > maxSignatureBytes || standard(sig) != signature {
@@ -29,7 +29,7 @@ func SignedID(id, signature string) string {
 	return id + signedMark + sig
 }
 
-// splitID is the inverse of SignedID; the signature is empty where there is none.
+// splitID is the inverse of SignedID. The signature is empty if the id has none.
 func splitID(id string) (plain, signature string) {
 	plain, sig, found := strings.Cut(id, signedMark)
 	if !found || plain == "" {
@@ -38,7 +38,7 @@ func splitID(id string) (plain, signature string) {
 	return plain, standard(sig)
 }
 
-// standard puts the letters of an id back into those of base64.
+// standard converts the characters of an id back into standard base64.
 func standard(sig string) string {
 	sig = strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(sig, "="))
 	if n := len(sig) % 4; n > 0 {
@@ -50,13 +50,13 @@ func standard(sig string) string {
 	return sig
 }
 
-// MarkTextSignature is the signature of a text as that of a thought without words, for surfaces
-// whose texts have none.
+// MarkTextSignature formats the signature of a text as that of empty reasoning, for surfaces
+// whose texts have no signatures.
 func MarkTextSignature(signature string) string { return signedMark + signature }
 
-// Signatures puts the signatures that came in the ids of tool calls, and behind texts,
-// where they belong, so that no provider but the one that signed sees them. It is the last
-// that a Client does to a call.
+// Signatures restores the signatures from the ids of tool calls and from parts after texts.
+// After that, only the provider that signed them receives them. It is the last step of a
+// Client on a call.
 func Signatures(c *llm.Call) {
 	for i := range c.Messages {
 		m := &c.Messages[i]
@@ -78,7 +78,7 @@ func Signatures(c *llm.Call) {
 					m.Parts[retained-1].EmbeddedSignature = sig
 				}
 				continue
-			default: // has no place for one
+			default: // cannot have a signature
 			}
 			if retained < k {
 				m.Parts[retained] = *p
@@ -89,7 +89,7 @@ func Signatures(c *llm.Call) {
 	}
 }
 
-// attribute says who signed a thought, unless the Client knew.
+// attribute sets the signer of a reasoning part, unless the Client has set it.
 func attribute(surface llm.Endpoint, p *llm.Part) {
 	if p.Shape != "" {
 		return
@@ -104,8 +104,8 @@ func attribute(surface llm.Endpoint, p *llm.Part) {
 	}
 }
 
-// textSignature is the signature of the text before a thought, when that is what it stands
-// for. Callers of responses give it back as a thought that only the provider can read.
+// textSignature returns the signature of the text before a reasoning part, if the part
+// represents one. Callers of responses return it as reasoning that only the provider can read.
 func textSignature(p *llm.Part) (signature string, ok bool) {
 	switch {
 	case p.Kind == llm.SealedPart:
@@ -116,8 +116,9 @@ func textSignature(p *llm.Part) (signature string, ok bool) {
 	return signature, ok && !strings.Contains(signature, signersMark)
 }
 
-// Unsigned is the value of messages or of an input without what SignedID, MarkTextSignature and a
-// Signer put there, for providers that speak the caller's shape; nil when there is nothing of it.
+// Unsigned returns the value of messages or of an input without the additions of SignedID,
+// MarkTextSignature and ReasoningSignatures, for providers that use the caller's shape. It is
+// nil if there are none.
 func Unsigned(raw []byte) []byte {
 	if !bytes.Contains(raw, []byte(signedMark)) {
 		return nil
@@ -127,8 +128,8 @@ func Unsigned(raw []byte) []byte {
 	return w.B
 }
 
-// unsignedDepth is how deep the ids stand: a list, a message, a list, a call. Below are
-// arguments, which are the caller's own.
+// unsignedDepth is the nesting depth of the ids: a list, a message, a list, a call. Below are
+// arguments, which belong to the caller.
 const unsignedDepth = 4
 
 func unsigned(w *JSON, raw []byte, depth int) {
@@ -168,8 +169,8 @@ func isID(name []byte) bool {
 	return false
 }
 
-// hasOnlyForeignSignatures reports whether nothing is left of a message: providers refuse those
-// without content.
+// hasOnlyForeignSignatures reports whether a message would have no content left. Providers
+// reject messages without content.
 func hasOnlyForeignSignatures(message []byte) bool {
 	content, _ := splice.Find(message, "content")
 	some := false
@@ -182,8 +183,8 @@ func hasOnlyForeignSignatures(message []byte) bool {
 	return some
 }
 
-// signedElsewhere reports whether a block, or an item, has the signature of a text, or
-// that of a thought of another shape.
+// signedElsewhere reports whether a block or an item has the signature of a text, or of
+// reasoning of another shape.
 func signedElsewhere(block []byte) bool {
 	switch splice.Text(block, "type") {
 	case "thinking":

@@ -5,17 +5,17 @@ import (
 	"sluice/internal/splice"
 )
 
-// tiers are the words of providers for how a call was served, where that sets its price.
+// tiers are the providers' names of service tiers that set the price.
 // Source: https://platform.openai.com/docs/guides/priority-processing,
 // https://docs.claude.com/en/api/service-tiers, read 2026-11.
 var tiers = [...]string{"batch", "flex", "priority", "fast"}
 
-// traffic are the words of Vertex AI.
+// traffic maps the names that Vertex AI uses.
 // Source: https://docs.cloud.google.com/vertex-ai/generative-ai/docs/priority-paygo, read 2026-11.
 var traffic = map[string]string{`"ON_DEMAND"`: llm.UsualTier, `"ON_DEMAND_FLEX"`: "flex", `"ON_DEMAND_PRIORITY"`: "priority"}
 
-// Tier reads a JSON string as one of the tiers that set a price: llm.UsualTier for
-// "default" and "standard", which say that no other did; "" for every other word.
+// Tier reads a JSON string as a tier that sets a price. It is llm.UsualTier for "default" and
+// "standard", which exclude all other tiers, and "" for any other string.
 func Tier(raw []byte) string {
 	for _, t := range tiers {
 		if splice.IsName(raw, t) {
@@ -28,8 +28,8 @@ func Tier(raw []byte) string {
 	return traffic[string(raw)]
 }
 
-// tier takes the word of a reply or of its usage. What is usual does not undo it: a reply
-// may say at one place how fast it was and at another how it was ordered.
+// tier reads the tier of a response or of its usage. The usual tier does not replace another one,
+// because a response may report in one member how fast it was and in another how it was ordered.
 func (c *counts) tier(raw []byte) {
 	if t := Tier(raw); t != "" && (t != llm.UsualTier || c.u.Tier == "") {
 		c.u.Tier = t

@@ -5,13 +5,13 @@ import (
 	"sluice/internal/splice"
 )
 
-// manyTools is beyond how many tools their names are looked up and not compared.
+// manyTools is the number of tools above which names are searched in a set instead of compared.
 const manyTools = 32
 
-// CheckTools refuses with fault.InvalidParameter, once the whole call is read, two tools
-// of one name, of which a model could not say which it calls, and the wish for a tool
-// that is not there. Where providers run tools of the call, whose names may be their own,
-// any tool may be wished for.
+// CheckTools rejects a completely read call with fault.InvalidParameter in two cases. Two tools have
+// the same name, so that the model could not identify the one it calls. Or the call requires a
+// tool that it does not have. If providers run tools of the call, which may have their own names,
+// it may require any tool.
 func CheckTools(c *llm.Call) error {
 	var seen map[string]struct{}
 	if len(c.Tools) > manyTools {
@@ -36,8 +36,8 @@ func CheckTools(c *llm.Call) error {
 	return nil
 }
 
-// Served refuses with fault.InvalidParameter, naming the first, a call of which something is
-// unserved.
+// Served rejects a call with unserved fields with fault.InvalidParameter, which names the first
+// one.
 func Served(c *llm.Call) error {
 	if len(c.Unserved) == 0 {
 		return nil
@@ -46,7 +46,7 @@ func Served(c *llm.Call) error {
 	return InvalidField(u.From+".type", "is "+string(splice.Quote(u.Type))+", "+u.Why)
 }
 
-// twice reports whether a tool before has the name, and notes it in seen where there is one.
+// twice reports whether an earlier tool has the name, and adds the name to seen unless seen is nil.
 func twice(before []llm.Tool, name string, seen map[string]struct{}) bool {
 	if seen != nil {
 		_, found := seen[name]
@@ -61,7 +61,7 @@ func twice(before []llm.Tool, name string, seen map[string]struct{}) bool {
 	return false
 }
 
-// toolName is where the name of a tool stands: tools[1].function.name.
+// toolName is the path of a tool's name: tools[1].function.name.
 func toolName(c *llm.Call, t *llm.Tool) string {
 	path := ElementPath("tools", t.Index)
 	if t.Type == llm.Function {

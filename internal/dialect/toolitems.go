@@ -8,22 +8,22 @@ import (
 	"sluice/internal/splice"
 )
 
-// itemSuffix ends the types of items that are calls of tools.
+// itemSuffix ends the types of items that are tool calls.
 var itemSuffix = []byte(`_call"`)
 
-// maxContainers bounds the containers of a response that are told apart; further calls
-// count as a container each.
+// maxContainers is the maximum number of containers of a response that are distinguished.
+// Each further call counts as a separate container.
 const maxContainers = 16
 
-// output counts the calls of the provider's own tools in the output of a response:
+// output counts the calls of the provider's built-in tools in the output of a response:
 //
-//	{"type":"web_search_call","action":{"type":"search"}}   a search; opening a page and looking into it are none
-//	{"type":"file_search_call"}                             a search of files
-//	{"type":"code_interpreter_call","container_id":"cntr"}  a session of a container, once for all calls in it
-//	{"type":"shell_call","environment":{"container_id":"cntr"}}  the same; a shell of the caller's is none
+//	{"type":"web_search_call","action":{"type":"search"}}   a search; opening a page or searching inside it does not count
+//	{"type":"file_search_call"}                             a file search
+//	{"type":"code_interpreter_call","container_id":"cntr"}  a container session, counted once for all calls in it
+//	{"type":"shell_call","environment":{"container_id":"cntr"}}  the same; a shell of the caller does not count
 //
-// Nothing in it looks like a call in most outputs: these are not walked through. A number of
-// searches that the provider itself gives counts before the items.
+// Most outputs contain nothing that looks like a call and are not parsed. A number of searches
+// that the provider reports takes precedence over the items.
 // Source: https://platform.openai.com/docs/pricing, section built-in tools, read 2026-11.
 func (c *counts) output(raw []byte) {
 	if !bytes.Contains(raw, itemSuffix) {
@@ -60,8 +60,8 @@ func (c *counts) output(raw []byte) {
 	}
 }
 
-// isAmong reports whether a container is among those that were seen; nobody knows one
-// without a name.
+// isAmong reports whether a container was seen before. A container without a name never
+// counts as seen.
 func isAmong(seen [][]byte, container []byte) bool {
 	for _, s := range seen {
 		if len(container) > 0 && bytes.Equal(s, container) {
@@ -71,10 +71,10 @@ func isAmong(seen [][]byte, container []byte) bool {
 	return false
 }
 
-// readToolPricing takes what the tools of a response, which it repeats, say of their price:
+// readToolPricing reads the pricing details of the tools that a response repeats:
 //
-//	{"type":"web_search_preview"}                                                 a tool whose searches have one of their own
-//	{"type":"code_interpreter","container":{"type":"auto","memory_limit":"4g"}}   how large containers are
+//	{"type":"web_search_preview"}                                                 a tool whose searches have their own price
+//	{"type":"code_interpreter","container":{"type":"auto","memory_limit":"4g"}}   the size of containers
 //	{"type":"shell","environment":{"type":"container_auto","memory_limit":"4g"}}  the same
 //
 // Source: https://developers.openai.com/api/docs/pricing, read 2026-11.
@@ -89,16 +89,15 @@ func (c *counts) readToolPricing(tools []byte) {
 		case "shell":
 			c.u.CodeMemory = larger(c.u.CodeMemory, splice.Text(tool, "environment", "memory_limit"))
 		default:
-			c.preview = c.preview || strings.HasPrefix(typ, "web_search_preview") // some have a date behind
+			c.preview = c.preview || strings.HasPrefix(typ, "web_search_preview") // some have a date suffix
 		}
 	}
 }
 
-// ContainerMemories are the sizes of containers that have a price of their own, from the
-// smallest on.
+// ContainerMemories are the sizes of containers that have their own price, in ascending order.
 func ContainerMemories() []string { return []string{"4g", "16g", "64g"} }
 
-// larger is the larger of two sizes; what has no price of its own is the smallest.
+// larger is the larger of two sizes. A size without its own price counts as the smallest.
 func larger(a, b string) string {
 	all := ContainerMemories()
 	if slices.Index(all, b) > slices.Index(all, a) {

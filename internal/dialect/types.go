@@ -6,11 +6,11 @@ import (
 	"sluice/internal/splice"
 )
 
-// Kinds is a set of JSON types, one of which a value must have.
+// Kinds is a set of JSON types. A value must have one of them.
 type Kinds uint8
 
-// The JSON types. IsInteger takes numbers without a point and an exponent, IsNumber takes
-// these too; IsSchema is an object that is a JSON schema.
+// The JSON types. IsInteger accepts numbers without a decimal point or exponent; IsNumber
+// accepts all numbers. IsSchema is an object that is a JSON schema.
 const (
 	IsString Kinds = 1 << iota
 	IsInteger
@@ -21,12 +21,12 @@ const (
 	IsSchema
 )
 
-// kindNames are what the types are called: alone, and as elements of a list.
+// kindNames are the names of the types: of one value, and of the elements of a list.
 var kindNames = [...]struct{ one, many string }{
 	{"a string", "strings"}, {"an integer", "integers"}, {"a number", "numbers"}, {"true or false", "booleans"}, {"a list", "lists"}, {"an object", "objects"}, {"a JSON schema, an object", "JSON schemas"},
 }
 
-// Fit reports whether a raw value that is there and not null is of one of the types.
+// Fit reports whether a raw value that is present and not null has one of the types.
 func (k Kinds) Fit(raw []byte) bool {
 	switch raw[0] {
 	case '"':
@@ -41,7 +41,7 @@ func (k Kinds) Fit(raw []byte) bool {
 	return k&IsNumber != 0 || k&IsInteger != 0 && isIntegral(raw)
 }
 
-// isIntegral reports whether a raw number is written as a whole one.
+// isIntegral reports whether a raw number is written as an integer.
 func isIntegral(raw []byte) bool {
 	for _, c := range raw {
 		if (c < '0' || c > '9') && c != '-' {
@@ -51,30 +51,29 @@ func isIntegral(raw []byte) bool {
 	return true
 }
 
-// Refuse is the refusal of a value of none of the types: "stream must be true or false".
+// Refuse returns the error for a value with none of the types: "stream must be true or false".
 func (k Kinds) Refuse(path string) error { return Type{Kinds: k}.refuse(path) }
 
-// Type is what the value of a known member must be. It says nothing about which strings or
-// how large numbers are allowed: that is for the provider to say.
+// Type is the required type of a known member. It does not limit strings or the size of
+// numbers; the provider checks those.
 type Type struct {
 	Kinds   Kinds
-	Each    Kinds   // the elements, where it is a list, or the values, where it is an object; 0: anything
-	Members Members // the members that are known, where it is an object; nil: anything
+	Each    Kinds   // types of the elements of a list or of the values of an object; 0: anything
+	Members Members // known members of an object; nil: anything
 }
 
-// Members are the types of the members of an object that are known, by their names; others
-// may be anything. Null stands for a member that is not there. A table never changes once it
-// is in use.
+// Members are the types of the known members of an object, by name. Other members may be
+// anything. Null counts as an absent member. A table is immutable once it is in use.
 type Members map[string]Kinds
 
-// Fit reports whether a raw value is one that the member of that name may have.
+// Fit reports whether the member of that name may have the raw value.
 func (m Members) Fit(name string, raw []byte) bool {
 	allowed := m[name]
 	return allowed == 0 || splice.IsNull(raw) || allowed.Fit(raw)
 }
 
-// Check refuses a member whose value does not fit, with fault.InvalidParameter. At is where
-// the object stands in the caller's body.
+// Check rejects a member whose value does not fit, with fault.InvalidParameter. Path is the path
+// of the object in the caller's body.
 func (m Members) Check(name, path string, raw []byte) error {
 	if m.Fit(name, raw) {
 		return nil
@@ -82,16 +81,16 @@ func (m Members) Check(name, path string, raw []byte) error {
 	return m.Refuse(name, path)
 }
 
-// Refuse is the refusal of a value that does not fit.
+// Refuse returns the error for a value that does not fit.
 func (m Members) Refuse(name, path string) error { return m[name].Refuse(path + "." + name) }
 
-// Types are the members of a request that are known, by their paths in it: "stream",
-// "reasoning.effort". Others may be anything. A table never changes once it is in use.
+// Types are the types of the known members of a request, by path: "stream",
+// "reasoning.effort". Other members may be anything. A table is immutable once it is in use.
 type Types map[string]Type
 
-// Check refuses what stands at that path when it is not what it must be, with
-// fault.InvalidParameter. Null stands for a member that is not there. Nothing is allocated
-// for what is accepted.
+// Check rejects a value at that path that does not have its type, with
+// fault.InvalidParameter. Null counts as an absent member. Accepted values cause no
+// allocation.
 func (t Types) Check(path string, raw []byte) error {
 	allowed, known := t[path]
 	if !known || splice.IsNull(raw) {
@@ -151,7 +150,7 @@ func (t Type) refuse(path string) error {
 	return InvalidField(path, "must be "+strings.Join(kinds, " or "))
 }
 
-// first is the place of the first type of a set in kindNames.
+// first is the index in kindNames of the first type of a set.
 func (k Kinds) first() int {
 	i := 0
 	for k&(1<<i) == 0 {

@@ -10,15 +10,15 @@ import (
 	"sluice/internal/splice"
 )
 
-// Unframer turns what Bedrock streams of a model that it invokes natively, AWS messages
-// of {"bytes":"<base64 of an event>"}, into the server-sent events that are inside:
+// Unframer converts Bedrock's stream of a natively invoked model, AWS messages of
+// {"bytes":"<base64 of an event>"}, into the server-sent events inside:
 //
 //	event: message_start
 //	data: {"type":"message_start",…}
 //
-// The events keep their bytes, Amazon's metrics in the last one included. An event that
-// has no plain type goes without a name. An exception becomes the error event of the messages
-// surface. The zero value is ready; it belongs to one goroutine.
+// The events are copied unchanged, including Amazon's metrics in the last one. An event
+// without a plain type is sent without a name. An exception becomes the error event of the
+// messages surface. The zero value is ready; it belongs to one goroutine.
 // Source: contract/provider-transforms.md 3.6, 3.7.
 type Unframer struct {
 	frames FrameReader
@@ -28,8 +28,8 @@ type Unframer struct {
 
 var _ StreamTranscoder = (*Unframer)(nil)
 
-// Append appends the events that p completes. What is no such stream is
-// fault.UpstreamInvalid. Behind an exception nothing is read.
+// Append appends the events that p completes. Any other stream is fault.UpstreamInvalid.
+// After an exception, it ignores further messages.
 func (u *Unframer) Append(dst, p []byte) ([]byte, error) {
 	err := u.frames.Feed(p, func(f *Frame) (err error) {
 		if !u.failed {
@@ -40,7 +40,7 @@ func (u *Unframer) Append(dst, p []byte) ([]byte, error) {
 	return dst, err
 }
 
-// Close returns dst as it is; a stream that ends inside a message is
+// Close returns dst unchanged. A stream that ends inside a message is
 // fault.UpstreamInvalid.
 func (u *Unframer) Close(dst []byte) ([]byte, error) { return dst, u.frames.Close() }
 
@@ -61,15 +61,15 @@ func (u *Unframer) frame(dst []byte, f *Frame) ([]byte, error) {
 	from := len(dst)
 	dst = append(dst, u.event...)
 	for i := from; i < len(dst); i++ {
-		if dst[i] == '\n' || dst[i] == '\r' { // between tokens, where JSON takes a space as well
+		if dst[i] == '\n' || dst[i] == '\r' { // between tokens, where JSON accepts a space as well
 			dst[i] = ' '
 		}
 	}
 	return append(dst, "\n\n"...), nil
 }
 
-// Inner appends the event inside a message of InvokeModelWithResponseStream; nothing
-// for messages of other kinds. An event that is no JSON object is fault.UpstreamInvalid.
+// Inner appends the event inside a message of InvokeModelWithResponseStream, and nothing for
+// other kinds of messages. An event that is not a JSON object is fault.UpstreamInvalid.
 func (f *Frame) Inner(dst []byte) ([]byte, error) {
 	raw, ok := splice.Find(f.Payload, "bytes")
 	if !ok {
@@ -93,10 +93,10 @@ func (f *Frame) Inner(dst []byte) ([]byte, error) {
 type Exception struct {
 	Name    string // "throttlingException"
 	Message string // at most 1 KiB
-	Status  int    // that it has as an answer of its own: 429
+	Status  int    // HTTP status of the same error in a response: 429
 }
 
-// Exception reads the error that a message is; ok is false when it is an event.
+// Exception reads the error in a message. Ok is false if the message is an event.
 func (f *Frame) Exception() (e Exception, ok bool) {
 	if string(f.Type) != "exception" && string(f.Type) != "error" {
 		return e, false
@@ -118,7 +118,7 @@ func (f *Frame) Exception() (e Exception, ok bool) {
 	return e, true
 }
 
-// exceptions are Bedrock's errors, their statuses and their like on the messages
+// exceptions are Bedrock's errors with their statuses and their counterparts on the messages
 // surface.
 // Source: contract/provider-transforms.md 3.4;
 // https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html, read 2026-11.

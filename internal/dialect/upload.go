@@ -13,20 +13,20 @@ import (
 	"sluice/internal/wire"
 )
 
-// Upload is the form of an upload. The file stays where the form is spooled: nothing here
-// takes memory that grows with it.
+// Upload is the form of an upload. The file remains in the spooled form: no memory here grows
+// with the file.
 type Upload struct {
 	File    *splice.Part
 	Name    string   // of the file, without folders: "rows.jsonl"
-	Purpose string   // "batch"; empty when the form does not say
+	Purpose string   // "batch"; empty if the form has none
 	Dropped []string // names of further fields
 
 	form *splice.Form
 }
 
-// ReadUpload takes the form of an upload apart. A body that is no form is
-// fault.InvalidRequest, one without a file fault.InvalidParameter at file. The Upload
-// lives as long as the request.
+// ReadUpload parses the form of an upload. A body that is not a form is fault.InvalidRequest. A
+// form without a file is fault.InvalidParameter with Param file. The Upload is valid as long as
+// the request.
 func ReadUpload(r *Request) (*Upload, error) {
 	if r.Form == nil {
 		return nil, fault.New(fault.InvalidRequest, "the body must be a multipart form")
@@ -47,15 +47,16 @@ func ReadUpload(r *Request) (*Upload, error) {
 	return u, nil
 }
 
-// Content is the file as a body to send.
+// Content is the file as a request body.
 func (u *Upload) Content() wire.Payload { return u.form.Content(u.File) }
 
-// MaxLineBytes is the largest line of a file whose lines are read: 32 MiB, room for images in
-// base64.
+// MaxLineBytes is the maximum size of a line in a file that is read by lines: 32 MiB, enough
+// for images in base64.
 const MaxLineBytes = 32 << 20
 
-// EachLine calls each with every line of a file that is not blank, from 1 on; it is valid
-// during the call. Errors of each end it. A line over MaxLineBytes is fault.TooLarge.
+// EachLine calls each with every line of a file that is not blank. Lines count from 1. The line
+// is valid only during the call. An error of each ends it. A line over MaxLineBytes is
+// fault.TooLarge.
 func EachLine(file io.Reader, each func(n int, line []byte) error) error {
 	lines := bufio.NewScanner(file)
 	lines.Buffer(make([]byte, 0, 64<<10), MaxLineBytes)
@@ -74,9 +75,9 @@ func EachLine(file io.Reader, each func(n int, line []byte) error) error {
 	return lines.Err()
 }
 
-// Rewrite writes what each makes of every line of the file to w, with a line's end. A line
-// that is no JSON object is fault.InvalidParameter at file; so are errors of each, with
-// the number of the line before their text.
+// Rewrite writes the output of each for every line of the file to w, with a line end. A line that
+// is not a JSON object is fault.InvalidParameter at file. So is an error of each, with the line
+// number before its text.
 func (u *Upload) Rewrite(w io.Writer, each func(dst, line []byte) ([]byte, error)) error {
 	var out []byte
 	return EachLine(u.Content().Open(), func(n int, line []byte) (err error) {
@@ -91,7 +92,7 @@ func (u *Upload) Rewrite(w io.Writer, each func(dst, line []byte) ([]byte, error
 	})
 }
 
-// BadLine refuses a line of an uploaded file: "line 2 of the file has no body".
+// BadLine is the error for a line of an uploaded file: "line 2 of the file has no body".
 func BadLine(n int, err error) error {
 	text := err.Error()
 	var f *fault.Error

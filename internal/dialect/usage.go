@@ -7,10 +7,10 @@ import (
 	"sluice/internal/splice"
 )
 
-// Usage reads from a JSON reply what the call used and which model answered; both are
-// empty where the reply does not say. UsagePath is where else the provider puts its
-// usage object, for example "x_groq.usage", and may be empty. It looks at the body
-// once, needs no valid JSON and does not allocate but for the model's name.
+// Usage reads the usage and the model name from a JSON response. Both are empty if the
+// response does not contain them. UsagePath is an additional path of the provider's usage
+// object, for example "x_groq.usage", and may be empty. It reads the body once, does not
+// need valid JSON and allocates only the model name.
 func Usage(ep llm.Endpoint, body []byte, usagePath string) (u llm.Usage, model string) {
 	c := newCounts(ep)
 	raw := c.readResponse(ep, body, usagePath)
@@ -25,11 +25,11 @@ func UsageOf(ep llm.Endpoint, raw []byte) llm.Usage {
 	return c.usage()
 }
 
-// ReadResponse is ValidateResponse and, when that accepts the reply, Usage, in one pass. It
-// leaves the index of the reply in d for edits to come, where there is one: d.Indexes
-// tells.
+// ReadResponse combines ValidateResponse and, if that accepts the response, Usage in one pass.
+// It stores the index of the response in d for later edits, if there is one; d.Indexes
+// reports that.
 func ReadResponse(ep llm.Endpoint, body []byte, usagePath string, d *splice.Doc) (u llm.Usage, model string, err error) {
-	if splice.Scan(body, d) != nil { // of what repeats a name only the index is refused
+	if splice.Scan(body, d) != nil { // a repeated name only prevents the index
 		if err := ValidateResponse(ep, body); err != nil {
 			return llm.Usage{}, "", err
 		}
@@ -48,7 +48,7 @@ func ReadResponse(ep llm.Endpoint, body []byte, usagePath string, d *splice.Doc)
 	return c.usage(), model, nil
 }
 
-// readResponse reads a reply or an event and returns the raw name of the model.
+// readResponse reads a response or an event and returns the raw name of the model.
 func (c *counts) readResponse(ep llm.Endpoint, body []byte, usagePath string) (model []byte) {
 	for name, val := range splice.Members(body) {
 		if m := c.member(ep, name, val, usagePath); m != nil {
@@ -58,14 +58,14 @@ func (c *counts) readResponse(ep llm.Endpoint, body []byte, usagePath string) (m
 	return model
 }
 
-// member reads one member of a reply and returns the raw name of the model if it says
-// that.
+// member reads one member of a response. It returns the raw name of the model if the member
+// has it.
 func (c *counts) member(ep llm.Endpoint, name, val []byte, usagePath string) (model []byte) {
 	switch string(name) {
 	case `"model"`:
 		model = val
 		c.named(ep, val)
-	case `"usage"`, `"tool_usage"`: // what OpenAI's own tools used stands beside
+	case `"usage"`, `"tool_usage"`: // the usage of OpenAI's built-in tools is a separate member
 		c.read(val)
 	case `"service_tier"`:
 		c.tier(val)
@@ -79,12 +79,12 @@ func (c *counts) member(ep llm.Endpoint, name, val []byte, usagePath string) (mo
 		}
 	case `"response"`, `"message"`: // the events of the responses and messages surfaces
 		model = c.wrapped(ep, val)
-	case `"meta"`: // rerank as Cohere answers it
+	case `"meta"`: // rerank in Cohere's format
 		if ep == llm.Rerank || c.through {
 			billed, _ := splice.Find(val, "billed_units")
 			c.u.Reported = units(billed, &c.u) || c.u.Reported
 		}
-	case `"usage_info"`: // of documents, as Mistral answers
+	case `"usage_info"`: // of documents, in Mistral's format
 		if ep == llm.OCR {
 			c.read(val)
 		}
@@ -111,8 +111,8 @@ func (c *counts) member(ep llm.Endpoint, name, val []byte, usagePath string) (mo
 	return model
 }
 
-// inChoices reads the usage of a chunk whose provider has it there, as Moonshot had before
-// it knew stream_options: {"choices":[{"index":0,"delta":{},"usage":{…}}]}.
+// inChoices reads the usage of a chunk whose provider puts it in the choices, as Moonshot did
+// before it supported stream_options: {"choices":[{"index":0,"delta":{},"usage":{…}}]}.
 // Source: https://platform.moonshot.ai/docs/api/chat, read 2026-11.
 func (c *counts) inChoices(chunk []byte) {
 	list, _ := splice.Find(chunk, "choices")
@@ -122,13 +122,13 @@ func (c *counts) inChoices(chunk []byte) {
 	}
 }
 
-// wrapped reads the reply inside an event.
+// wrapped reads the response inside an event.
 func (c *counts) wrapped(ep llm.Endpoint, raw []byte) (model []byte) {
 	for name, val := range splice.Members(raw) {
 		switch string(name) {
 		case `"model"`:
 			model = val
-		case `"usage"`, `"tool_usage"`: // what OpenAI's own tools used stands beside
+		case `"usage"`, `"tool_usage"`: // the usage of OpenAI's built-in tools is a separate member
 			c.read(val)
 		case `"service_tier"`:
 			c.tier(val)
@@ -145,7 +145,7 @@ func (c *counts) wrapped(ep llm.Endpoint, raw []byte) (model []byte) {
 	return model
 }
 
-// duration takes the length of the audio when the usage did not give the billed one.
+// duration reads the length of the audio if the usage did not report the billed one.
 func (c *counts) duration(raw []byte) {
 	if c.u.AudioSeconds == 0 && seconds(raw, &c.u.AudioSeconds) {
 		c.u.Reported = true

@@ -6,31 +6,31 @@ import (
 	"sluice/internal/llm"
 )
 
-// How much a Sieve keeps: of one member, and of all.
+// Limits of a UsageScanner, in bytes: for one member, and for all.
 const (
 	sieveMember = 64 << 10
 	sieveAll    = 256 << 10
 )
 
-// sieved are the members that may say what a call used, beside its answer.
+// sieved are the members that may contain usage, apart from the output.
 var sieved = map[string]bool{
 	`"type"`: true, `"model"`: true, `"usage"`: true, `"tool_usage"`: true, `"service_tier"`: true, `"response"`: true, `"message"`: true,
 	`"meta"`: true, `"usage_info"`: true, `"duration"`: true, `"usageMetadata"`: true, `"amazon-bedrock-invocationMetrics"`: true, `"modelVersion"`: true, `"candidates"`: true, `"prompt_eval_count"`: true, `"eval_count"`: true,
 }
 
-// UsageScanner finds in a JSON reply what the call used while the reply passes by in pieces, of
-// whatever size it is: it keeps the members of its top level that may say that, and nothing of
-// what is larger than 64 KiB. The zero value is ready. It belongs to one goroutine.
+// UsageScanner finds the usage in a JSON response of any size that arrives in fragments. It stores
+// the top-level members that may contain usage, and no member over 64 KiB. The zero value is ready.
+// It belongs to one goroutine.
 type UsageScanner struct {
 	depth   int
-	text    bool   // inside a text
-	escaped bool   // behind a backslash in it
-	member  []byte // that is under way
-	large   bool   // it is larger than what is kept
+	text    bool   // inside a string
+	escaped bool   // after a backslash in it
+	member  []byte // the incomplete member
+	large   bool   // the member is too large to store
 	found   []byte // `{"model":"m","usage":{…}`
 }
 
-// Feed takes the next piece.
+// Feed reads the next fragment.
 func (s *UsageScanner) Feed(p []byte) {
 	from := 0
 	for i := 0; i < len(p); i++ {
@@ -62,8 +62,8 @@ func (s *UsageScanner) Feed(p []byte) {
 	s.take(p[min(from, len(p)):])
 }
 
-// skipString goes on in a text, and returns where it ends or something has to be looked at, at
-// the latest at the last byte.
+// skipString continues inside a string. It returns the position of the closing quote, a backslash,
+// an escaped character or the last byte, whichever is first.
 func (s *UsageScanner) skipString(p []byte, i int) int {
 	if s.escaped {
 		s.escaped = false
@@ -85,14 +85,14 @@ func (s *UsageScanner) skipString(p []byte, i int) int {
 	return i + end
 }
 
-// take keeps a part of the member under way.
+// take appends to the incomplete member.
 func (s *UsageScanner) take(b []byte) {
 	if s.large = s.large || len(s.member)+len(b) > sieveMember; !s.large {
 		s.member = append(s.member, b...)
 	}
 }
 
-// end keeps a member that is whole, if it may say what is looked for.
+// end stores a complete member if it may contain usage.
 func (s *UsageScanner) end() {
 	if !s.large && len(s.found)+len(s.member) < sieveAll {
 		before := len(s.found)
@@ -116,7 +116,7 @@ func nameOf(member []byte) string {
 	return string(bytes.TrimSpace(name))
 }
 
-// Usage is what the reply says, as far as it came: see the function of that name.
+// Usage is the usage of the part of the response that arrived: see the function Usage.
 func (s *UsageScanner) Usage(ep llm.Endpoint) (u llm.Usage, model string) {
 	return Usage(ep, append(s.found, '}'), "")
 }

@@ -7,12 +7,12 @@ import (
 	"sluice/internal/splice"
 )
 
-// maxUserBytes is how long the name of a caller's user may be at all providers in the manner of
-// OpenAI. Coding agents send longer ones, for Anthropic takes 256.
+// maxUserBytes is the maximum length of a user name at all providers with OpenAI's shape. Coding
+// agents send longer names, because Anthropic accepts 256.
 const maxUserBytes = 64
 
-// User is the raw name of a caller's user for such providers: a longer one is its SHA-256 in 64
-// hexadecimal digits, the same for the same user.
+// User is the raw name of a caller's user for such providers. A longer name becomes its SHA-256 in 64
+// hexadecimal digits, so the same user has the same name.
 func User(raw []byte) []byte {
 	name, ok := splice.Unquote(raw)
 	if !ok || len(name) <= maxUserBytes {

@@ -1,5 +1,5 @@
-// Package ai21 is the shape that AI21's Jurassic-2 models speak. They know texts alone
-// and have no streams.
+// Package ai21 implements the dialect of AI21's Jurassic-2 models. They support text only
+// and do not stream. Start reading at Dialect.
 package ai21
 
 import (
@@ -8,7 +8,7 @@ import (
 	"sluice/internal/splice"
 )
 
-// Dialect returns the shape.
+// Dialect returns the dialect for AI21.
 // Source: contract/provider-transforms.md 7.6.
 func Dialect() *dialect.Dialect {
 	return &dialect.Dialect{
@@ -18,13 +18,13 @@ func Dialect() *dialect.Dialect {
 	}
 }
 
-// params are the fields that chat and complete have.
+// params lists the fields that chat and complete share.
 var params = []dialect.Rename{
 	{Path: "n", To: "numResults"}, {Path: "temperature", To: "temperature"}, {Path: "top_p", To: "topP"}, {Path: "top_k", To: "topKReturn"},
 	{Path: "minTokens", To: "minTokens"},
 }
 
-// penalties stand in objects of their own: {"scale":0.5}.
+// penalties lists the parameters that AI21 wraps in an object: {"scale":0.5}.
 var penalties = []dialect.Rename{{Path: "presence_penalty", To: "presencePenalty"}, {Path: "frequency_penalty", To: "frequencyPenalty"}}
 
 func writeParams(w *dialect.JSON, t *llm.FieldTracker) {
@@ -53,7 +53,7 @@ func finishOf(raw []byte) (f llm.Finish, name string) {
 	return llm.FinishStop, name
 }
 
-// idOf reads the id of an answer, a string or a number.
+// idOf returns the id of a response, which is a string or a number.
 func idOf(body []byte) string {
 	raw, ok := splice.Find(body, "id")
 	if s, quoted := splice.Unquote(raw); quoted || !ok || string(raw) == "null" {

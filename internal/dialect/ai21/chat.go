@@ -10,14 +10,14 @@ import (
 	"sluice/internal/splice"
 )
 
-// chat is /{model}/chat.
+// chat implements /{model}/chat.
 // Source: https://docs.ai21.com/reference/j2-chat-api, read 2026-11.
 type chat struct{}
 
 var _ dialect.Upstream = chat{}
 
-// EncodeCall makes a request to /{model}/chat. What the system says, wherever it says
-// it, stands before the conversation.
+// EncodeCall builds a request to /{model}/chat. All system messages, wherever they are in the
+// call, go before the conversation.
 func (chat) EncodeCall(_ context.Context, c *llm.Call, _ *dialect.Target) (*dialect.Outgoing, error) {
 	t := llm.NewTally(c)
 	var w dialect.JSON
@@ -81,7 +81,7 @@ func (chat) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
 	return r, nil
 }
 
-// NewDecoder makes a decoder of what is no stream.
+// NewDecoder returns a decoder for a response that is not a stream.
 func (c chat) NewDecoder(incoming *dialect.Incoming) dialect.EventDecoder {
 	return dialect.BufferedDecoder(incoming, c)
 }

@@ -8,13 +8,13 @@ import (
 	"sluice/internal/splice"
 )
 
-// complete is /{model}/complete.
+// complete implements /{model}/complete.
 // Source: https://docs.ai21.com/docs/j2-complete-api-ref, read 2026-11.
 type complete struct{}
 
 var _ dialect.OpenAIEndpoint = complete{}
 
-// EncodeRequest makes a request to /{model}/complete.
+// EncodeRequest builds a request to /{model}/complete.
 func (complete) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
 	t := dialect.Fields(r.Body)
 	prompt, err := dialect.Prompt(t)
@@ -30,7 +30,7 @@ func (complete) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.
 }
 
 // TranslateResponse reads {"id":…,"prompt":{"tokens":[…]},"completions":[{"data":{"text":…,
-// "tokens":[…]},"finishReason":{…}}]}. The tokens are listed, not counted.
+// "tokens":[…]},"finishReason":{…}}]}. AI21 lists the tokens and does not count them.
 func (complete) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	c := dialect.Completion{ID: idOf(incoming.Body), Created: incoming.Created, Model: incoming.To.Model}
 	c.Usage.InputTokens, c.Usage.Reported = tokens(incoming.Body, "prompt", "tokens")
@@ -50,7 +50,7 @@ func (complete) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response
 	return c.BuildResponse(incoming.To.Stream), nil
 }
 
-// tokens counts a list of tokens.
+// tokens returns the number of tokens in a list.
 func tokens(raw []byte, path ...string) (n int64, ok bool) {
 	list, ok := splice.Find(raw, path...)
 	for range splice.Elements(list) {

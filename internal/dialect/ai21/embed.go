@@ -8,13 +8,13 @@ import (
 	"sluice/internal/splice"
 )
 
-// embed is /embed.
+// embed implements /embed.
 // Source: contract/provider-transforms.md 7.6.
 type embed struct{}
 
 var _ dialect.OpenAIEndpoint = embed{}
 
-// EncodeRequest makes {"texts":["a","b"]}.
+// EncodeRequest builds {"texts":["a","b"]}.
 func (embed) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
 	return dialect.EncodeTexts(r, "texts", dialect.Rename{Path: "type", To: "type"})
 }

@@ -1,4 +1,4 @@
-// Package all lists the dialects of the program.
+// Package all lists every dialect of the program. Start reading at List.
 package all
 
 import (

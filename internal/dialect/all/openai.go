@@ -7,8 +7,8 @@ import (
 	"sluice/internal/llm"
 )
 
-// openAI is OpenAI's shape with both of its conversations: chat completions, and
-// responses, which are a shape of their own.
+// openAI returns the OpenAI dialect with both of its conversation endpoints: chat completions,
+// and responses, which have a format of their own.
 func openAI() *dialect.Dialect {
 	d := openai.Dialect()
 	d.Clients[llm.CreateModelResponse] = responses.Client()

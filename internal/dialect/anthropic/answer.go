@@ -9,9 +9,9 @@ import (
 	"sluice/internal/splice"
 )
 
-// EncodeResponse writes a message: the first choice, because a message has no others.
-// Recordings, which it cannot hold either, are left out; pictures are for callers who are not
-// strict, as blocks in the form of a request's.
+// EncodeResponse writes a message. It contains the first choice only, because a message has one
+// choice. Audio is left out, because a message cannot contain it. Images are written only for
+// callers who are not strict, as blocks in the format of a request.
 // Source: contract/provider-transforms.md 9.2.
 func (messages) EncodeResponse(dst []byte, r *llm.Response, a *dialect.ResponseContext) []byte {
 	var c llm.Choice
@@ -34,7 +34,7 @@ func (messages) EncodeResponse(dst []byte, r *llm.Response, a *dialect.ResponseC
 	return w.B
 }
 
-// messageID is the id of a message: the provider's when it is one of Anthropic's.
+// messageID returns the id of a message: the provider's id when it is one of Anthropic's.
 func messageID(id string, a *dialect.ResponseContext) string {
 	if strings.HasPrefix(id, "msg_") {
 		return id
@@ -59,8 +59,8 @@ func writeStop(w *dialect.JSON, e *ended) {
 	}
 }
 
-// nativeExtras are extras that the shape itself knows, so that strict callers get them
-// too.
+// nativeExtras lists extra members that belong to the Messages API, so that strict callers
+// get them too.
 var nativeExtras = map[string]bool{"container": true, "context_management": true, "stop_details": true, "diagnostics": true}
 
 func writeExtra(w *dialect.JSON, list []llm.Param, strict bool) {
@@ -121,7 +121,7 @@ func writeBlock(w *dialect.JSON, p *llm.Part, strict bool) {
 	w.Close('}')
 }
 
-// writeImageBlock writes a picture that a model drew.
+// writeImageBlock writes an image that a model generated.
 func writeImageBlock(w *dialect.JSON, m *llm.Media) {
 	w.Open('{')
 	w.Str("type", "image")
@@ -138,7 +138,7 @@ func writeImageBlock(w *dialect.JSON, m *llm.Media) {
 	w.Close('}')
 }
 
-// input is the arguments of a call, an empty object when they are none.
+// input returns the arguments of a call, or an empty object when there are none.
 func input(arguments string) []byte {
 	if b := []byte(strings.TrimSpace(arguments)); splice.Valid(b) {
 		return b

@@ -1,7 +1,6 @@
-// Package anthropic is the shape of Anthropic's Messages API, from both sides: callers
-// of /messages are read and answered in it, and Claude is asked in it wherever it is
-// served. Text completions, batches and files of the provider are put into OpenAI's
-// shape here too.
+// Package anthropic implements the dialect of Anthropic's Messages API in both directions: for
+// callers of /messages, and for providers that serve Claude. It also translates the provider's
+// text completions, batches and files into OpenAI's format. Start reading at Dialect.
 package anthropic
 
 import (
@@ -10,15 +9,15 @@ import (
 	"sluice/internal/splice"
 )
 
-// shapeName is what this package calls its own form in llm.Part.Shape and
-// llm.Tool.Shape; chatShape is what package openai calls the form of chat completions.
+// shapeName is the name of this package's format in llm.Part.Shape and llm.Tool.Shape.
+// chatShape is the name that package openai uses for the format of chat completions.
 const (
 	shapeName = "anthropic"
 	chatShape = "openai"
 )
 
-// Dialect is the shape. Callers who count tokens reach a provider that speaks it in
-// their own words.
+// Dialect returns the dialect. Token-count requests are forwarded in the caller's own format to
+// a provider with this dialect.
 func Dialect() *dialect.Dialect {
 	return &dialect.Dialect{
 		Name:      shapeName,
@@ -28,7 +27,7 @@ func Dialect() *dialect.Dialect {
 	}
 }
 
-// messages is the shape of POST /v1/messages, from both sides.
+// messages implements POST /v1/messages, for callers and for upstreams.
 // Source: https://platform.claude.com/docs/en/api/messages/create, read 2026-11;
 // contract/provider-transforms.md 2 and 9.
 type messages struct{}
@@ -38,7 +37,7 @@ var (
 	_ dialect.Upstream = messages{}
 )
 
-// plainName is a name of splice.Members without quotes and escapes.
+// plainName returns a name of splice.Members without quotes and escapes.
 func plainName(raw []byte) string {
 	s, _ := splice.Unquote(raw)
 	return s

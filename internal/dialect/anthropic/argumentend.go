@@ -2,14 +2,14 @@ package anthropic
 
 import "math"
 
-// argumentEnd follows the arguments of a call while they come, each byte once, and knows when
-// their object is whole. It does not look whether what stands in it is JSON.
+// argumentEnd scans the arguments of a call as they arrive, each byte once, and detects when
+// their object is complete. It does not check that the content is valid JSON.
 type argumentEnd struct {
 	complete bool
 	begun    bool
-	depth    int  // brackets that are open; noObject where nothing can make them whole
-	text     bool // in a string
-	escaped  bool // behind a backslash in it
+	depth    int  // number of open brackets; noObject if nothing can complete them
+	text     bool // inside a string
+	escaped  bool // after a backslash in a string
 }
 
 const noObject = math.MaxInt

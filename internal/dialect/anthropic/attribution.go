@@ -7,15 +7,14 @@ import (
 	"sluice/internal/llm"
 )
 
-// attribution begins a line that Claude's coding agents put before their instructions, for
-// Anthropic's accounts: "x-anthropic-billing-header: cc_version=2.1.117.48f;
-// cc_entrypoint=cli; cch=71fea;". It is none of the model's business, and of many versions
-// no two calls have the same: a provider that keeps the beginning of a prompt would find
-// another one in each.
+// attribution is the prefix of a line that Claude's coding agents write before their
+// instructions, for Anthropic's accounts: "x-anthropic-billing-header: cc_version=2.1.117.48f;
+// cc_entrypoint=cli; cch=71fea;". The line is not meant for the model. In many agent versions it
+// differs with every call, so a provider that caches prompt prefixes would never find a match.
 // Source: github.com/anthropics/claude-code/issues/68900, 2026-06-16.
 const attribution = "x-anthropic-billing-header:"
 
-// unattributed are instructions without that line; nothing stays of a text that has no other.
+// unattributed returns the instructions without that line. It omits a text that has no other line.
 func unattributed(parts []llm.Part) []llm.Part {
 	remaining := parts[:0]
 	for _, p := range parts {

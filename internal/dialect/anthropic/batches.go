@@ -9,17 +9,17 @@ import (
 	"sluice/internal/splice"
 )
 
-// createBatch begins a batch. Its requests stand in the call, each with params in the
-// shape of messages.
+// createBatch creates a batch. The call contains the batch's requests, each with params in the
+// format of messages.
 // Source: https://platform.claude.com/docs/en/api/messages/batches/create, read 2026-11;
 // contract/provider-transforms.md 2.8.
 type createBatch struct{ batches }
 
-// batches are a message batch and the list of them.
+// batches implements retrieval, listing and cancellation of message batches.
 type batches struct{}
 
-// output is the file of results of a batch that has ended: a line for each request, as
-// the provider wrote it.
+// output is the result file of a batch that has ended: one line for each request, as the
+// provider wrote it.
 type output struct{ dialect.PassthroughCodec }
 
 var (
@@ -28,7 +28,7 @@ var (
 	_ dialect.FileStreamer   = output{}
 )
 
-// EncodeRequest makes a request for a batch.
+// EncodeRequest builds a request that creates a batch.
 func (createBatch) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
 	t := dialect.Fields(r.Body)
 	requests, ok := t.Consume("requests")
@@ -36,7 +36,7 @@ func (createBatch) EncodeRequest(_ context.Context, r *dialect.Request, _ *diale
 		return nil, dialect.InvalidField("requests", `is required: this provider does not read batch requests from a file; send them in the call, [{"custom_id":"1","params":{…}}]`)
 	}
 	if raw, _ := t.Peek("completion_window"); string(raw) == `"24h"` {
-		t.Consume("completion_window") // it takes no longer
+		t.Consume("completion_window") // Anthropic's batches take at most 24 hours
 	}
 	var w dialect.JSON
 	w.Open('{')
@@ -51,7 +51,7 @@ func (createBatch) EncodeRequest(_ context.Context, r *dialect.Request, _ *diale
 	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
 
-// EncodeRequest says nothing but which page of the list it shall be.
+// EncodeRequest sets only the query that selects a page of the list.
 func (batches) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
 	out := &dialect.Outgoing{}
 	if r.Endpoint == llm.ListBatches {
@@ -60,7 +60,7 @@ func (batches) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.T
 	return out, nil
 }
 
-// TranslateResponse reads a batch, or the list of them.
+// TranslateResponse reads a batch or a list of batches.
 func (batches) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	var w dialect.JSON
 	if incoming.Sent.Endpoint == llm.ListBatches {
@@ -77,7 +77,7 @@ func (batches) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response,
 	return &dialect.Response{Body: w.B}, nil
 }
 
-// writeBatch writes a batch in OpenAI's shape.
+// writeBatch writes a batch in OpenAI's format.
 // Source: contract/provider-transforms.md 2.8 and 12.
 func writeBatch(w *dialect.JSON, raw []byte) {
 	counts := found(raw, "request_counts")
@@ -127,8 +127,8 @@ func countOf(counts []byte, name string) int64 {
 	return n
 }
 
-// batchStatus is OpenAI's word for the state of a batch; how one has ended is told by
-// its counts. A state that nobody knows is passed on.
+// batchStatus returns OpenAI's name for the state of a batch. The request counts determine how
+// an ended batch ended. An unknown state is returned unchanged.
 func batchStatus(status string, counts []byte) string {
 	switch {
 	case status == "canceling":
@@ -143,7 +143,7 @@ func batchStatus(status string, counts []byte) string {
 	return "completed"
 }
 
-// EncodeRequest says nothing: the address says it all.
+// EncodeRequest returns an empty request: the address identifies the file.
 func (output) EncodeRequest(context.Context, *dialect.Request, *dialect.Target) (*dialect.Outgoing, error) {
 	return &dialect.Outgoing{}, nil
 }

@@ -7,8 +7,8 @@ import (
 	"sluice/internal/llm"
 )
 
-// block writes a part as a block. Thoughts without a signature of Claude's, which Anthropic
-// would not believe, and what belongs to other providers are left out.
+// block writes a part as a block. It drops reasoning without a signature from Claude, which
+// Anthropic would reject, and parts that belong to other providers.
 // Source: contract/provider-transforms.md 2.1, 2.2, 9.1.
 func (w *callWriter) block(m *llm.Message, p *llm.Part) error {
 	switch p.Kind {
@@ -37,7 +37,7 @@ func (w *callWriter) block(m *llm.Message, p *llm.Part) error {
 	return nil
 }
 
-// writeReasoning writes what Claude thought before, in words or sealed.
+// writeReasoning writes Claude's earlier reasoning, as text or redacted.
 func (w *callWriter) writeReasoning(m *llm.Message, p *llm.Part) {
 	switch {
 	case !dialect.IsClaudeReasoning(p):
@@ -59,7 +59,7 @@ func (w *callWriter) open(typ string) {
 	w.Str("type", typ)
 }
 
-// shut ends a block with its mark and what else a caller who speaks the shape says.
+// shut ends a block with its cache mark and, for native callers, its extra members.
 func (w *callWriter) shut(p *llm.Part) {
 	w.cache(p.Cache)
 	if w.native() {
@@ -70,7 +70,7 @@ func (w *callWriter) shut(p *llm.Part) {
 	w.Close('}')
 }
 
-// text writes a text. Blank ones, which Anthropic refuses, say nothing.
+// text writes a text block. It omits blank texts, which Anthropic rejects.
 func (w *callWriter) text(m *llm.Message, p *llm.Part) {
 	if len(p.Citations) > 0 && p.Shape != shapeName {
 		w.t.Drop(w.c.Path(m, p.Index) + ".citations")
@@ -109,8 +109,8 @@ func (w *callWriter) call(m *llm.Message, p *llm.Part) error {
 	return nil
 }
 
-// callID is the id of a call in the letters that Anthropic allows; other providers'
-// ids may have more, for example "functions.get_weather:0".
+// callID returns the id of a call with every character that Anthropic does not allow replaced by
+// "_". Ids of other providers may have such characters, for example "functions.get_weather:0".
 func callID(id string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
@@ -120,10 +120,10 @@ func callID(id string) string {
 	}, id)
 }
 
-// result writes what a call came to, a plain text as a string.
+// result writes the result of a call. Plain text is written as a string.
 func (w *callWriter) result(m *llm.Message, p *llm.Part) error {
 	r := p.Result
-	if r.ID == "" { // the functions of old have none
+	if r.ID == "" { // results of the deprecated function calls have no id
 		return dialect.InvalidField(w.c.Path(m, p.Index), "contains a tool result without a call id, which this provider requires")
 	}
 	w.open("tool_result")
@@ -148,7 +148,7 @@ func (w *callWriter) result(m *llm.Message, p *llm.Part) error {
 	return nil
 }
 
-// inner writes a part of a result; its place is that of the result.
+// inner writes a part of a result. The path of the part is that of the result.
 func (w *callWriter) inner(m *llm.Message, index int, p *llm.Part) error {
 	known, _ := dialect.ResultPart(w.t, w.c, m, index, shapeName, p)
 	q := *known

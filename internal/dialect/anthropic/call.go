@@ -17,7 +17,7 @@ func (messages) DecodeCall(body []byte) (*llm.Call, error) {
 		if splice.IsNull(val) {
 			continue
 		}
-		if name == "messages" { // behind the system, wherever it stands
+		if name == "messages" { // read after the system, wherever it is in the body
 			rawMessages = val
 			continue
 		}
@@ -38,11 +38,11 @@ func (messages) DecodeCall(body []byte) (*llm.Call, error) {
 // callReader fills a Call from the fields of a request, in any order.
 type callReader struct {
 	c     *llm.Call
-	names map[string]string // ids of the calls so far and their tools
+	names map[string]string // tool names of the calls so far, by call id
 }
 
-// hubNames are the fields that the hub knows by another name, or under their own as
-// everything that is not listed.
+// hubNames maps request fields to the hub's names for them. A field that is not listed has
+// the same name in the hub.
 var hubNames = map[string]string{"max_tokens": llm.MaxTokens, "stop_sequences": llm.Stop, "thinking": llm.Thinking}
 
 func (r *callReader) field(name string, val []byte) (err error) {
@@ -62,7 +62,7 @@ func (r *callReader) field(name string, val []byte) (err error) {
 		r.readObjectParams(name, val, map[string]string{"user_id": llm.User})
 	case "output_config":
 		err = r.output(val)
-	case "output_format": // the first form of output_config.format
+	case "output_format": // the earlier form of output_config.format
 		c.Format, err = readFormat(val, name)
 	case "stream":
 		c.Stream = string(val) == "true"
@@ -76,8 +76,8 @@ func (r *callReader) param(name, from string, raw []byte) {
 	r.c.Params = append(r.c.Params, llm.Param{Name: name, From: from, Raw: raw})
 }
 
-// readObjectParams makes a parameter of each member of an object: "metadata.user_id". Those that
-// the hub has no word for keep their whole path as name.
+// readObjectParams makes a parameter of each member of an object: "metadata.user_id". Members
+// that known does not list get their complete path as name.
 func (r *callReader) readObjectParams(name string, raw []byte, known map[string]string) {
 	for key, val := range splice.Members(raw) {
 		from := name + "." + plainName(key)
@@ -87,7 +87,7 @@ func (r *callReader) readObjectParams(name string, raw []byte, known map[string]
 	}
 }
 
-// output reads how the answer shall be: {"effort":"high","format":{…}}.
+// output reads the requirements for the response: {"effort":"high","format":{…}}.
 func (r *callReader) output(raw []byte) (err error) {
 	for key, val := range splice.Members(raw) {
 		if splice.IsNull(val) {
@@ -123,7 +123,7 @@ func readFormat(raw []byte, path string) (*llm.Format, error) {
 	return &llm.Format{Type: "json_schema", Schema: schema, From: path}, nil
 }
 
-// system reads the instructions, a text or a list of texts.
+// system reads the instructions, a string or a list of text blocks.
 func (r *callReader) system(raw []byte) error {
 	m := llm.Message{Role: llm.RoleSystem, Index: -1}
 	parts, err := r.content(&m, raw, "system")

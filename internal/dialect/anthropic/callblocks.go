@@ -6,8 +6,8 @@ import (
 	"sluice/internal/splice"
 )
 
-// block reads one block of a content. What only Anthropic knows, for example the calls
-// of its own tools and their results, stays as it is.
+// block reads one block of a content. Blocks that only Anthropic supports, for example calls of
+// its built-in tools and their results, remain unchanged.
 func (r *callReader) block(m *llm.Message, raw []byte, path string) (p llm.Part, err error) {
 	if !isObject(raw) {
 		return p, dialect.InvalidField(path, "must be an object")
@@ -48,8 +48,8 @@ func (r *callReader) block(m *llm.Message, raw []byte, path string) (p llm.Part,
 	return p, err
 }
 
-// fill reads the members of a block: the mark of the cache, what take knows, and all
-// else as Extra.
+// fill reads the members of a block: the cache mark, the members that take recognizes, and all
+// others as Extra.
 func fill(p *llm.Part, raw []byte, path string, kind llm.PartKind, take func(name string, val []byte) (known bool, err error)) error {
 	p.Kind = kind
 	for key, val := range splice.Members(raw) {
@@ -75,7 +75,7 @@ func fill(p *llm.Part, raw []byte, path string, kind llm.PartKind, take func(nam
 	return nil
 }
 
-// texts takes members that are texts.
+// texts returns a function for fill that stores string members in to.
 func texts(to map[string]*string) func(name string, val []byte) (bool, error) {
 	return func(name string, val []byte) (bool, error) {
 		dst, known := to[name]
@@ -119,7 +119,7 @@ func (r *callReader) call(p *llm.Part, raw []byte, path string) error {
 	return nil
 }
 
-// result reads what a call came to.
+// result reads the result of a call.
 func (r *callReader) result(m *llm.Message, p *llm.Part, raw []byte, path string) error {
 	res := &llm.ToolResult{}
 	p.Result = res

@@ -9,7 +9,7 @@ import (
 	"sluice/internal/splice"
 )
 
-// mediaBlock reads an image or a document. The title of a document is its name.
+// mediaBlock reads an image or a document. The title of a document becomes its name.
 func mediaBlock(p *llm.Part, raw []byte, path, typ string) error {
 	p.Media = &llm.Media{}
 	kind := llm.ImagePart
@@ -83,8 +83,8 @@ func inlined(m *llm.Media, source []byte, path string) error {
 	return nil
 }
 
-// chunks reads a document that comes in pieces, so that each can be cited. Others know
-// the text alone; one with pictures stays as it is.
+// chunks reads a document that is split into blocks so that each can be cited. Other providers
+// get the text only. A document with other blocks than text remains unchanged.
 func chunks(p *llm.Part, raw, source []byte, path string) error {
 	content := found(source, "content")
 	unquoted, ok := splice.Unquote(content)

@@ -23,8 +23,8 @@ func (r *callReader) messages(raw []byte) error {
 	return nil
 }
 
-// message reads a turn. What tools came to stands in turns of the user: it becomes a
-// message of its own before the rest of the turn.
+// message reads a turn. Tool results are part of user turns. They become a separate message
+// before the rest of the turn.
 // Source: contract/provider-transforms.md 9.1.
 func (r *callReader) message(raw []byte, i int) error {
 	path := dialect.ElementPath("messages", i)
@@ -81,7 +81,7 @@ func appendExtra(list []llm.Param, path, name string, raw []byte) []llm.Param {
 	return append(list, llm.Param{Name: name, From: path + "." + name, Raw: raw})
 }
 
-// content reads a text or a list of blocks; nothing for none.
+// content reads a string or a list of blocks. A missing or null content is an error.
 func (r *callReader) content(m *llm.Message, raw []byte, path string) ([]llm.Part, error) {
 	if text, ok := splice.Unquote(raw); ok {
 		return []llm.Part{{Kind: llm.TextPart, Index: -1, Text: text}}, nil

@@ -17,8 +17,8 @@ func (r *callReader) tools(raw []byte) error {
 	return nil
 }
 
-// readTool reads a tool that the caller runs, which has no type or "custom", or one
-// that Anthropic has defined: {"type":"web_search_20250305","name":"web_search"}.
+// readTool reads a tool that the caller runs, which has no type or "custom", or a tool that
+// Anthropic defines: {"type":"web_search_20250305","name":"web_search"}.
 func readTool(raw []byte, i int) (t llm.Tool, err error) {
 	path := dialect.ElementPath("tools", i)
 	t = llm.Tool{Index: i, Raw: raw, Shape: shapeName, Type: llm.Function}
@@ -56,7 +56,7 @@ func readTool(raw []byte, i int) (t llm.Tool, err error) {
 	return t, nil
 }
 
-// modes are the hub's words for the choice of a tool.
+// modes maps Anthropic's tool choices to the hub's.
 var modes = map[string]string{"auto": "auto", "any": "required", "none": "none", "tool": "tool"}
 
 // choice reads {"type":"tool","name":"x","disable_parallel_tool_use":true}.

@@ -2,9 +2,9 @@ package anthropic
 
 import "sluice/internal/dialect"
 
-// callTypes are the members of a request beside messages and system; toolMembers are those
-// of a tool that the caller runs, and blockMembers those of a block beside what it holds.
-// Newer members than these go by unlooked at.
+// callTypes lists the types of the members of a request, except messages and system.
+// toolMembers lists those of a tool that the caller runs, and blockMembers those of a block,
+// except its content. Members that are not listed are not checked.
 // Source: https://platform.claude.com/docs/en/api/messages/create, read 2026-11.
 var (
 	callTypes = dialect.Types{

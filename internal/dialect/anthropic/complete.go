@@ -10,14 +10,14 @@ import (
 	"sluice/internal/splice"
 )
 
-// complete is /v1/complete, which goes on from a text.
+// complete implements /v1/complete, which continues a text.
 // Source: https://platform.claude.com/docs/en/api/completions/create, read 2026-11;
 // contract/provider-transforms.md 2.7.
 type complete struct{}
 
 var _ dialect.Streamer = complete{}
 
-// EncodeRequest makes a request for a completion.
+// EncodeRequest builds a request for a completion.
 func (complete) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	t := dialect.Fields(r.Body)
 	prompt, err := dialect.Prompt(t)
@@ -65,25 +65,25 @@ func completionID(raw []byte) string {
 	return cmp.Or(splice.Text(raw, "log_id"), splice.Text(raw, "id"))
 }
 
-// NewStream makes what turns a streamed completion into OpenAI's.
+// NewStream returns a translator from a streamed completion to OpenAI's format.
 func (complete) NewStream(incoming *dialect.Incoming) dialect.StreamTranscoder {
 	return dialect.CompletionStream(incoming, &completions{})
 }
 
-// completions reads the events of one completion: pieces of text, the last of which
-// says why it ended.
+// completions reads the events of one completion. Each event contains a text delta. The last
+// event contains the reason for the end.
 type completions struct {
 	events  dialect.EventReader
 	started bool
 	ended   bool
 }
 
-// Feed reads what came.
+// Feed reads a chunk of the stream.
 func (d *completions) Feed(p []byte, emit func(*llm.Event)) error {
 	return d.events.Feed(p, func(_, data []byte) error { return d.event(data, emit) })
 }
 
-// Close ends the stream. One without a reason to end was cut.
+// Close ends the stream. A stream without a stop reason was cut off.
 func (d *completions) Close(emit func(*llm.Event)) error {
 	return d.events.Close(func(_, data []byte) error { return d.event(data, emit) })
 }

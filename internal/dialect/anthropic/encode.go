@@ -10,15 +10,15 @@ import (
 	"sluice/internal/wire"
 )
 
-// unchangedParams are the parameters of the Messages API that need no change, by their names
-// in the hub. Callers of other surfaces may use those that are Anthropic's own.
+// unchangedParams lists the parameters of the Messages API that are sent unchanged, by their
+// names in the hub. Callers of other surfaces may use those that only Anthropic has, too.
 // Source: contract/provider-transforms.md 2.1; contract/providers.yaml, anthropic.
 var unchangedParams = [...]string{
 	"container", "mcp_servers", "context_management", "inference_geo", "diagnostics", "fallbacks",
 	"fallback_credit_token", "compaction", "cache_control",
 }
 
-// EncodeCall makes a request for a message.
+// EncodeCall builds a request for a message.
 func (messages) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dialect.Outgoing, error) {
 	model := dialect.ClaudeOf(to.Model)
 	c = dialect.StartWithUserTurn(c)
@@ -50,21 +50,21 @@ type callWriter struct {
 	c      *llm.Call
 	t      *llm.FieldTracker
 	to     *dialect.Target
-	model  dialect.ClaudeModel // what its name tells
-	tokens []byte              // what the answer may have, as the caller said; nil: not said
-	level  []byte              // raw, of output_config.effort
+	model  dialect.ClaudeModel // parsed from the model name
+	tokens []byte              // maximum response tokens that the caller set; nil if not set
+	level  []byte              // raw, for output_config.effort
 	added  dialect.Added
-	betas  []string     // that the request needs
-	tooled bool         // there are tools in it
-	stay   map[int]bool // instructions in the middle of the conversation that stay there
-	spent  bool         // they are those that were called, and no more to be called
+	betas  []string     // beta flags that the request needs
+	tooled bool         // the request contains tools
+	stay   map[int]bool // indexes of instructions that stay in the middle of the conversation
+	spent  bool         // the tools were called earlier and must not be called again
 }
 
-// native reports whether the caller speaks the shape, so that what the hub has no word
-// for is as Anthropic knows it.
+// native reports whether the caller uses the Messages API. Fields without a name in the hub are
+// then in Anthropic's format.
 func (w *callWriter) native() bool { return w.c.Surface == llm.Messages }
 
-// limit says how long the answer may become.
+// limit writes the maximum length of the response.
 func (w *callWriter) limit() {
 	raw, ok := w.t.First(llm.MaxTokens, llm.MaxCompletionTokens)
 	if ok {
@@ -94,7 +94,7 @@ func (w *callWriter) params() {
 	}
 }
 
-// stops are the sequences that end an answer; callers of messages know what their model takes.
+// stops returns the stop sequences. Those of native callers are returned unchanged.
 func (w *callWriter) stops(raw []byte) []byte {
 	if w.native() {
 		return raw
@@ -102,14 +102,14 @@ func (w *callWriter) stops(raw []byte) []byte {
 	return dialect.Stops(raw, false)
 }
 
-// sampling says how the words are drawn, to models that can be told.
+// sampling writes the sampling parameters that the model supports.
 func (w *callWriter) sampling() {
 	for _, name := range [...]string{"temperature", "top_k", "top_p"} {
 		raw, ok := w.sampled(name)
 		if !ok {
 			continue
 		}
-		if _, both := w.t.Peek("temperature"); both && name == "top_p" { // which newer models refuse
+		if _, both := w.t.Peek("temperature"); both && name == "top_p" { // newer models reject both together
 			w.t.Drop(name)
 			continue
 		}
@@ -117,7 +117,7 @@ func (w *callWriter) sampling() {
 	}
 }
 
-// sampled is the value of such a parameter; callers of messages know what their model takes.
+// sampled returns the value of a sampling parameter. It does not check those of native callers.
 func (w *callWriter) sampled(name string) ([]byte, bool) {
 	if w.native() {
 		return w.t.Consume(name)
@@ -125,7 +125,7 @@ func (w *callWriter) sampled(name string) ([]byte, bool) {
 	return w.model.Sampled(w.t, name)
 }
 
-// metadata says who the caller's user is.
+// metadata writes the caller's user id and the other metadata members.
 func (w *callWriter) metadata() {
 	const prefix = "metadata."
 	open := false
@@ -150,7 +150,7 @@ func (w *callWriter) metadata() {
 	}
 }
 
-// tiers are OpenAI's service tiers in Anthropic's words; "fast" and "standard" are
+// tiers maps OpenAI's service tiers to Anthropic's field and value. "fast" and "standard" are
 // speeds.
 // Source: contract/provider-transforms.md 2.1.
 var tiers = map[string][2]string{
@@ -172,12 +172,12 @@ func (w *callWriter) tier() {
 	}
 }
 
-// filesBeta lets a request name uploaded files.
+// filesBeta is the beta flag that a request needs to reference uploaded files.
 // Source: https://platform.claude.com/docs/en/build-with-claude/files, read 2026-11.
 const filesBeta = "files-api-2025-04-14"
 
-// header is the line of betas, where the request needs one beside those that the
-// caller asked for. Those in the body are sent as well.
+// header returns the header with the beta flags, nil if the request needs none. It includes the
+// flags that the caller set in the body.
 // Source: contract/provider-transforms.md 2.1.
 func (w *callWriter) header() wire.Header {
 	if raw, ok := w.t.Consume("anthropic_beta"); ok {
@@ -191,7 +191,7 @@ func (w *callWriter) header() wire.Header {
 	return betaHeader(w.to, w.betas)
 }
 
-// betaHeader joins betas with those of the credential.
+// betaHeader joins the needed flags with those of the credential, without duplicates.
 func betaHeader(to *dialect.Target, needed []string) wire.Header {
 	if len(needed) == 0 {
 		return nil

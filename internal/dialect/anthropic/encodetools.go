@@ -9,9 +9,9 @@ import (
 	"sluice/internal/splice"
 )
 
-// tools writes the tools; those of other providers are left out. A conversation with calls in
-// it must have some: where the caller gives none any more, those that were called stand in
-// for them, and none of them may be called.
+// tools writes the tools and drops those of other providers. Anthropic requires tools when the
+// conversation contains calls. If the caller lists no tools, tools writes one for each name that
+// was called, and choice then forbids calling them.
 func (w *callWriter) tools() {
 	for i := range w.c.Tools {
 		t := &w.c.Tools[i]
@@ -39,7 +39,7 @@ func (w *callWriter) tools() {
 	}
 }
 
-// supportsTool reports whether a tool has a place in a request for a message.
+// supportsTool reports whether a tool can be part of a request for a message.
 func supportsTool(t *llm.Tool) bool { return dialect.IsFunction(t) || builtIn(t) != nil }
 
 func (w *callWriter) beginTools() {
@@ -49,7 +49,7 @@ func (w *callWriter) beginTools() {
 	}
 }
 
-// toolExtras are what Anthropic wants to know of a tool besides.
+// toolExtras lists the additional members of a tool that Anthropic supports.
 // Source: https://platform.claude.com/docs/en/agents-and-tools/tool-use/tool-reference, read 2026-11.
 var toolExtras = [...]string{"defer_loading", "allowed_callers", "input_examples", "eager_input_streaming"}
 
@@ -63,7 +63,7 @@ func (w *callWriter) function(t *llm.Tool) {
 	case t.Strict == nil:
 	case w.native():
 		w.Bool("strict", *t.Strict)
-	case *t.Strict: // Anthropic takes fewer schemas than OpenAI where it is strict
+	case *t.Strict: // Anthropic accepts fewer schemas than OpenAI in strict mode
 		w.t.Drop(strictPath(w.c, t))
 	}
 	if w.native() {
@@ -87,7 +87,7 @@ func strictPath(c *llm.Call, t *llm.Tool) string {
 	return dialect.ElementPath("tools", t.Index) + ".strict"
 }
 
-// objectSchema is a schema with its type, which Anthropic wants to be told.
+// objectSchema returns a schema with a type, which Anthropic requires.
 func objectSchema(raw []byte) []byte {
 	if _, ok := splice.Find(raw, "type"); ok {
 		return raw
@@ -102,7 +102,7 @@ func objectSchema(raw []byte) []byte {
 	return w.B
 }
 
-// builtIn is a tool that Anthropic has defined, in its words; nil for all others.
+// builtIn returns a tool that Anthropic defines, in Anthropic's format; nil for all others.
 // Callers of chat write it as Anthropic does, or with its type and name exchanged:
 // {"type":"web_search","web_search":{"name":"web_search_20250305","max_uses":2}}.
 // Source: contract/provider-transforms.md 2.3.
@@ -138,18 +138,18 @@ func builtIn(t *llm.Tool) []byte {
 	return w.B
 }
 
-// dated reports whether a type ends in a date, as those of Anthropic's tools do:
+// dated reports whether a type ends in a date, as the types of Anthropic's tools do:
 // "bash_20250124".
 func dated(typ string) bool {
 	i := strings.LastIndexByte(typ, '_')
 	return i > 0 && len(typ)-i == 9 && strings.Trim(typ[i+1:], "0123456789") == ""
 }
 
-// choices are Anthropic's words for the hub's.
+// choices maps the hub's tool choices to Anthropic's.
 var choices = map[string]string{"auto": "auto", "none": "none", "required": "any", "tool": "tool"}
 
-// choice says whether tools shall be called, and whether one at a time. Without tools
-// it must not be said.
+// choice writes whether the model must call tools, and whether only one at a time. It writes
+// nothing for a request without tools, because Anthropic rejects a choice there.
 func (w *callWriter) choice() {
 	c := dialect.ChoiceAmong(w.t, w.c, supportsTool)
 	parallel, _ := w.t.Consume(llm.ParallelToolCalls)

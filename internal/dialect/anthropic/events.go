@@ -7,13 +7,13 @@ import (
 	"sluice/internal/llm"
 )
 
-// NewEncoder makes the encoder of a streamed message.
+// NewEncoder returns the encoder of a streamed message. It belongs to one stream.
 func (messages) NewEncoder(a *dialect.ResponseContext) dialect.EventEncoder {
 	return &writer{a: a, id: "msg_" + a.ID, model: a.Call.Model}
 }
 
-// writer writes the events of one stream. Blocks come one after the other: what belongs
-// to a later one waits until those before it have ended.
+// writer writes the events of one stream. Blocks are written one after the other: the events of a
+// later block wait until the earlier blocks have ended.
 // Source: contract/provider-transforms.md 9.4.
 type writer struct {
 	a       *dialect.ResponseContext
@@ -21,9 +21,9 @@ type writer struct {
 	model   string
 	started bool
 	done    bool
-	blocks  []*outBlock // that have not ended, in their order; the first is on the wire
+	blocks  []*outBlock // blocks that have not ended, in their order; the first is being sent
 	next    int64       // index of the next block
-	held    int         // bytes that waited so far
+	held    int         // bytes that had to wait so far
 	usage   llm.Usage
 	finish  ended
 	extra   []llm.Param
@@ -31,19 +31,20 @@ type writer struct {
 
 // outBlock is a block that is being written.
 type outBlock struct {
-	number int   // in the events
-	index  int64 // on the wire
+	number int   // of the block in the llm events
+	index  int64 // in the output
 	part   llm.PartKind
-	args   argumentEnd // of a call
-	data   []byte      // of a picture, which has no deltas
-	held   []byte      // what waits for the blocks before it
+	args   argumentEnd // of a tool call
+	data   []byte      // of an image, which has no deltas
+	held   []byte      // output that waits for the earlier blocks
 	ended  bool
-	// signature is that of a text, which is told behind it.
+	// signature is the signature of a text. It is written after the text.
 	signature string
-	image     llm.Media // but for its data
+	image     llm.Media // without its data
 }
 
-// Append writes what an event is in a streamed message.
+// Append appends the events of a streamed message for ev. Events of other choices than the first,
+// and events after the end, add nothing.
 func (w *writer) Append(dst []byte, ev *llm.Event) []byte {
 	if w.done || ev.Choice != 0 {
 		return dst
@@ -52,7 +53,7 @@ func (w *writer) Append(dst []byte, ev *llm.Event) []byte {
 		w.done = true
 		return appendFault(dst, ev)
 	}
-	if ev.Kind == llm.EventUsage && !w.started { // an error may follow, before which nothing shall come
+	if ev.Kind == llm.EventUsage && !w.started { // an error may follow, and must be the first event
 		w.usage = *ev.Usage
 		return dst
 	}
@@ -81,12 +82,12 @@ func (w *writer) Append(dst []byte, ev *llm.Event) []byte {
 		w.usage = *ev.Usage
 	case llm.EventEnd:
 		return w.end(dst)
-	default: // recordings and the like, which a message cannot hold
+	default: // recordings and other content that a message cannot contain
 	}
 	return dst
 }
 
-// event begins an event: its name, and its data up to what the type is followed by.
+// event begins an event: its name, and its data up to and including the type.
 func event(dst []byte, name string) dialect.JSON {
 	dst = append(append(append(dst, "event: "...), name...), "\ndata: "...)
 	w := dialect.AppendTo(dst)
@@ -113,7 +114,7 @@ func (w *writer) start(dst []byte) []byte {
 	e.Raw("stop_reason", null)
 	e.Raw("stop_sequence", null)
 	u := w.usage
-	u.OutputTokens, u.ReasoningTokens = 0, 0 // nothing of the answer is given yet
+	u.OutputTokens, u.ReasoningTokens = 0, 0 // nothing of the response has been sent yet
 	writeUsage(&e, &u, nil)
 	e.Close('}')
 	return done(&e)
@@ -128,7 +129,7 @@ func (w *writer) find(number int) *outBlock {
 	return nil
 }
 
-// block begins a block: at once, or in the room of one that waits.
+// block begins a block: in the output at once, or in the buffer of a block that waits.
 func (w *writer) block(dst []byte, ev *llm.Event) []byte {
 	switch ev.Part {
 	case llm.TextPart, llm.RefusalPart, llm.ReasoningPart, llm.SealedPart, llm.CallPart:
@@ -154,7 +155,7 @@ func (w *writer) block(dst []byte, ev *llm.Event) []byte {
 	return w.advance(dst)
 }
 
-// begin writes the beginning of a block. That of a picture is its whole, and comes with its end.
+// begin writes the start of a block. An image is written completely when it ends.
 func (b *outBlock) begin(dst []byte, ev *llm.Event) []byte {
 	if b.part == llm.ImagePart {
 		return dst
@@ -187,7 +188,7 @@ func (b *outBlock) begin(dst []byte, ev *llm.Event) []byte {
 	return done(&e)
 }
 
-// delta writes a piece of a block.
+// delta writes a delta of a block.
 func (w *writer) delta(dst []byte, ev *llm.Event) []byte {
 	b := w.find(ev.Block)
 	if b == nil {
@@ -224,7 +225,7 @@ func (b *outBlock) appendDelta(dst []byte, ev *llm.Event) []byte {
 	case ev.Kind == llm.EventText && b.part == llm.ReasoningPart:
 		typ, key = "thinking_delta", "thinking"
 	case ev.Kind == llm.EventText && (b.part == llm.TextPart || b.part == llm.RefusalPart):
-	default: // signatures of calls and citations of others have no place here
+	default: // signatures of tool calls and foreign citations have no counterpart here
 		return dst
 	}
 	e := event(dst, "content_block_delta")
@@ -240,9 +241,9 @@ func (b *outBlock) appendDelta(dst []byte, ev *llm.Event) []byte {
 	return done(&e)
 }
 
-// advance ends the block on the wire, where it has ended or where a later one waits
-// and its arguments are whole, and goes on to the next. Chat streams tell the end of
-// all calls only at the very end.
+// advance ends the first block if it has ended, or if it is a tool call with complete arguments and
+// a later block waits. Then it continues with the next block. Chat streams report the end of
+// all tool calls only at the very end.
 func (w *writer) advance(dst []byte) []byte {
 	for len(w.blocks) > 0 {
 		b := w.blocks[0]
@@ -258,8 +259,8 @@ func (w *writer) advance(dst []byte) []byte {
 	return dst
 }
 
-// signed tells the signature of a text behind it, as that of a thought without words,
-// unless a later block has its number already.
+// signed writes the signature of a text after it, as that of an empty reasoning block. It omits the
+// signature if a later block already has the next index.
 func (w *writer) signed(dst []byte, b *outBlock) []byte {
 	if b.signature == "" || len(w.blocks) > 1 {
 		return dst
@@ -271,13 +272,13 @@ func (w *writer) signed(dst []byte, b *outBlock) []byte {
 	return s.stop(dst)
 }
 
-// writeImage takes a piece of a picture.
+// writeImage appends a part of an image to the block.
 func (b *outBlock) writeImage(m *llm.Media) {
 	b.image.MIME, b.image.URL = cmp.Or(b.image.MIME, m.MIME), cmp.Or(b.image.URL, m.URL)
 	b.data = append(b.data, m.Data...)
 }
 
-// startImage writes the beginning of a picture, when there is all of it.
+// startImage writes the start of an image block, when the image is complete.
 func (b *outBlock) startImage(dst []byte) []byte {
 	if b.part != llm.ImagePart {
 		return dst
@@ -296,7 +297,7 @@ func (b *outBlock) stop(dst []byte) []byte {
 	return done(&e)
 }
 
-// end closes what is open and says why the answer ended and what it cost.
+// end ends the open blocks and writes the stop reason and the usage.
 func (w *writer) end(dst []byte) []byte {
 	for _, b := range w.blocks {
 		b.ended = true
@@ -316,7 +317,7 @@ func (w *writer) end(dst []byte) []byte {
 	return done(&e)
 }
 
-// sorted tells the extras that stand inside the delta from those beside it.
+// sorted separates the extra fields inside the delta from those next to it.
 func sorted(list []llm.Param) (inside, outside []llm.Param) {
 	for _, p := range list {
 		if p.Name == "container" || p.Name == "stop_details" {
@@ -340,7 +341,7 @@ func appendFault(dst []byte, ev *llm.Event) []byte {
 	return done(&e)
 }
 
-// faultType is the type of an error in Anthropic's words.
+// faultType returns Anthropic's type of an error.
 func faultType(ev *llm.Event) string {
 	if _, known := statuses[ev.Name]; known {
 		return ev.Name

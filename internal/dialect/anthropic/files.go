@@ -11,16 +11,16 @@ import (
 	"sluice/internal/wire"
 )
 
-// upload puts a file into the provider's store, which wants to be told nothing of its
-// purpose.
+// upload uploads a file to the provider. The purpose is not sent, because Anthropic does not
+// have such a field.
 // Source: https://platform.claude.com/docs/en/api/files-create, read 2026-11;
 // contract/provider-transforms.md 2.8.
 type upload struct{}
 
-// files are the file's description, the list of them, and their removal.
+// files implements retrieval, listing and deletion of file descriptions.
 type files struct{}
 
-// content is a file itself.
+// content implements the download of a file.
 type content struct{ dialect.PassthroughCodec }
 
 var (
@@ -29,7 +29,7 @@ var (
 	_ dialect.FileStreamer   = content{}
 )
 
-// EncodeRequest sends the form with the file alone, whose bytes stay where they are.
+// EncodeRequest sends the form with the file only, and does not copy the bytes of the file.
 func (upload) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	u, err := dialect.ReadUpload(r)
 	if err != nil {
@@ -56,7 +56,7 @@ func (upload) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, 
 	return describe(incoming, u.Purpose)
 }
 
-// EncodeRequest says nothing but which page of the list it shall be.
+// EncodeRequest sets only the beta header and the query that selects a page of the list.
 func (files) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	out := &dialect.Outgoing{Header: betaHeader(to, []string{filesBeta})}
 	if r.Endpoint == llm.ListFiles {
@@ -65,7 +65,7 @@ func (files) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Ta
 	return out, nil
 }
 
-// TranslateResponse reads a file's description, the list of them, or that one is gone.
+// TranslateResponse reads a file description, a list of them, or the response to a deletion.
 func (files) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	switch incoming.Sent.Endpoint {
 	case llm.DeleteFile:
@@ -91,8 +91,8 @@ func describe(incoming *dialect.Incoming, purpose string) (*dialect.Response, er
 	return &dialect.Response{Body: w.B}, nil
 }
 
-// writeFile writes a file's description in OpenAI's shape. Anthropic keeps files for
-// whatever their owner sends them along with, which is what "user_data" means.
+// writeFile writes a file description in OpenAI's format. An empty purpose becomes "user_data",
+// because Anthropic stores files for any use in requests.
 // Source: contract/provider-transforms.md 12.
 func writeFile(w *dialect.JSON, raw []byte, purpose string) {
 	size, _ := dialect.Count(found(raw, "size_bytes"))
@@ -108,7 +108,7 @@ func writeFile(w *dialect.JSON, raw []byte, purpose string) {
 	w.Close('}')
 }
 
-// EncodeRequest says nothing: the address says it all.
+// EncodeRequest sets only the beta header: the address identifies the file.
 func (content) EncodeRequest(_ context.Context, _ *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	return &dialect.Outgoing{Header: betaHeader(to, []string{filesBeta})}, nil
 }

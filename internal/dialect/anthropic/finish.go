@@ -2,7 +2,7 @@ package anthropic
 
 import "sluice/internal/llm"
 
-// finishes are the provider's words for why an answer ended.
+// finishes maps the provider's stop reasons to finish reasons.
 // Source: contract/provider-transforms.md 1.1.
 var finishes = map[string]llm.Finish{
 	"":                              llm.FinishNone,
@@ -15,7 +15,7 @@ var finishes = map[string]llm.Finish{
 	"refusal":                       llm.FinishFilter,
 }
 
-// finishOf takes words that are not known for a mere end.
+// finishOf returns the finish reason. An unknown stop reason is a normal stop.
 func finishOf(reason string) llm.Finish {
 	if f, known := finishes[reason]; known {
 		return f
@@ -23,17 +23,17 @@ func finishOf(reason string) llm.Finish {
 	return llm.FinishStop
 }
 
-// ended is why an answer ended.
+// ended describes why a response ended.
 type ended struct {
 	finish  llm.Finish
-	raw     string // the provider's word for it
+	raw     string // the provider's stop reason
 	stop    string // the stop sequence
-	refused bool   // a part of the answer is a refusal
+	refused bool   // a part of the response is a refusal
 }
 
-// stopReason is the reason in the shape's words: the provider's own where it speaks the shape.
-// OpenAI's answers that refuse end like any other ("stop", "completed") and tell the refusal by
-// its place; clients of messages look for it here.
+// stopReason returns the stop reason of a message. It is the provider's own when the provider
+// uses this format. OpenAI's refusals end like any other response ("stop", "completed"), and a
+// refusal part marks them. Clients of messages expect the refusal in the stop reason.
 // Source: contract/provider-transforms.md 9.3;
 // https://platform.openai.com/docs/guides/structured-outputs#refusals, read 2026-11.
 func (e *ended) stopReason() string {

@@ -5,16 +5,16 @@ import (
 	"sluice/internal/llm"
 )
 
-// onlyJSON is the instruction for callers who want some JSON object: Anthropic has no
-// word for that.
+// onlyJSON is the instruction for callers who request any JSON object. Anthropic does not have a
+// parameter for that.
 // Source: contract/provider-transforms.md 2.1.
 const onlyJSON = "Answer with one JSON object and nothing else."
 
-// wantsJSON reports whether the call asks for JSON without saying which.
+// wantsJSON reports whether the call requests JSON without a schema.
 func wantsJSON(c *llm.Call) bool { return c.Format != nil && c.Format.Type == "json_object" }
 
-// format is the form of the answer for output_config, nil for none. Anthropic always
-// keeps to the schema and knows no name for it.
+// format returns the response format for output_config, nil for none. Anthropic always follows
+// the schema and does not have a name for it.
 func (w *callWriter) format() []byte {
 	f := w.c.Format
 	if f == nil || f.Type != "json_schema" {
@@ -24,7 +24,7 @@ func (w *callWriter) format() []byte {
 		w.t.Drop(descriptionPath(w.c))
 	}
 	schema := f.Schema
-	if w.c.Surface != llm.Messages { // whose callers write them for Claude
+	if w.c.Surface != llm.Messages { // callers of messages write their schemas for Claude
 		schema = dialect.RestrictSchema(schema, schemaPath(w.c), w.t.Drop)
 	}
 	var out dialect.JSON

@@ -50,10 +50,10 @@ func detailPath(c *llm.Call, m *llm.Message, p *llm.Part) string {
 	return c.Path(m, p.Index) + ".detail"
 }
 
-// documentExtras are what Anthropic wants to know of a document besides.
+// documentExtras lists the additional members of a document that Anthropic supports.
 var documentExtras = [...]string{"title", "context", "citations"}
 
-// document writes what is said about a document. Its name is its title.
+// document writes the additional members of a document. Its name is the default title.
 func (w *callWriter) document(p *llm.Part) {
 	title := false
 	for _, name := range documentExtras {
@@ -67,7 +67,7 @@ func (w *callWriter) document(p *llm.Part) {
 	}
 }
 
-// source writes where a medium is.
+// source writes the location or the content of a media part.
 func (w *callWriter) source(md *llm.Media, typ string) error {
 	switch {
 	case md.FileID != "":
@@ -100,7 +100,7 @@ func mediaType(mime, typ string) string {
 	return mime
 }
 
-// plainText is a text document, which Anthropic wants as it is.
+// plainText returns the content of a text document, which Anthropic requires without base64.
 func plainText(md *llm.Media) (string, error) {
 	if md.Plain {
 		return md.Data, nil

@@ -8,15 +8,15 @@ import (
 	"sluice/internal/splice"
 )
 
-// modelList is the list of the provider's models.
+// modelList implements the list of the provider's models.
 // Source: https://platform.claude.com/docs/en/api/models/list, read 2026-11;
 // contract/dataplane.md 6.1.
 type modelList struct{}
 
 var _ dialect.OpenAIEndpoint = modelList{}
 
-// EncodeRequest asks for all models in one page, because OpenAI's clients know of no
-// other; 1000 is the longest.
+// EncodeRequest requests all models in one page, because OpenAI's clients do not page this
+// list. 1000 is the maximum page size.
 func (modelList) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
 	query, dropped := page(r.Query)
 	if query == "" {
@@ -25,7 +25,7 @@ func (modelList) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect
 	return &dialect.Outgoing{Query: query, Dropped: dropped}, nil
 }
 
-// TranslateResponse writes the models in OpenAI's shape.
+// TranslateResponse writes the models in OpenAI's format.
 func (modelList) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	models, ok := splice.Find(incoming.Body, "data")
 	if !ok || !splice.Valid(incoming.Body) {
@@ -44,6 +44,6 @@ func writeModel(w *dialect.JSON, raw []byte) {
 	w.Close('}')
 }
 
-// oneModel is one of the provider's models.
+// oneModel implements the retrieval of one model.
 // Source: https://platform.claude.com/docs/en/api/models/retrieve, read 2026-11.
 var oneModel = dialect.OneModel{Name: "id", Write: writeModel}

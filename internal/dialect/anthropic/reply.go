@@ -53,7 +53,7 @@ func readMember(response *llm.Response, name []byte, r *splice.Reader) {
 	}
 }
 
-// block is the members of a block that the hub has a place for, as they stand in it.
+// block contains the raw members of a block that the hub has fields for.
 type block struct{ text, thinking, signature, data, id, name, input, citations []byte }
 
 func readBlock(raw []byte) llm.Part {

@@ -9,41 +9,41 @@ import (
 	"sluice/internal/splice"
 )
 
-// NewDecoder makes the decoder of a streamed message.
+// NewDecoder returns the decoder of a streamed message.
 func (messages) NewDecoder(*dialect.Incoming) dialect.EventDecoder { return &reader{} }
 
-// reader reads the events of one stream. Blocks that only Anthropic knows are handed
-// on when they are whole.
+// reader reads the events of one stream. It emits a block that only Anthropic supports when the
+// block is complete.
 // Source: https://platform.claude.com/docs/en/build-with-claude/streaming, read
 // 2026-11; contract/provider-transforms.md 2.5.
 type reader struct {
 	events     dialect.EventReader
 	emit       func(*llm.Event)
-	each       func(name, data []byte) error // d.event, made once
+	each       func(name, data []byte) error // d.event, allocated once
 	ended      bool
 	blocks     []openBlock
-	pending    int // bytes that wait in blocks
+	pending    int // bytes buffered in blocks
 	usage      llm.Usage
 	surrogates dialect.SurrogateJoiner
 	ev         llm.Event
 }
 
-// openBlock is a block of the answer, by its place in it.
+// openBlock is a block of the response. Its position in reader.blocks is its index in the hub.
 type openBlock struct {
-	index        int // the provider's: servers that only speak the shape may leave numbers out
+	index        int // the provider's index: servers that imitate the format may skip numbers
 	part         llm.PartKind
 	open         bool
-	hasArguments bool    // of a tool call: some of its arguments came
-	input        []byte  // of a tool call: arguments that came with the beginning
-	held         *holder // a block that is kept back until it is whole
+	hasArguments bool    // for a tool call: some of its arguments arrived
+	input        []byte  // for a tool call: arguments in the start event
+	held         *holder // a block that is buffered until it is complete
 }
 
-// Feed reads what came.
+// Feed reads a chunk of the stream.
 func (d *reader) Feed(p []byte, emit func(*llm.Event)) error {
 	return d.events.Feed(p, d.to(emit))
 }
 
-// Close ends the stream. One without message_stop was cut.
+// Close ends the stream. A stream without message_stop was cut off.
 func (d *reader) Close(emit func(*llm.Event)) error {
 	return d.events.Close(d.to(emit))
 }
@@ -60,8 +60,8 @@ func (d *reader) send(ev llm.Event) {
 	d.surrogates.Event(&d.ev, d.emit)
 }
 
-// event reads one event. What has a type that nobody knows yet is passed over, as
-// Anthropic asks of its clients.
+// event reads one event. It ignores events of unknown types, as Anthropic requires of its
+// clients.
 func (d *reader) event(_, data []byte) error {
 	if d.ended {
 		return nil
@@ -101,14 +101,14 @@ func (d *reader) start(data []byte) {
 	d.spent(message)
 }
 
-// spent reads a usage object, whose counts replace the former ones.
+// spent reads a usage object, whose counts replace the previous ones.
 func (d *reader) spent(body []byte) {
 	u := usageOf(body)
 	if !u.Reported {
 		return
 	}
 	raw := found(body, "usage")
-	if _, ok := splice.Find(raw, "input_tokens"); !ok { // the last event need not repeat it
+	if _, ok := splice.Find(raw, "input_tokens"); !ok { // the last event may omit it
 		u.InputTokens += d.usage.InputTokens - d.usage.CachedTokens - d.usage.CacheWriteTokens
 	}
 	if _, ok := splice.Find(raw, "cache_read_input_tokens"); !ok {
@@ -123,7 +123,7 @@ func (d *reader) spent(body []byte) {
 	u.ReasoningTokens = max(u.ReasoningTokens, d.usage.ReasoningTokens)
 	u.TotalTokens = u.InputTokens + u.OutputTokens
 	u.Region = cmp.Or(u.Region, d.usage.Region)
-	if u.Tier == "" || u.Tier == llm.UsualTier { // the last event need not say how fast it was
+	if u.Tier == "" || u.Tier == llm.UsualTier { // the last event may omit the tier
 		u.Tier = cmp.Or(d.usage.Tier, u.Tier)
 	}
 	if u != d.usage {
@@ -132,7 +132,7 @@ func (d *reader) spent(body []byte) {
 	}
 }
 
-// finish reads why the answer ended, what it cost, and what else there is to tell.
+// finish reads the stop reason, the usage and the extra members.
 func (d *reader) finish(data []byte) {
 	delta := found(data, "delta")
 	for key, val := range splice.Members(delta) {
@@ -162,7 +162,7 @@ func (d *reader) extra(name string, raw []byte) {
 	}
 }
 
-// statuses are the types of Anthropic's errors.
+// statuses maps the types of Anthropic's errors to HTTP status codes.
 // Source: contract/provider-transforms.md 2.4.
 var statuses = map[string]int{
 	"invalid_request_error": 400, "authentication_error": 401, "billing_error": 402, "permission_error": 403, "not_found_error": 404,

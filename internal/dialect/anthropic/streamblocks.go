@@ -10,23 +10,23 @@ import (
 	"sluice/internal/splice"
 )
 
-// Limits of what a stream may make the gateway remember: blocks of an answer, and
-// bytes of those that wait to be whole.
+// Limits of the memory for one stream: the number of blocks in a response, and the bytes of
+// incomplete blocks.
 const (
 	maxBlocks       = 16384
 	maxPendingBytes = 32 << 20
 )
 
-// holder keeps a block that only Anthropic knows: the call of one of its own tools, or
-// what it came to.
+// holder buffers a block that only Anthropic supports: a call of a built-in tool, or its
+// result.
 type holder struct {
-	start []byte // the block as it began
-	key   string // of the member that the pieces make up
+	start []byte // the block in its start event
+	key   string // name of the member that the deltas form
 	value []byte
-	text  bool // it is a string
+	text  bool // the member is a string
 }
 
-// begin reads the beginning of a block. They come in the order of their places.
+// begin reads the start of a block. Blocks start in the order of their indexes.
 func (d *reader) begin(data []byte) error {
 	if len(d.blocks) == maxBlocks {
 		return fault.New(fault.UpstreamInvalid, "the provider response has too many blocks")
@@ -57,7 +57,7 @@ func (d *reader) begin(data []byte) error {
 	return d.bounded()
 }
 
-// emitInitialContent tells what a block begins with.
+// emitInitialContent emits the content that the start event of a block contains.
 func (d *reader) emitInitialContent(index int, raw []byte) {
 	switch b := &d.blocks[index]; b.part {
 	case llm.TextPart:
@@ -77,7 +77,7 @@ func (d *reader) emitInitialContent(index int, raw []byte) {
 	}
 }
 
-// emitDelta tells a piece of a text, unless it is empty.
+// emitDelta emits a text delta, unless it is empty.
 func (d *reader) emitDelta(kind llm.EventKind, index int, raw []byte) {
 	s := dialect.DecodeFragment(raw)
 	if s == "" {
@@ -94,7 +94,7 @@ func (d *reader) citation(index int, raw []byte) {
 	d.send(llm.Event{Kind: llm.EventCitation, Block: index, Part: d.blocks[index].part, Name: shapeName, Raw: raw})
 }
 
-// indexOf is the number of an event's block, otherwise where it has none.
+// indexOf returns the block index of an event, or otherwise when the event does not have one.
 func indexOf(data []byte, otherwise int) int {
 	if i, err := strconv.Atoi(string(found(data, "index"))); err == nil {
 		return i
@@ -102,7 +102,7 @@ func indexOf(data []byte, otherwise int) int {
 	return otherwise
 }
 
-// findOpenBlock is the block of an event; false for one that is not open.
+// findOpenBlock returns the block of an event, false if that block is not open.
 func (d *reader) findOpenBlock(data []byte) (int, bool) {
 	index := indexOf(data, -1)
 	for i := len(d.blocks) - 1; i >= 0; i-- {
@@ -148,7 +148,7 @@ func (d *reader) bounded() error {
 	return nil
 }
 
-// stop ends a block. A call without arguments has an empty object.
+// stop ends a block. A call without arguments gets an empty object.
 func (d *reader) stop(data []byte) {
 	index, ok := d.findOpenBlock(data)
 	if !ok {
@@ -169,8 +169,8 @@ func (d *reader) stop(data []byte) {
 	d.send(llm.Event{Kind: llm.EventBlockEnd, Block: index, Part: b.part})
 }
 
-// take keeps a piece and returns by how many bytes the block has grown: of the input
-// of a tool, or of a summary.
+// take appends a delta of a tool's input or of a summary. It returns the number of bytes by
+// which the block has grown.
 func (h *holder) take(typ string, delta []byte) int {
 	was := len(h.value)
 	switch typ {
@@ -191,7 +191,7 @@ func appendText(dst, raw []byte) []byte {
 	return splice.AppendUnquoted(dst, raw)
 }
 
-// assemble is the block with its pieces in their place.
+// assemble returns the block with its deltas merged in.
 func (h *holder) assemble() []byte {
 	if len(h.value) == 0 {
 		return h.start
@@ -203,7 +203,7 @@ func (h *holder) assemble() []byte {
 		return h.start
 	}
 	var doc splice.Doc
-	if splice.Scan(h.start, &doc) != nil { // it was checked with its event
+	if splice.Scan(h.start, &doc) != nil { // event has checked it already
 		return h.start
 	}
 	return doc.Apply([]splice.Edit{splice.Set(h.key, value)})

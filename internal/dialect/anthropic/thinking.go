@@ -8,12 +8,12 @@ import (
 	"sluice/internal/splice"
 )
 
-// budgets are the tokens to think with for a word of effort.
+// budgets maps effort levels to thinking budgets, in tokens.
 // Source: contract/provider-transforms.md 1.6.
 var budgets = map[string]int64{"low": 1024, "medium": 8192, "high": 16384, "xhigh": 32768}
 
-// effort says how much to think. What the caller says in Anthropic's own words wins;
-// of a mere word of effort newer models make what they will and show a summary of it, older ones
+// effort writes how much the model thinks. Parameters in Anthropic's own format win. For an effort
+// level alone, newer models choose the amount and return a summary of their thinking. Older models
 // get a budget.
 // Source: contract/provider-transforms.md 1.6.
 func (w *callWriter) effort() {
@@ -32,7 +32,7 @@ func (w *callWriter) effort() {
 		w.level = raw
 	case requested:
 		return
-	case level == "none" && !w.model.Since(5, 0): // these think when they are told to
+	case level == "none" && !w.model.Since(5, 0): // these models think only on request
 	case level == "none":
 		still := w.model.DisabledThinkingType()
 		if still == "" {
@@ -55,14 +55,14 @@ func (w *callWriter) effort() {
 	w.t.Consume(llm.ReasoningEffort)
 }
 
-// visible asks a model that decides by itself how much to think for a summary of it.
+// visible requests a summary of the thinking from a model that chooses how much it thinks.
 func (w *callWriter) visible() {
 	w.Raw("thinking", w.model.VisibleThinking())
 	w.added |= w.model.AddsDisplay()
 }
 
-// budget asks an older model to think, when that leaves room for an answer and it would not
-// refuse the call.
+// budget writes a thinking budget for an older model. It reports false, and writes nothing, if level
+// is unknown, if the budget is not below the response limit, or if the model would reject the call.
 func (w *callWriter) budget(level string) bool {
 	tokens, known := budgets[level]
 	limit := w.model.MaxOutput()
@@ -79,11 +79,11 @@ func (w *callWriter) budget(level string) bool {
 	return true
 }
 
-// output writes output_config: the effort, the form of the answer, and what the caller
-// has put there.
+// output writes output_config: the effort, the response format, and the members that the
+// caller set there.
 func (w *callWriter) output() {
 	const prefix = "output_config."
-	config, ok := w.t.Consume("output_config") // of callers of other surfaces
+	config, ok := w.t.Consume("output_config") // from callers of other surfaces
 	if !ok || !isObject(config) {
 		config = nil
 	}

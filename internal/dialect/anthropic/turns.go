@@ -29,7 +29,7 @@ func (w *callWriter) conversation() error {
 	return nil
 }
 
-// dropNames says that Anthropic knows no speakers by name.
+// dropNames reports message names as dropped, because Anthropic does not support them.
 func (w *callWriter) dropNames() {
 	for i := range w.c.Messages {
 		if m := &w.c.Messages[i]; m.Name != "" {
@@ -38,10 +38,10 @@ func (w *callWriter) dropNames() {
 	}
 }
 
-// side is the role of the turn that a message belongs to: user, assistant, or system
-// between the turns; none for instructions. Those in the middle of a conversation, which
-// newer models take, stay there when the caller speaks the shape or the model takes them at that
-// point; all others are collected, and named as moved.
+// side returns the role of the turn that a message belongs to: user, assistant, or system
+// between the turns. It returns "" for instructions that go to the system field. Instructions in
+// the middle of a conversation stay there when the caller is native or when the model accepts them
+// at that point. All others are collected in the system field, and reported as moved.
 // Source: contract/provider-transforms.md 2.1.
 func (w *callWriter) side(m *llm.Message) llm.Role {
 	switch m.Role {
@@ -57,7 +57,7 @@ func (w *callWriter) side(m *llm.Message) llm.Role {
 	return m.Role
 }
 
-// stays reports whether instructions of a caller of another surface stay where they are.
+// stays reports whether instructions of a caller of another surface remain at their position.
 func (w *callWriter) stays(m *llm.Message) bool {
 	for i := range w.stay {
 		if &w.c.Messages[i] == m {
@@ -67,15 +67,14 @@ func (w *callWriter) stays(m *llm.Message) bool {
 	return false
 }
 
-// turn is what one side says before the other does: Anthropic joins messages of one
-// role, and wants what tools came to in the turn right behind the calls, before all
-// else that the user says.
+// turn is a run of messages of one role. Anthropic joins messages of one role. It requires tool
+// results in the turn that directly follows the calls, before all other content of the user.
 type turn struct {
-	role llm.Role      // none when there is nothing but instructions
-	list []llm.Message // instructions in between included
+	role llm.Role      // "" if the list contains only instructions
+	list []llm.Message // includes instructions in between
 }
 
-// next is the turn that list begins with.
+// next returns the turn at the start of list.
 func (w *callWriter) next(list []llm.Message) turn {
 	t := turn{role: w.side(&list[0])}
 	n := 1
@@ -88,7 +87,7 @@ func (w *callWriter) next(list []llm.Message) turn {
 	return t
 }
 
-// system writes the instructions, wherever they stand.
+// system writes the instructions from all positions of the conversation.
 func (w *callWriter) system() error {
 	before := w.JSON
 	w.Key("system").Open('[')
@@ -107,7 +106,7 @@ func (w *callWriter) system() error {
 	return nil
 }
 
-// close ends a list, or undoes it when nothing came to stand in it.
+// close ends a list, or removes it when it is empty.
 func (w *callWriter) close(before dialect.JSON, empty int) (nonEmpty bool) {
 	if len(w.B) == empty {
 		w.JSON = before
@@ -117,7 +116,7 @@ func (w *callWriter) close(before dialect.JSON, empty int) (nonEmpty bool) {
 	return true
 }
 
-// turn writes a message, unless nothing is left of it. A plain string stays one.
+// turn writes a message, unless nothing remains of it. A plain string remains a string.
 func (w *callWriter) turn(t turn) error {
 	if t.role == "" {
 		return nil
@@ -149,7 +148,7 @@ func (w *callWriter) turn(t turn) error {
 	return nil
 }
 
-// plain is the text of a user's turn that is nothing but a string.
+// plain returns the text of a user's turn that is only a string.
 func (w *callWriter) plain(t turn) (string, bool) {
 	if t.role == llm.RoleAssistant {
 		return "", false
@@ -171,7 +170,7 @@ func (w *callWriter) plain(t turn) (string, bool) {
 	return only.Text, !dialect.IsBlank(only.Text)
 }
 
-// writeTurnBlocks writes the blocks of a turn, what tools came to first.
+// writeTurnBlocks writes the blocks of a turn, tool results first.
 func (w *callWriter) writeTurnBlocks(t turn) error {
 	for _, results := range [...]bool{true, false} {
 		for i := range t.list {

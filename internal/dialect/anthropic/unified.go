@@ -28,13 +28,13 @@ func unified() map[llm.Endpoint]dialect.OpenAIEndpoint {
 	}
 }
 
-// page is what Anthropic is asked for a page of a list, made of OpenAI's query: limit is
-// called alike, after and before are not. All else is lost.
+// page translates OpenAI's query for a page of a list. Anthropic has the same limit; after and
+// before become after_id and before_id. All other fields are returned as dropped.
 // Source: https://platform.claude.com/docs/en/api/messages/batches/list, read 2026-11.
 func page(query string) (more string, dropped []string) {
 	fields, err := url.ParseQuery(query)
 	if err != nil {
-		return "", nil // the provider will say
+		return "", nil // the provider reports the error
 	}
 	out := url.Values{}
 	for name, values := range fields {
@@ -52,7 +52,7 @@ func page(query string) (more string, dropped []string) {
 }
 
 // writeList writes {"object":"list","data":[…],"first_id":…,"last_id":…,"has_more":false}
-// of a list of Anthropic's, whose frame is nearly the same.
+// from one of Anthropic's lists, whose envelope is nearly the same.
 func writeList(w *dialect.JSON, body []byte, each func(raw []byte)) {
 	w.OpenList()
 	for raw := range splice.Elements(found(body, "data")) {
@@ -62,8 +62,8 @@ func writeList(w *dialect.JSON, body []byte, each func(raw []byte)) {
 	w.Close('}')
 }
 
-// epoch is a member with a time, "2024-08-20T18:37:24.100435Z", in epoch seconds; 0
-// when there is none.
+// epoch returns a time member, "2024-08-20T18:37:24.100435Z", in epoch seconds; 0 when it is
+// missing or not a time.
 func epoch(raw []byte, name string) int64 {
 	t, err := time.Parse(time.RFC3339Nano, splice.Text(raw, name))
 	if err != nil {
@@ -72,7 +72,7 @@ func epoch(raw []byte, name string) int64 {
 	return t.Unix()
 }
 
-// writeEpoch writes a time, null for none.
+// writeEpoch writes a time, null for 0.
 func writeEpoch(w *dialect.JSON, name string, seconds int64) {
 	if seconds == 0 {
 		w.Raw(name, null)

@@ -6,7 +6,7 @@ import (
 	"sluice/internal/splice"
 )
 
-// usageOf reads the usage of an answer or of an event, where it stands at the top.
+// usageOf reads the top-level usage member of a response or an event.
 func usageOf(body []byte) llm.Usage {
 	u, _ := dialect.Usage(llm.Messages, body, "")
 	raw, _ := splice.Find(body, "usage", "output_tokens_details", "thinking_tokens")
@@ -16,8 +16,8 @@ func usageOf(body []byte) llm.Usage {
 	return u
 }
 
-// writeUsage writes a usage object. Anthropic counts what was read from the cache and
-// written to it beside the input.
+// writeUsage writes a usage object. Anthropic does not include tokens that were read from the
+// cache or written to it in the input tokens.
 // Source: contract/provider-transforms.md 1.3, 9.2.
 func writeUsage(w *dialect.JSON, u *llm.Usage, extra []llm.Param) {
 	w.Key("usage").Open('{')
@@ -38,12 +38,12 @@ func writeUsage(w *dialect.JSON, u *llm.Usage, extra []llm.Param) {
 	w.Close('}')
 }
 
-// usageExtras are what Anthropic tells in usage objects beside tokens; whoever is
-// answered in another shape gets them as extras of the answer.
+// usageExtras lists the members of Anthropic's usage objects that are not token counts. Callers
+// of other surfaces get them as extra members of the response.
 var usageExtras = map[string]bool{"cache_creation": true, "server_tool_use": true, "service_tier": true, "inference_geo": true, "speed": true}
 
-// chatTier and anthropicTier exchange the words for the tier that served: OpenAI calls
-// the standard one default.
+// chatTier and anthropicTier convert the name of the tier that served the request: OpenAI
+// calls the standard tier "default".
 func chatTier(p llm.Param) llm.Param {
 	if p.Name == "service_tier" && string(p.Raw) == `"standard"` {
 		p.Raw = []byte(`"default"`)
@@ -58,7 +58,7 @@ func anthropicTier(p *llm.Param) []byte {
 	return p.Raw
 }
 
-// eachUsageExtra calls do for what a usage object tells beside tokens.
+// eachUsageExtra calls do for each member of a usage object that usageExtras lists.
 func eachUsageExtra(usage []byte, do func(p llm.Param)) {
 	r := splice.NewReader(usage)
 	for name := range r.Members() {

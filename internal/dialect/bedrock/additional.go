@@ -5,8 +5,8 @@ import (
 	"sluice/internal/llm"
 )
 
-// extras are the parameters that a family knows and Converse does not, with the names
-// that additionalModelRequestFields has for them.
+// extras lists, by model family, the parameters that the family supports and Converse does not,
+// with their names in additionalModelRequestFields.
 // Source: contract/provider-transforms.md 3.3.
 var extras = map[string][]dialect.Rename{
 	claude: {{Path: "anthropic_version", To: "anthropic_version"}},
@@ -23,8 +23,8 @@ var extras = map[string][]dialect.Rename{
 	"":     {{Path: "top_k", To: "top_k"}},
 }
 
-// additional writes additionalModelRequestFields: what the caller put there, and what
-// the family knows by words of its own. What the caller put there wins.
+// additional writes additionalModelRequestFields: the members that the caller set there, and the
+// parameters of the family. The caller's members win.
 func (w *callWriter) additional() {
 	const name = "additionalModelRequestFields"
 	provided, _ := w.t.First(name, "additional_model_request_fields")
@@ -40,17 +40,17 @@ func (w *callWriter) additional() {
 	familyParams.Open('{')
 	w.writeFamilyParams(&familyParams)
 	familyParams.Close('}')
-	if provided[0] != '{' { // of a wrong type: Bedrock says so
+	if provided[0] != '{' { // wrong type: Bedrock returns the error
 		w.Raw(name, provided)
 		return
 	}
 	w.Raw(name, merged(provided, familyParams.B))
 }
 
-// bare is a name of splice.Members without its quotes, escapes left in.
+// bare returns a name of splice.Members without its quotes. Escapes remain.
 func bare(name []byte) string { return string(name[1 : len(name)-1]) }
 
-// writeFamilyParams writes what the family knows.
+// writeFamilyParams writes the parameters that only the model family supports.
 func (w *callWriter) writeFamilyParams(o *dialect.JSON) {
 	list, known := extras[w.family]
 	if !known {
@@ -68,7 +68,7 @@ func (w *callWriter) writeFamilyParams(o *dialect.JSON) {
 	}
 }
 
-// claudes writes what only Claude knows.
+// claudes writes the parameters that only Claude supports.
 func (w *callWriter) claudes(o *dialect.JSON) {
 	if raw, ok := w.model.Sampled(w.t, "top_k"); ok {
 		o.Raw("top_k", raw)
@@ -90,8 +90,8 @@ func (w *callWriter) claudes(o *dialect.JSON) {
 	}
 }
 
-// scaled writes a penalty as Jurassic's {"scale":…}, unless the caller gave it in that
-// form.
+// scaled writes a penalty in Jurassic's format {"scale":…}, unless the caller set it in that
+// format.
 func (w *callWriter) scaled(o *dialect.JSON, from, to string) {
 	if _, provided := w.t.Peek(to); provided {
 		return
@@ -103,7 +103,7 @@ func (w *callWriter) scaled(o *dialect.JSON, from, to string) {
 	}
 }
 
-// novas writes what Amazon's own models take in an object of their own.
+// novas writes the parameters that Amazon's own models expect in a nested object.
 // Source: https://docs.aws.amazon.com/nova/latest/userguide/complete-request-schema.html, read 2026-11.
 func (w *callWriter) novas(o *dialect.JSON) {
 	if raw, ok := w.t.Consume("top_k"); ok {

@@ -13,12 +13,12 @@ import (
 	"sluice/internal/splice"
 )
 
-// newBatch begins a batch, a model invocation job.
+// newBatch creates a batch, which is a model invocation job in Bedrock.
 // Source: contract/provider-transforms.md 3.12 and 12;
 // https://docs.aws.amazon.com/bedrock/latest/APIReference/API_CreateModelInvocationJob.html, read 2026-11.
 type newBatch struct{}
 
-// batches are the other endpoints of batches.
+// batches implements retrieval, listing and cancellation of batches.
 // Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_GetModelInvocationJob.html, read 2026-11.
 type batches struct{}
 
@@ -27,8 +27,8 @@ var (
 	_ dialect.MultiStep      = batches{}
 )
 
-// EncodeRequest makes the job. What the caller gives in Amazon's words, in
-// provider_options, wins, but for the model.
+// EncodeRequest builds the request for a new job. Members in Amazon's format, from
+// provider_options, win, except for the model.
 func (newBatch) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	t := dialect.Fields(r.Body)
 	input, ok, err := fileParam(t, "input_file_id")
@@ -44,9 +44,9 @@ func (newBatch) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect
 	if err != nil {
 		return nil, err
 	}
-	t.Consume("endpoint") // the lines say it
+	t.Consume("endpoint") // the lines of the file contain it
 	if raw, _ := t.Peek("completion_window"); plain(raw) == "24h" {
-		t.Consume("completion_window") // which is the shortest that Bedrock has, and the usual one
+		t.Consume("completion_window") // the shortest that Bedrock has, and its default
 	}
 	var w dialect.JSON
 	w.Open('{')
@@ -69,8 +69,8 @@ func (newBatch) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect
 	return &dialect.Outgoing{Body: merged(options, w.B, "modelId"), Dropped: t.Dropped()}, nil
 }
 
-// batchOutput writes where the results of a batch go, sealed with the key of the
-// credential when it has one.
+// batchOutput returns the configuration for the results of a batch. They are encrypted with the
+// key of the credential, if it has one.
 func batchOutput(t *llm.FieldTracker, input s3Object, to *dialect.Target) []byte {
 	uri := outputConfig(t, input, "output_data_config")
 	if uri[0] == '{' {
@@ -86,7 +86,7 @@ func batchOutput(t *llm.FieldTracker, input s3Object, to *dialect.Target) []byte
 	return w.B
 }
 
-// TranslateResponse reads {"jobArn":…}, all that Bedrock says of a new job.
+// TranslateResponse reads {"jobArn":…}, the only member that Bedrock returns for a new job.
 func (newBatch) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	arn, err := created(incoming.Body)
 	if err != nil {
@@ -113,8 +113,8 @@ const chatPath = "/v1/chat/completions"
 
 var batchesPages = pages("invocationJobSummaries", writeBatch)
 
-// EncodeRequest asks for a job by its ARN, for its end, or for the list. The request to
-// stop a job has no body.
+// EncodeRequest builds a request to retrieve a job by its ARN, to stop it, or to list jobs. The
+// request to stop a job has no body.
 func (batches) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
 	switch r.Endpoint {
 	case llm.ListBatches:
@@ -128,7 +128,7 @@ func (batches) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.T
 
 func jobPath(id string) string { return "/model-invocation-job/" + escape(unescape(id)) }
 
-// Follow reads a list on.
+// Follow requests the next page of a list.
 func (batches) Follow(incoming *dialect.Incoming) (dialect.Next, bool, error) {
 	if incoming.Sent.Endpoint != llm.ListBatches {
 		return dialect.Next{}, false, nil
@@ -136,8 +136,8 @@ func (batches) Follow(incoming *dialect.Incoming) (dialect.Next, bool, error) {
 	return batchesPages.Follow(incoming)
 }
 
-// TranslateResponse reads a job, {"invocationJobSummaries":[…]} or, of what was cancelled,
-// anything.
+// TranslateResponse reads a job or {"invocationJobSummaries":[…]}. It does not read the response
+// to a cancellation.
 func (batches) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	switch incoming.Sent.Endpoint {
 	case llm.CancelBatch:
@@ -149,7 +149,7 @@ func (batches) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response,
 	}
 }
 
-// batchStatus are the states of a job. One that nobody knows is passed on.
+// batchStatus maps the states of a job to OpenAI's. writeBatch writes an unknown state unchanged.
 // Source: contract/provider-transforms.md 3.12.
 var batchStatus = map[string]string{
 	"Submitted": "validating", "Validating": "validating", "Scheduled": "validating", "InProgress": "in_progress",
@@ -157,7 +157,7 @@ var batchStatus = map[string]string{
 	"Expired": "expired",
 }
 
-// ended are the fields that tell when a batch came to its end, by its state.
+// ended maps a batch state to the field with the time at which the batch ended.
 var ended = map[string]string{"completed": "completed_at", "failed": "failed_at", "cancelled": "cancelled_at", "expired": "expired_at"}
 
 // writeBatch writes a job, or its summary, as a batch.
@@ -217,8 +217,8 @@ func writeErrors(w *dialect.JSON, status, message string) {
 	w.Close('}')
 }
 
-// outputFile is where a job puts its results: a folder with the job's id below that of
-// the output, and in it the input's name with .out behind it.
+// outputFile returns the object with the results of a job. The output folder contains a folder
+// with the job's id, and the file there has the input's name with the suffix ".out".
 // Source: https://docs.aws.amazon.com/bedrock/latest/userguide/batch-inference-results.html, read 2026-11.
 func outputFile(raw []byte) (s3Object, error) {
 	uri, _ := splice.Find(raw, "outputDataConfig", "s3OutputDataConfig", "s3Uri")

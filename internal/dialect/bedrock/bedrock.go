@@ -1,7 +1,7 @@
-// Package bedrock is the shape that Amazon Bedrock speaks: Converse and its event
-// stream for conversations with models of every family, the native bodies of the
-// families for completions, embeddings and images, and the control plane's words for
-// batches and fine-tuning, whose files lie in S3.
+// Package bedrock implements the dialect of Amazon Bedrock. It uses Converse and its event stream
+// for conversations, and the native bodies of the model families for completions, embeddings and
+// images. It uses the control plane for batches and fine-tuning, whose files are in S3. Start
+// reading at Dialect.
 // Source: contract/provider-transforms.md section 3;
 // https://docs.aws.amazon.com/bedrock/latest/APIReference/, read 2026-11.
 package bedrock
@@ -11,7 +11,7 @@ import (
 	"sluice/internal/llm"
 )
 
-// Dialect returns the shape. Only upstreams speak it.
+// Dialect returns the dialect. It is for upstreams only.
 func Dialect() *dialect.Dialect {
 	return &dialect.Dialect{
 		Name:     "bedrock",

@@ -8,7 +8,7 @@ import (
 	"sluice/internal/llm"
 )
 
-// part writes one part of a message as a content block, and the cache point behind it.
+// part writes one part of a message as a content block, followed by its cache point.
 func (w *callWriter) part(ctx context.Context, m *llm.Message, p *llm.Part, t *turnState) error {
 	before := len(w.B)
 	if err := w.block(ctx, m, p, t); err != nil {
@@ -25,8 +25,8 @@ func (w *callWriter) part(ctx context.Context, m *llm.Message, p *llm.Part, t *t
 	return nil
 }
 
-// mark is the cache mark of a part; those inside the result of a tool, where Converse
-// takes none, stand for the whole.
+// mark returns the cache mark of a part. Converse does not accept marks inside a tool result, so
+// the first of them becomes the mark of the complete result.
 func mark(p *llm.Part) *llm.Cache {
 	if p.Cache != nil || p.Result == nil {
 		return p.Cache
@@ -57,7 +57,7 @@ func (w *callWriter) block(ctx context.Context, m *llm.Message, p *llm.Part, t *
 	case llm.ResultPart:
 		return w.result(ctx, m, p)
 	case llm.OpaquePart:
-		if m.Role == llm.RoleAssistant { // what a provider's own tool did
+		if m.Role == llm.RoleAssistant { // content of a tool that a provider ran
 			w.t.Drop(w.c.Path(m, p.Index))
 			return nil
 		}
@@ -66,16 +66,16 @@ func (w *callWriter) block(ctx context.Context, m *llm.Message, p *llm.Part, t *
 	return nil
 }
 
-// takes reports whether the model takes a thought back, or a sealed one: Claude its own. Other
-// models refuse a signature, or the thought altogether. What an ARN stands for is not known, and
-// does without.
+// takes reports whether the model accepts the reasoning part p. Claude accepts its own. Other
+// models reject a signature, or reasoning in general. The family of an ARN may be unknown, and the
+// reasoning is then dropped.
 // Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ReasoningTextBlock.html, read 2026-11.
 func (w *callWriter) takes(p *llm.Part) bool {
 	return w.family == claude && dialect.IsClaudeReasoning(p)
 }
 
-// writeReasoning writes a thought with its signature, without which no model takes it back, or a
-// sealed one.
+// writeReasoning writes reasoning with its signature, which every model requires, or redacted
+// reasoning. It drops parts that the model does not accept.
 func (w *callWriter) writeReasoning(m *llm.Message, p *llm.Part) {
 	if !w.takes(p) {
 		w.t.Drop(w.c.Path(m, p.Index))
@@ -95,7 +95,7 @@ func (w *callWriter) writeReasoning(m *llm.Message, p *llm.Part) {
 	w.Close('}')
 }
 
-// call writes a call that the model asked for.
+// call writes a tool call of the model.
 func (w *callWriter) call(m *llm.Message, p *llm.Part) error {
 	if p.Signature != "" {
 		w.t.Drop(w.c.Path(m, p.Index) + ".signature")
@@ -115,8 +115,8 @@ func (w *callWriter) call(m *llm.Message, p *llm.Part) error {
 	return nil
 }
 
-// callID is the id of a call as Bedrock takes it of every model: 1 to 64 letters, digits, "_"
-// and "-".
+// callID returns the id of a call in the format that Bedrock accepts for all models: 1 to 64
+// letters, digits, "_" and "-".
 // Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolUseBlock.html, read 2026-11.
 func callID(id string) string {
 	if len(id) > 64 || strings.Trim(id, dialect.IDLetters+"_-") != "" {
@@ -125,17 +125,17 @@ func callID(id string) string {
 	return id
 }
 
-// failed is what models that know no status are told before the text of a call that
-// failed.
+// failed is the prefix of the text of a failed call, for models without a status for tool
+// results.
 const failed = "Error: "
 
-// result writes what a call came to. A blank text is refused, an empty list is not.
+// result writes the result of a call. Bedrock rejects blank texts but accepts an empty list.
 // Source: contract/provider-transforms.md 3.3, 3.10;
 // https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolResultBlock.html, read 2026-11.
 func (w *callWriter) result(ctx context.Context, m *llm.Message, p *llm.Part) error {
 	r := p.Result
 	hasErrorStatus := w.family == claude || w.family == amazon
-	if r.ID == "" { // the functions of old have none
+	if r.ID == "" { // results of the deprecated function calls have no id
 		return w.refuse(w.c.Path(m, p.Index), "contains a tool result without a call id, which this provider requires")
 	}
 	w.Open('{')
@@ -172,7 +172,7 @@ func (w *callWriter) result(ctx context.Context, m *llm.Message, p *llm.Part) er
 	return nil
 }
 
-// resultPart is a part of a result; a block of another shape is its text.
+// resultPart returns a part of a result. A block in another dialect's format becomes its text.
 func (w *callWriter) resultPart(m *llm.Message, p *llm.Part, i int) *llm.Part {
 	part, _ := dialect.ResultPart(w.t, w.c, m, p.Index, shapeName, &p.Result.Parts[i])
 	return part

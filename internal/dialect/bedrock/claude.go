@@ -11,21 +11,21 @@ import (
 	"sluice/internal/splice"
 )
 
-// Claude returns the shape in which Bedrock invokes Claude: that of Anthropic's messages
-// but for where the model, the version and the beta flags stand. Callers of messages
-// keep the bytes of all else, their answers' too.
+// Claude returns the dialect for invoking Claude on Bedrock. It is Anthropic's Messages API, except
+// that the model, the version and the beta flags are elsewhere. For callers of messages, all other
+// bytes of the request and of the response remain unchanged.
 // Source: contract/provider-transforms.md 3.6;
 // https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-anthropic-claude-messages-request-response.html, read 2026-11.
 func Claude() *dialect.Dialect {
 	return &dialect.Dialect{Name: "bedrock-claude", Unified: map[llm.Endpoint]dialect.OpenAIEndpoint{llm.Messages: invocation{}}}
 }
 
-// invocation is a message to Claude.
+// invocation implements a Messages API call to Claude.
 type invocation struct{}
 
 var _ dialect.Streamer = invocation{}
 
-// EncodeRequest makes the body of InvokeModel.
+// EncodeRequest builds the body of InvokeModel.
 func (invocation) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	if !splice.Valid(r.Body) {
 		return nil, fault.New(fault.InvalidRequest, "the body must be a JSON object")
@@ -34,7 +34,7 @@ func (invocation) EncodeRequest(_ context.Context, r *dialect.Request, to *diale
 	return &dialect.Outgoing{Body: body, Dropped: dropped}, nil
 }
 
-// TranslateResponse gives the answer as it is.
+// TranslateResponse returns the response unchanged.
 func (invocation) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	if !splice.Valid(incoming.Body) {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response is not a JSON object")
@@ -47,17 +47,17 @@ func (invocation) TranslateResponse(incoming *dialect.Incoming) (*dialect.Respon
 	return a, nil
 }
 
-// NewStream takes the events out of Amazon's messages.
+// NewStream returns a reader that extracts the events from Amazon's event-stream messages.
 func (invocation) NewStream(*dialect.Incoming) dialect.StreamTranscoder { return &dialect.Unframer{} }
 
-// claudeVersion is the version of Anthropic's API that Bedrock speaks.
+// claudeVersion is the version of Anthropic's API that Bedrock uses.
 const claudeVersion = "bedrock-2023-05-31"
 
-// claudeBody makes the native body of a messages request: without model and stream, without
-// what other providers signed and what Amazon has a flag or another place for, with a version,
-// the beta flags of the header or else of the body and, where the caller set none, with a limit
-// unless that is 0. The version in a caller's header is mostly that of Anthropic's own hosts,
-// which Bedrock refuses. Lost names what Claude there cannot be told.
+// claudeBody builds the native body of a messages request. It removes model, stream, signatures of
+// other providers, and members for which Amazon has a flag or another field. It adds a version, and
+// the beta flags of the header or else of the body. If the caller set no limit and limit is not 0,
+// it adds limit. The version in a caller's header is usually that of Anthropic's own hosts, which
+// Bedrock rejects. The list dropped contains the paths that Claude on Bedrock does not support.
 func claudeBody(body []byte, to *dialect.Target, limit int64) (native []byte, dropped []string) {
 	var w dialect.JSON
 	w.Open('{')
@@ -106,8 +106,8 @@ func claudeBody(body []byte, to *dialect.Target, limit int64) (native []byte, dr
 	return w.B, tools.dropped
 }
 
-// absent are beginnings of beta flags for what Amazon does not offer: it refuses a
-// request that names one.
+// absent lists prefixes of beta flags for features that Amazon does not offer. Amazon rejects a
+// request with such a flag.
 // Source: contract/provider-transforms.md 2.1;
 // https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-anthropic-claude-messages-request-response.html,
 // https://github.com/router-for-me/CLIProxyAPI/issues/4750 and
@@ -117,12 +117,12 @@ var absent = [...]string{
 	"per-turn-control-", "prompt-caching-scope-", "redact-thinking-", "skills-", "token-efficient-tools-2026-", "web-fetch-", "web-search-",
 }
 
-// renamed are beta flags that Amazon knows by other names.
+// renamed maps beta flags to the names that Amazon has for them.
 // Source: contract/provider-transforms.md 2.1.
 var renamed = map[string]string{"advanced-tool-use-2025-11-20": "tool-search-tool-2025-10-19"}
 
-// betas are the beta flags for Claude: those of the header, or else of the body, a text
-// with commas or a list.
+// betas returns the beta flags for Claude: those of the header, or else of the body, which is a
+// string with commas or a list.
 func betas(to *dialect.Target, body []byte) []string {
 	all := []string{valueOf(to, "anthropic_beta")}
 	if all[0] == "" {

@@ -5,9 +5,9 @@ import (
 	"sluice/internal/splice"
 )
 
-// cached is a list of messages with the mark of the cache that the caller put on the request
-// as a whole, which Amazon refuses: it stands where Anthropic itself puts it, on the last block
-// that can have one. Where there is none such, or it has a mark, the list stays.
+// cached moves the cache mark of the request, which Amazon rejects, into a list of messages. As
+// Anthropic does, it sets the mark on the last block that can have one. It returns the list
+// unchanged if there is no such block, or if that block already has a mark.
 // Source: https://platform.claude.com/docs/en/build-with-claude/prompt-caching and
 // https://github.com/BerriAI/litellm/issues/26320, read 2026-11.
 func cached(messages, mark []byte) []byte {
@@ -35,7 +35,7 @@ func cached(messages, mark []byte) []byte {
 	return w.B
 }
 
-// markedContent is a text or a list of blocks with the mark; nil when it has no place for it.
+// markedContent returns a string or a list of blocks with the mark; nil when it cannot be set.
 func markedContent(content, mark []byte) []byte {
 	if content[0] == '"' {
 		if string(content) == `""` {
@@ -78,7 +78,7 @@ func markedContent(content, mark []byte) []byte {
 	return w.B
 }
 
-// with is an object with a member, in the place of the one of its name.
+// with returns an object with a member set. It replaces an existing member of that name.
 func with(object []byte, name string, value []byte) []byte {
 	var d splice.Doc
 	if splice.Scan(object, &d) != nil { // it was part of a checked body

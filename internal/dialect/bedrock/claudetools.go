@@ -8,24 +8,24 @@ import (
 	"sluice/internal/splice"
 )
 
-// eagerMember asks for the arguments of a tool as the model writes them. Amazon refuses it,
-// with the flag too, and has the flag alone for all tools of a call.
+// eagerMember requests the arguments of a tool while the model writes them. Amazon rejects the
+// member, even with the flag. On Amazon, only eagerFlag enables this, for all tools of a call.
 // Source: live calls of InvokeModel in https://github.com/vercel/ai/pull/17179, read 2026-11.
 const (
 	eagerMember = "eager_input_streaming"
 	eagerFlag   = "fine-grained-tool-streaming-2025-05-14"
 )
 
-// strictMember says that the model must keep to the schema of a tool. Claude on Bedrock refuses
-// it from 4.7 on, whatever it says.
+// strictMember requires the model to follow the schema of a tool. Claude on Bedrock rejects the
+// member from version 4.7 on, with any value.
 // Source: https://github.com/BerriAI/litellm/pull/31585, read 2026-11.
 const strictMember = "strict"
 
-// toolList are the tools of a message as Claude on Bedrock takes them.
+// toolList contains the tools of a message in the format that Claude on Bedrock accepts.
 type toolList struct {
 	raw     []byte
-	eager   bool     // one of them asks for its arguments eagerly
-	dropped []string // what they cannot say there: "tools[0].strict"
+	eager   bool     // a tool requests eager arguments
+	dropped []string // paths of unsupported members: "tools[0].strict"
 }
 
 func claudeTools(tools []byte, model string) toolList {
@@ -68,7 +68,7 @@ func (l *toolList) tool(w *dialect.JSON, tool []byte, path string, lax bool) {
 	w.Close('}')
 }
 
-// withFlag is a list of beta flags with one more, unless it is there.
+// withFlag returns a list of beta flags that includes flag.
 func withFlag(list []string, flag string) []string {
 	if slices.Contains(list, flag) {
 		return list

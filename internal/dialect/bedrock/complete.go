@@ -9,13 +9,13 @@ import (
 	"sluice/internal/llm"
 )
 
-// completion is the endpoint of text completions, whole and streamed.
+// completion implements text completions, buffered and streamed.
 type completion struct{}
 
 var _ dialect.Streamer = completion{}
 
-// EncodeRequest makes the native body of the model's family. Models of families that
-// only chat are fault.NotSupported.
+// EncodeRequest builds the native body of the model's family. A model whose family supports only
+// chat is fault.NotSupported.
 func (completion) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	n, err := nativeOf(to.Underlying())
 	if err != nil {
@@ -29,7 +29,7 @@ func (completion) EncodeRequest(_ context.Context, r *dialect.Request, to *diale
 	return &dialect.Outgoing{Body: n.encode(t, prompt, to.Stream), Dropped: t.Dropped()}, nil
 }
 
-// TranslateResponse reads a whole answer.
+// TranslateResponse reads a buffered response.
 func (completion) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	n, err := nativeOf(incoming.To.Underlying())
 	if err != nil {
@@ -45,10 +45,10 @@ func (completion) TranslateResponse(incoming *dialect.Incoming) (*dialect.Respon
 	return c.BuildResponse(incoming.To.Stream), nil
 }
 
-// NewStream makes what turns the events of a model into chunks of a completion.
+// NewStream returns a translator from the events of a model to chunks of a completion.
 func (completion) NewStream(incoming *dialect.Incoming) dialect.StreamTranscoder {
 	n, err := nativeOf(incoming.To.Underlying())
-	if err != nil { // EncodeRequest refused the model: cannot happen
+	if err != nil { // cannot happen: EncodeRequest rejected the model
 		n = natives[cohere]
 	}
 	var w dialect.JSON
@@ -61,24 +61,24 @@ func (completion) NewStream(incoming *dialect.Incoming) dialect.StreamTranscoder
 	return &completionStream{stream: textStream{native: n}, head: w.B}
 }
 
-// completionStream writes the chunks of one stream. The reason why an answer ended is
-// held until the usage is known, which stands in the last chunk.
+// completionStream writes the chunks of one stream. It holds back the finish reason until the
+// usage arrives, because the last chunk contains both.
 // Source: https://platform.openai.com/docs/api-reference/completions, read 2026-11.
 type completionStream struct {
 	stream textStream
-	head   []byte // what every chunk begins with
+	head   []byte // the prefix of every chunk
 	held   []outputText
 	out    []byte
 }
 
-// Append turns what came into chunks.
+// Append translates a part of the stream into chunks.
 func (s *completionStream) Append(dst, p []byte) ([]byte, error) {
 	s.out = dst
 	err := s.stream.feed(p, s)
 	return s.out, err
 }
 
-// Close ends a stream whose usage was never told.
+// Close ends a stream that did not report its usage.
 func (s *completionStream) Close(dst []byte) ([]byte, error) {
 	s.out = dst
 	err := s.stream.close(s)

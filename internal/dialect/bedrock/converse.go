@@ -9,15 +9,15 @@ import (
 	"sluice/internal/splice"
 )
 
-// conversation is a chat with any model: Converse, or for a few old models the native
-// body of their family.
+// conversation implements chat with all models. It uses Converse or, for a few old models, the
+// native body of their family.
 // Source: contract/provider-transforms.md 3.3 to 3.6 and 3.10;
 // https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html, read 2026-11.
 type conversation struct{}
 
 var _ dialect.Upstream = conversation{}
 
-// EncodeCall makes the body of a Converse or ConverseStream request.
+// EncodeCall builds the body of a Converse or ConverseStream request.
 func (conversation) EncodeCall(ctx context.Context, c *llm.Call, to *dialect.Target) (*dialect.Outgoing, error) {
 	if isInvoked(to.Underlying()) {
 		return encodeFlat(c, to)
@@ -40,7 +40,7 @@ func (conversation) EncodeCall(ctx context.Context, c *llm.Call, to *dialect.Tar
 	return &dialect.Outgoing{Body: w.B, Dropped: w.t.Dropped(), Added: w.added}, nil
 }
 
-// DecodeResponse reads the answer of Converse.
+// DecodeResponse reads the response of Converse.
 func (conversation) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
 	if isInvoked(incoming.To.Underlying()) {
 		return decodeFlat(incoming)
@@ -48,7 +48,7 @@ func (conversation) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, e
 	return decodeConverse(incoming)
 }
 
-// NewDecoder makes the decoder of a ConverseStream.
+// NewDecoder returns the decoder of a ConverseStream.
 func (conversation) NewDecoder(incoming *dialect.Incoming) dialect.EventDecoder {
 	if isInvoked(incoming.To.Underlying()) {
 		return newFlatDecoder(incoming)
@@ -63,18 +63,18 @@ type callWriter struct {
 	t      *llm.FieldTracker
 	to     *dialect.Target
 	family string
-	model  dialect.ClaudeModel // of Anthropic's family
-	caches bool                // the model takes cache points
+	model  dialect.ClaudeModel // parsed from the model name; for Anthropic's family
+	caches bool                // the model supports cache points
 
-	thinking []byte // what is told to Claude of it
+	thinking []byte // raw, the thinking configuration for Claude
 	added    dialect.Added
 	effort   string         // for outputConfig
-	native   []*llm.Tool    // tools that only Claude's own form can name
-	names    map[string]int // of documents so far, with the number that the last of that name got
+	native   []*llm.Tool    // tools that only Claude's native format supports
+	names    map[string]int // document names so far, each with the last number appended to it
 }
 
-// conversation writes what both Converse and the counting of its tokens have: system,
-// messages and toolConfig.
+// conversation writes the members that Converse and CountTokens share: system, messages and
+// toolConfig.
 func (w *callWriter) conversation(ctx context.Context) error {
 	if err := w.system(); err != nil {
 		return err
@@ -90,14 +90,14 @@ func (w *callWriter) refuse(path, text string) error {
 	return fault.New(fault.InvalidParameter, path+" "+text).WithParam(path)
 }
 
-// writeFirst writes the first of the names that the call has under another.
+// writeFirst writes the first parameter of from that the call has, under another name.
 func (w *callWriter) writeFirst(name string, from ...string) {
 	if raw, ok := w.t.First(from...); ok {
 		w.Raw(name, raw)
 	}
 }
 
-// sampled is carry for a parameter of sampling, which not every Claude takes.
+// sampled writes a sampling parameter. Some Claude models do not support all of them.
 func (w *callWriter) sampled(name, from string) {
 	if w.family != claude {
 		w.writeFirst(name, from)
@@ -106,7 +106,7 @@ func (w *callWriter) sampled(name, from string) {
 	}
 }
 
-// inference writes what Converse knows of every model.
+// inference writes the inference parameters that Converse has for all models.
 func (w *callWriter) inference() {
 	w.think()
 	before := w.JSON
@@ -121,7 +121,7 @@ func (w *callWriter) inference() {
 	w.close('}', before, empty)
 }
 
-// close ends an object or a list, or undoes it when nothing came to stand in it.
+// close ends an object or a list, or removes it when it is empty.
 func (w *callWriter) close(bracket byte, before dialect.JSON, empty int) (nonEmpty bool) {
 	if len(w.B) == empty {
 		w.JSON = before
@@ -131,14 +131,14 @@ func (w *callWriter) close(bracket byte, before dialect.JSON, empty int) (nonEmp
 	return true
 }
 
-// tiers are the words of OpenAI and Anthropic that Bedrock has one for.
+// tiers maps the service tiers of OpenAI and Anthropic to those of Bedrock.
 // Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ServiceTier.html, read 2026-11.
 var tiers = map[string]string{
 	`"default"`: "default", `"flex"`: "flex", `"priority"`: "priority", `"reserved"`: "reserved", `"standard_only"`: "default",
 }
 
-// settings writes what is told beside the conversation. Of the two spellings of a
-// setting Amazon's own comes first.
+// settings writes the settings outside the conversation. If a setting is present in two spellings,
+// Amazon's wins.
 func (w *callWriter) settings() {
 	w.writeFirst("guardrailConfig", "guardrailConfig", "guardrail_config")
 	w.writeFirst("performanceConfig", "performanceConfig", "performance_config")
@@ -154,8 +154,8 @@ func (w *callWriter) settings() {
 	}
 }
 
-// output writes the form of the answer, and how hard newer models shall think about it.
-// A schema is a text that holds JSON.
+// output writes the response format, and the effort for newer models. A schema is a string that
+// contains JSON.
 func (w *callWriter) output() {
 	f := w.c.Format
 	schema := f != nil && f.Type == "json_schema"
@@ -179,8 +179,8 @@ func (w *callWriter) output() {
 	w.Close('}')
 }
 
-// responseSchema is that of the answer. Callers of messages write theirs for Claude, whose words
-// for schemas are Bedrock's too.
+// responseSchema returns the schema of the response. Callers of messages write it for Claude, whose
+// supported schemas are also those of Bedrock.
 func (w *callWriter) responseSchema() []byte {
 	f := w.c.Format
 	if w.c.Surface == llm.Messages {
@@ -189,7 +189,7 @@ func (w *callWriter) responseSchema() []byte {
 	return dialect.RestrictSchema(f.Schema, dialect.NestedPath(w.c, f.From, "json_schema")+".schema", w.t.Drop)
 }
 
-// valueOf is a credential field of the target, "" when there is none.
+// valueOf returns a credential field of the target, "" when it is missing.
 func valueOf(to *dialect.Target, name string) string {
 	if to.Value == nil {
 		return ""
@@ -197,7 +197,7 @@ func valueOf(to *dialect.Target, name string) string {
 	return to.Value(name)
 }
 
-// plain is a raw text without quotes and escapes, "" when raw is none.
+// plain returns a raw string without quotes and escapes, "" when raw is not a string.
 func plain(raw []byte) string {
 	s, _ := splice.Unquote(raw)
 	return s

@@ -11,8 +11,8 @@ import (
 	"sluice/internal/splice"
 )
 
-// embedding is the endpoint of embeddings: Amazon's own models take one input a call,
-// Cohere's take lists.
+// embedding implements the embeddings endpoint. Amazon's own models accept one input per call.
+// Cohere's models accept lists.
 // Source: contract/provider-transforms.md 3.8;
 // https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-titan-embed-text.html,
 // https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-embed.html,
@@ -21,7 +21,8 @@ type embedding struct{}
 
 var _ dialect.OpenAIEndpoint = embedding{}
 
-// EncodeRequest makes the native body, or one for each input.
+// EncodeRequest builds the native request body. For models that accept one input per call it
+// builds one body per input.
 func (embedding) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	t := dialect.Fields(r.Body)
 	items, err := dialect.EmbedItems(t)
@@ -46,15 +47,16 @@ func (embedding) EncodeRequest(_ context.Context, r *dialect.Request, to *dialec
 	return out, err
 }
 
-// embedWriter writes the bodies of one request.
+// embedWriter writes the request bodies of one embeddings request.
 type embedWriter struct {
 	t     *llm.FieldTracker
 	model string
-	types []byte // raw: the kinds of vectors that the caller wants of the model, a list
+	types []byte // raw JSON list of the vector types that the model must return; nil for numbers and base64
 }
 
-// format looks which vectors the caller wants. Numbers come anyway, and base64 is made
-// of them by the gateway; what else there is, the model must make.
+// format records the vector types that the model must return. Every model returns numbers by
+// default, and the gateway converts them to base64. All other encoding formats must come from the
+// model.
 func (e *embedWriter) format() {
 	raw, _ := e.t.Peek("encoding_format")
 	if dialect.WantsBase64(e.t) || plain(raw) == "float" || len(raw) == 0 {
@@ -66,7 +68,7 @@ func (e *embedWriter) format() {
 	}
 }
 
-// each writes a body for each input.
+// each writes one body per input.
 func (e *embedWriter) each(items []dialect.EmbedItem, write func(*dialect.EmbedItem) ([]byte, error)) (body []byte, more [][]byte, err error) {
 	for i := range items {
 		b, err := write(&items[i])
@@ -82,8 +84,9 @@ func (e *embedWriter) each(items []dialect.EmbedItem, write func(*dialect.EmbedI
 	return body, more, nil
 }
 
-// bytesOf is the base64 of an image: {"base64":"…"} or the text itself, without the head
-// of a data URL.
+// bytesOf returns the base64 data of an image without the prefix of a data URL. raw is a string,
+// or an object such as {"base64":"…"} or {"url":"data:…"}. Data that is not valid base64 is an
+// error.
 func bytesOf(raw []byte) (string, error) {
 	data, ok := splice.Unquote(raw)
 	if !ok {
@@ -95,8 +98,8 @@ func bytesOf(raw []byte) (string, error) {
 	return data, dialect.CheckBase64(data)
 }
 
-// titan writes a body for Titan. Its model for images has the size of the vector in an
-// object; its first ones take nothing but the text.
+// titan writes a body for Titan. The image model expects the vector size inside an object. The
+// first text models accept only the text.
 func (e *embedWriter) titan(it *dialect.EmbedItem) ([]byte, error) {
 	var w dialect.JSON
 	w.Open('{')
@@ -127,12 +130,12 @@ func (e *embedWriter) titan(it *dialect.EmbedItem) ([]byte, error) {
 	return w.B, nil
 }
 
-// purposes are what Nova calls Cohere's input types.
+// purposes maps Cohere's input types to Nova's embedding purposes.
 var purposes = map[string]string{
 	"search_query": "GENERIC_RETRIEVAL", "search_document": "GENERIC_INDEX", "classification": "CLASSIFICATION", "clustering": "CLUSTERING",
 }
 
-// nova writes a body for Nova, which must be told what the vector is for.
+// nova writes a body for Nova, which requires the purpose of the vector.
 func (e *embedWriter) nova(it *dialect.EmbedItem) ([]byte, error) {
 	if it.Image != nil {
 		return nil, fault.New(fault.InvalidParameter, "input: this provider does not support images here").WithParam("input")
@@ -158,8 +161,8 @@ func (e *embedWriter) nova(it *dialect.EmbedItem) ([]byte, error) {
 	return w.B, nil
 }
 
-// cohere writes a body for Cohere, which takes texts or images and must be told what
-// the vectors are for.
+// cohere writes a body for Cohere, which accepts either texts or images and requires an input
+// type.
 func (e *embedWriter) cohere(items []dialect.EmbedItem) ([]byte, error) {
 	list, kind := dialect.JSON{}, "texts"
 	if items[0].Image != nil {
@@ -200,7 +203,7 @@ func (e *embedWriter) cohere(items []dialect.EmbedItem) ([]byte, error) {
 	return w.B, nil
 }
 
-// TranslateResponse gathers the vectors of all answers.
+// TranslateResponse collects the vectors of all provider responses.
 func (embedding) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	e := dialect.Embeddings{Model: incoming.To.Model, Base64: dialect.WantsBase64(dialect.Fields(incoming.Sent.Body))}
 	for i, body := range append([][]byte{incoming.Body}, incoming.More...) {
@@ -214,7 +217,7 @@ func (embedding) TranslateResponse(incoming *dialect.Incoming) (*dialect.Respons
 	return e.BuildResponse()
 }
 
-// embedUsage is what one call used: the headers are those of the first.
+// embedUsage returns the usage of call i. Headers are available only for the first call.
 func embedUsage(incoming *dialect.Incoming, i int, body []byte) llm.Usage {
 	var u llm.Usage
 	if i == 0 {
@@ -227,8 +230,9 @@ func embedUsage(incoming *dialect.Incoming, i int, body []byte) llm.Usage {
 	return u
 }
 
-// vectors are those of one answer: {"embedding":[…]}, {"embeddings":[[…]]},
-// {"embeddings":{"float":[[…]]}} or {"embeddings":[{"embedding":[…]}]}.
+// vectors returns the vectors of one provider response: {"embedding":[…]},
+// {"embeddingsByType":{"float":[…]}}, {"embeddings":[[…]]}, {"embeddings":{"float":[[…]]}} or
+// {"embeddings":[{"embedding":[…]}]}.
 func vectors(body []byte) [][]byte {
 	if v, ok := splice.Find(body, "embeddingsByType"); ok {
 		for _, val := range splice.Members(v) {

@@ -10,7 +10,7 @@ import (
 	"sluice/internal/splice"
 )
 
-// streamReader reads one ConverseStream.
+// streamReader decodes one ConverseStream.
 // Source: contract/provider-transforms.md 3.5;
 // https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html, read 2026-11.
 type streamReader struct {
@@ -18,33 +18,32 @@ type streamReader struct {
 	started    bool
 	finished   bool
 	ended      bool
-	useful     bool   // there is more than thoughts and blank texts
-	failing    string // the reason why a turn without such ended; "" for none
-	blocks     int    // begun so far
+	useful     bool   // the turn contains more than reasoning and blank text
+	failing    string // stop reason of a failed turn without such content; "" if the turn did not fail
+	blocks     int    // number of blocks started so far
 	open       []openBlock
 	usage      llm.Usage
 	surrogates dialect.SurrogateJoiner
 	ev         llm.Event
 }
 
-// openBlock is a block of which the end has not come.
+// openBlock is a content block that has started but not ended.
 type openBlock struct {
-	index int // Amazon's
-	block int // ours
+	index int // index in Amazon's events
+	block int // index in our events
 	part  llm.PartKind
-	mime  string // of an image
+	mime  string // MIME type of an image
 }
 
-// maxOpenBlocks is how many blocks may be open at a time; models have one.
+// maxOpenBlocks is the maximum number of open blocks at a time. Models use one.
 const maxOpenBlocks = 256
 
-// Feed reads what came.
+// Feed reads the next bytes of the stream.
 func (d *streamReader) Feed(p []byte, emit func(*llm.Event)) error {
 	return d.frames.Feed(p, func(f *dialect.Frame) error { return d.frame(f, emit) })
 }
 
-// Close ends the stream. One that told why the answer ended is whole without its
-// usage.
+// Close ends the stream. A stream that reported its stop reason is complete even without usage.
 func (d *streamReader) Close(emit func(*llm.Event)) error {
 	if err := d.frames.Close(); err != nil {
 		return err
@@ -72,7 +71,7 @@ func (d *streamReader) frame(f *dialect.Frame, emit func(*llm.Event)) error {
 	if !splice.Valid(f.Payload) {
 		return fault.New(fault.UpstreamInvalid, "the provider's event stream contains an event that is not a JSON object")
 	}
-	if string(f.Name) == "messageStart" { // nothing is said before it is known to be an answer
+	if string(f.Name) == "messageStart" { // nothing is sent until the stream is known to contain a response
 		return nil
 	}
 	if string(f.Name) == "messageStop" && !d.useful && d.fails(f.Payload) {
@@ -96,8 +95,8 @@ func (d *streamReader) frame(f *dialect.Frame, emit func(*llm.Event)) error {
 	return nil
 }
 
-// fails reports whether the end of a turn without content says that it failed. The error waits for
-// the usage, which comes behind it.
+// fails reports whether a turn without content stopped because of a failure. The error is sent
+// after the usage, which follows this event.
 func (d *streamReader) fails(raw []byte) bool {
 	reason := splice.Text(raw, "stopReason")
 	if failures[reason] == "" {
@@ -123,8 +122,8 @@ func indexOf(raw []byte) int {
 	return n
 }
 
-// blockStart begins a block of which the start tells something. Those of text and
-// thoughts begin with their first delta.
+// blockStart starts a tool call or an image. Text and reasoning blocks start with their first
+// delta.
 func (d *streamReader) blockStart(raw []byte, emit func(*llm.Event)) error {
 	index := indexOf(raw)
 	start, _ := splice.Find(raw, "start")
@@ -146,7 +145,7 @@ func (d *streamReader) blockStart(raw []byte, emit func(*llm.Event)) error {
 	return nil
 }
 
-// begin opens a block; one that was open at the same index ends.
+// begin opens a block. It first ends a block that is open at the same index.
 func (d *streamReader) begin(index int, ev llm.Event, emit func(*llm.Event)) (*openBlock, error) {
 	d.shut(index, emit)
 	if len(d.open) == maxOpenBlocks {
@@ -160,7 +159,7 @@ func (d *streamReader) begin(index int, ev llm.Event, emit func(*llm.Event)) (*o
 	return &d.open[len(d.open)-1], nil
 }
 
-// ensureBlock gives the open block of that index and kind, and begins it when there is none.
+// ensureBlock returns the open block with this index and kind. It opens one if there is none.
 func (d *streamReader) ensureBlock(index int, part llm.PartKind, emit func(*llm.Event)) (*openBlock, error) {
 	for i := range d.open {
 		if b := &d.open[i]; b.index == index && b.part == part {
@@ -170,7 +169,7 @@ func (d *streamReader) ensureBlock(index int, part llm.PartKind, emit func(*llm.
 	return d.begin(index, llm.Event{Part: part}, emit)
 }
 
-// shut ends the block of that index, if there is one.
+// shut ends the open block with this index, if any.
 func (d *streamReader) shut(index int, emit func(*llm.Event)) {
 	for i := range d.open {
 		if b := d.open[i]; b.index == index {
@@ -211,7 +210,7 @@ func (d *streamReader) delta(raw []byte, emit func(*llm.Event)) (err error) {
 	return nil
 }
 
-// emitDelta hands on a piece of text; an empty one only begins the block.
+// emitDelta sends a text fragment. An empty fragment only opens the block.
 func (d *streamReader) emitDelta(index int, kind llm.EventKind, part llm.PartKind, raw []byte, emit func(*llm.Event)) error {
 	b, err := d.ensureBlock(index, part, emit)
 	if err != nil {
@@ -228,8 +227,8 @@ func (d *streamReader) emitDelta(index int, kind llm.EventKind, part llm.PartKin
 	return nil
 }
 
-// input hands on a piece of a call's arguments. Those of a tool that Amazon runs belong
-// to no block and are left out.
+// input sends a fragment of a tool call's arguments. Arguments of tools that Amazon runs have no
+// open block and are dropped.
 func (d *streamReader) input(index int, raw []byte, emit func(*llm.Event)) error {
 	for i := range d.open {
 		if d.open[i].index == index && d.open[i].part == llm.CallPart {
@@ -240,8 +239,8 @@ func (d *streamReader) input(index int, raw []byte, emit func(*llm.Event)) error
 	return nil
 }
 
-// reasoning hands on thoughts. Those that only Amazon can read come whole, each a
-// block.
+// reasoning sends reasoning content. Redacted reasoning, which only Amazon can read, arrives
+// complete; each item is a block.
 func (d *streamReader) reasoning(index int, raw []byte, emit func(*llm.Event)) (err error) {
 	for name, val := range splice.Members(raw) {
 		switch string(name) {
@@ -275,7 +274,7 @@ func (d *streamReader) stop(raw []byte, emit func(*llm.Event)) {
 	d.send(emit, llm.Event{Kind: llm.EventFinish, Finish: finishOf(reason), Text: reason, Name: splice.Text(more, "stop_sequence")})
 }
 
-// metadata brings the usage and is the last event.
+// metadata sends the usage and the service tier. It is the last event of a stream.
 func (d *streamReader) metadata(raw []byte, emit func(*llm.Event)) {
 	tier, tiered := splice.Find(raw, "serviceTier", "type")
 	if used, ok := splice.Find(raw, "usage"); ok {

@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// The families that have words of their own. Every other model is addressed with what
-// Converse has for all.
+// The families with parameters of their own. All other models get the common parameters.
 const (
 	claude = "anthropic"
 	cohere = "cohere"
@@ -18,19 +17,19 @@ const (
 	openai = "openai"
 )
 
-// regions are the prefixes of inference profiles that span regions.
+// regions lists the prefixes of inference profiles that span regions.
 // Source: contract/provider-transforms.md 3.1;
 // https://docs.aws.amazon.com/bedrock/latest/userguide/inference-profiles-support.html, read 2026-11.
 var regions = [...]string{"us.", "eu.", "apac.", "au.", "ca.", "jp.", "global.", "us-gov."}
 
-// foundation is the id of the model behind one that a caller names: the last segment of
-// an ARN, without the prefix of a region.
+// foundation returns the id of the foundation model for the model name of a caller. It is the last
+// segment of an ARN, without the prefix of a region.
 //
 //	us.anthropic.claude-sonnet-4-5-20250929-v1:0 → anthropic.claude-sonnet-4-5-20250929-v1:0
 //	arn:aws:bedrock:us-east-1::foundation-model/cohere.rerank-v3-5:0 → cohere.rerank-v3-5:0
 //
-// The ARNs of provisioned models and of the caller's own inference profiles do not
-// tell: what comes back for them names no family. See profiles.
+// The ARNs of provisioned models and of the caller's own inference profiles do not contain the
+// model: the result for them has no family. See profiles.
 func foundation(model string) string {
 	if plain, err := url.PathUnescape(model); err == nil {
 		model = plain
@@ -46,7 +45,7 @@ func foundation(model string) string {
 	return model
 }
 
-// familyOf is the maker of a model: "anthropic"; "" when its name does not tell.
+// familyOf returns the maker of a model: "anthropic"; "" when the name does not contain it.
 func familyOf(model string) string {
 	family, _, ok := strings.Cut(foundation(model), ".")
 	if !ok {
@@ -55,14 +54,14 @@ func familyOf(model string) string {
 	return family
 }
 
-// uncached are the models of Claude that take no cache points.
+// uncached lists the Claude models that do not support cache points.
 var uncached = [...]string{
 	"anthropic.claude-v2", "anthropic.claude-instant", "anthropic.claude-3-opus", "anthropic.claude-3-sonnet", "anthropic.claude-3-haiku",
 	"anthropic.claude-3-5-sonnet-20240620",
 }
 
-// caches reports whether a model takes cache points: all others refuse a call that has some,
-// as those of coding agents do. What an ARN stands for is not known, and takes its chance.
+// caches reports whether a model supports cache points. Other models reject a call with cache
+// points, which coding agents send. A model of unknown family, such as an ARN, counts as supported.
 // Source: https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html, read 2026-11;
 // github.com/BerriAI/litellm/pull/39210, of 2026-09-01.
 func caches(model string) bool {
@@ -78,14 +77,14 @@ func caches(model string) bool {
 	return false
 }
 
-// invoked are the models with chat that Converse does not know.
+// invoked lists the chat models that Converse does not support.
 // Source: contract/provider-transforms.md 3.1.
 var invoked = [...]string{"cohere.command-text-v14", "cohere.command-light-text-v14", "ai21.j2-mid-v1", "ai21.j2-ultra-v1"}
 
 func isInvoked(model string) bool {
 	id := foundation(model)
 	for _, name := range invoked {
-		if strings.HasPrefix(id, name) { // there may be a version behind it: ":7:4k"
+		if strings.HasPrefix(id, name) { // a version may follow: ":7:4k"
 			return true
 		}
 	}

@@ -16,13 +16,13 @@ import (
 	"sluice/internal/wire"
 )
 
-// upload puts a file into S3, its lines turned into those of the model that they are
-// for. The file's own content names the object unless the caller does.
+// upload stores a file in S3, with its lines translated for the model. The name of the object is
+// derived from the content of the file unless the caller sets it.
 // Source: contract/provider-transforms.md 3.12;
 // https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutObject.html, read 2026-11.
 type upload struct{}
 
-// files are the other endpoints of files.
+// files implements the description and the download of files.
 // Source: https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObjectAttributes.html, read 2026-11.
 type files struct{}
 
@@ -33,10 +33,10 @@ var (
 
 const tuning = "fine-tune"
 
-// maxDroppedFields bounds how many fields of a file's lines are named.
+// maxDroppedFields is the maximum number of dropped fields that are reported for a file's lines.
 const maxDroppedFields = 32
 
-// EncodeRequest makes the object.
+// EncodeRequest builds the object.
 func (upload) EncodeRequest(ctx context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	f, err := readForm(r, to)
 	if err != nil {
@@ -77,7 +77,7 @@ func (upload) EncodeRequest(ctx context.Context, r *dialect.Request, to *dialect
 	return out, nil
 }
 
-// form is what the caller uploads.
+// form is the parsed upload form of the caller.
 type form struct {
 	*dialect.Upload
 	purpose string
@@ -85,7 +85,7 @@ type form struct {
 	model   string
 }
 
-// readForm takes the form apart. Bucket and key come from the credential's fields.
+// readForm parses the form. Bucket and key come from the credential's fields.
 func readForm(r *dialect.Request, to *dialect.Target) (*form, error) {
 	u, err := dialect.ReadUpload(r)
 	if err != nil {
@@ -109,7 +109,7 @@ func readForm(r *dialect.Request, to *dialect.Target) (*form, error) {
 	return f, nil
 }
 
-// TranslateResponse says where the file is; S3 says nothing.
+// TranslateResponse describes the file from the request, because S3 returns no description.
 func (upload) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	f, err := readForm(incoming.Sent, incoming.To)
 	if err != nil {
@@ -132,7 +132,7 @@ func writeFile(w *dialect.JSON, p s3Object, purpose string, size, created int64)
 	w.Close('}')
 }
 
-// EncodeRequest asks S3 for an object or for its size.
+// EncodeRequest builds a request to S3 for an object or for its size.
 func (files) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
 	p, err := parseS3Object(r.ID, "id")
 	if err != nil {
@@ -146,7 +146,7 @@ func (files) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Tar
 	return out, nil
 }
 
-// FileType says that an object is given as it is.
+// FileType reports that the content of an object is returned unchanged.
 func (files) FileType(ep llm.Endpoint) (string, bool) {
 	return "application/octet-stream", ep == llm.RetrieveFileContent
 }
@@ -168,8 +168,8 @@ func (files) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, e
 	return &dialect.Response{Body: w.B}, nil
 }
 
-// modified is when the object was written, as its header says:
-// Fri, 20 Nov 2026 10:00:00 GMT.
+// modified returns the time in the last-modified header, "Fri, 20 Nov 2026 10:00:00 GMT", in epoch
+// seconds. Without a valid header it returns the time of the response.
 func modified(incoming *dialect.Incoming) int64 {
 	lastModified, err := time.Parse(time.RFC1123, incoming.Header.Get("last-modified"))
 	if err != nil {

@@ -13,12 +13,13 @@ import (
 	"sluice/internal/splice"
 )
 
-// newTuning begins a fine-tuning, a model customization job.
+// newTuning implements the endpoint that creates a fine-tuning job, called a model customization
+// job by Amazon.
 // Source: contract/provider-transforms.md 3.12 and 12;
 // https://docs.aws.amazon.com/bedrock/latest/APIReference/API_CreateModelCustomizationJob.html, read 2026-11.
 type newTuning struct{}
 
-// tunings are the other endpoints of fine-tunings.
+// tunings implements the other fine-tuning endpoints.
 // Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_GetModelCustomizationJob.html, read 2026-11.
 type tunings struct{}
 
@@ -27,8 +28,8 @@ var (
 	_ dialect.MultiStep      = tunings{}
 )
 
-// EncodeRequest makes the job. What the caller gives in Amazon's words, in
-// provider_options, wins, but for the model.
+// EncodeRequest builds the job. Fields in provider_options use Amazon's names and take
+// precedence, except for the model.
 func (newTuning) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	t := dialect.Fields(r.Body)
 	training, ok, err := fileParam(t, "training_file")
@@ -90,8 +91,8 @@ func (newTuning) EncodeRequest(_ context.Context, r *dialect.Request, to *dialec
 	return &dialect.Outgoing{Body: merged(options, w.B, "baseModelIdentifier"), Dropped: t.Dropped()}, nil
 }
 
-// hyper are Amazon's names for OpenAI's hyperparameters. How fast Claude learns is a
-// factor, how fast all others do a rate.
+// hyper returns Amazon's name for an OpenAI hyperparameter. Claude uses a learning rate
+// multiplier; all other models use a learning rate.
 // Source: https://docs.aws.amazon.com/bedrock/latest/userguide/custom-models-hp.html, read 2026-11;
 // contract/provider-transforms.md 13, row 5.
 func hyper(name, model string) string {
@@ -109,8 +110,8 @@ func hyper(name, model string) string {
 	return name
 }
 
-// writeHyper writes the hyperparameters, all as texts: those of the request, or of its
-// method. What shall be chosen automatically is left to Amazon.
+// writeHyper writes all hyperparameters as strings. It reads them from the request or from its
+// method. The values "auto" and null are omitted, so Amazon chooses.
 func writeHyper(w *dialect.JSON, t *llm.FieldTracker, to *dialect.Target) {
 	raw, provided := t.Consume("hyperparameters")
 	if !provided {
@@ -132,7 +133,7 @@ func writeHyper(w *dialect.JSON, t *llm.FieldTracker, to *dialect.Target) {
 	w.Close('}')
 }
 
-// TranslateResponse reads {"jobArn":…}, all that Bedrock says of a new job.
+// TranslateResponse reads {"jobArn":…}, which is all that Bedrock returns for a new job.
 func (newTuning) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	arn, err := created(incoming.Body)
 	if err != nil {
@@ -158,7 +159,7 @@ func (newTuning) TranslateResponse(incoming *dialect.Incoming) (*dialect.Respons
 
 var tuningsPages = pages("modelCustomizationJobSummaries", writeTuning)
 
-// EncodeRequest asks for a job by its ARN, for its end, or for the list.
+// EncodeRequest builds the request that lists jobs, or gets or stops the job with an ARN.
 func (tunings) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
 	path := "/model-customization-jobs/" + escape(unescape(r.ID))
 	switch r.Endpoint {
@@ -171,7 +172,7 @@ func (tunings) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.T
 	}
 }
 
-// Follow reads a list on.
+// Follow requests the next page of a list.
 func (tunings) Follow(incoming *dialect.Incoming) (dialect.Next, bool, error) {
 	if incoming.Sent.Endpoint != llm.ListFinetunes {
 		return dialect.Next{}, false, nil
@@ -179,8 +180,8 @@ func (tunings) Follow(incoming *dialect.Incoming) (dialect.Next, bool, error) {
 	return tuningsPages.Follow(incoming)
 }
 
-// TranslateResponse reads a job, {"modelCustomizationJobSummaries":[…]} or, of what was
-// cancelled, anything.
+// TranslateResponse reads a job or a list, {"modelCustomizationJobSummaries":[…]}. It ignores the
+// response body of a cancellation.
 func (tunings) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	switch incoming.Sent.Endpoint {
 	case llm.CancelFinetune:
@@ -192,13 +193,13 @@ func (tunings) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response,
 	}
 }
 
-// tuningStatus are the states of a job.
+// tuningStatus maps Amazon's job states to OpenAI's.
 // Source: contract/provider-transforms.md 3.12.
 var tuningStatus = map[string]string{
 	"InProgress": "running", "Completed": "succeeded", "Failed": "failed", "Stopping": "cancelled", "Stopped": "cancelled",
 }
 
-// writeTuning writes a job, or its summary, as a fine-tuning.
+// writeTuning writes a job, or its summary, in the format of an OpenAI fine-tuning job.
 func writeTuning(w *dialect.JSON, raw []byte) {
 	state := splice.Text(raw, "status")
 	start, _ := splice.Find(raw, "creationTime")
@@ -251,7 +252,8 @@ func writeValidation(w *dialect.JSON, raw []byte) {
 	w.Raw("validation_file", nullJSON)
 }
 
-// writeParameters writes the hyperparameters under OpenAI's names, numbers as such.
+// writeParameters writes the hyperparameters under OpenAI's names. Strings that contain a number
+// become numbers.
 func writeParameters(w *dialect.JSON, raw []byte) {
 	provided, _ := splice.Find(raw, "hyperParameters")
 	w.Key("hyperparameters").Open('{')

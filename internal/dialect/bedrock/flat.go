@@ -7,8 +7,8 @@ import (
 	"sluice/internal/splice"
 )
 
-// encodeFlat makes a request of a conversation with an old model that only goes on from
-// a text: a line for each message, and the beginning of the model's own.
+// encodeFlat builds a chat request for an old model that only continues a text. The prompt has a
+// line for each message, followed by the beginning of the model's own line.
 //
 //	system: Be brief.
 //	user: Hello
@@ -31,7 +31,7 @@ func encodeFlat(c *llm.Call, to *dialect.Target) (*dialect.Outgoing, error) {
 	return &dialect.Outgoing{Body: body, Dropped: t.Dropped()}, nil
 }
 
-// decodeFlat reads the answer of an old model.
+// decodeFlat reads the response of an old model.
 func decodeFlat(incoming *dialect.Incoming) (*llm.Response, error) {
 	n, err := nativeOf(incoming.To.Underlying())
 	if err != nil {
@@ -51,7 +51,7 @@ func decodeFlat(incoming *dialect.Incoming) (*llm.Response, error) {
 
 func noText() error { return fault.New(fault.UpstreamInvalid, "the provider response has no text") }
 
-// responseID is the id of an answer, which some families number.
+// responseID returns the id of a response. Only some families have one.
 func responseID(body []byte) string { return splice.Text(body, "id") }
 
 // flatReader reads the stream of an old model.
@@ -65,21 +65,21 @@ type flatReader struct {
 
 func newFlatDecoder(incoming *dialect.Incoming) dialect.EventDecoder {
 	n, err := nativeOf(incoming.To.Underlying())
-	if err != nil { // EncodeCall refused the model: cannot happen
+	if err != nil { // cannot happen: EncodeCall rejected the model
 		n = natives[cohere]
 	}
 	return &flatReader{stream: textStream{native: n}}
 }
 
-// Feed reads what came.
+// Feed reads a part of the stream.
 func (d *flatReader) Feed(p []byte, emit func(*llm.Event)) error {
 	return d.stream.feed(p, flatSink{d, emit})
 }
 
-// Close ends the stream; one that never told why the answer ended was cut.
+// Close ends the stream. A stream without a finish reason was cut off.
 func (d *flatReader) Close(emit func(*llm.Event)) error { return d.stream.close(flatSink{d, emit}) }
 
-// flatSink makes events of what a stream says.
+// flatSink turns the content of a stream into events.
 type flatSink struct {
 	d    *flatReader
 	emit func(*llm.Event)

@@ -12,7 +12,7 @@ import (
 	"sluice/internal/splice"
 )
 
-// image is the endpoint that makes images.
+// image implements the image generation endpoint.
 // Source: contract/provider-transforms.md 3.9, 7.9;
 // https://docs.aws.amazon.com/nova/latest/userguide/image-gen-req-resp-structure.html,
 // https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-stability-diffusion.html, read 2026-11.
@@ -20,7 +20,7 @@ type image struct{}
 
 var _ dialect.OpenAIEndpoint = image{}
 
-// EncodeRequest makes the native body of the model's family.
+// EncodeRequest builds the native request body of the model's family.
 func (image) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	t := dialect.Fields(r.Body)
 	prompt, ok := t.Consume("prompt")
@@ -28,7 +28,7 @@ func (image) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Ta
 		return nil, fault.New(fault.InvalidParameter, "prompt is required; send it in the request body").WithParam("prompt")
 	}
 	if raw, ok := t.Peek("response_format"); ok && plain(raw) == "b64_json" {
-		t.Consume("response_format") // what comes anyway
+		t.Consume("response_format") // models always return base64
 	}
 	p := imageWriter{t: t, prompt: prompt}
 	out := &dialect.Outgoing{}
@@ -53,7 +53,8 @@ type imageWriter struct {
 	prompt []byte
 }
 
-// size takes "1024x768" apart and counts it as carried.
+// size parses "1024x768" and marks the field as consumed. For "auto" and for invalid sizes ok is
+// false; an invalid size stays unconsumed.
 func (w *imageWriter) size() (width, height int, ok bool) {
 	raw, _ := w.t.Peek("size")
 	left, right, _ := strings.Cut(plain(raw), "x")
@@ -69,7 +70,7 @@ func (w *imageWriter) size() (width, height int, ok bool) {
 	return width, height, true
 }
 
-// qualities are Amazon's words for OpenAI's.
+// qualities maps OpenAI's and Amazon's quality names to Amazon's.
 var qualities = map[string]string{"standard": "standard", "medium": "standard", "hd": "premium", "high": "premium", "premium": "premium"}
 
 func (w *imageWriter) amazon(nova bool) []byte {
@@ -103,7 +104,7 @@ func (w *imageWriter) amazon(nova bool) []byte {
 	return w.B
 }
 
-// diffusion writes the body of Stable Diffusion XL.
+// diffusion writes the request body for Stable Diffusion XL.
 func (w *imageWriter) diffusion() []byte {
 	w.Open('{')
 	w.Key("text_prompts").Open('[')
@@ -137,10 +138,11 @@ func (w *imageWriter) style() {
 	}
 }
 
-// maxImages is the most images that one request may ask for, as OpenAI has it.
+// maxImages is the maximum number of images per request, the same as OpenAI's.
 const maxImages = 10
 
-// stable writes the body of the newer models of Stability, which make one image a call.
+// stable writes the request body for Stability's newer models. They return one image per call, so
+// n images need n-1 more bodies.
 func (w *imageWriter) stable() (body []byte, more [][]byte, err error) {
 	w.Open('{')
 	w.Raw("prompt", w.prompt)
@@ -167,13 +169,13 @@ func (w *imageWriter) stable() (body []byte, more [][]byte, err error) {
 	return w.B, more, nil
 }
 
-// ratios are those that Stability knows.
+// ratios maps reduced width and height to the aspect ratios that Stability supports.
 var ratios = map[[2]int]string{
 	{1, 1}: "1:1", {16, 9}: "16:9", {21, 9}: "21:9", {7, 3}: "21:9", {2, 3}: "2:3", {3, 2}: "3:2", {4, 5}: "4:5", {5, 4}: "5:4", {9, 16}: "9:16",
 	{9, 21}: "9:21", {3, 7}: "9:21",
 }
 
-// ratio says the shape of a size; how large it is, the model decides.
+// ratio writes the aspect ratio of the requested size. The model chooses the resolution.
 func (w *imageWriter) ratio() {
 	raw, _ := w.t.Peek("size")
 	left, right, _ := strings.Cut(plain(raw), "x")
@@ -192,7 +194,7 @@ func (w *imageWriter) ratio() {
 	}
 }
 
-// TranslateResponse gathers the images of all answers: {"images":["…"]} or
+// TranslateResponse collects the images of all provider responses: {"images":["…"]} or
 // {"artifacts":[{"base64":"…"}]}.
 func (image) TranslateResponse(in *dialect.Incoming) (*dialect.Response, error) {
 	var w dialect.JSON
@@ -233,7 +235,8 @@ func images(body []byte) func(yield func([]byte) bool) {
 	}
 }
 
-// whyNone is what a model says when it holds all images back.
+// whyNone returns the model's reason for returning no images, as ": reason", at most 512 bytes of
+// it. It returns "" if there is none.
 func whyNone(body []byte) string {
 	const maxBytes = 512
 	why := splice.Text(body, "error")

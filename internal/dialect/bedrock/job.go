@@ -12,11 +12,11 @@ import (
 	"sluice/internal/splice"
 )
 
-// nullJSON is what fields hold that have no value yet.
+// nullJSON is the value of fields that have no value yet.
 var nullJSON = []byte("null")
 
-// epoch reads a time of the control plane, "2026-11-20T10:00:00Z" or a number of
-// seconds; 0 for none.
+// epoch reads a time of the control plane, "2026-11-20T10:00:00Z" or a number of seconds, as epoch
+// seconds; 0 when it is missing.
 func epoch(raw []byte) int64 {
 	if parsed, err := time.Parse(time.RFC3339, plain(raw)); err == nil {
 		return parsed.Unix()
@@ -28,7 +28,7 @@ func epoch(raw []byte) int64 {
 	return int64(seconds)
 }
 
-// writeTime writes a time, null when it has not come.
+// writeTime writes a time, null when it is missing.
 func writeTime(w *dialect.JSON, name string, raw []byte) {
 	if t := epoch(raw); t != 0 {
 		w.Int(name, t)
@@ -37,9 +37,9 @@ func writeTime(w *dialect.JSON, name string, raw []byte) {
 	w.Raw(name, nullJSON)
 }
 
-// merged writes what the caller gave in Amazon's own words and then what of ours it did
-// not name. Some members are ours alone, such as the model: whoever may not use a model of
-// an account must not name it here instead.
+// merged returns the caller's members in Amazon's format and then the gateway's members that the
+// caller did not set. For protected members, such as the model, the gateway's value always wins. The
+// caller must not be able to select a model that it has no permission to use.
 func merged(clientParams, gatewayParams []byte, protected ...string) []byte {
 	var w dialect.JSON
 	w.Open('{')
@@ -57,7 +57,7 @@ func merged(clientParams, gatewayParams []byte, protected ...string) []byte {
 	return w.B
 }
 
-// fileParam reads the id of a file that a request names.
+// fileParam reads the file id in a parameter of the request.
 func fileParam(t *llm.FieldTracker, param string) (p s3Object, ok bool, err error) {
 	raw, ok := t.Consume(param)
 	if !ok {
@@ -67,8 +67,8 @@ func fileParam(t *llm.FieldTracker, param string) (p s3Object, ok bool, err erro
 	return p, true, err
 }
 
-// outputConfig writes where the results go: the caller's own object, or the place that
-// it names, or the folder of the input.
+// outputConfig returns the destination of the results: the caller's own object, or the location that
+// the caller set, or the folder of the input.
 func outputConfig(t *llm.FieldTracker, input s3Object, param string) []byte {
 	raw, ok := t.Consume(param)
 	if ok && raw[0] == '{' {
@@ -80,7 +80,7 @@ func outputConfig(t *llm.FieldTracker, input s3Object, param string) []byte {
 	return splice.Quote(input.folder())
 }
 
-// roleARN is the role in which Amazon reads and writes the files.
+// roleARN returns the role with which Amazon reads and writes the files.
 func roleARN(t *llm.FieldTracker) ([]byte, error) {
 	raw, ok := t.Consume("role_arn")
 	if !ok {
@@ -89,8 +89,8 @@ func roleARN(t *llm.FieldTracker) ([]byte, error) {
 	return raw, nil
 }
 
-// pages is a list of jobs in a member of that name. Parameters that are not OpenAI's are
-// Amazon's own words, such as statusEquals.
+// pages returns the pagination of a list of jobs in the given member. Query parameters that OpenAI
+// does not have, such as statusEquals, are forwarded to Amazon.
 // Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_ListModelInvocationJobs.html
 // and API_ListModelCustomizationJobs.html, read 2026-11, both of which give up to 1000.
 func pages(member string, write func(w *dialect.JSON, raw []byte)) *dialect.Pagination {
@@ -110,7 +110,7 @@ func one(body []byte, write func(w *dialect.JSON, raw []byte)) (*dialect.Respons
 	return &dialect.Response{Body: w.B}, nil
 }
 
-// cancelled is the answer to a cancelled job, of which Bedrock says nothing.
+// cancelled returns the response for a cancelled job. Bedrock does not describe such a job.
 // Source: contract/provider-transforms.md 12.
 func cancelled(object, id string) *dialect.Response {
 	var w dialect.JSON
@@ -122,7 +122,7 @@ func cancelled(object, id string) *dialect.Response {
 	return &dialect.Response{Body: w.B}
 }
 
-// created reads the ARN of a new job.
+// created returns the ARN of a job.
 func created(body []byte) (string, error) {
 	if arn := splice.Text(body, "jobArn"); arn != "" {
 		return arn, nil

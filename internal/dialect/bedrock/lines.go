@@ -12,12 +12,12 @@ import (
 	"sluice/internal/splice"
 )
 
-// newID is what the shapes put behind their prefixes: 26 characters.
+// newID returns the part of an object id that follows its prefix: 26 characters.
 func newID() string { return strings.ReplaceAll(ident.NewID(), "-", "")[:26] }
 
-// batchLine turns a line of a batch, {"custom_id":"1","body":{…}}, into a record of the
-// job: {"recordId":"1","modelInput":{…}}. A line that is a record already stays as it is.
-// Lost is told what of the bodies is left out.
+// batchLine translates a line of a batch, {"custom_id":"1","body":{…}}, into a record of the job:
+// {"recordId":"1","modelInput":{…}}. A line that is already a record remains unchanged. The function
+// calls reportDropped with the paths that were dropped from a body.
 func batchLine(ctx context.Context, r *dialect.Request, to *dialect.Target, reportDropped func(paths []string)) func(dst, line []byte) ([]byte, error) {
 	return func(dst, line []byte) ([]byte, error) {
 		if _, ok := splice.Find(line, "modelInput"); ok {
@@ -51,7 +51,7 @@ func batchLine(ctx context.Context, r *dialect.Request, to *dialect.Target, repo
 	}
 }
 
-// modelInput is a call in the native form of the model's family.
+// modelInput returns a call in the native format of the model's family.
 // Source: contract/provider-transforms.md 3.12.
 func modelInput(ctx context.Context, c *llm.Call, to *dialect.Target, lines *dialect.FileLines) (*dialect.Outgoing, error) {
 	id, family := foundation(to.Underlying()), familyOf(to.Underlying())
@@ -59,10 +59,10 @@ func modelInput(ctx context.Context, c *llm.Call, to *dialect.Target, lines *dia
 	case family == claude && lines.Messages != nil:
 		out, err := lines.Messages.EncodeCall(ctx, c, to)
 		if err == nil {
-			out.Body, _ = claudeBody(out.Body, to, 0) // it was written for Claude: nothing is strict in it
+			out.Body, _ = claudeBody(out.Body, to, 0) // Claude's encoder wrote it, so no tool is strict
 		}
 		return out, err
-	case strings.HasPrefix(id, "amazon.nova"): // whose own form is that of Converse
+	case strings.HasPrefix(id, "amazon.nova"): // whose native format is that of Converse
 		return conversation{}.EncodeCall(ctx, c, to)
 	case natives[family] == nil || family == claude:
 		return nil, fault.New(fault.NotSupported, "batches are not supported for this model by bedrock").WithParam("model")
@@ -78,7 +78,7 @@ func modelInput(ctx context.Context, c *llm.Call, to *dialect.Target, lines *dia
 	return &dialect.Outgoing{Body: body, Dropped: t.Dropped()}, nil
 }
 
-// promptOf writes a conversation as the one text that a model goes on from.
+// promptOf returns a conversation as one text for the model to continue.
 func promptOf(t *llm.FieldTracker, c *llm.Call, id string) (string, error) {
 	turns, err := turnsOf(t, c)
 	switch {

@@ -13,7 +13,7 @@ import (
 	"sluice/internal/llm"
 )
 
-// documents are the formats of documents by their types; the subtype would not do.
+// documents maps MIME types to document formats. Their subtypes are not format names.
 // Source: contract/provider-transforms.md 1.5, 3.3;
 // https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_DocumentBlock.html, read 2026-11.
 var documents = map[string]string{
@@ -22,7 +22,7 @@ var documents = map[string]string{
 	"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
 }
 
-// formats are those whose name is not the subtype of their type.
+// formats maps MIME subtypes to formats where the two differ.
 // Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_VideoBlock.html and
 // API_runtime_AudioBlock.html, read 2026-11.
 var formats = map[string]string{
@@ -30,10 +30,10 @@ var formats = map[string]string{
 	"x-m4a": "m4a", "x-wav": "wav", "pcm16": "pcm",
 }
 
-// source is where the bytes of a medium are.
+// source is the content or the location of a media part.
 type source struct {
 	mime, data string // base64
-	uri        string // s3://bucket/key, in place of data
+	uri        string // s3://bucket/key, instead of data
 }
 
 // media writes an image, a video or a document.
@@ -76,7 +76,7 @@ func format(sub string) string {
 	return sub
 }
 
-// document writes a document, with what Claude may be told about it.
+// document writes a document, with the additional members for Claude.
 func (w *callWriter) document(p *llm.Part, s *source, t *turnState) {
 	title, _ := w.t.TakeFrom(p.Extra, "title")
 	name := w.name(cmp.Or(plain(title), p.Media.Name))
@@ -97,7 +97,7 @@ func (w *callWriter) document(p *llm.Part, s *source, t *turnState) {
 	w.Close('}')
 }
 
-// source writes the bytes or the place of a medium.
+// source writes the content or the location of a media part.
 func (w *callWriter) source(s *source, p *llm.Part) {
 	w.Key("source").Open('{')
 	if s.uri == "" {
@@ -117,9 +117,9 @@ func (w *callWriter) source(s *source, p *llm.Part) {
 	w.Close('}')
 }
 
-// find gets hold of a medium: from the call, from S3 by its place, or from the URL,
-// which Bedrock itself would not follow. The ids of files that the gateway gave out for
-// Bedrock are escaped places in S3.
+// find returns a media part from the call, from its location in S3, or from its URL. The gateway
+// fetches URLs because Bedrock does not. The ids of files that the gateway returned for Bedrock are
+// escaped S3 locations.
 func (w *callWriter) find(ctx context.Context, m *llm.Media, fieldPath string) (source, error) {
 	s := source{mime: m.MIME}
 	location := m.URL
@@ -130,7 +130,7 @@ func (w *callWriter) find(ctx context.Context, m *llm.Media, fieldPath string) (
 	case m.Plain:
 		s.mime, s.data = cmp.Or(m.MIME, "text/plain"), dialect.Base64([]byte(m.Data))
 	case m.Data != "":
-		s.data = m.Data + strings.Repeat("=", -len(m.Data)&3) // Amazon wants the padding
+		s.data = m.Data + strings.Repeat("=", -len(m.Data)&3) // Amazon requires the padding
 	case strings.HasPrefix(location, "s3://"):
 		s.uri = location
 		s.mime = cmp.Or(s.mime, dialect.MIMEOf(location))
@@ -159,8 +159,8 @@ func (w *callWriter) fetch(ctx context.Context, m *llm.Media, fieldPath string) 
 	return source{mime: cmp.Or(cmp.Or(m.MIME, mime), dialect.MIMEOf(m.URL)), data: dialect.Base64(data)}, nil
 }
 
-// audio writes a recording. What the model itself said before is named by an id that
-// means nothing to Bedrock.
+// audio writes an audio part. It drops the model's own earlier audio, because Bedrock cannot use
+// the id that refers to it.
 func (w *callWriter) audio(m *llm.Message, p *llm.Part) error {
 	fieldPath := w.c.Path(m, p.Index)
 	if p.Media == nil || p.Media.Data == "" && m.Role == llm.RoleAssistant {
@@ -180,12 +180,12 @@ func (w *callWriter) audio(m *llm.Message, p *llm.Part) error {
 	return nil
 }
 
-// maxNameBytes is the longest name of a document.
+// maxNameBytes is the maximum length of a document name.
 const maxNameBytes = 200
 
-// name makes the name of a document of the one that the caller gave: Bedrock takes
-// letters, digits, single spaces, hyphens, parentheses and brackets, and no name twice.
-// A name made by chance would keep the prompt from being found in a cache.
+// name derives a document name from the caller's. Bedrock accepts letters, digits, single spaces,
+// hyphens, parentheses and brackets, and requires unique names. A random name would change the prompt
+// with each call, and a cache could not match it.
 func (w *callWriter) name(fileName string) string {
 	fileName = strings.TrimSuffix(fileName, path.Ext(fileName))
 	clean := strings.Map(func(r rune) rune {

@@ -8,11 +8,10 @@ import (
 	"sluice/internal/llm"
 )
 
-// onlyJSON asks for what Converse has no setting for: response_format json_object.
+// onlyJSON is the instruction for response_format json_object, for which Converse has no setting.
 const onlyJSON = "Answer with one JSON object and nothing else."
 
-// system writes what the system and the developer say, wherever they say it: a list of
-// texts.
+// system writes all system and developer messages, from any position, as a list of texts.
 func (w *callWriter) system() error {
 	open := false
 	begin := func() {
@@ -57,9 +56,9 @@ func (w *callWriter) system() error {
 	return nil
 }
 
-// messages writes the turns of the user and of the model, which must take turns: what
-// tools came to is the user's, and messages of one side that follow each other are one. Bedrock
-// takes neither blank texts nor messages without content, and no conversation without messages.
+// messages writes the turns of the user and of the model, which must alternate. Tool results belong
+// to the user, and consecutive messages of one side are joined. Bedrock rejects blank texts, messages
+// without content, and conversations without messages.
 func (w *callWriter) messages(ctx context.Context) error {
 	w.Key("messages").Open('[')
 	empty := len(w.B)
@@ -81,8 +80,8 @@ func (w *callWriter) messages(ctx context.Context) error {
 	return nil
 }
 
-// turn writes the messages of one side that list begins with and returns how many they
-// are, those of the system and those that say nothing in between included.
+// turn writes the messages of one side at the start of list and returns how many it consumed. The
+// count includes instructions and messages without content in between.
 func (w *callWriter) turn(ctx context.Context, list []llm.Message) (n int, err error) {
 	role := w.speaker(list)
 	before := w.JSON
@@ -106,19 +105,19 @@ func (w *callWriter) turn(ctx context.Context, list []llm.Message) (n int, err e
 			}
 		}
 	}
-	if t.document != "" && !t.text { // Bedrock wants a text beside a document
+	if t.document != "" && !t.text { // Bedrock requires a text next to a document
 		w.text(t.document)
 	}
-	if w.close(']', before, empty) { // unless nothing was said that counts
+	if w.close(']', before, empty) { // no content, no message
 		w.Close('}')
 	}
 	return n, nil
 }
 
-// turnState is what a turn holds so far.
+// turnState describes the content of a turn so far.
 type turnState struct {
 	text     bool
-	document string // name of the first
+	document string // name of the first document
 }
 
 const (
@@ -133,7 +132,7 @@ func side(m *llm.Message) string {
 	return user
 }
 
-// speaker is the side of the first message that says something.
+// speaker returns the side of the first message with content.
 func (w *callWriter) speaker(list []llm.Message) string {
 	for i := range list {
 		if m := &list[i]; !m.Role.Instructs() && !w.silent(m) {
@@ -143,7 +142,7 @@ func (w *callWriter) speaker(list []llm.Message) string {
 	return assistant
 }
 
-// silent reports whether nothing is left of a message.
+// silent reports whether a message has no content to write.
 func (w *callWriter) silent(m *llm.Message) bool {
 	return !slices.ContainsFunc(m.Parts, func(p llm.Part) bool {
 		switch p.Kind {
@@ -152,7 +151,7 @@ func (w *callWriter) silent(m *llm.Message) bool {
 		case llm.ReasoningPart, llm.SealedPart:
 			return w.takes(&p)
 		case llm.OpaquePart:
-			return m.Role != llm.RoleAssistant // and is refused
+			return m.Role != llm.RoleAssistant // block rejects it
 		default:
 			return true
 		}
@@ -171,14 +170,14 @@ func (w *callWriter) dropCitations(m *llm.Message, p *llm.Part) {
 	}
 }
 
-// text writes a block of text.
+// text writes a text block.
 func (w *callWriter) text(s string) {
 	w.Open('{')
 	w.Str("text", s)
 	w.Close('}')
 }
 
-// cachePoint writes the mark behind what shall be kept, which stands at that place.
+// cachePoint writes a cache point after the content that is to be cached. The path is that content's.
 func (w *callWriter) cachePoint(c *llm.Cache, path string) {
 	if !w.caches {
 		w.t.Drop(path + ".cache_control")

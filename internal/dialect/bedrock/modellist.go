@@ -9,19 +9,19 @@ import (
 	"sluice/internal/splice"
 )
 
-// modelList is the list of the models that Bedrock has in a region, and each of them.
+// modelList implements the list of the models of a region, and the retrieval of one model.
 // Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_ListFoundationModels.html
 // and API_GetFoundationModel.html there, read 2026-11; contract/dataplane.md 6.1.
 type modelList struct{}
 
 var _ dialect.OpenAIEndpoint = modelList{}
 
-// EncodeRequest asks for all: Amazon gives the list in one piece.
+// EncodeRequest requests all models: Amazon does not page the list.
 func (modelList) EncodeRequest(context.Context, *dialect.Request, *dialect.Target) (*dialect.Outgoing, error) {
 	return &dialect.Outgoing{}, nil
 }
 
-// TranslateResponse writes {"modelSummaries":[…]} or {"modelDetails":{…}} in OpenAI's shape.
+// TranslateResponse writes {"modelSummaries":[…]} or {"modelDetails":{…}} in OpenAI's format.
 func (modelList) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	member := "modelSummaries"
 	if incoming.Sent.Endpoint == llm.RetrieveModel {
@@ -42,7 +42,7 @@ func writeModel(w *dialect.JSON, raw []byte) {
 	w.Open('{')
 	w.Str("id", splice.Text(raw, "modelId"))
 	w.Str("object", "model")
-	w.Int("created", 0) // Amazon does not say
+	w.Int("created", 0) // Amazon does not report it
 	w.Str("owned_by", splice.Text(raw, "providerName"))
 	w.Opt("display_name", splice.Text(raw, "modelName"))
 	w.Close('}')

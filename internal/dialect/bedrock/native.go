@@ -10,25 +10,25 @@ import (
 	"sluice/internal/wire"
 )
 
-// native is how the models of a family that go on from one text are invoked, and how
-// they answer: whole, or in events that have the same members.
+// native describes the InvokeModel format of a model family that completes a text prompt.
+// Complete responses and stream events have the same members.
 // Source: contract/provider-transforms.md 3.6;
 // https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters.html, read 2026-11.
 type native struct {
-	prompt string           // where the text goes
-	turns  bool             // the text must be a turn of a dialogue
-	inside string           // the object in which the parameters stand; empty: beside the text
-	params []dialect.Rename // OpenAI's names to theirs
-	scaled []dialect.Rename // numbers that go as {"scale":…}
-	stop   string           // where the stop sequences go, a list
-	limit  string           // where max_tokens goes
-	need   int64            // max_tokens where the caller gave none, for those who want one
-	stream string           // set to true when the answer shall come as a stream; empty: the address says it
+	prompt string           // member for the prompt
+	turns  bool             // the prompt must be wrapped as a turn of a dialogue
+	inside string           // object that contains the parameters; empty: the top-level object
+	params []dialect.Rename // OpenAI's parameter names and the family's
+	scaled []dialect.Rename // numbers written as {"scale":…}
+	stop   string           // member for the list of stop sequences
+	limit  string           // member for max_tokens
+	need   int64            // default max_tokens for families that require one; 0: not required
+	stream string           // member set to true for a stream; empty: only the URL selects streaming
 
-	list   string   // in which the answers stand; empty, or not there: the object is the answer
-	text   []string // place of its text
-	finish []string // of the reason why it ended
-	index  string   // of its number among several; empty: there is one
+	list   string   // member with the list of results; empty or absent: the object itself is the result
+	text   []string // path of a result's text
+	finish []string // path of a result's finish reason
+	index  string   // member with a result's index; empty: there is one result
 	used   [2]string
 }
 
@@ -72,7 +72,7 @@ var natives = map[string]*native{
 	},
 }
 
-// nativeOf finds how a model is invoked.
+// nativeOf returns the format of a model. A model without one is fault.NotSupported.
 func nativeOf(model string) (*native, error) {
 	if n, ok := natives[familyOf(model)]; ok {
 		return n, nil
@@ -80,7 +80,7 @@ func nativeOf(model string) (*native, error) {
 	return nil, fault.New(fault.NotSupported, "text completions are not supported for this model by bedrock; use chat completions").WithParam("model")
 }
 
-// encode writes the body that goes on from a text.
+// encode writes the request body that completes a prompt.
 func (n *native) encode(t *llm.FieldTracker, prompt string, stream bool) []byte {
 	var w dialect.JSON
 	w.Open('{')
@@ -124,14 +124,14 @@ func (n *native) encode(t *llm.FieldTracker, prompt string, stream bool) []byte 
 	return w.B
 }
 
-// outputText is a text, or a piece of one, and why it ended if it has.
+// outputText is a text or a text fragment of one choice, with its finish reason.
 type outputText struct {
 	choice int
 	text   string
-	reason string // "endoftext"; empty: it has not ended
+	reason string // "endoftext"; empty: the choice has not ended
 }
 
-// outputTexts lists what an answer or an event says; nothing when it is neither.
+// outputTexts returns the texts in a response or an event. It returns nil if there are none.
 func (n *native) outputTexts(body []byte) []outputText {
 	var all []outputText
 	list, several := splice.Find(body, n.list)
@@ -149,7 +149,7 @@ func (n *native) outputTexts(body []byte) []outputText {
 	return all
 }
 
-// maxChoices bounds the number of an answer; no model gives more.
+// maxChoices limits the index of a choice. No model returns more choices.
 const maxChoices = 128
 
 func (n *native) outputText(raw []byte, index int) (s outputText, ok bool) {
@@ -166,15 +166,15 @@ func (n *native) outputText(raw []byte, index int) (s outputText, ok bool) {
 	return s, hasText || ended
 }
 
-// finishReasons are the families' reasons why an answer ended.
+// finishReasons maps the families' finish reasons to ours.
 // Source: contract/provider-transforms.md 1.1.
 var finishReasons = map[string]llm.Finish{
 	"length": llm.FinishLength, "max_tokens": llm.FinishLength, "MAX_TOKENS": llm.FinishLength, "LENGTH": llm.FinishLength,
 	"CONTENT_FILTERED": llm.FinishFilter, "ERROR_TOXIC": llm.FinishFilter,
 }
 
-// nativeFinish is what a family's word means; most say in one way or another that the answer
-// is whole.
+// nativeFinish translates a finish reason of any family. Reasons that are not in finishReasons
+// mean that the response is complete.
 func nativeFinish(reason string) llm.Finish {
 	f := finishReasons[reason]
 	if f == llm.FinishNone && reason != "" {
@@ -183,14 +183,15 @@ func nativeFinish(reason string) llm.Finish {
 	return f
 }
 
-// Where Amazon tells what an invocation used: in headers, or in the last event.
+// Amazon reports the usage of an invocation in headers or in the last event.
 const (
 	inputHeader  = "x-amzn-bedrock-input-token-count"
 	outputHeader = "x-amzn-bedrock-output-token-count"
 	metricsName  = "amazon-bedrock-invocationMetrics"
 )
 
-// usage is what an invocation used, as the headers say, or else the answer.
+// usage returns the usage of an invocation. It reads the headers, and the response body if the
+// headers report none.
 func (n *native) usage(h wire.Header, body []byte) llm.Usage {
 	u := headerUsage(h)
 	if u.Reported || n.used[0] == "" {
@@ -213,7 +214,7 @@ func (n *native) usage(h wire.Header, body []byte) llm.Usage {
 	return u
 }
 
-// headerUsage is what the headers of an answer say.
+// headerUsage returns the usage in the response headers.
 func headerUsage(h wire.Header) llm.Usage {
 	var u llm.Usage
 	input, output := h.Get(inputHeader), h.Get(outputHeader)
@@ -223,7 +224,7 @@ func headerUsage(h wire.Header) llm.Usage {
 	return u
 }
 
-// metricsUsage is what the last event of a stream says.
+// metricsUsage returns the usage in the last event of a stream. For other events ok is false.
 func metricsUsage(event []byte) (u llm.Usage, ok bool) {
 	m, ok := splice.Find(event, metricsName)
 	if !ok {

@@ -11,22 +11,22 @@ import (
 	"sluice/internal/splice"
 )
 
-// output is what a batch came to: the job tells where the file is, each line of which
-// is an answer of the model.
+// output implements the results of a batch. The job contains the location of a file, and each line
+// of the file contains a response of the model.
 // Source: contract/provider-transforms.md 3.12;
 // https://docs.aws.amazon.com/bedrock/latest/userguide/batch-inference-results.html, read 2026-11.
 type output struct{}
 
 var _ dialect.MultiStep = output{}
 
-// EncodeRequest asks for the job.
+// EncodeRequest requests the job.
 func (output) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
 	return &dialect.Outgoing{Path: jobPath(r.ID)}, nil
 }
 
-// Follow leads from the job to its file, a line of which becomes
+// Follow requests the file of a job. A line of the file becomes
 // {"id":…,"custom_id":…,"response":{"status_code":200,"request_id":…,"body":{…}},"error":null}.
-// A job that is not completed is fault.Conflict.
+// A job whose state is not in hasOutput is fault.Conflict.
 func (output) Follow(incoming *dialect.Incoming) (dialect.Next, bool, error) {
 	state := splice.Text(incoming.Body, "status")
 	if status := cmp.Or(batchStatus[state], state); !hasOutput[status] {
@@ -43,16 +43,16 @@ func (output) Follow(incoming *dialect.Incoming) (dialect.Next, bool, error) {
 	return dialect.Next{Endpoint: llm.RetrieveFileContent, ID: file.id(), Path: file.path(), File: rows, ContentType: "application/jsonl"}, true, nil
 }
 
-// hasOutput are the states of batches that have the results of what was done by then.
+// hasOutput lists the batch states in which the results so far are available.
 var hasOutput = map[string]bool{"completed": true, "cancelled": true, "expired": true}
 
-// TranslateResponse has no answer to make: the rows of the file are.
+// TranslateResponse always fails, because the response is built from the rows of the file.
 func (output) TranslateResponse(*dialect.Incoming) (*dialect.Response, error) {
 	return nil, fault.New(fault.UpstreamInvalid, "the provider's output file is missing")
 }
 
-// appendResult writes one line. An answer that cannot be read in the model's shape is
-// given as it is.
+// appendResult writes one line. A response that cannot be parsed in the model's format is returned
+// unchanged.
 func appendResult(dst, row []byte, incoming *dialect.Incoming, model string) []byte {
 	id, _ := splice.Find(row, "recordId")
 	var w dialect.JSON
@@ -79,7 +79,7 @@ func appendResult(dst, row []byte, incoming *dialect.Incoming, model string) []b
 	return append(append(dst, w.B...), '\n')
 }
 
-// chatResponse is a model's answer as a chat completion.
+// chatResponse returns a model's response as a chat completion.
 func chatResponse(modelOutput []byte, incoming *dialect.Incoming, model string) []byte {
 	lines := incoming.Sent.Lines
 	if lines == nil {
@@ -95,11 +95,11 @@ func chatResponse(modelOutput []byte, incoming *dialect.Incoming, model string) 
 	return lines.Client.EncodeResponse(nil, r, &a)
 }
 
-// readModelOutput reads the answer of a natively invoked model.
+// readModelOutput reads the response of a natively invoked model.
 func readModelOutput(incoming *dialect.Incoming, lines *dialect.FileLines) (*llm.Response, error) {
 	_, conversed := splice.Find(incoming.Body, "output", "message")
 	switch {
-	case conversed: // Nova's own form is that of Converse
+	case conversed: // Nova's native format is that of Converse
 		return decodeConverse(incoming)
 	case familyOf(incoming.To.Underlying()) == claude && lines.Messages != nil:
 		return lines.Messages.DecodeResponse(incoming)

@@ -7,11 +7,11 @@ import (
 	"sluice/internal/fault"
 )
 
-// escape is a text as one segment of a path, the colons of ARNs escaped too.
+// escape returns a string escaped as one path segment. It escapes the colons of ARNs, too.
 func escape(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }
 
-// unescape undoes escape as often as it was done: ids are given out escaped, and some
-// clients escape what they put into a path.
+// unescape reverses up to three escapes. The gateway returns escaped ids, and some clients escape
+// them again in a path.
 func unescape(s string) string {
 	for range 3 {
 		if strings.HasPrefix(s, "arn:") || strings.HasPrefix(s, "s3://") {
@@ -26,10 +26,10 @@ func unescape(s string) string {
 	return s
 }
 
-// s3Object is where an object lies in S3: s3://bucket/key.
+// s3Object is the location of an object in S3: s3://bucket/key.
 type s3Object struct{ bucket, key string }
 
-// parseS3Object reads the id of a file. Ids that name no object of S3 are
+// parseS3Object reads the id of a file. An id that is not an S3 location is
 // fault.InvalidParameter.
 func parseS3Object(id, param string) (s3Object, error) {
 	rest, ok := strings.CutPrefix(unescape(id), "s3://")
@@ -42,11 +42,11 @@ func parseS3Object(id, param string) (s3Object, error) {
 
 func (p s3Object) String() string { return "s3://" + p.bucket + "/" + p.key }
 
-// id is what callers know the object as.
+// id returns the id of the object for callers.
 func (p s3Object) id() string { return escape(p.String()) }
 
-// path is that of the object below the host of S3: the slashes of its key stay, because
-// that is how S3 signs it.
+// path returns the path of the object below the S3 host. The slashes of its key are not escaped,
+// because S3 signs the path in that form.
 func (p s3Object) path() string {
 	segments := strings.Split(p.key, "/")
 	for i, s := range segments {
@@ -55,7 +55,7 @@ func (p s3Object) path() string {
 	return "/" + escape(p.bucket) + "/" + strings.Join(segments, "/")
 }
 
-// folder is the place with everything behind the last slash cut off.
+// folder returns the location up to and including the last slash.
 func (p s3Object) folder() string {
 	p.key = p.key[:strings.LastIndexByte(p.key, '/')+1]
 	return p.String()

@@ -8,8 +8,8 @@ import (
 	"sluice/internal/splice"
 )
 
-// profiles are the ARNs whose last segment is no model: the caller's own inference
-// profiles and provisioned models. The control plane tells the model behind them.
+// profiles resolves ARNs whose last segment is not a model: the caller's own inference profiles and
+// provisioned models. The control plane returns their models.
 // Source: contract/provider-transforms.md 3.1;
 // https://docs.aws.amazon.com/bedrock/latest/APIReference/API_GetInferenceProfile.html and
 // API_GetProvisionedModelThroughput.html, read 2026-11.
@@ -17,11 +17,11 @@ type profiles struct{}
 
 var _ dialect.Profiles = profiles{}
 
-// Lookup asks about an ARN, escaped or not, for example
+// Lookup returns the request for the model of an ARN, escaped or not, for example
 //
 //	arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/a1b2c3d4e5f6
 //
-// Only the control plane's address is taken of the endpoint.
+// The Endpoint of the result only selects the address of the control plane.
 func (profiles) Lookup(model string) (dialect.Next, bool) {
 	arn := unescape(model)
 	path := ""
@@ -35,8 +35,8 @@ func (profiles) Lookup(model string) (dialect.Next, bool) {
 	return dialect.Next{Endpoint: llm.ListFinetunes, Path: path}, path != ""
 }
 
-// Underlying is the id of the first model of a profile, all of which are one model in
-// several regions, or of the model that is provisioned.
+// Underlying returns the id of the first model of a profile, or of the provisioned model. All models
+// of a profile are the same model in different regions.
 func (profiles) Underlying(response []byte) string {
 	models, _ := splice.Find(response, "models")
 	for m := range splice.Elements(models) {

@@ -7,10 +7,10 @@ import (
 	"sluice/internal/llm"
 )
 
-// turn is what somebody said.
+// turn is a message with its role and text.
 type turn struct{ role, text string }
 
-// turnsOf takes a conversation of nothing but texts apart.
+// turnsOf returns the turns of a conversation that contains only text.
 func turnsOf(t *llm.FieldTracker, c *llm.Call) ([]turn, error) {
 	turns := make([]turn, 0, len(c.Messages))
 	for i := range c.Messages {
@@ -24,7 +24,7 @@ func turnsOf(t *llm.FieldTracker, c *llm.Call) ([]turn, error) {
 	return turns, nil
 }
 
-// transcriptPrompt is a line for each message, and the beginning of the model's own.
+// transcriptPrompt writes a line for each message, and the beginning of the model's own line.
 func transcriptPrompt(turns []turn) string {
 	var b strings.Builder
 	for _, t := range turns {
@@ -34,8 +34,8 @@ func transcriptPrompt(turns []turn) string {
 	return b.String()
 }
 
-// llama2 is the form in which Llama 2 was taught: pairs of instruction and answer, what
-// the system says inside the first.
+// llama2 writes the prompt format of Llama 2: pairs of instruction and response, with the system text
+// inside the first instruction.
 // Source: https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-meta.html, read 2026-11.
 func llama2(turns []turn) string {
 	var b strings.Builder
@@ -58,7 +58,7 @@ func llama2(turns []turn) string {
 	return b.String()
 }
 
-// llama3 is the form of Llama 3 and later.
+// llama3 writes the prompt format of Llama 3 and later.
 func llama3(turns []turn) string {
 	var b strings.Builder
 	b.WriteString("<|begin_of_text|>")
@@ -74,8 +74,8 @@ func llama3(turns []turn) string {
 	return b.String()
 }
 
-// mistral is the form of Mistral's instruction models; what the system says goes before
-// the first instruction.
+// mistral writes the prompt format of Mistral's instruction models. The system text precedes the
+// first instruction.
 // Source: https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-mistral-text-completion.html, read 2026-11.
 func mistral(turns []turn) string {
 	var b strings.Builder

@@ -10,10 +10,10 @@ import (
 	"sluice/internal/splice"
 )
 
-// shapeName is what this package calls its own form in llm.Part.Shape.
+// shapeName is the name of this package's format in llm.Part.Shape.
 const shapeName = "bedrock"
 
-// decodeConverse reads the answer of Converse.
+// decodeConverse reads the response of Converse.
 // Source: contract/provider-transforms.md 3.4.
 func decodeConverse(incoming *dialect.Incoming) (*llm.Response, error) {
 	response := &llm.Response{Choices: make([]llm.Choice, 1)}
@@ -50,15 +50,15 @@ func decodeConverse(incoming *dialect.Incoming) (*llm.Response, error) {
 	return response, nil
 }
 
-// failures are reasons why a turn without content failed.
+// failures maps stop reasons to the error for a turn without useful content.
 // Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html, read 2026-11.
 var failures = map[string]string{
 	"malformed_model_output": "the model gave an answer that cannot be read",
 	"malformed_tool_use":     "the model made a tool call that cannot be read",
 }
 
-// readOutput reads {"message":{"role":"assistant","content":[…]}} and reports whether
-// there is a content.
+// readOutput reads {"message":{"role":"assistant","content":[…]}} and reports whether it contains
+// a content list.
 func readOutput(c *llm.Choice, r *splice.Reader) (hasMessage bool) {
 	for name := range r.Members() {
 		if string(name) != "message" {
@@ -77,7 +77,7 @@ func readOutput(c *llm.Choice, r *splice.Reader) (hasMessage bool) {
 	return hasMessage
 }
 
-// finishes are the reasons why an answer ended.
+// finishes maps stop reasons to finish reasons.
 // Source: contract/provider-transforms.md 1.1.
 var finishes = map[string]llm.Finish{
 	"end_turn": llm.FinishStop, "stop_sequence": llm.FinishStop, "malformed_model_output": llm.FinishStop, "malformed_tool_use": llm.FinishStop,
@@ -86,8 +86,7 @@ var finishes = map[string]llm.Finish{
 	"guardrail_intervened": llm.FinishFilter, "content_filtered": llm.FinishFilter,
 }
 
-// finishOf is what a word of Amazon's means: one that is not known means that the answer
-// is whole.
+// finishOf returns the finish reason. An unknown stop reason is a normal stop.
 func finishOf(reason string) llm.Finish {
 	f := finishes[reason]
 	if f == llm.FinishNone && reason != "" {
@@ -96,8 +95,8 @@ func finishOf(reason string) llm.Finish {
 	return f
 }
 
-// readUsage reads what a call used. Amazon counts what came from the cache and went
-// there beside the input, and the total with both.
+// readUsage reads the usage of a call. Amazon's input tokens exclude those read from the cache and
+// written to it. Its total includes them.
 // Source: contract/provider-transforms.md 1.3.
 func readUsage(raw []byte) llm.Usage {
 	var u llm.Usage
@@ -127,15 +126,15 @@ func readUsage(raw []byte) llm.Usage {
 	return u
 }
 
-// count reads a number of tokens; what is none counts as not told.
+// count reads a number of tokens. It leaves to unchanged when raw is not a count.
 func count(raw []byte, to *int64) {
 	if n, ok := dialect.Count(raw); ok {
 		*to = n
 	}
 }
 
-// readBlock reads a content block, an object with one member. What is of a kind that
-// the hub does not know stays as it is.
+// readBlock reads a content block, an object with one member. A block of an unknown kind remains
+// unchanged.
 func readBlock(raw []byte) llm.Part {
 	p := llm.Part{Kind: llm.OpaquePart, Raw: raw, Shape: shapeName}
 	for name, val := range splice.Members(raw) {
@@ -178,7 +177,7 @@ func readReasoning(raw []byte) llm.Part {
 	return dialect.SignedBy(dialect.ClaudeSigner, llm.Part{Kind: llm.ReasoningPart, Text: splice.Text(inner, "text"), Signature: splice.Text(inner, "signature")})
 }
 
-// readCited reads a text that comes with where it was found.
+// readCited reads a text with its citations.
 func readCited(raw []byte) llm.Part {
 	p := llm.Part{Kind: llm.TextPart}
 	for name, val := range splice.Members(raw) {

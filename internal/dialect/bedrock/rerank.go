@@ -11,14 +11,14 @@ import (
 	"sluice/internal/splice"
 )
 
-// ranking is the endpoint that ranks documents, which the agents' runtime serves.
+// ranking implements document ranking, which Bedrock's agent runtime serves.
 // Source: contract/provider-transforms.md 8.1;
 // https://docs.aws.amazon.com/bedrock/latest/APIReference/API_agent-runtime_Rerank.html, read 2026-11.
 type ranking struct{}
 
 var _ dialect.OpenAIEndpoint = ranking{}
 
-// EncodeRequest makes a request of it.
+// EncodeRequest builds a ranking request.
 func (ranking) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	t := dialect.Fields(r.Body)
 	query, ok := t.Consume("query")
@@ -50,12 +50,11 @@ func (ranking) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.
 	w.Close(']')
 	configure(&w, t, to)
 	w.Close('}')
-	t.Consume("return_documents") // answered by the gateway
+	t.Consume("return_documents") // the gateway applies it to the response
 	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
 
-// writeSource writes a document: a text, or an object that is nothing but a text, or
-// any other object.
+// writeSource writes a document: a string, an object with only a text, or any other object.
 func writeSource(w *dialect.JSON, d []byte, n int) error {
 	text, kind := d, "TEXT"
 	if d[0] == '{' {
@@ -100,7 +99,7 @@ func configure(w *dialect.JSON, t *llm.FieldTracker, to *dialect.Target) {
 	w.Close('}')
 }
 
-// arnOf is the ARN of a foundation model, the only name that ranking takes.
+// arnOf returns the ARN of a foundation model, the only model name that ranking accepts.
 func arnOf(to *dialect.Target) string {
 	if strings.HasPrefix(to.Model, "arn") {
 		return unescape(to.Model)

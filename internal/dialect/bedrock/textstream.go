@@ -5,20 +5,20 @@ import (
 	"sluice/internal/llm"
 )
 
-// textStream reads an InvokeModelWithResponseStream of a model that goes on from a
-// text. It belongs to one goroutine.
+// textStream reads an InvokeModelWithResponseStream of a model that continues a text. It is not safe
+// for concurrent use.
 type textStream struct {
 	native   *native
 	frames   dialect.FrameReader
-	inner    []byte // the event in a frame
-	finished bool   // why the answer ended
+	inner    []byte // the event in the current frame
+	finished bool   // a finish reason has arrived
 	done     bool
 }
 
-// sink takes what a stream says. Behind end and fail nothing comes.
+// sink receives the content of a stream. No call follows end or fail.
 type sink interface {
 	write(s outputText)
-	end(u llm.Usage) // not Reported where nothing was told
+	end(u llm.Usage) // Reported is false when the stream contained no usage
 	fail(e dialect.Exception)
 }
 
@@ -26,7 +26,7 @@ func (s *textStream) feed(p []byte, to sink) error {
 	return s.frames.Feed(p, func(f *dialect.Frame) error { return s.frame(f, to) })
 }
 
-// close ends a stream that told why the answer ended but not what it used.
+// close ends a stream that contained a finish reason but no usage.
 func (s *textStream) close(to sink) error {
 	if err := s.frames.Close(); err != nil {
 		return err
@@ -54,7 +54,7 @@ func (s *textStream) frame(f *dialect.Frame, to sink) (err error) {
 		s.finished = s.finished || text.reason != ""
 		to.write(text)
 	}
-	if u, ok := metricsUsage(s.inner); ok { // the last event, whether it tells why or not
+	if u, ok := metricsUsage(s.inner); ok { // the last event, with or without a finish reason
 		s.done = true
 		to.end(u)
 	}

@@ -8,23 +8,23 @@ import (
 	"sluice/internal/llm"
 )
 
-// minBudgetTokens is the smallest budget that Claude thinks with, in tokens.
+// minBudgetTokens is the smallest thinking budget that Claude accepts, in tokens.
 const minBudgetTokens = 1024
 
-// shares are how much of max_tokens each effort is, in percent; budgets is what it is
-// where the caller set no limit.
+// shares maps each effort to a percentage of max_tokens. budgets maps it to tokens, for callers who
+// set no limit.
 // Source: contract/provider-transforms.md 1.6.
 var (
 	shares  = map[string]int64{"minimal": 10, "low": 20, "medium": 50, "high": 80, "xhigh": 80}
 	budgets = map[string]int64{"minimal": 1024, "low": 1024, "medium": 8192, "high": 16384, "xhigh": 32768}
 )
 
-// efforts are the words that Converse itself has, for models that decide for themselves
-// how long they think.
+// efforts maps effort names to those of Converse, for models that choose for themselves how long
+// they think.
 // Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_OutputConfig.html, read 2026-11.
 var efforts = map[string]string{"minimal": "low", "low": "low", "medium": "medium", "high": "high", "xhigh": "xhigh", "max": "max"}
 
-// effortOf is the word that the model has for an effort, "" for none.
+// effortOf returns the model's name for an effort, "" when it does not support it.
 func effortOf(model dialect.ClaudeModel, effortName string) string {
 	if !model.SupportsEffortLevel(effortName) {
 		return ""
@@ -32,8 +32,8 @@ func effortOf(model dialect.ClaudeModel, effortName string) string {
 	return efforts[effortName]
 }
 
-// think works out how much Claude shall think, before max_tokens is taken. What the
-// caller says in Claude's own form wins.
+// think sets the thinking configuration of Claude. It must run before max_tokens is consumed. A
+// configuration in Claude's own format wins.
 func (w *callWriter) think() {
 	if w.family != claude {
 		return
@@ -43,7 +43,7 @@ func (w *callWriter) think() {
 	effortName := plain(effort)
 	if raw, ok := w.t.Consume(llm.Thinking); ok {
 		w.thinking = raw
-		if level := effortOf(model, effortName); requested && model.SupportsEffort() && level != "" { // messages: output_config.effort beside thinking
+		if level := effortOf(model, effortName); requested && model.SupportsEffort() && level != "" { // messages: output_config.effort next to thinking
 			w.t.Consume(llm.ReasoningEffort)
 			w.effort = level
 		}
@@ -82,8 +82,8 @@ func (w *callWriter) think() {
 	w.t.Consume(llm.ReasoningEffort)
 }
 
-// budget is the thinking of models that want a number; nil when there is no room for it, or
-// they would refuse the call.
+// budget returns the thinking configuration for models that require a number of tokens. It returns
+// nil when the effort is unknown, when the limit is too low, or when the model would reject the call.
 func (w *callWriter) budget(effortName string) []byte {
 	if !dialect.AllowsReasoning(w.c, w.t) {
 		return nil

@@ -9,16 +9,15 @@ import (
 	"sluice/internal/splice"
 )
 
-// counting is the endpoint that counts the tokens of a message. What goes to Claude is
-// counted as the native call that it would be, what goes elsewhere as Converse. Models
-// are known by their plain names there, without a region.
+// counting implements the token count of a message. A request for Claude is counted as a native call,
+// any other as a Converse call. CountTokens requires the model id without the prefix of a region.
 // Source: contract/provider-transforms.md 3.11;
 // https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_CountTokens.html, read 2026-11.
 type counting struct{}
 
 var _ dialect.OpenAIEndpoint = counting{}
 
-// EncodeRequest makes the body of CountTokens.
+// EncodeRequest builds the body of CountTokens.
 func (counting) EncodeRequest(ctx context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	out := &dialect.Outgoing{Path: "/model/" + escape(foundation(to.Underlying())) + "/count-tokens"}
 	var w dialect.JSON
@@ -47,10 +46,10 @@ func (counting) EncodeRequest(ctx context.Context, r *dialect.Request, to *diale
 	return out, nil
 }
 
-// countLimit is the max_tokens of a call that is only counted: it must have one.
+// countLimit is the max_tokens of a call that is only counted. Such a call requires a limit.
 const countLimit = 10
 
-// converseTokens is a conversation as CountTokens takes it.
+// converseTokens returns a conversation in the format of CountTokens.
 func converseTokens(ctx context.Context, c *llm.Call, to *dialect.Target) (body []byte, dropped []string, err error) {
 	if c == nil {
 		return nil, nil, fault.New(fault.NotSupported, "counting tokens is not supported for this model by bedrock").WithParam("model")

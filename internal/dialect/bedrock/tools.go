@@ -6,9 +6,9 @@ import (
 	"sluice/internal/splice"
 )
 
-// tools writes toolConfig: the functions and what is said of their choice. Converse
-// cannot be told not to call tools, so then they are left out; but a conversation that
-// has calls in it must have them.
+// tools writes toolConfig: the functions and the tool choice. Converse cannot forbid tool calls. For
+// the choice "none" it therefore omits the tools, unless the conversation contains calls, because
+// Converse then requires them.
 func (w *callWriter) tools() {
 	if w.c.Choice.Mode == "none" {
 		if len(w.c.Called()) == 0 {
@@ -52,7 +52,7 @@ func (w *callWriter) tool(t *llm.Tool) {
 	w.spec(t)
 	switch {
 	case t.Cache == nil:
-	case w.family == amazon: // refused there
+	case w.family == amazon: // Amazon's models reject it
 		w.t.Drop(dialect.ElementPath("tools", t.Index) + ".cache_control")
 	default:
 		w.cachePoint(t.Cache, dialect.ElementPath("tools", t.Index))
@@ -73,9 +73,9 @@ func (w *callWriter) spec(t *llm.Tool) {
 	w.Close('}')
 }
 
-// strict says that the model must keep to the schema. Claude takes fewer schemas than OpenAI
-// where it must, from 4.7 on it refuses the member whatever it says, and Amazon's own models
-// do not know it.
+// strict writes whether the model must follow the schema. In strict mode, Claude accepts fewer schemas
+// than OpenAI. From version 4.7 on, Claude rejects the member with any value, and Amazon's own models
+// do not support it.
 // Source: https://github.com/BerriAI/litellm/pull/39115, read 2026-11.
 func (w *callWriter) strict(t *llm.Tool) {
 	switch {
@@ -87,9 +87,9 @@ func (w *callWriter) strict(t *llm.Tool) {
 	}
 }
 
-// schema is that of a tool's arguments. Amazon's own models know three members at its top and
-// act as if there were no tools where there are more, which what makes schemas out of types
-// always writes: definitions go where they are referred to.
+// schema returns the schema of a tool's arguments. Amazon's own models support three members at its
+// top level and ignore the tools if there are more. Schema generators often write more. Definitions
+// are therefore inlined where they are referenced.
 // Source: https://docs.aws.amazon.com/nova/latest/userguide/prompting-tool-troubleshooting.html, read 2026-11.
 func (w *callWriter) schema(t *llm.Tool) []byte {
 	if w.family != amazon {
@@ -100,7 +100,7 @@ func (w *callWriter) schema(t *llm.Tool) []byte {
 	o.Str("type", "object")
 	for name, val := range splice.Members(dialect.InlineRefs(t.Schema)) {
 		switch n := plain(name); n {
-		case "type", "$schema", "title", "description", "additionalProperties", "$defs", "definitions": // which nothing refers to
+		case "type", "$schema", "title", "description", "additionalProperties", "$defs", "definitions": // no reference to these remains
 		case "properties", "required":
 			o.Raw(n, val)
 		default:
@@ -119,7 +119,7 @@ func (w *callWriter) schemaPath(t *llm.Tool) string {
 	return path + ".parameters"
 }
 
-// typed is a schema of arguments with the type that Bedrock wants of it.
+// typed returns a schema of arguments with the type that Bedrock requires.
 func typed(schema []byte) []byte {
 	const head = `{"type":"object"`
 	if _, ok := splice.Find(schema, "type"); ok {
@@ -155,7 +155,7 @@ func (w *callWriter) chosen(kind, name string) {
 	w.Close('}')
 }
 
-// writeNative writes a tool of Anthropic's in Anthropic's form. Callers of chat write
+// writeNative writes one of Anthropic's tools in Anthropic's format. Callers of chat write
 // {"type":"web_search","web_search":{"name":"web_search_20250305","max_uses":2}} for
 // {"type":"web_search_20250305","name":"web_search","max_uses":2}.
 // Source: contract/provider-transforms.md 2.3.

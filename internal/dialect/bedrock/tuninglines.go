@@ -8,9 +8,9 @@ import (
 	"sluice/internal/splice"
 )
 
-// tuningLine turns a line of a training file, {"messages":[…]}, into the one of the
-// model: {"system":…,"messages":[…]} for models that chat, {"prompt":…,"completion":…}
-// for those of texts. Lines in that form already stay as they are.
+// tuningLine translates a line of a training file, {"messages":[…]}, into the model's format:
+// {"system":…,"messages":[…]} for chat models, {"prompt":…,"completion":…} for text models. For
+// text models, a line that already has a prompt and no messages remains unchanged.
 func tuningLine(text bool) func(dst, line []byte) ([]byte, error) {
 	return func(dst, line []byte) ([]byte, error) {
 		list, ok := splice.Find(line, "messages")
@@ -55,8 +55,7 @@ func tuningLine(text bool) func(dst, line []byte) ([]byte, error) {
 	}
 }
 
-// tuningTurns separates what the system says from the turns, which are messages of
-// texts with nothing else.
+// tuningTurns separates the system text from the turns. The content of each message must be a string.
 func tuningTurns(list []byte) (system string, turns [][]byte, err error) {
 	for m := range splice.Elements(list) {
 		content, _ := splice.Find(m, "content")

@@ -1,5 +1,5 @@
-// Package bytez is the shape of Bytez' own chat API, whose streams are nothing but the
-// text.
+// Package bytez implements the dialect of Bytez' own chat API, whose streams contain only the
+// text. Start reading at Dialect.
 package bytez
 
 import (
@@ -7,7 +7,7 @@ import (
 	"sluice/internal/llm"
 )
 
-// Dialect returns the shape.
+// Dialect returns the dialect for Bytez.
 // Source: contract/provider-transforms.md 7.16.
 func Dialect() *dialect.Dialect {
 	return &dialect.Dialect{Name: "bytez", Upstreams: map[llm.Endpoint]dialect.Upstream{llm.ChatComplete: chat{}}}

@@ -11,7 +11,7 @@ import (
 	"sluice/internal/splice"
 )
 
-// chat is /models/v2/{model}.
+// chat implements /models/v2/{model}.
 // Source: https://docs.bytez.com/http-reference/examples/textBased/chat, read 2026-11;
 // contract/provider-transforms.md 7.16.
 type chat struct{}
@@ -20,7 +20,7 @@ var _ dialect.Upstream = chat{}
 
 var params = []dialect.Rename{{Path: "temperature", To: "temperature"}, {Path: "top_p", To: "top_p"}}
 
-// EncodeCall makes a request for a chat.
+// EncodeCall builds a request for a chat.
 func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dialect.Outgoing, error) {
 	t := llm.NewTally(c)
 	var w dialect.JSON
@@ -53,9 +53,9 @@ func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dia
 	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
 
-// DecodeResponse reads {"error":null,"output":{"role":"assistant","content":…}}, of which
-// content is a text or a list of texts, and output itself may be the text. To who asked
-// for a stream the bare text is an answer too.
+// DecodeResponse reads {"error":null,"output":{"role":"assistant","content":…}}. The content is a
+// string or a list of texts, or output itself is the string. If the caller requested a stream, bare
+// text is a valid response, too.
 func (chat) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
 	output, ok := splice.Find(incoming.Body, "output")
 	reason, failed := splice.Find(incoming.Body, "error")
@@ -81,13 +81,13 @@ func (chat) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
 
 var errNoOutput = fault.New(fault.UpstreamInvalid, "the provider response has no output")
 
-// isText reports whether an answer is bare text: no page, no JSON, and not nothing.
+// isText reports whether a response is bare text: not empty, not HTML and not JSON.
 func isText(incoming *dialect.Incoming) bool {
 	kind, body := incoming.Header.Get("content-type"), bytes.TrimSpace(incoming.Body)
 	return len(body) > 0 && body[0] != '{' && !strings.HasPrefix(kind, "text/html") && !strings.HasPrefix(kind, "application/json")
 }
 
-// textOf is "x", or the texts of [{"type":"text","text":"x"}].
+// textOf returns the string "x", or joins the texts of [{"type":"text","text":"x"}].
 func textOf(raw []byte) string {
 	if s, ok := splice.Unquote(raw); ok {
 		return s

@@ -10,15 +10,14 @@ import (
 // NewDecoder makes the decoder of a stream of bare text.
 func (chat) NewDecoder(*dialect.Incoming) dialect.EventDecoder { return &stream{} }
 
-// stream reads one stream: each piece of it is text, and its end is that of the
-// connection.
+// stream reads one stream. Each chunk is text, and the text ends when the connection does.
 type stream struct {
 	started bool
-	partial []byte // the beginning of a character
+	partial []byte // the first bytes of an incomplete character
 	ev      llm.Event
 }
 
-// Feed tells what came, but for a character of which the end is missing.
+// Feed emits the text that arrived, except an incomplete character at its end.
 func (d *stream) Feed(p []byte, emit func(*llm.Event)) error {
 	d.start(emit)
 	buf := append(d.partial, p...)
@@ -28,7 +27,7 @@ func (d *stream) Feed(p []byte, emit func(*llm.Event)) error {
 	return nil
 }
 
-// Close ends the text.
+// Close emits the remaining bytes and ends the text.
 func (d *stream) Close(emit func(*llm.Event)) error {
 	d.start(emit)
 	d.text(d.partial, emit)
@@ -38,7 +37,7 @@ func (d *stream) Close(emit func(*llm.Event)) error {
 	return nil
 }
 
-// unfinished is how many bytes at the end begin a character that is not whole.
+// unfinished returns the number of bytes at the end that begin an incomplete character.
 func unfinished(b []byte) int {
 	for n := 1; n < utf8.UTFMax && n <= len(b); n++ {
 		if tail := b[len(b)-n:]; utf8.RuneStart(tail[0]) {

@@ -13,9 +13,10 @@ import (
 	"sluice/internal/fault"
 )
 
-// Limits of a file: its head; a block of rows, packed and unpacked; and how much longer
-// than it came a block may be as JSON, where a number of 4 bytes takes up to 16. A row, as
-// JSON, and each text in it is limited as a line is.
+// Limits of a file: its header, and a block of rows before and after decompression. The JSON of
+// a block may be avroJSONTimes as long as its decompressed bytes plus avroJSONMin, because a
+// number of 4 bytes becomes up to 16 bytes of JSON. The JSON of a row and each string in it may
+// have dialect.MaxLineBytes.
 const (
 	maxAvroHeaderBytes = 1 << 20
 	maxAvroBlockBytes  = 64 << 20
@@ -23,13 +24,13 @@ const (
 	avroJSONMin        = 64 << 10
 )
 
-// avroMagic begins every Avro object container file.
+// avroMagic is the start of every Avro object container file.
 const avroMagic = "Obj\x01"
 
-// readAvro is a reader of what line appends of every row of Avro object container files
-// that follow each other in src: the row is a JSON object, valid during the call. Blocks
-// may be packed by deflate. A row is held at a time, whatever the size of the files. What
-// is no such file is fault.UpstreamInvalid.
+// readAvro returns a reader of translated rows. src contains one or more Avro object container
+// files in sequence. For every row, line appends its translation to dst; row is a JSON object and
+// valid only during the call. Blocks may be compressed with deflate. Only one row is in memory at
+// a time, whatever the size of the files. Data that is not a valid file is fault.UpstreamInvalid.
 // Source: https://avro.apache.org/docs/1.11.1/specification/#object-container-files, read 2026-11.
 func readAvro(src io.Reader, line func(dst, row []byte) []byte) io.Reader {
 	f := &avroFile{all: avroReader{src: bufio.NewReaderSize(src, avroBuffer)}, line: line}
@@ -41,24 +42,24 @@ const avroBuffer = 32 << 10
 // avroFile reads the rows of files one by one.
 type avroFile struct {
 	all  avroReader
-	head *avroHeader // of the file; nil before the first
+	head *avroHeader // header of the current file; nil before the first
 	line func(dst, row []byte) []byte
 
-	block *io.LimitedReader // the block, as it stands in the file; nil between blocks
-	rows  avroReader        // the block unpacked
-	left  int64             // rows of it
-	made  int               // bytes of JSON of it
+	block *io.LimitedReader // the raw block in the file; nil between blocks
+	rows  avroReader        // the decompressed block
+	left  int64             // rows left in the block
+	made  int               // bytes of JSON produced from the block
 	row   []byte
 }
 
-// avroHeader is what the head of a file says.
+// avroHeader is the parsed header of a file.
 type avroHeader struct {
 	schema *avroType
 	codec  string
-	sync   []byte // ends each block
+	sync   []byte // marker at the end of each block
 }
 
-// next appends what the next row is, or nothing at the end of a block.
+// next appends the translation of the next row. It appends nothing at the end of a block.
 func (f *avroFile) next(dst []byte) (_ []byte, err error) {
 	switch {
 	case f.block == nil:
@@ -81,11 +82,11 @@ func (f *avroFile) next(dst []byte) (_ []byte, err error) {
 	return f.line(dst, f.row), nil
 }
 
-// begin begins the next block, and before that the next file where one begins. It is
-// io.EOF behind the last.
+// begin reads the start of the next block, or the header of the next file. After the last file it
+// returns io.EOF.
 func (f *avroFile) begin() error {
 	begins, err := f.all.src.Peek(len(avroMagic))
-	if string(begins) == avroMagic { // a block cannot begin so: it would have -40 rows
+	if string(begins) == avroMagic { // a block cannot start like this: its row count would be -40
 		f.head, err = f.all.header()
 		return err
 	}
@@ -114,7 +115,7 @@ func (f *avroFile) begin() error {
 	return nil
 }
 
-// end ends a block: it has nothing behind its rows, and the mark follows it.
+// end finishes a block: no data may follow its rows, and the sync marker follows the block.
 func (f *avroFile) end() error {
 	if _, err := f.rows.src.ReadByte(); err == nil {
 		return f.rows.fail("a block is longer than its rows")
@@ -132,20 +133,20 @@ func (f *avroFile) end() error {
 	return err
 }
 
-// avroReader takes values off a file, or off a block of it.
+// avroReader reads values from a file or from a block of it.
 type avroReader struct {
 	src         *bufio.Reader
-	taken       int              // bytes so far
-	text        bytes.Buffer     // what was taken last
-	hasCapacity func(n int) bool // whether a row may be JSON of n bytes: types may make much of few bytes
+	taken       int              // bytes read so far
+	text        bytes.Buffer     // result of the last take
+	hasCapacity func(n int) bool // reports whether the JSON of a row may have n bytes; some types produce much JSON from few bytes
 }
 
 func (r *avroReader) fail(why string) error {
 	return fault.New(fault.UpstreamInvalid, "cannot read the provider's dataset as an Avro file: "+why)
 }
 
-// ended is the fault of a file that ends, or cannot be unpacked, where more must follow; an
-// error of the connection stays what it is.
+// ended translates a read error where more data must follow. The end of the file and corrupt
+// compression become fault.UpstreamInvalid. A connection error is returned unchanged.
 func (r *avroReader) ended(err error) error {
 	var corrupt flate.CorruptInputError
 	switch {
@@ -208,7 +209,7 @@ func (r *avroReader) header() (*avroHeader, error) {
 	return h, nil
 }
 
-// ReadByte takes a byte.
+// ReadByte reads one byte and counts it.
 func (r *avroReader) ReadByte() (byte, error) {
 	b, err := r.src.ReadByte()
 	if err == nil {
@@ -217,7 +218,7 @@ func (r *avroReader) ReadByte() (byte, error) {
 	return b, err
 }
 
-// long takes a whole number, zigzag and of variable length.
+// long reads an integer: a zigzag varint.
 func (r *avroReader) long() (int64, error) {
 	before := r.taken
 	v, err := binary.ReadVarint(r)
@@ -230,7 +231,7 @@ func (r *avroReader) long() (int64, error) {
 	return v, nil
 }
 
-// take takes n bytes, which are valid until the next.
+// take reads n bytes. They are valid until the next call.
 func (r *avroReader) take(n int64) ([]byte, error) {
 	if n < 0 || n > dialect.MaxLineBytes {
 		return nil, r.fail("a string is too long")
@@ -243,7 +244,7 @@ func (r *avroReader) take(n int64) ([]byte, error) {
 	return r.text.Bytes(), nil
 }
 
-// bytes takes a length and so many bytes.
+// bytes reads a length and that many bytes.
 func (r *avroReader) bytes() ([]byte, error) {
 	n, err := r.long()
 	if err != nil {
@@ -252,8 +253,8 @@ func (r *avroReader) bytes() ([]byte, error) {
 	return r.take(n)
 }
 
-// blockCount takes the count of the next run of an array's or map's items, 0 at its
-// end. A negative one is followed by the run's size, which does not matter here.
+// blockCount reads the number of items in the next block of an array or map; 0 marks the end. A
+// negative count is followed by the size of the block, which is ignored here.
 func (r *avroReader) blockCount() (int64, error) {
 	n, err := r.long()
 	if n < 0 && err == nil {

@@ -4,10 +4,10 @@ package cohere
 type avroType struct {
 	kind     string // "record", "array", "string", …; "union" for a list of types
 	fields   []avroField
-	items    *avroType // of arrays and maps
+	items    *avroType // for arrays and maps
 	branches []*avroType
 	symbols  []string
-	size     int64 // of fixed
+	size     int64 // for fixed, in bytes
 }
 
 type avroField struct {
@@ -15,15 +15,15 @@ type avroField struct {
 	typ  *avroType
 }
 
-// avroDepth bounds how deep schemas and values are nested.
+// avroDepth is the maximum nesting depth of schemas and values.
 const avroDepth = 32
 
 var avroPlain = map[string]bool{
 	"null": true, "boolean": true, "int": true, "long": true, "float": true, "double": true, "bytes": true, "string": true,
 }
 
-// compile makes a type of a decoded schema; nil when it is none. Named holds the types
-// that the schema has named so far.
+// compile converts a decoded schema to a type; nil when the schema is invalid. The map named contains
+// the types that the schema has named so far, and compile adds to it.
 func compile(schema any, named map[string]*avroType, depth int) *avroType {
 	if depth > avroDepth {
 		return nil

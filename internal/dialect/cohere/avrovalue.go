@@ -9,8 +9,8 @@ import (
 	"sluice/internal/splice"
 )
 
-// value takes a value of type t and appends it as JSON. Numbers that JSON does not have
-// become null, bytes become base64.
+// value reads a value of type t and appends it as JSON. Numbers that JSON does not support become
+// null, and bytes become base64.
 func (r *avroReader) value(dst []byte, t *avroType, depth int) ([]byte, error) {
 	if depth > avroDepth || !r.hasCapacity(len(dst)) {
 		return dst, r.fail("a value is nested too deeply or is too large")
@@ -99,7 +99,7 @@ func (r *avroReader) record(dst []byte, t *avroType, depth int) (_ []byte, err e
 	return append(dst, '}'), nil
 }
 
-// items takes the runs of an array or a map.
+// items reads the blocks of an array or a map.
 func (r *avroReader) items(dst []byte, t *avroType, depth int) ([]byte, error) {
 	brackets := "[]"
 	if t.kind == "map" {

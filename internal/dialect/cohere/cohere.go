@@ -1,5 +1,5 @@
-// Package cohere is the shape that Cohere's API speaks: version 2 of chat, embed and
-// rerank, version 1 of generate, datasets and embed jobs.
+// Package cohere implements the dialect of Cohere's API: version 2 of chat, embed and rerank, and
+// version 1 of generate, datasets and embed jobs. Start reading at Dialect.
 package cohere
 
 import (
@@ -7,7 +7,7 @@ import (
 	"sluice/internal/llm"
 )
 
-// Dialect returns the shape.
+// Dialect returns the dialect for Cohere.
 // Source: contract/provider-transforms.md 6 and 8.1.
 func Dialect() *dialect.Dialect {
 	return &dialect.Dialect{

@@ -10,14 +10,14 @@ import (
 	"sluice/internal/splice"
 )
 
-// embed is /v2/embed.
+// embed implements /v2/embed.
 // Source: https://docs.cohere.com/reference/embed, read 2026-11; contract/provider-transforms.md 6.4.
 type embed struct{}
 
 var _ dialect.OpenAIEndpoint = embed{}
 
-// EncodeRequest makes a request to /v2/embed. What the vectors are for, which Cohere
-// must know, is search_document unless the caller says something else.
+// EncodeRequest builds a request to /v2/embed. Cohere requires the purpose of the vectors. Without
+// input_type from the caller it is "image" for images only, and "search_document" otherwise.
 func (embed) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	t := dialect.Fields(r.Body)
 	items, err := dialect.EmbedItems(t)
@@ -45,7 +45,7 @@ func (embed) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Ta
 	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
 
-// vectorType is the type of vectors to ask for: OpenAI's shape has room for one.
+// vectorType returns the vector type to request: OpenAI's format can contain only one.
 func vectorType(t *llm.FieldTracker) []byte {
 	format, ok := t.Consume("encoding_format")
 	types, some := t.Consume("embedding_types")
@@ -66,8 +66,8 @@ func vectorType(t *llm.FieldTracker) []byte {
 	return format
 }
 
-// writeInputs writes texts and images each under the name that Cohere has for a list
-// of them, or as inputs when they are mixed, and returns the purpose to be assumed.
+// writeInputs writes texts or images under Cohere's name for a list of them, or a mixture as inputs.
+// It returns the default purpose.
 func writeInputs(w *dialect.JSON, items []dialect.EmbedItem) (purpose string, err error) {
 	texts, images := 0, 0
 	urls := make([]string, len(items))
@@ -128,7 +128,7 @@ func writeInput(w *dialect.JSON, text []byte, url string) {
 	w.Close('}')
 }
 
-// imageURL is {"base64":"iVBO…"} or {"url":"data:image/png;base64,iVBO…"} as a data URL.
+// imageURL returns {"base64":"iVBO…"} or {"url":"data:image/png;base64,iVBO…"} as a data URL.
 func imageURL(raw []byte, path string) (string, error) {
 	if url := splice.Text(raw, "url"); url != "" {
 		return url, nil
@@ -144,7 +144,7 @@ func imageURL(raw []byte, path string) (string, error) {
 	return "data:" + mime + ";base64," + data, nil
 }
 
-// imageType tells images by how their base64 begins.
+// imageType detects the type of an image from the first characters of its base64, "" if unknown.
 func imageType(data string) string {
 	for _, s := range [...]struct{ head, mime string }{
 		{"iVBORw0KGgo", "image/png"}, {"/9j/", "image/jpeg"}, {"UklGR", "image/webp"}, {"R0lGOD", "image/gif"},

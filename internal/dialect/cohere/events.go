@@ -9,12 +9,11 @@ import (
 	"sluice/internal/splice"
 )
 
-// NewDecoder makes the decoder of a stream of /v2/chat.
+// NewDecoder returns the decoder of one /v2/chat stream.
 func (chat) NewDecoder(*dialect.Incoming) dialect.EventDecoder { return &events{} }
 
-// events reads one stream. Of text and thoughts one block is open at a time; it is
-// closed when something else begins, because citations come behind the end of their
-// content too.
+// events decodes one stream. At most one block of text or reasoning is open at a time. It is
+// closed when other content starts, because citations may follow the end of their content.
 // Source: https://docs.cohere.com/v2/docs/streaming, read 2026-11;
 // contract/provider-transforms.md 6.3.
 type events struct {
@@ -22,22 +21,22 @@ type events struct {
 	id         string
 	started    bool
 	ended      bool
-	useful     bool         // there is more than thoughts and blank texts
-	blocks     int          // begun so far
-	open       bool         // the block at blocks-1 holds text or thoughts and is open
-	part       llm.PartKind // of it
-	calls      map[int]int  // places of open tool calls to their blocks
+	useful     bool         // the turn contains more than reasoning and blank text
+	blocks     int          // number of blocks started so far
+	open       bool         // the block at blocks-1 is an open text or reasoning block
+	part       llm.PartKind // kind of that block
+	calls      map[int]int  // index of an open tool call in Cohere's events to its block
 	usage      llm.Usage
 	surrogates dialect.SurrogateJoiner
 	ev         llm.Event
 }
 
-// Feed reads what came.
+// Feed reads the next bytes of the stream.
 func (d *events) Feed(p []byte, emit func(*llm.Event)) error {
 	return d.events.Feed(p, func(_, data []byte) error { return d.event(data, emit) })
 }
 
-// Close ends the reading. A stream without message-end was cut.
+// Close ends the stream. A stream without message-end was cut off.
 func (d *events) Close(emit func(*llm.Event)) error {
 	return d.events.Close(func(_, data []byte) error { return d.event(data, emit) })
 }
@@ -86,7 +85,7 @@ func (d *events) event(data []byte, emit func(*llm.Event)) error {
 	return nil
 }
 
-// start begins the answer, once something is said: an error may come first.
+// start sends the start event before the first content. An error may come first.
 func (d *events) start(emit func(*llm.Event)) {
 	if !d.started {
 		d.started = true
@@ -94,7 +93,7 @@ func (d *events) start(emit func(*llm.Event)) {
 	}
 }
 
-// content takes the beginning of a content or a piece of it.
+// content handles the start of content or a fragment of it.
 func (d *events) content(message []byte, emit func(*llm.Event)) {
 	raw, _ := splice.Find(message, "content")
 	if _, ok := splice.Find(raw, "thinking"); ok {
@@ -104,8 +103,7 @@ func (d *events) content(message []byte, emit func(*llm.Event)) {
 	d.text(llm.TextPart, raw, "text", emit)
 }
 
-// text takes a piece of text that stands in raw under that name; of an empty one
-// nothing is told.
+// text sends the text fragment in the member name of raw. It ignores an empty fragment.
 func (d *events) text(part llm.PartKind, raw []byte, name string, emit func(*llm.Event)) {
 	val, _ := splice.Find(raw, name)
 	s := dialect.DecodeFragment(val)
@@ -138,7 +136,8 @@ func (d *events) logprobs(data []byte, emit func(*llm.Event)) {
 	d.send(emit, llm.Event{Kind: llm.EventLogprobs, Raw: list})
 }
 
-// call begins a tool call. Tool_calls is one object, by other accounts a list of one.
+// call starts a tool call. Sources differ on tool_calls: it is one object, or a list with one
+// object.
 func (d *events) call(index int, message []byte, emit func(*llm.Event)) {
 	d.shut(emit)
 	d.shutCall(index, emit)
@@ -171,7 +170,7 @@ func (d *events) shutCall(index int, emit func(*llm.Event)) {
 	}
 }
 
-// citation tells a source of the text that is open.
+// citation sends a citation of the open text block. It ignores others.
 func (d *events) citation(message []byte, emit func(*llm.Event)) {
 	raw := one(message, "citations")
 	if d.open && d.part == llm.TextPart && len(raw) > 0 {
@@ -179,8 +178,8 @@ func (d *events) citation(message []byte, emit func(*llm.Event)) {
 	}
 }
 
-// end closes what is open and tells the reason and the usage, or the error that ended
-// the answer.
+// end closes all open blocks. It sends the usage and the finish reason, or the error that ended
+// the response.
 func (d *events) end(data []byte, emit func(*llm.Event)) {
 	d.shut(emit)
 	for index := 0; len(d.calls) > 0; index++ {
@@ -209,11 +208,11 @@ func (d *events) end(data []byte, emit func(*llm.Event)) {
 	}
 }
 
-// maxCalls is more calls than a model makes at a time; what is numbered beyond counts
-// as the first.
+// maxCalls is more than the number of calls a model makes at a time. A higher index is read as 0.
 const maxCalls = 1 << 10
 
-// eventIndex is the place that an event speaks of.
+// eventIndex returns the index in an event, such as the index of a tool call. An invalid index is
+// 0.
 func eventIndex(data []byte) int {
 	raw, _ := splice.Find(data, "index")
 	n, err := strconv.Atoi(string(raw))
@@ -223,7 +222,7 @@ func eventIndex(data []byte) int {
 	return n
 }
 
-// one is a member that is an object, or the first of a list of them.
+// one returns a member that is an object, or the first element if it is a list.
 func one(raw []byte, name string) []byte {
 	val, _ := splice.Find(raw, name)
 	for first := range splice.Elements(val) {

@@ -12,14 +12,15 @@ import (
 	"sluice/internal/splice"
 )
 
-// files are datasets of type embed-input.
+// files implements the description, listing and deletion of files, which are Cohere's datasets of
+// type embed-input.
 // Source: https://docs.cohere.com/reference/get-dataset, read 2026-11;
 // contract/provider-transforms.md 6.4 and 12.
 type files struct{}
 
 var _ dialect.MultiStep = files{}
 
-// filePages are the datasets.
+// filePages is the pagination of the datasets.
 // Source: https://docs.cohere.com/v2/reference/list-datasets, read 2026-11, which names limit
 // and offset and no bounds of them: the lengths are ours.
 var filePages = &dialect.Pagination{
@@ -27,14 +28,14 @@ var filePages = &dialect.Pagination{
 	Write: func(w *dialect.JSON, raw []byte) { readFile(raw).write(w) },
 }
 
-// isDataset reports whether it is the id of a dataset, which is no number.
+// isDataset reports whether after is the id of a dataset, which is not a number.
 func isDataset(after string) bool {
 	_, err := strconv.Atoi(after)
 	return err != nil
 }
 
-// EncodeRequest has nothing to say but which page of a list is wanted: the address says
-// all else.
+// EncodeRequest sets only the query that selects a page of a list. For other endpoints the address
+// is the complete request.
 func (files) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
 	if r.Endpoint == llm.ListFiles {
 		return filePages.EncodeRequest(r.Query)
@@ -42,7 +43,7 @@ func (files) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Tar
 	return &dialect.Outgoing{Dropped: unknown(r.Query)}, nil
 }
 
-// Follow finds the page that the caller wants.
+// Follow finds the page that the caller requests.
 func (files) Follow(incoming *dialect.Incoming) (dialect.Next, bool, error) {
 	if incoming.Sent.Endpoint != llm.ListFiles {
 		return dialect.Next{}, false, nil
@@ -50,7 +51,7 @@ func (files) Follow(incoming *dialect.Incoming) (dialect.Next, bool, error) {
 	return filePages.Follow(incoming)
 }
 
-// unknown lists the names of a query's fields: Cohere knows none of them.
+// unknown returns the names of all query fields, none of which Cohere supports.
 func unknown(query string) (names []string) {
 	for pair := range strings.SplitSeq(query, "&") {
 		if name, _, _ := strings.Cut(pair, "="); name != "" {
@@ -60,7 +61,8 @@ func unknown(query string) (names []string) {
 	return names
 }
 
-// TranslateResponse reads {"dataset":{…}}, {"datasets":[…]} or, of what was deleted, {}.
+// TranslateResponse reads {"dataset":{…}} or {"datasets":[…]}. It does not read the response to a
+// deletion, {}.
 func (files) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	switch incoming.Sent.Endpoint {
 	case llm.DeleteFile:
@@ -82,13 +84,13 @@ func fileResponse(body []byte) (*dialect.Response, error) {
 	return &dialect.Response{Body: w.B}, nil
 }
 
-// file is a file in OpenAI's shape.
+// file is a file in OpenAI's format.
 type file struct {
 	id, name, purpose, status, details string
 	bytes, created                     int64
 }
 
-// fileStatus are the states of a dataset; every other is "uploaded".
+// fileStatus maps the states of a dataset; every other state is "uploaded".
 var fileStatus = map[string]string{"validated": "processed", "failed": "error", "skipped": "error"}
 
 func readFile(raw []byte) *file {
@@ -108,7 +110,7 @@ func readFile(raw []byte) *file {
 	return f
 }
 
-// seconds are the epoch seconds of "2024-09-28T10:11:12.3Z"; 0 when it is no time.
+// seconds returns the epoch seconds of "2024-09-28T10:11:12.3Z"; 0 when text is not a time.
 func seconds(text string) int64 {
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {

@@ -2,7 +2,7 @@ package cohere
 
 import "sluice/internal/llm"
 
-// finishes are Cohere's reasons; every other one is a stop.
+// finishes maps Cohere's finish reasons; every other reason is a stop.
 // Source: contract/provider-transforms.md 1.1.
 var finishes = map[string]llm.Finish{
 	"":           llm.FinishNone,
@@ -10,7 +10,7 @@ var finishes = map[string]llm.Finish{
 	"TOOL_CALL":  llm.FinishToolCalls,
 }
 
-// failures are reasons why a turn without content failed.
+// failures maps finish reasons to the error for a turn without useful content.
 // Source: https://docs.cohere.com/reference/chat, read 2026-11.
 var failures = map[string]string{
 	"ERROR":   "the model failed",

@@ -8,8 +8,8 @@ import (
 	"sluice/internal/splice"
 )
 
-// generate is /v1/generate, which goes on from a text. It is asked for whole answers
-// alone: streams are made of them.
+// generate implements /v1/generate, which continues a text. It requests buffered responses only and
+// builds streams from them.
 // Source: https://docs.cohere.com/v1/reference/generate, read 2026-11;
 // contract/provider-transforms.md 6.4.
 type generate struct{}
@@ -23,7 +23,7 @@ var generateParams = []dialect.Rename{
 	{Path: "return_likelihoods", To: "return_likelihoods"}, {Path: "raw_prompting", To: "raw_prompting"},
 }
 
-// EncodeRequest makes a request to /v1/generate.
+// EncodeRequest builds a request to /v1/generate.
 func (generate) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	t := dialect.Fields(r.Body)
 	prompt, err := dialect.Prompt(t)

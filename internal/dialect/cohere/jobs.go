@@ -9,12 +9,12 @@ import (
 	"sluice/internal/splice"
 )
 
-// jobs are embed jobs, which are Cohere's batches.
+// jobs implements embed jobs, which are Cohere's batches.
 // Source: https://docs.cohere.com/reference/get-embed-job, read 2026-11;
 // contract/provider-transforms.md 6.4 and 12.
 type jobs struct{}
 
-// createJob begins one.
+// createJob creates an embed job.
 // Source: https://docs.cohere.com/reference/create-embed-job, read 2026-11.
 type createJob struct{}
 
@@ -23,10 +23,10 @@ var (
 	_ dialect.OpenAIEndpoint = createJob{}
 )
 
-// embeddings is the only endpoint whose requests Cohere takes in batches.
+// embeddings is the only endpoint for which Cohere supports batches.
 const embeddings = "/v1/embeddings"
 
-// EncodeRequest makes a request to /v1/embed-jobs.
+// EncodeRequest builds a request to /v1/embed-jobs.
 func (createJob) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	t := dialect.Fields(r.Body)
 	id, ok := t.First("input_file_id", "dataset_id")
@@ -40,7 +40,7 @@ func (createJob) EncodeRequest(_ context.Context, r *dialect.Request, to *dialec
 		return nil, fault.New(fault.InvalidParameter, "endpoint must be "+embeddings+"; this provider does not support other batches").WithParam("endpoint")
 	}
 	if raw, _ := t.Peek("completion_window"); string(raw) == `"24h"` {
-		t.Consume("completion_window") // no promise that Cohere could keep better
+		t.Consume("completion_window") // every batch reports 24h, so the field is not dropped
 	}
 	var w dialect.JSON
 	w.Open('{')
@@ -69,7 +69,7 @@ func (createJob) EncodeRequest(_ context.Context, r *dialect.Request, to *dialec
 	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
 
-// TranslateResponse reads {"job_id":…}, all that Cohere says of a new job.
+// TranslateResponse reads {"job_id":…}, the only member that Cohere returns for a new job.
 func (createJob) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	b := batch{id: splice.Text(incoming.Body, "job_id"), status: "validating", input: splice.Text(incoming.Sent.Body, "input_file_id"), model: incoming.To.Model, created: incoming.Created}
 	if b.id == "" {
@@ -80,17 +80,18 @@ func (createJob) TranslateResponse(incoming *dialect.Incoming) (*dialect.Respons
 	return &dialect.Response{Body: w.B}, nil
 }
 
-// jobPages are the embed jobs, which Cohere lists whole, in embed_jobs. Its client has no
-// parameters for that list.
+// jobPages is the pagination of the embed jobs. Cohere returns all of them in embed_jobs. Its client
+// has no parameters for that list.
 // Source: github.com/cohere-ai/cohere-go/v2 v2.15.3, embedjobs and ListEmbedJobResponse.
 var jobPages = &dialect.Pagination{
-	Items: "embed_jobs", Usual: 20, MaxLimit: 100, IsID: anyID, // the lengths are OpenAI's
+	Items: "embed_jobs", Usual: 20, MaxLimit: 100, IsID: anyID, // OpenAI's page sizes
 	Write: func(w *dialect.JSON, raw []byte) { readBatch(raw).write(w) },
 }
 
 func anyID(string) bool { return true }
 
-// EncodeRequest sends nothing: the address says it all.
+// EncodeRequest sets only the query that selects a page of a list. For other endpoints the address
+// is the complete request.
 func (jobs) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
 	if r.Endpoint == llm.ListBatches {
 		return jobPages.EncodeRequest(r.Query)
@@ -98,7 +99,7 @@ func (jobs) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Targ
 	return &dialect.Outgoing{Dropped: unknown(r.Query)}, nil
 }
 
-// Follow finds the page that the caller wants.
+// Follow finds the page that the caller requests.
 func (jobs) Follow(incoming *dialect.Incoming) (dialect.Next, bool, error) {
 	if incoming.Sent.Endpoint != llm.ListBatches {
 		return dialect.Next{}, false, nil
@@ -106,7 +107,8 @@ func (jobs) Follow(incoming *dialect.Incoming) (dialect.Next, bool, error) {
 	return jobPages.Follow(incoming)
 }
 
-// TranslateResponse reads a job, {"embed_jobs":[…]} or, of what was cancelled, anything.
+// TranslateResponse reads a job or {"embed_jobs":[…]}. It does not read the response to a
+// cancellation.
 func (jobs) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	var w dialect.JSON
 	switch incoming.Sent.Endpoint {
@@ -128,13 +130,13 @@ func (jobs) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, er
 	return &dialect.Response{Body: w.B}, nil
 }
 
-// batch is a batch in OpenAI's shape.
+// batch is a batch in OpenAI's format.
 type batch struct {
 	id, status, input, output, model string
 	created                          int64
 }
 
-// batchStatus are the states of a job. One that nobody knows is passed on.
+// batchStatus maps the states of a job. readBatch returns an unknown state unchanged.
 var batchStatus = map[string]string{"processing": "in_progress", "complete": "completed"}
 
 func readBatch(raw []byte) *batch {

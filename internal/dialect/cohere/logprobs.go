@@ -7,9 +7,9 @@ import (
 	"sluice/internal/splice"
 )
 
-// logprobs turns [{"text":" Hi","token_ids":[5],"logprobs":[-0.1]}] into the entries
-// that chat has; nil when there are none. A piece of several tokens has the sum of
-// their figures.
+// logprobs converts [{"text":" Hi","token_ids":[5],"logprobs":[-0.1]}] to the entries of chat
+// completions; nil when the list is empty. An entry with several tokens gets the sum of their
+// log probabilities.
 func logprobs(list []byte) []byte {
 	var w dialect.JSON
 	w.Open('[')

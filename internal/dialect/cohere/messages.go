@@ -13,7 +13,7 @@ func (w *writer) messages() error {
 	return list.Write()
 }
 
-// turn writes a message of a user or of the system: one text as a plain string.
+// turn writes a user or system message. A single text becomes a plain string.
 func (w *writer) turn(m *llm.Message, role string, parts []llm.Part) error {
 	w.Open('{')
 	w.Str("role", role)
@@ -35,7 +35,7 @@ func (w *writer) turn(m *llm.Message, role string, parts []llm.Part) error {
 	return nil
 }
 
-// part writes one part of what a user or the system says. Only users have images.
+// part writes one part of a user or system message. Only user messages can contain images.
 func (w *writer) part(m *llm.Message, role string, p *llm.Part) error {
 	dialect.DropCacheControl(w.t, w.c, m, p)
 	text, isText := dialect.PartText(p)
@@ -50,7 +50,7 @@ func (w *writer) part(m *llm.Message, role string, p *llm.Part) error {
 	return nil
 }
 
-// block writes {"type":"text","text":…} or its like.
+// block writes {"type":"text","text":…}, or a block of another kind in the same form.
 func (w *writer) block(kind, text string) {
 	w.Open('{')
 	w.Str("type", kind)
@@ -68,11 +68,10 @@ func (w *writer) image(m *llm.Media) {
 	w.Close('}')
 }
 
-// assistant writes what the model said before. What it says beside its calls is its
-// plan.
+// assistant writes an assistant message. Its text becomes the tool plan if the message contains calls.
 func (w *writer) assistant(m *llm.Message) error {
 	s, err := dialect.ReadAssistantMessage(w.t, w.c, m)
-	if err != nil || s.Nothing() && len(m.Parts) > 0 { // all of it is lost, and said to be
+	if err != nil || s.Nothing() && len(m.Parts) > 0 { // nothing remains, and all parts are reported as dropped
 		return err
 	}
 	w.Open('{')
@@ -94,7 +93,7 @@ func (w *writer) assistant(m *llm.Message) error {
 	return nil
 }
 
-// content writes thoughts and texts. Cohere signs no thoughts.
+// content writes reasoning and texts. It drops signatures, because Cohere does not sign reasoning.
 func (w *writer) content(m *llm.Message, s *dialect.AssistantMessage) {
 	w.Key("content").Open('[')
 	for _, p := range s.Reasoning {

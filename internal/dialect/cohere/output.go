@@ -10,21 +10,21 @@ import (
 	"sluice/internal/splice"
 )
 
-// output is what a batch came to: the job names a dataset, the dataset its parts, each
-// of which is an Avro file.
+// output implements the results of a batch. The job contains the id of a dataset, the dataset lists
+// its parts, and each part is an Avro file.
 // Source: contract/provider-transforms.md 6.4.
 type output struct{}
 
 var _ dialect.MultiStep = output{}
 
-// EncodeRequest asks for the job.
+// EncodeRequest requests the job.
 func (output) EncodeRequest(context.Context, *dialect.Request, *dialect.Target) (*dialect.Outgoing, error) {
 	return &dialect.Outgoing{}, nil
 }
 
-// Follow leads from the job to the dataset and from that to its parts, a row of which
-// becomes a line {"id":…,"custom_id":…,"response":{"status_code":200,"body":[…]}}. A job
-// without output is fault.Conflict.
+// Follow requests the dataset of a job, and then the parts of the dataset. A row of a part becomes a
+// line {"id":…,"custom_id":…,"response":{"status_code":200,"body":[…]}}. A job without output is
+// fault.Conflict.
 func (output) Follow(incoming *dialect.Incoming) (dialect.Next, bool, error) {
 	if len(incoming.More) == 0 {
 		b := readBatch(incoming.Body)
@@ -49,7 +49,7 @@ func (output) Follow(incoming *dialect.Incoming) (dialect.Next, bool, error) {
 	return dialect.Next{URL: urls[0], Further: urls[1:], File: rows, ContentType: "application/jsonl"}, true, nil
 }
 
-// TranslateResponse is the answer of a dataset without parts: no lines.
+// TranslateResponse returns an empty response, for a dataset without parts.
 func (output) TranslateResponse(*dialect.Incoming) (*dialect.Response, error) {
 	return &dialect.Response{ContentType: "application/jsonl"}, nil
 }

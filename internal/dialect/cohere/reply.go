@@ -11,7 +11,7 @@ import (
 	"sluice/internal/splice"
 )
 
-// DecodeResponse reads an answer of /v2/chat.
+// DecodeResponse reads a response of /v2/chat.
 func (chat) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
 	r := &llm.Response{Choices: make([]llm.Choice, 1)}
 	c := &r.Choices[0]
@@ -43,7 +43,7 @@ func (chat) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
 	return r, nil
 }
 
-// readMessage reads what was said: thoughts and text, the plan, the calls.
+// readMessage reads the message: reasoning and text, the tool plan, the calls.
 func readMessage(c *llm.Choice, raw []byte) {
 	var plan, calls, notes []byte
 	for name, val := range splice.Members(raw) {
@@ -89,7 +89,7 @@ func readContent(raw []byte) []llm.Part {
 	return parts
 }
 
-// hasText reports whether there is a text.
+// hasText reports whether parts contains a text part.
 func hasText(parts []llm.Part) bool {
 	for i := range parts {
 		if parts[i].Kind == llm.TextPart {
@@ -99,7 +99,7 @@ func hasText(parts []llm.Part) bool {
 	return false
 }
 
-// cite gives each citation to the part of which it speaks.
+// cite adds each citation to the part that it refers to.
 func cite(parts []llm.Part, notes []byte) {
 	for note := range splice.Elements(notes) {
 		index := citationIndex(note)
@@ -116,7 +116,7 @@ func cite(parts []llm.Part, notes []byte) {
 	}
 }
 
-// citationIndex is the index of the content that a citation speaks of.
+// citationIndex returns the index of the content that a citation refers to.
 func citationIndex(note []byte) int {
 	raw, _ := splice.Find(note, "content_index")
 	n, err := strconv.Atoi(string(raw))

@@ -8,21 +8,21 @@ import (
 	"sluice/internal/splice"
 )
 
-// chat is /v2/chat.
+// chat implements /v2/chat.
 // Source: https://docs.cohere.com/reference/chat, read 2026-11; contract/provider-transforms.md
 // 6.1 to 6.3.
 type chat struct{}
 
 var _ dialect.Upstream = chat{}
 
-// params are the fields that chat has, by our names.
+// params maps the gateway's names of the chat parameters to Cohere's.
 var params = []dialect.Rename{
 	{Path: "temperature", To: "temperature"}, {Path: "seed", To: "seed"}, {Path: "frequency_penalty", To: "frequency_penalty"},
 	{Path: "presence_penalty", To: "presence_penalty"}, {Path: "top_p", To: "p"}, {Path: "logprobs", To: "logprobs"},
 	{Path: "documents", To: "documents"}, {Path: "citation_options", To: "citation_options"}, {Path: "safety_mode", To: "safety_mode"},
 }
 
-// EncodeCall makes a request to /v2/chat.
+// EncodeCall builds a request to /v2/chat.
 func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dialect.Outgoing, error) {
 	w := writer{c: c, t: llm.NewTally(c)}
 	w.Open('{')
@@ -60,14 +60,14 @@ func (w *writer) params() {
 		w.Raw("stop_sequences", dialect.Stops(raw, true))
 	}
 	raw, _ := w.t.Peek(llm.Thinking)
-	if mode := splice.Text(raw, "type"); mode == "enabled" || mode == "disabled" { // any other, such as "adaptive", is refused
+	if mode := splice.Text(raw, "type"); mode == "enabled" || mode == "disabled" { // Cohere rejects all others, such as "adaptive"
 		w.t.Consume(llm.Thinking)
 		w.Raw("thinking", thinking(raw))
 	}
 }
 
-// thinking is {"type":"enabled","budget_tokens":2048} in Cohere's words, which callers
-// may use themselves.
+// thinking converts {"type":"enabled","budget_tokens":2048} to Cohere's format. Callers may use
+// Cohere's format, too.
 func thinking(raw []byte) []byte {
 	budget, ok := splice.Find(raw, "budget_tokens")
 	if !ok {

@@ -8,7 +8,7 @@ import (
 	"sluice/internal/splice"
 )
 
-// rerank is /v2/rerank.
+// rerank implements /v2/rerank.
 // Source: https://docs.cohere.com/reference/rerank, read 2026-11; contract/provider-transforms.md 8.1.
 type rerank struct{}
 
@@ -18,8 +18,8 @@ var rerankParams = []dialect.Rename{
 	{Path: "top_n", To: "top_n"}, {Path: "max_tokens_per_doc", To: "max_tokens_per_doc"}, {Path: "priority", To: "priority"},
 }
 
-// EncodeRequest makes a request to /v2/rerank, which takes documents that are texts. Of
-// an object its text is sent, of one without text the whole as JSON.
+// EncodeRequest builds a request to /v2/rerank, which accepts only strings as documents. It sends the
+// text of an object, or the complete object as JSON when it has no text.
 func (rerank) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	t := dialect.Fields(r.Body)
 	query, ok := t.Consume("query")
@@ -30,7 +30,7 @@ func (rerank) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.T
 	if !ok || documents[0] != '[' {
 		return nil, fault.New(fault.InvalidParameter, "documents must be a list of strings").WithParam("documents")
 	}
-	t.Consume("return_documents") // the answer is filled up from the request
+	t.Consume("return_documents") // the gateway adds the documents to the response
 	var w dialect.JSON
 	w.Open('{')
 	w.Str("model", to.Model)

@@ -5,7 +5,7 @@ import (
 	"sluice/internal/llm"
 )
 
-// anyObject is the schema of a tool that tells none: Cohere wants one.
+// anyObject is the schema of a tool without one, because Cohere requires a schema.
 var anyObject = []byte(`{"type":"object","properties":{}}`)
 
 // tools writes the functions; tools that other providers run are left out.
@@ -32,9 +32,8 @@ func (w *writer) function(t *llm.Tool, path string) {
 	}
 }
 
-// strict asks for answers that keep to the schemas. Cohere knows that for all tools
-// together, and sets it by the wanted form of the answer too: what speaks for a form
-// speaks for the tools.
+// strict writes whether the calls must follow the schemas. Cohere has one setting for all tools. A
+// strict setting of the response format takes precedence over those of the tools.
 func (w *writer) strict() {
 	if f := w.c.Format; f != nil && f.Type == "json_schema" && f.Strict != nil {
 		w.Bool("strict_tools", *f.Strict)
@@ -55,7 +54,7 @@ func (w *writer) strict() {
 	w.dropStrict(false)
 }
 
-// dropStrict names the tools that wanted something else.
+// dropStrict reports the tools whose strict setting differs from the one sent.
 func (w *writer) dropStrict(sent bool) {
 	for i := range w.c.Tools {
 		if t := &w.c.Tools[i]; t.Type == llm.Function && t.Strict != nil && *t.Strict != sent {
@@ -64,11 +63,10 @@ func (w *writer) dropStrict(sent bool) {
 	}
 }
 
-// choice says whether tools shall be called.
+// choice writes whether the model must call tools.
 func (w *writer) choice() { w.Opt("tool_choice", dialect.ChoiceOfTools(w.t, w.c)) }
 
-// format says which form the answer shall have. Names of schemas mean nothing to
-// Cohere.
+// format writes the response format. Cohere does not support names of schemas.
 func (w *writer) format() {
 	f := w.c.Format
 	if f == nil {

@@ -15,15 +15,15 @@ import (
 	"sluice/internal/wire"
 )
 
-// upload makes a dataset of a file with the lines of a batch.
+// upload creates a dataset from a file with the lines of a batch.
 // Source: https://docs.cohere.com/reference/create-dataset, read 2026-11;
 // contract/provider-transforms.md 6.4.
 type upload struct{}
 
 var _ dialect.OpenAIEndpoint = upload{}
 
-// EncodeRequest turns the lines of the caller's file into the rows of a dataset. What
-// separates the caller's lines separates rows made of them.
+// EncodeRequest converts the lines of the caller's file to the rows of a dataset. It reuses the
+// boundary of the caller's form, which cannot occur in rows built from the caller's lines.
 func (upload) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
 	u, err := dialect.ReadUpload(r)
 	if err != nil {
@@ -49,9 +49,8 @@ func (upload) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Ta
 	return &dialect.Outgoing{Large: body.Payload(), Header: head, Query: query, Dropped: u.Dropped}, nil
 }
 
-// rowOf makes a row of a line of a batch, {"custom_id":"1","body":{"input":"…"}}:
-// {"custom_id":"1","text":"…","id":"0191…"}. Rows in Cohere's own form, with a text, are
-// taken too.
+// rowOf converts a line of a batch, {"custom_id":"1","body":{"input":"…"}}, to a row:
+// {"custom_id":"1","text":"…","id":"0191…"}. It also accepts rows in Cohere's format, with a text.
 func rowOf(dst, line []byte) ([]byte, error) {
 	text, ok := splice.Find(line, "body", "input")
 	if !ok {
@@ -73,7 +72,7 @@ func rowOf(dst, line []byte) ([]byte, error) {
 	return w.B, nil
 }
 
-// only is the element of a list of one.
+// only returns the element of a list of one; ok is false for all other lists.
 func only(list []byte) (val []byte, ok bool) {
 	n := 0
 	for v := range splice.Elements(list) {
@@ -83,8 +82,7 @@ func only(list []byte) (val []byte, ok bool) {
 	return val, n == 1
 }
 
-// TranslateResponse reads {"id":…}. What the file was called and for is known from the
-// request.
+// TranslateResponse reads {"id":…}. The name and the purpose of the file come from the request.
 func (upload) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	f := file{id: splice.Text(incoming.Body, "id"), created: incoming.Created, status: "uploaded"}
 	if f.id == "" {

@@ -6,9 +6,9 @@ import (
 	"sluice/internal/splice"
 )
 
-// usage reads {"billed_units":{…},"tokens":{…},"cached_tokens":12}, which stands under
-// usage or meta. Tokens count what the model read and wrote; where they are missing, what is
-// billed stands for them, and where both are there only that costs something.
+// usage reads {"billed_units":{…},"tokens":{…},"cached_tokens":12}, a member named usage or meta. The
+// member tokens counts what the model read and wrote. If it is missing, the billed units replace it. If
+// both are present, only the billed units cost something.
 // Source: contract/provider-transforms.md 1.3;
 // https://docs.cohere.com/docs/how-does-cohere-pricing-work, read 2026-11.
 func usage(raw []byte) llm.Usage {
@@ -38,7 +38,7 @@ func usage(raw []byte) llm.Usage {
 	return u
 }
 
-// readCount reads one number; that it is there means that the usage is reported.
+// readCount reads one number. If it is present, readCount marks the usage as reported.
 func readCount(u *llm.Usage, raw []byte, name string) int64 {
 	val, _ := splice.Find(raw, name)
 	n, ok := dialect.Count(val)
@@ -46,7 +46,7 @@ func readCount(u *llm.Usage, raw []byte, name string) int64 {
 	return n
 }
 
-// free is how many of n tokens are not billed: none where a figure of that name is not there.
+// free returns how many of n tokens are not billed: 0 if billed does not contain that name.
 func free(n int64, billed []byte, name string, paid int64) int64 {
 	if _, found := splice.Find(billed, name); !found {
 		return 0

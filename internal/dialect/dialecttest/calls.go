@@ -1,6 +1,6 @@
-// Package dialecttest proves that a dialect carries what it is given: it makes random
-// calls, compares calls, and reads streams in pieces of every size. Only tests import
-// it.
+// Package dialecttest tests that a dialect preserves the calls it translates. It generates random
+// calls, compares calls, and reads streams in chunks of every size. Start at RandomCall and Diff.
+// Only tests import it.
 package dialecttest
 
 import (
@@ -10,41 +10,41 @@ import (
 	"sluice/internal/llm"
 )
 
-// Feature is something that a call may have. Features add up: Images | Audio.
+// Feature is something that a call may contain. Features combine: Images | Audio.
 type Feature uint32
 
-// The features.
+// The features of a call.
 const (
-	Images    Feature = 1 << iota // in messages, as base64 and by URL
-	Files                         // documents, the same
-	FileIDs                       // media named by the id of a file
-	Audio                         // in messages of chat
-	Reasoning                     // with signatures
-	Seals                         // thoughts that only the provider can read
-	Marks                         // cache marks with and without a time
-	Tools                         // and calls, and their results
+	Images    Feature = 1 << iota // in messages, as base64 and as URLs
+	Files                         // documents, as base64 and as URLs
+	FileIDs                       // media referenced by file id
+	Audio                         // in chat messages
+	Reasoning                     // reasoning with signatures
+	Seals                         // reasoning that only the provider can read
+	Marks                         // cache marks with and without a TTL
+	Tools                         // tools, tool calls and tool results
 	Media                         // images in tool results
 	BuiltIn                       // tools that the provider runs
-	Names                         // of speakers
-	Refusals                      // of the model, on chat and responses
-	Formats                       // JSON schemas for the answer
-	Params                        // temperature and its like
-	Extras                        // fields that nobody knows
-	Citations                     // on texts of the model
+	Names                         // names of message authors
+	Refusals                      // refusals by the model, on chat and responses
+	Formats                       // JSON schemas for the response
+	Params                        // temperature and similar parameters
+	Extras                        // unknown fields
+	Citations                     // on text from the model
 	Signed                        // signatures on tool calls
 )
 
-// Options bound what RandomCall makes.
+// Options limit what RandomCall generates.
 type Options struct {
 	Surface  llm.Endpoint // ChatComplete, Messages or CreateModelResponse; empty: ChatComplete
-	MaxTurns int          // of user and model together, at least 1; 0: 20
-	Without  Feature      // what the call must not have
-	Shape    string       // of built-in tools and citations, for example "anthropic"; empty: by Surface
+	MaxTurns int          // user and model turns together, at least 1; 0: 20
+	Without  Feature      // features that the call must not contain
+	Shape    string       // shape of built-in tools and citations, for example "anthropic"; empty: by Surface
 }
 
-// RandomCall makes a call that is valid on its surface: turns take turns, each tool
-// call has one result in the message after it, names and ids are unique. What the
-// surface cannot say is not in it.
+// RandomCall generates a call that is valid on its surface. User and model turns alternate, each
+// tool call has one result in the next message, and names and ids are unique. The call contains
+// only what the surface can express.
 func RandomCall(r *rand.Rand, o Options) *llm.Call {
 	if o.Surface == "" {
 		o.Surface = llm.ChatComplete
@@ -73,9 +73,9 @@ type maker struct {
 	*rand.Rand
 	o       Options
 	c       *llm.Call
-	index   int      // of the next message
-	ids     int      // given so far
-	waiting []string // calls without results
+	index   int      // index of the next message
+	ids     int      // number of ids generated so far
+	waiting []string // ids of calls without results
 }
 
 func (m *maker) may(f Feature) bool             { return m.o.Without&f == 0 && m.IntN(3) == 0 }
@@ -86,7 +86,7 @@ func (m *maker) id(prefix string) string {
 	return fmt.Sprintf("%s%d%s", prefix, m.ids, randomName(m.Rand))
 }
 
-// tools puts up to four of them into the call.
+// tools adds up to four tools to the call.
 func (m *maker) tools() {
 	if m.o.Without&Tools != 0 || m.IntN(3) == 0 {
 		return
@@ -118,7 +118,7 @@ func (m *maker) tools() {
 	}
 }
 
-// system begins the call with instructions.
+// system adds the instructions at the start of the call.
 func (m *maker) system() {
 	if m.IntN(2) == 0 {
 		return
@@ -146,8 +146,8 @@ func (m *maker) next() int {
 	return m.index - 1
 }
 
-// number gives the parts their places: a single text without a mark stands as a
-// plain string.
+// number sets the indexes of the parts. A single text without a cache mark may be a plain string,
+// which has index -1.
 func (m *maker) number(msg *llm.Message) {
 	for i := range msg.Parts {
 		msg.Parts[i].Index = i
@@ -157,7 +157,7 @@ func (m *maker) number(msg *llm.Message) {
 	}
 }
 
-// mark is a cache mark, or none. Responses know no such thing.
+// mark returns a cache mark or nil. The responses surface does not support cache marks.
 func (m *maker) mark() *llm.Cache {
 	if m.hasSurface(llm.CreateModelResponse) || !m.may(Marks) {
 		return nil
@@ -165,7 +165,7 @@ func (m *maker) mark() *llm.Cache {
 	return &llm.Cache{TTL: pick(m.Rand, "", "5m", "1h")}
 }
 
-// addParams sets what stands beside the conversation.
+// addParams sets everything except the conversation.
 func (m *maker) addParams() {
 	c := m.c
 	c.Stream = m.IntN(2) == 0
@@ -186,7 +186,7 @@ func (m *maker) addParams() {
 		c.Params = append(c.Params, llm.Param{Name: p.name, From: from, Raw: []byte(pick(m.Rand, p.raw...))})
 	}
 	if m.hasSurface(llm.Messages) && has(c, llm.ParallelToolCalls) && (c.Choice.Mode == "" || c.Choice.Mode == "none") {
-		c.Choice = llm.ToolChoice{Mode: "auto", From: "tool_choice"} // in which it is said
+		c.Choice = llm.ToolChoice{Mode: "auto", From: "tool_choice"} // parallel tool calls are a field of the tool choice
 	}
 	if m.hasSurface(llm.Messages) && !has(c, llm.MaxTokens) {
 		c.Params = append(c.Params, llm.Param{Name: llm.MaxTokens, From: "max_tokens", Raw: []byte("1024")})
@@ -202,12 +202,13 @@ func has(c *llm.Call, name string) bool {
 	return false
 }
 
-// from says where something stands on the three surfaces.
+// from maps each surface to the path of a parameter. An empty path means that the surface does
+// not support it.
 func from(chat, messages, responses string) map[llm.Endpoint]string {
 	return map[llm.Endpoint]string{llm.ChatComplete: chat, llm.Messages: messages, llm.CreateModelResponse: responses}
 }
 
-// params are what a surface may ask for, where it says so, and some values.
+// params are parameters with their path on each surface and sample values.
 var params = []struct {
 	name  string
 	from  map[llm.Endpoint]string

@@ -8,20 +8,20 @@ import (
 	"sluice/internal/llm"
 )
 
-// Loose is a difference that Diff shall not see, because a shape cannot tell the two
-// apart. It changes a copy of the call into the form that stands for both.
+// Loose hides a difference from Diff that a shape cannot express. It changes a copy of the call
+// into one form that represents both variants.
 type Loose func(c *llm.Call)
 
 func relaxed(c *llm.Call, loose []Loose) *llm.Call {
 	c = clone(c)
-	c.Bytes = 0 // a call of our own making has no body
+	c.Bytes = 0 // a call that a test builds has no body
 	for _, l := range loose {
 		l(c)
 	}
 	return c
 }
 
-// eachPart calls do for the parts of every message and tool result.
+// eachPart calls do with the parts of every message and tool result.
 func eachPart(c *llm.Call, do func(list []llm.Part)) {
 	for i := range c.Messages {
 		do(c.Messages[i].Parts)
@@ -40,8 +40,7 @@ func clearPositions(list []llm.Part) {
 	}
 }
 
-// Positions leaves out where things stood in the caller's body: Index, From, and the
-// order of parameters.
+// Positions ignores positions in the caller's body: Index, From, and the order of parameters.
 func Positions(c *llm.Call) {
 	sortParams(c.Params)
 	clearFrom(c.Params)
@@ -70,18 +69,17 @@ func clearFrom(list []llm.Param) {
 	}
 }
 
-// Surface leaves out which surface the call came in by.
+// Surface ignores the surface through which the call arrived.
 func Surface(c *llm.Call) { c.Surface = "" }
 
-// Model leaves out its name, which the target sets.
+// Model ignores the model name, which the target sets.
 func Model(c *llm.Call) { c.Model = "" }
 
-// Stream leaves out whether the answer shall be streamed, for shapes that say that in
-// the address.
+// Stream ignores whether the response is streamed, for shapes that encode this in the URL.
 func Stream(c *llm.Call) { c.Stream = false }
 
-// Sources leaves out the caller's own bytes of tools that the caller runs, and of tool
-// choices that the hub has a word for.
+// Sources ignores the caller's raw bytes of function tools, and of tool choices for which the hub
+// has a mode.
 func Sources(c *llm.Call) {
 	for i := range c.Tools {
 		if t := &c.Tools[i]; t.Type == llm.Function {
@@ -93,7 +91,7 @@ func Sources(c *llm.Call) {
 	}
 }
 
-// Developers takes developers for the system.
+// Developers treats the developer role as the system role.
 func Developers(c *llm.Call) {
 	for i := range c.Messages {
 		if c.Messages[i].Role == llm.RoleDeveloper {
@@ -102,7 +100,7 @@ func Developers(c *llm.Call) {
 	}
 }
 
-// SystemFirst puts what the system says before everything else, as one message.
+// SystemFirst merges all system messages into one message at the start.
 func SystemFirst(c *llm.Call) {
 	Developers(c)
 	system := llm.Message{Role: llm.RoleSystem}
@@ -122,7 +120,7 @@ func SystemFirst(c *llm.Call) {
 	c.Messages = rest
 }
 
-// Turns takes messages of one role that follow each other for one message.
+// Turns treats consecutive messages of one role as one message.
 func Turns(c *llm.Call) {
 	var out []llm.Message
 	for _, m := range c.Messages {
@@ -136,8 +134,8 @@ func Turns(c *llm.Call) {
 	c.Messages = out
 }
 
-// Texts takes texts without marks and citations that follow each other for one text,
-// joined by sep.
+// Texts treats consecutive texts as one text, joined by sep. Texts with cache marks, citations or
+// extra fields stay separate.
 func Texts(sep string) Loose {
 	join := func(list []llm.Part) []llm.Part {
 		var out []llm.Part
@@ -168,7 +166,7 @@ func plainText(p *llm.Part) bool {
 	return p.Kind == llm.TextPart && p.Cache == nil && p.Citations == nil && len(p.Extra) == 0
 }
 
-// Arguments takes a tool call without arguments for one with an empty object.
+// Arguments treats a tool call without arguments as one with an empty object.
 func Arguments(c *llm.Call) {
 	eachPart(c, func(list []llm.Part) {
 		for i := range list {
@@ -179,7 +177,7 @@ func Arguments(c *llm.Call) {
 	})
 }
 
-// ResultNames leaves out the names of the tools in their results.
+// ResultNames ignores the tool names in tool results.
 func ResultNames(c *llm.Call) {
 	eachPart(c, func(list []llm.Part) {
 		for i := range list {
@@ -190,8 +188,8 @@ func ResultNames(c *llm.Call) {
 	})
 }
 
-// URLTypes leaves out the types of media that are named by URL or id: only their
-// source knows them.
+// URLTypes ignores the types of media that are referenced by URL or id: only their source knows
+// the type.
 func URLTypes(c *llm.Call) {
 	eachPart(c, func(list []llm.Part) {
 		for i := range list {
@@ -202,7 +200,7 @@ func URLTypes(c *llm.Call) {
 	})
 }
 
-// FileNames leaves out the names of documents.
+// FileNames ignores the names of documents.
 func FileNames(c *llm.Call) {
 	eachPart(c, func(list []llm.Part) {
 		for i := range list {
@@ -213,7 +211,7 @@ func FileNames(c *llm.Call) {
 	})
 }
 
-// DocumentNames gives documents without a name the one that stands for it.
+// DocumentNames gives documents without a name the default name.
 func DocumentNames(c *llm.Call) {
 	eachPart(c, func(list []llm.Part) {
 		for i := range list {
@@ -224,22 +222,22 @@ func DocumentNames(c *llm.Call) {
 	})
 }
 
-// FormatNames leaves out the name of the answer's form.
+// FormatNames ignores the name of the response format.
 func FormatNames(c *llm.Call) {
 	if c.Format != nil {
 		c.Format.Name = ""
 	}
 }
 
-// ToolShapes leaves out in whose form a tool stands that the provider runs.
+// ToolShapes ignores the shape of tools.
 func ToolShapes(c *llm.Call) {
 	for i := range c.Tools {
 		c.Tools[i].Shape = ""
 	}
 }
 
-// Neutrals leaves out parameters that say what holds anyway, which may get lost
-// unsaid.
+// Neutrals ignores parameters with the default value, which a translation may omit without
+// reporting it.
 func Neutrals(c *llm.Call) {
 	c.Params = slices.DeleteFunc(c.Params, func(p llm.Param) bool {
 		return len(llm.NewTally(&llm.Call{Params: []llm.Param{p}}).Dropped()) == 0

@@ -11,14 +11,14 @@ import (
 	"sluice/internal/splice"
 )
 
-// datasets are files: looked at, listed and deleted.
+// datasets implements the description, listing and deletion of files, which are datasets.
 // Source: https://docs.fireworks.ai/api-reference/get-dataset, read 2026-11;
 // contract/provider-transforms.md 7.18 and 12.
 type datasets struct{}
 
 var _ dialect.MultiStep = datasets{}
 
-// EncodeRequest says no more than the address, but of lists which page is wanted.
+// EncodeRequest sets only the query that selects a page of a list.
 func (datasets) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
 	if r.Endpoint != llm.ListFiles {
 		return &dialect.Outgoing{}, nil
@@ -26,8 +26,8 @@ func (datasets) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.
 	return datasetsPages.EncodeRequest(r.Query)
 }
 
-// pages is a list in a member of that name. Ids are of small letters, digits and dashes,
-// which tokens, being base64, are not.
+// pages returns the pagination of a list in the given member. Ids contain lowercase letters, digits
+// and dashes. Page tokens are base64 and contain other characters.
 // Source: https://docs.fireworks.ai/api-reference/list-datasets, read 2026-11.
 func pages(member string, write func(w *dialect.JSON, raw []byte)) *dialect.Pagination {
 	return &dialect.Pagination{
@@ -38,7 +38,7 @@ func pages(member string, write func(w *dialect.JSON, raw []byte)) *dialect.Pagi
 
 var datasetsPages = pages("datasets", writeFile)
 
-// Follow reads a list on.
+// Follow requests the next page of a list.
 func (datasets) Follow(incoming *dialect.Incoming) (dialect.Next, bool, error) {
 	if incoming.Sent.Endpoint != llm.ListFiles {
 		return dialect.Next{}, false, nil
@@ -46,7 +46,8 @@ func (datasets) Follow(incoming *dialect.Incoming) (dialect.Next, bool, error) {
 	return datasetsPages.Follow(incoming)
 }
 
-// TranslateResponse reads a dataset, {"datasets":[…]} or, of what was deleted, {}.
+// TranslateResponse reads a dataset or {"datasets":[…]}. It does not read the response to a
+// deletion, {}.
 func (datasets) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	switch incoming.Sent.Endpoint {
 	case llm.DeleteFile:
@@ -67,7 +68,7 @@ func fileResponse(body []byte) (*dialect.Response, error) {
 	return &dialect.Response{Body: w.B}, nil
 }
 
-// writeFile writes a dataset as a file. How many bytes it has nobody tells.
+// writeFile writes a dataset as a file. Its size is 0, because Fireworks does not report it.
 func writeFile(w *dialect.JSON, raw []byte) {
 	id := lastPart(splice.Text(raw, "name"))
 	status, details := "uploaded", statusError(raw)

@@ -1,5 +1,5 @@
-// Package fireworks is how Fireworks AI is asked for images, for its datasets, which are
-// its files, and for fine-tuning; all else of it is in OpenAI's shape.
+// Package fireworks implements the endpoints of Fireworks AI that differ from OpenAI's format: images,
+// files, which are datasets, and fine-tuning. Start reading at Dialect.
 package fireworks
 
 import (
@@ -12,7 +12,7 @@ import (
 	"sluice/internal/splice"
 )
 
-// Dialect is the shape that provider specs call "fireworks".
+// Dialect returns the dialect that provider specs call "fireworks".
 func Dialect() *dialect.Dialect {
 	return &dialect.Dialect{Name: "fireworks", Unified: map[llm.Endpoint]dialect.OpenAIEndpoint{
 		llm.ImageGenerate: draw{},
@@ -22,11 +22,11 @@ func Dialect() *dialect.Dialect {
 	}}
 }
 
-// lastPart is the id in the name of a resource: "job1" of
+// lastPart returns the id in the name of a resource: "job1" for
 // "accounts/me/supervisedFineTuningJobs/job1".
 func lastPart(name string) string { return name[strings.LastIndexByte(name, '/')+1:] }
 
-// seconds are the epoch seconds of "2026-11-20T12:00:00.529Z"; 0 when it is no time.
+// seconds returns the epoch seconds of "2026-11-20T12:00:00.529Z"; 0 when text is not a time.
 func seconds(text string) int64 {
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {
@@ -35,8 +35,8 @@ func seconds(text string) int64 {
 	return t.Unix()
 }
 
-// statusError is what a resource says of its state: {"code":"INTERNAL","message":"…"}; ""
-// when all is well.
+// statusError returns the error in the status of a resource, {"code":"INTERNAL","message":"…"}; ""
+// when there is no error.
 func statusError(raw []byte) string {
 	status, _ := splice.Find(raw, "status")
 	if code := splice.Text(status, "code"); code == "OK" || code == "" {

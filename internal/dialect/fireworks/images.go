@@ -10,7 +10,7 @@ import (
 	"sluice/internal/wire"
 )
 
-// draw is POST /inference/v1/image_generation/{model}.
+// draw implements POST /inference/v1/image_generation/{model}.
 // Source: https://docs.fireworks.ai/api-reference/generate-a-new-image-from-a-text-prompt,
 // read 2026-11; contract/provider-transforms.md 7.18.
 type draw struct{}
@@ -22,8 +22,8 @@ var drawParams = []dialect.Alias{
 	{To: "steps"}, {To: "safety_check"},
 }
 
-// EncodeRequest makes {"text_prompts":[{"text":…,"weight":1}],…}. Names that begin with
-// lora_ are forwarded.
+// EncodeRequest builds {"text_prompts":[{"text":…,"weight":1}],…}. It forwards fields whose names
+// begin with lora_.
 func (draw) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
 	t := dialect.Fields(r.Body)
 	prompt, err := dialect.ImagePrompt(t)
@@ -55,7 +55,7 @@ func (draw) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Targ
 	}
 	w.Close('}')
 	dialect.Base64Only(t)
-	// without it the answer is a bare picture
+	// without this header the response is the bare bytes of an image
 	return &dialect.Outgoing{Body: w.B, Header: wire.Header{{Name: "accept", Value: "application/json"}}, Dropped: t.Dropped()}, nil
 }
 

@@ -11,7 +11,7 @@ import (
 	"sluice/internal/splice"
 )
 
-// createJob begins a fine-tuning job, jobs are those that were begun.
+// createJob creates a fine-tuning job. jobs implements listing, retrieval and cancellation.
 // Source: https://docs.fireworks.ai/api-reference/create-supervised-fine-tuning-job, read
 // 2026-11; contract/provider-transforms.md 7.18 and 12.
 type (
@@ -24,19 +24,19 @@ var (
 	_ dialect.MultiStep      = jobs{}
 )
 
-// jobParams are what a job may be told besides, in OpenAI's way of writing.
+// jobParams lists additional parameters of a job, by names in OpenAI's style.
 var jobParams = []dialect.Rename{
 	{Path: "lora_rank", To: "loraRank"}, {Path: "max_context_length", To: "maxContextLength"}, {Path: "early_stop", To: "earlyStop"},
 	{Path: "warm_start_from", To: "warmStartFrom"}, {Path: "jinja_template", To: "jinjaTemplate"},
 }
 
-// hyperparameters are those of a job. "auto" means that the provider chooses, as it does
-// of what is left out.
+// hyperparameters maps OpenAI's names of the hyperparameters. For "auto" and for missing ones the
+// provider chooses the value.
 var hyperparameters = []dialect.Rename{
 	{Path: "n_epochs", To: "epochs"}, {Path: "learning_rate_multiplier", To: "learningRate"}, {Path: "batch_size", To: "batchSize"},
 }
 
-// EncodeRequest names data and models in full: "accounts/me/datasets/d1".
+// EncodeRequest sends the full names of data and models: "accounts/me/datasets/d1".
 func (createJob) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	t := dialect.Fields(r.Body)
 	account := "accounts/" + to.Value("fireworks_account_id")
@@ -77,7 +77,7 @@ func (createJob) EncodeRequest(_ context.Context, r *dialect.Request, to *dialec
 	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
 
-// named takes a name and puts the rest of it before it.
+// named consumes a field with a name and adds the prefix before, unless the name is already full.
 func named(t *llm.FieldTracker, field, before string) (string, error) {
 	raw, ok := t.Consume(field)
 	if !ok {
@@ -97,8 +97,8 @@ func full(name, before string) string {
 	return before + name
 }
 
-// writeHyperparameters reads them where OpenAI has them now, method.supervised, and where
-// it had them before.
+// writeHyperparameters reads the hyperparameters from method.supervised, which is OpenAI's current
+// field, or else from OpenAI's earlier field.
 func writeHyperparameters(w *dialect.JSON, t *llm.FieldTracker) {
 	old, _ := t.Consume("hyperparameters")
 	method, _ := t.Consume("method")
@@ -123,17 +123,17 @@ func (createJob) TranslateResponse(incoming *dialect.Incoming) (*dialect.Respons
 	return jobResponse(incoming.Body)
 }
 
-// EncodeRequest says no more than the address, but of lists which page is wanted.
+// EncodeRequest sets only the query that selects a page of a list.
 func (jobs) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
 	if r.Endpoint != llm.ListFinetunes {
-		return &dialect.Outgoing{}, nil // a body says nothing that the provider wants to hear
+		return &dialect.Outgoing{}, nil // the provider does not need a body
 	}
 	return jobsPages.EncodeRequest(r.Query)
 }
 
 var jobsPages = pages("supervisedFineTuningJobs", writeJob)
 
-// Follow reads a list on.
+// Follow requests the next page of a list.
 func (jobs) Follow(incoming *dialect.Incoming) (dialect.Next, bool, error) {
 	if incoming.Sent.Endpoint != llm.ListFinetunes {
 		return dialect.Next{}, false, nil
@@ -141,8 +141,8 @@ func (jobs) Follow(incoming *dialect.Incoming) (dialect.Next, bool, error) {
 	return jobsPages.Follow(incoming)
 }
 
-// TranslateResponse reads a job, {"supervisedFineTuningJobs":[…]} or, of one that was
-// cancelled, {}.
+// TranslateResponse reads a job or {"supervisedFineTuningJobs":[…]}. It does not read the response to
+// a cancellation, {}.
 func (jobs) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	switch incoming.Sent.Endpoint {
 	case llm.CancelFinetune:
@@ -163,14 +163,14 @@ func jobResponse(body []byte) (*dialect.Response, error) {
 	return &dialect.Response{Body: w.B}, nil
 }
 
-// states are those of a job; every other one is "queued".
+// states maps the states of a job; every other state is "queued".
 // Source: contract/provider-transforms.md 7.18.
 var states = map[string]string{
 	"COMPLETED": "succeeded", "FAILED": "failed", "CANCELLED": "cancelled", "DELETING": "cancelled",
 	"CREATING": "running", "EVALUATION": "running", "RUNNING": "running", "WRITING_RESULTS": "running",
 }
 
-// writeJob writes a job as OpenAI has it.
+// writeJob writes a job in OpenAI's format.
 func writeJob(w *dialect.JSON, raw []byte) {
 	status := cmp.Or(states[strings.TrimPrefix(splice.Text(raw, "state"), "JOB_STATE_")], "queued")
 	w.Open('{')

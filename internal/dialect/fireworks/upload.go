@@ -14,8 +14,8 @@ import (
 	"sluice/internal/wire"
 )
 
-// upload makes a dataset of a file in four steps: the dataset, the address for its
-// bytes, the bytes, and the check of them.
+// upload creates a dataset from a file in four requests: create the dataset, get an upload address,
+// upload the bytes, and validate the upload.
 // Source: https://docs.fireworks.ai/api-reference/create-dataset,
 // https://docs.fireworks.ai/api-reference/get-dataset-upload-endpoint and
 // https://docs.fireworks.ai/api-reference/validate-dataset-upload, read 2026-11;
@@ -24,10 +24,10 @@ type upload struct{}
 
 var _ dialect.MultiStep = upload{}
 
-// rows is the name under which a dataset holds its only file.
+// rows is the name of the only file in a dataset.
 const rows = "rows.jsonl"
 
-// EncodeRequest makes the dataset, with an id of its own.
+// EncodeRequest creates the dataset, with a new id.
 func (upload) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
 	file, err := fileOf(r)
 	if err != nil {
@@ -53,7 +53,7 @@ func fileOf(r *dialect.Request) (*dialect.Upload, error) {
 	return u, err
 }
 
-// Follow goes through the steps behind the first.
+// Follow sends the three requests that follow the first.
 func (upload) Follow(incoming *dialect.Incoming) (dialect.Next, bool, error) {
 	id := lastPart(splice.Text(incoming.Body, "name"))
 	file, err := fileOf(incoming.Sent)
@@ -85,7 +85,7 @@ func (upload) Follow(incoming *dialect.Incoming) (dialect.Next, bool, error) {
 	return next, true, nil
 }
 
-// TranslateResponse is the file as the caller named it.
+// TranslateResponse describes the file with the name that the caller chose.
 func (upload) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	file, err := fileOf(incoming.Sent)
 	if err != nil {

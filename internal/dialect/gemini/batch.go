@@ -13,7 +13,7 @@ import (
 	"sluice/internal/splice"
 )
 
-// batches are the batch prediction jobs of Vertex AI.
+// batches implements the batch endpoints with batch prediction jobs of Vertex AI.
 // Source: https://cloud.google.com/vertex-ai/docs/reference/rest/v1/projects.locations.batchPredictionJobs,
 // read 2026-11; contract/provider-transforms.md 4.10, section 12.
 type batches struct{}
@@ -22,7 +22,7 @@ var _ dialect.MultiStep = batches{}
 
 var batchesPages = pages("batchPredictionJobs", writeBatch)
 
-// Follow reads a list on.
+// Follow requests the next page of a list.
 func (batches) Follow(incoming *dialect.Incoming) (dialect.Next, bool, error) {
 	if incoming.Sent.Endpoint != llm.ListBatches {
 		return dialect.Next{}, false, nil
@@ -30,8 +30,8 @@ func (batches) Follow(incoming *dialect.Incoming) (dialect.Next, bool, error) {
 	return batchesPages.Follow(incoming)
 }
 
-// EncodeRequest makes a job of the caller's batch; on all other endpoints the address
-// says what is wanted.
+// EncodeRequest translates the caller's batch to a job. On other endpoints, except for lists, the
+// URL contains the complete request.
 func (batches) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	switch r.Endpoint {
 	case llm.CreateBatch:
@@ -43,14 +43,13 @@ func (batches) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.
 	}
 }
 
-// taken are the members of a job that the gateway sets; provider_options may have all
-// others.
+// taken contains the job members that the gateway sets. provider_options may set all others.
 var taken = map[string]bool{"displayName": true, "model": true, "inputConfig": true, "outputConfig": true, "instanceConfig": true}
 
 func createBatch(body []byte, to *dialect.Target) (*dialect.Outgoing, error) {
 	t := dialect.Fields(body)
-	t.Consume("endpoint")          // tells what the lines are, which the upload turned into requests
-	t.Consume("completion_window") // is as Google's own, a day
+	t.Consume("endpoint")          // the upload already translated the lines of this endpoint
+	t.Consume("completion_window") // Google's own window is also a day
 	if to.Model == "" {
 		return nil, fault.New(fault.InvalidParameter, "model is required: Vertex AI runs a batch on one model; send it in the request body").WithParam("model")
 	}
@@ -62,7 +61,7 @@ func createBatch(body []byte, to *dialect.Target) (*dialect.Outgoing, error) {
 	w.Open('{')
 	if more, ok := t.Consume("provider_options"); ok {
 		for name, val := range splice.Members(more) {
-			if !taken[plainText(name)] { // however it is escaped
+			if !taken[plainText(name)] { // plainText resolves escapes in the name
 				w.Key(string(name[1 : len(name)-1])).Value(val)
 			}
 		}
@@ -89,12 +88,12 @@ func createBatch(body []byte, to *dialect.Target) (*dialect.Outgoing, error) {
 	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
 
-// rowID is the member of a row that tells which it is. It is no part of what the model
-// gets, and stands in the output again.
+// rowID is the member of a row that identifies it. The model does not receive it, but the output
+// repeats it.
 const rowID = "requestId"
 
-// outputConfig writes where the output goes: Google's own object, a folder, or the
-// folder of the input.
+// outputConfig writes the output location: Google's own object, a folder, or the folder of the
+// input.
 func outputConfig(w *dialect.JSON, where []byte, input object) {
 	if len(where) > 0 && where[0] == '{' {
 		w.Raw("outputConfig", where)
@@ -112,16 +111,16 @@ func outputConfig(w *dialect.JSON, where []byte, input object) {
 	w.Close('}')
 }
 
-// batchStates are OpenAI's words for the states of a job.
+// batchStates maps the states of a job to OpenAI's batch statuses.
 var batchStates = map[string]string{
 	"JOB_STATE_RUNNING": "in_progress", "JOB_STATE_UPDATING": "in_progress", "JOB_STATE_SUCCEEDED": "completed", "JOB_STATE_PARTIALLY_SUCCEEDED": "completed",
 	"JOB_STATE_FAILED": "failed", "JOB_STATE_CANCELLING": "cancelling", "JOB_STATE_CANCELLED": "cancelled", "JOB_STATE_EXPIRED": "expired",
 }
 
-// batchState is validating for all states that come before the work.
+// batchState returns the status of a job. All states before the work starts are "validating".
 func batchState(job []byte) string { return cmp.Or(batchStates[textIn(job, "state")], "validating") }
 
-// TranslateResponse writes jobs as batches. To a cancellation Google answers nothing.
+// TranslateResponse writes jobs as batches. Google's response to a cancellation is empty.
 func (batches) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	var w dialect.JSON
 	switch incoming.Sent.Endpoint {
@@ -180,7 +179,7 @@ func writeBatch(w *dialect.JSON, job []byte) {
 	w.Close('}')
 }
 
-// only is the first text of a list, or the text that stands in its place.
+// only returns the first string of a list, or the string itself if raw is not a list.
 func only(raw []byte) string {
 	for v := range splice.Elements(raw) {
 		return plainText(v)
@@ -188,7 +187,7 @@ func only(raw []byte) string {
 	return plainText(raw)
 }
 
-// batchEndpoint tells from the model what the lines of a batch are.
+// batchEndpoint derives the endpoint of a batch's lines from the model.
 func batchEndpoint(job []byte) string {
 	if strings.Contains(textIn(job, "model"), "embedding") {
 		return "/v1/embeddings"
@@ -214,7 +213,7 @@ func batchErrors(w *dialect.JSON, job []byte) {
 	w.Close('}')
 }
 
-// requestCounts writes completionStats, whose numbers are texts; -1 stands for unknown.
+// requestCounts writes completionStats. Its numbers are strings, and -1 means unknown.
 func requestCounts(w *dialect.JSON, job []byte) {
 	stats, _ := splice.Find(job, "completionStats")
 	number := func(name string) int64 {
@@ -233,7 +232,7 @@ func requestCounts(w *dialect.JSON, job []byte) {
 	w.Close('}')
 }
 
-// outputOf is the file with the output of a job.
+// outputOf returns the output file of a job. Without an output directory ok is false.
 func outputOf(job []byte) (object, bool) {
 	dir := textIn(job, "outputInfo", "gcsOutputDirectory")
 	name := "/predictions.jsonl"

@@ -12,20 +12,20 @@ import (
 	"sluice/internal/splice"
 )
 
-// batchOutput is what a batch came to: the job names a folder, in which a file has a
-// row for each request.
+// batchOutput implements the results of a batch. The job contains a folder, and a file in the folder
+// has a row for each request.
 // Source: contract/provider-transforms.md 4.10, section 12.
 type batchOutput struct{}
 
 var _ dialect.MultiStep = batchOutput{}
 
-// EncodeRequest asks for the job.
+// EncodeRequest requests the job.
 func (batchOutput) EncodeRequest(context.Context, *dialect.Request, *dialect.Target) (*dialect.Outgoing, error) {
 	return &dialect.Outgoing{}, nil
 }
 
-// Follow leads from the job to its file, whose rows become lines. A job without output is
-// fault.Conflict; a row that is no JSON object is fault.UpstreamInvalid.
+// Follow requests the file of a job, and its rows become lines. A job without output is
+// fault.Conflict; a row that is not a JSON object is fault.UpstreamInvalid.
 func (batchOutput) Follow(incoming *dialect.Incoming) (dialect.Next, bool, error) {
 	out, ok := outputOf(incoming.Body)
 	if status := batchState(incoming.Body); !ok || !hasOutput[status] {
@@ -35,10 +35,10 @@ func (batchOutput) Follow(incoming *dialect.Incoming) (dialect.Next, bool, error
 	return dialect.Next{Endpoint: llm.RetrieveFileContent, ID: out.bucket + "/" + out.name, File: func(src io.Reader) io.Reader { return dialect.LineReader(src, o.row) }, ContentType: "application/jsonl"}, true, nil
 }
 
-// hasOutput are the states of batches that have the results of what was done by then.
+// hasOutput lists the batch states in which the results so far are available.
 var hasOutput = map[string]bool{"completed": true, "cancelled": true, "expired": true}
 
-// TranslateResponse has no answer to make: the rows of the file are.
+// TranslateResponse always fails, because the response is built from the rows of the file.
 func (batchOutput) TranslateResponse(*dialect.Incoming) (*dialect.Response, error) {
 	return nil, fault.New(fault.UpstreamInvalid, "the provider response does not contain the batch output")
 }
@@ -47,21 +47,21 @@ type outputWriter struct {
 	incoming *dialect.Incoming
 	model    string
 	job      string
-	rows     int // written so far
+	rows     int // number of rows written so far
 }
 
-// row writes {"id":…,"custom_id":…,"response":{"status_code":200,…},"error":null} of
-// {"requestId":…,"request":{…},"status":"","response":{…}}. What failed has its status
-// as the error.
+// row writes {"id":…,"custom_id":…,"response":{"status_code":200,…},"error":null} from
+// {"requestId":…,"request":{…},"status":"","response":{…}}. For a failed request, the status of the
+// row becomes the error.
 func (o *outputWriter) row(dst, line []byte) ([]byte, error) {
 	if !splice.Valid(line) {
 		return dst, fault.New(fault.UpstreamInvalid, "the batch output contains a line that is not a JSON object")
 	}
 	o.rows++
-	id := "batch_req_" + o.job + "_" + strconv.Itoa(o.rows) // the same whenever it is asked for
+	id := "batch_req_" + o.job + "_" + strconv.Itoa(o.rows) // the same for each retrieval of the results
 	custom, ok := splice.Find(line, rowID)
 	if !ok {
-		custom, _ = splice.Find(line, "custom_id") // of Claude's rows
+		custom, _ = splice.Find(line, "custom_id") // in Claude's rows
 	}
 	w := dialect.AppendTo(dst)
 	w.Open('{')
@@ -85,7 +85,7 @@ func (o *outputWriter) row(dst, line []byte) ([]byte, error) {
 	return append(w.B, '\n'), nil
 }
 
-// translateResponse is an answer of Gemini or, when it has no candidates, of Claude.
+// translateResponse translates a response of Gemini or, when it has no candidates, of Claude.
 func (o *outputWriter) translateResponse(response []byte) []byte {
 	lines := o.incoming.Sent.Lines
 	if lines == nil {
@@ -103,8 +103,8 @@ func (o *outputWriter) translateResponse(response []byte) []byte {
 	return lines.Client.EncodeResponse(nil, r, a)
 }
 
-// body is the answer to one request in OpenAI's shape; nil when there is none. An
-// answer that nobody here can read stands as it came.
+// body returns the response to one request in OpenAI's format; nil when there is none. It returns a
+// response that cannot be decoded unchanged.
 func (o *outputWriter) body(line []byte) []byte {
 	if response, ok := splice.Find(line, "response"); ok && string(response) != "null" {
 		return o.translateResponse(response)

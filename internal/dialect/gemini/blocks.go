@@ -5,8 +5,8 @@ import (
 	"sluice/internal/llm"
 )
 
-// part tells of one part of a fragment. Texts of one kind go on in the open block,
-// over fragments too; everything else is a block of its own.
+// part emits the events of one part of a fragment. Text of the same kind extends the open block, even
+// across fragments. Every other part is a separate block, except consecutive audio of one format.
 func (d *decoder) part(i int, raw []byte) {
 	s := &d.current
 	s.read(raw)
@@ -29,8 +29,8 @@ func (d *decoder) part(i int, raw []byte) {
 	}
 }
 
-// signerOf is who signed a part of that kind; signatures of all but thoughts travel where
-// nobody else looks for them.
+// signerOf returns the signer of a part of kind k. It is "" for all kinds except reasoning. Signatures
+// of the other kinds are in fields that no other dialect reads.
 func signerOf(k llm.PartKind) string {
 	if k == llm.ReasoningPart {
 		return shapeName
@@ -38,7 +38,7 @@ func signerOf(k llm.PartKind) string {
 	return ""
 }
 
-// content tells what the part holds.
+// content emits the content of the part.
 func (d *decoder) content(i int) {
 	switch s := &d.current; s.kind {
 	case llm.TextPart, llm.ReasoningPart:
@@ -49,12 +49,12 @@ func (d *decoder) content(i int) {
 		d.sendInBlock(i, llm.Event{Kind: llm.EventArguments, Text: s.arguments()})
 	case llm.ImagePart, llm.AudioPart, llm.FilePart:
 		d.sendInBlock(i, llm.Event{Kind: llm.EventMedia, Media: s.media()})
-	default: // opaque: it stands in the block's first event
+	default: // opaque: the first event of the block contains it
 	}
 }
 
-// continuesBlock reports whether the part belongs to the open block: text after text, audio
-// after audio of the same form.
+// continuesBlock reports whether the part belongs to the open block: text after text, or audio after
+// audio of the same format.
 func (s *candidateContent) continuesBlock(c *choice) bool {
 	return s.continues(c.kind, c.signed) || s.kind == llm.AudioPart && c.kind == s.kind && c.mime == string(s.mime)
 }
@@ -72,7 +72,7 @@ func (d *decoder) open(i int, raw []byte) {
 		c.mime = string(s.mime)
 	case llm.OpaquePart:
 		e.Name, e.Raw = shapeName, raw
-	default: // the block begins with nothing
+	default: // the start of the block has no content
 	}
 	d.sendInBlock(i, e)
 }

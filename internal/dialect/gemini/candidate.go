@@ -7,20 +7,20 @@ import (
 	"sluice/internal/splice"
 )
 
-// candidateContent is one part of an answer, as it stands in it.
+// candidateContent is one part of a response, with its members as raw JSON.
 type candidateContent struct {
 	kind      llm.PartKind
 	text      []byte // raw, with quotes
 	signature []byte // raw, with quotes
-	id, name  []byte // of a call, raw
-	args      []byte // of a call, raw; nil when there are none
-	mime      []byte // of a medium, raw
-	data      []byte // of a medium, raw
-	uri       []byte // of a medium, raw
-	empty     bool   // nothing was said
+	id, name  []byte // for a call, raw
+	args      []byte // for a call, raw; nil when missing
+	mime      []byte // for a media part, raw
+	data      []byte // for a media part, raw
+	uri       []byte // for a media part, raw
+	empty     bool   // the part has no content
 }
 
-// read takes a part apart.
+// read parses a part.
 func (s *candidateContent) read(raw []byte) {
 	*s = candidateContent{empty: true}
 	reasoning := false
@@ -46,7 +46,7 @@ func (s *candidateContent) read(raw []byte) {
 	if s.text != nil && s.kind == llm.TextPart && reasoning {
 		s.kind = llm.ReasoningPart
 	}
-	if s.empty && s.signature != nil { // the end of a stream may bring the signature alone
+	if s.empty && s.signature != nil { // the last part of a stream may contain only the signature
 		s.text, s.empty = emptyText, false
 	}
 }
@@ -89,7 +89,7 @@ func (s *candidateContent) medium(raw []byte) {
 
 func begins(raw []byte, with string) bool { return strings.HasPrefix(string(raw), with) }
 
-// arguments are the arguments of a call as JSON text, {} when it has none.
+// arguments returns the arguments of a call as JSON, {} when it has none.
 func (s *candidateContent) arguments() string {
 	if len(s.args) == 0 || string(s.args) == "null" {
 		return "{}"
@@ -97,7 +97,7 @@ func (s *candidateContent) arguments() string {
 	return string(s.args)
 }
 
-// media is the medium of the part.
+// media returns the media content of the part.
 func (s *candidateContent) media() *llm.Media {
 	m := &llm.Media{MIME: plainText(s.mime), Data: plainText(s.data), URL: plainText(s.uri)}
 	if s.kind == llm.AudioPart {
@@ -106,7 +106,7 @@ func (s *candidateContent) media() *llm.Media {
 	return m
 }
 
-// formatOf is OpenAI's word for a type of audio: the models speak "audio/L16;rate=24000".
+// formatOf returns OpenAI's name for an audio type. The models return "audio/L16;rate=24000".
 func formatOf(mime string) string {
 	kind, _, _ := strings.Cut(strings.TrimPrefix(mime, "audio/"), ";")
 	if strings.EqualFold(kind, "l16") || strings.EqualFold(kind, "pcm") {
@@ -115,7 +115,7 @@ func formatOf(mime string) string {
 	return kind
 }
 
-// plainText is a raw string without its quotes, "" when it is none.
+// plainText returns a raw string without its quotes, "" when raw is not a string.
 func plainText(raw []byte) string {
 	s, _ := splice.Unquote(raw)
 	return s

@@ -9,7 +9,7 @@ import (
 	"sluice/internal/splice"
 )
 
-// plain are the parameters that generationConfig has under another name, with the same
+// plain lists the parameters that generationConfig has under another name, with the same
 // values. Source: contract/provider-transforms.md 4.1.
 var plain = [...]struct{ from, to string }{
 	{"temperature", "temperature"}, {"top_p", "topP"}, {"top_k", "topK"}, {"n", "candidateCount"}, {"seed", "seed"},
@@ -17,7 +17,7 @@ var plain = [...]struct{ from, to string }{
 	{"logprobs", "responseLogprobs"}, {"top_logprobs", "logprobs"}, {"media_resolution", "mediaResolution"},
 }
 
-// generationConfig writes how the answer is made; nothing when nothing was said.
+// generationConfig writes the generation settings, or nothing when the call has none.
 func (w *writer) generationConfig() {
 	from := len(w.B)
 	w.Key("generationConfig").Open('{')
@@ -45,8 +45,8 @@ func (w *writer) generationConfig() {
 	w.Close('}')
 }
 
-// format asks for JSON. Gemini keeps to a schema always, so strict needs no word; the
-// schema's name has none and means nothing to a model.
+// format writes the JSON response format. Gemini always follows a schema, so strict needs no setting.
+// Gemini does not have a setting for the schema's name, which does not affect a model.
 func (w *writer) format() {
 	f := w.c.Format
 	if !w.wantsJSON() {
@@ -70,16 +70,16 @@ func (w *writer) wantsJSON() bool {
 	return f != nil && (f.Type == "json_object" || f.Type == "json_schema")
 }
 
-// asksForJSON reports whether JSON is asked for in words: beside functions models before
-// Gemini 3 refuse to be told the form, "Function calling with a response mime type:
-// 'application/json' is unsupported".
+// asksForJSON reports whether an instruction requests JSON instead of the response format. Models
+// before Gemini 3 reject a response format next to functions: "Function calling with a response mime
+// type: 'application/json' is unsupported".
 // Source: https://ai.google.dev/gemini-api/docs/structured-output, read 2026-11.
 func (w *writer) asksForJSON() bool {
 	return w.wantsJSON() && w.m.supportsSystemInstruction() && !w.m.levels() &&
 		slices.ContainsFunc(w.c.Tools, func(t llm.Tool) bool { return t.Type == llm.Function })
 }
 
-// jsonInstruction is how JSON is asked for in words.
+// jsonInstruction returns the instruction that requests JSON.
 func jsonInstruction(f *llm.Format) string {
 	const instruction = "When you answer, answer with one JSON object and nothing else."
 	if f.Type == "json_schema" {
@@ -95,7 +95,7 @@ func (w *writer) modalities() {
 		return
 	}
 	if raw[0] != '[' {
-		w.Raw("responseModalities", raw) // for Gemini to refuse
+		w.Raw("responseModalities", raw) // Gemini rejects it
 		return
 	}
 	w.Key("responseModalities").Open('[')
@@ -109,8 +109,8 @@ func (w *writer) modalities() {
 	w.Close(']')
 }
 
-// speech writes the voice of an answer that is spoken: Gemini's own speech_config, or
-// OpenAI's audio.voice. Gemini answers in PCM of 16 bits and 24 kHz whatever is asked.
+// speech writes the voice of an audio response: Gemini's own speech_config, or OpenAI's audio.voice.
+// Gemini always returns PCM with 16 bits and 24 kHz, whatever format the caller requests.
 // Source: https://ai.google.dev/gemini-api/docs/speech-generation, read 2026-11.
 func (w *writer) speech() {
 	audio, hasAudio := w.t.Consume("audio")
@@ -138,7 +138,7 @@ func (w *writer) speech() {
 	}
 }
 
-// image writes the form of pictures that the model draws.
+// image writes the format of generated images.
 func (w *writer) image() {
 	raw, ok := w.t.Consume("image_config")
 	if !ok {

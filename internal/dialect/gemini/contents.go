@@ -7,23 +7,23 @@ import (
 	"sluice/internal/llm"
 )
 
-// The roles of contents.
+// Roles of contents.
 const (
 	roleUser  = "user"
 	roleModel = "model"
 )
 
-// ofTools stands for the role of results, which are a content of their own. Gemini wants
-// it to be the user's: it used to know a role "function" and now refuses it with
+// ofTools is the internal role of tool results, which form a separate content. Gemini requires the
+// role "user" for it. It formerly supported a role "function" and now rejects that with
 // "Please use a valid role: user, model".
 // Source: https://cloud.google.com/vertex-ai/generative-ai/docs/reference/rest/v1beta1/Content, read 2026-11.
 const ofTools = "results of tools"
 
-// turns is where in the conversation the writer is.
+// turns is the writer's position in the conversation.
 type turns struct {
-	role   string         // of the open content, or ofTools; empty: none is open
-	called bool           // the open content has a call
-	after  []pendingMedia // from the results of tools, for the user's content behind them
+	role   string         // role of the open content, or ofTools; "" if none is open
+	called bool           // the open content contains a call
+	after  []pendingMedia // media of tool results, for the user content that follows them
 }
 
 type pendingMedia struct {
@@ -31,9 +31,8 @@ type pendingMedia struct {
 	p *llm.Part
 }
 
-// conversation writes systemInstruction and contents. Neighbouring messages of one role
-// become one content, so that the results of calls made together stand together, as
-// Gemini wants them.
+// conversation writes systemInstruction and contents. Consecutive messages of one role become one
+// content. The results of parallel calls are then in one content, as Gemini requires.
 func (w *writer) conversation() error {
 	if w.m.supportsSystemInstruction() {
 		if err := w.instructions(); err != nil {
@@ -54,7 +53,7 @@ func (w *writer) conversation() error {
 	return nil
 }
 
-// instructions writes the text of all system and developer messages, wherever they stand.
+// instructions writes the text of all system and developer messages, from any position.
 func (w *writer) instructions() error {
 	open := false
 	instruct := func(text string) {
@@ -120,7 +119,7 @@ func (w *writer) message(m *llm.Message) error {
 	return nil
 }
 
-// assistant writes what the model said before, text in front of calls included.
+// assistant writes an assistant message, including text before its calls.
 func (w *writer) assistant(m *llm.Message) error {
 	if err := w.writeDeferred(); err != nil {
 		return err
@@ -142,7 +141,7 @@ func (w *writer) assistant(m *llm.Message) error {
 	return nil
 }
 
-// begin makes sure that a content of that role, or one ofTools, is open.
+// begin opens a content of that role, or ofTools, unless one is open.
 func (w *writer) begin(role string) {
 	if w.turn.role == role {
 		return
@@ -165,7 +164,7 @@ func (w *writer) end() {
 	}
 }
 
-// writeDeferred writes what the results of tools left for the user's content behind them.
+// writeDeferred writes the media of tool results into the user content that follows them.
 func (w *writer) writeDeferred() error {
 	left := w.turn.after
 	w.turn.after = nil
@@ -177,8 +176,8 @@ func (w *writer) writeDeferred() error {
 	return nil
 }
 
-// unsigned stands in for the signature of a call that another model made. Without one the
-// newest models refuse the conversation. Only the first call of a step is signed.
+// unsigned replaces the signature of a call that another model made. Without a signature the newest
+// models reject the conversation. Only the first call of a step is signed.
 // Source: https://ai.google.dev/gemini-api/docs/thought-signatures, read 2026-11.
 const unsigned = "skip_thought_signature_validator"
 
@@ -209,7 +208,7 @@ func (w *writer) call(m *llm.Message, p *llm.Part, k int) error {
 	return nil
 }
 
-// argumentsAt names the arguments of a call in the words of the caller's surface.
+// argumentsAt returns the path of a call's arguments in the format of the caller's surface.
 func (w *writer) argumentsAt(m *llm.Message, p *llm.Part, k int) string {
 	switch w.c.Surface {
 	case llm.Messages:

@@ -9,17 +9,17 @@ import (
 	"sluice/internal/splice"
 )
 
-// embedContents is batchEmbedContents of the Gemini API: one vector for each input.
+// embedContents implements batchEmbedContents of the Gemini API: one vector for each input.
 // Source: https://ai.google.dev/api/embeddings, read 2026-11;
 // contract/provider-transforms.md 4.6.
 type embedContents struct{}
 
 var _ dialect.OpenAIEndpoint = embedContents{}
 
-// embedSettings are fields of each request.
+// embedSettings lists the parameters that each request of the batch contains.
 var embedSettings = []dialect.Rename{{Path: "task_type", To: "taskType"}, {Path: "title", To: "title"}, {Path: "dimensions", To: "outputDimensionality"}}
 
-// EncodeRequest writes a request for each input. Texts alone can be embedded.
+// EncodeRequest writes a request for each input. Only texts can be embedded.
 func (embedContents) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	t := dialect.Fields(r.Body)
 	dialect.WantsBase64(t)
@@ -42,7 +42,7 @@ func (embedContents) EncodeRequest(_ context.Context, r *dialect.Request, to *di
 	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
 
-// content writes a raw text as a content.
+// content writes a raw string as a content.
 func content(w *dialect.JSON, text []byte) {
 	w.Key("content").Open('{')
 	w.Key("parts").Open('[')
@@ -70,7 +70,7 @@ func (embedContents) TranslateResponse(incoming *dialect.Incoming) (*dialect.Res
 	return e.BuildResponse()
 }
 
-// embedUsage is a usage in which the input is all.
+// embedUsage sets a missing total to the input tokens, because embeddings have no output tokens.
 func embedUsage(u llm.Usage) llm.Usage {
 	if u.TotalTokens == 0 {
 		u.TotalTokens = u.InputTokens

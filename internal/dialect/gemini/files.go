@@ -13,14 +13,14 @@ import (
 	"sluice/internal/wire"
 )
 
-// files are objects in Google Cloud Storage, where Vertex AI reads batches and examples.
+// files implements objects in Google Cloud Storage, where Vertex AI reads batches and examples.
 // Source: https://cloud.google.com/storage/docs/xml-api/reference-methods, read 2026-11;
 // contract/provider-transforms.md 4.10, section 12.
 type files struct{}
 
 var _ dialect.FileStreamer = files{}
 
-// EncodeRequest asks for an object, or for what is known about it.
+// EncodeRequest requests an object or its metadata.
 func (files) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
 	o, err := fileID(r.ID, "file_id")
 	if err != nil {
@@ -29,12 +29,12 @@ func (files) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Tar
 	return &dialect.Outgoing{Path: o.path()}, nil
 }
 
-// FileType says that an object's content is given as it is.
+// FileType reports that the content of an object is returned unchanged.
 func (files) FileType(ep llm.Endpoint) (string, bool) {
 	return "application/octet-stream", ep == llm.RetrieveFileContent
 }
 
-// TranslateResponse writes what the lines in front of the answer say about the object.
+// TranslateResponse describes the object from the response headers.
 func (files) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	o, ok := readObject(incoming.Sent.ID)
 	if !ok {
@@ -48,7 +48,8 @@ func (files) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, e
 	return f.response(), nil
 }
 
-// lastModified is when the object was written; when the answer came, if it does not say.
+// lastModified returns the time in the last-modified header, or now without a valid one, in epoch
+// seconds.
 func lastModified(h wire.Header, now int64) int64 {
 	if modified, err := time.Parse(time.RFC1123, h.Get("last-modified")); err == nil {
 		return modified.Unix()
@@ -56,7 +57,7 @@ func lastModified(h wire.Header, now int64) int64 {
 	return now
 }
 
-// file is a file in OpenAI's shape.
+// file is a file in OpenAI's format.
 type file struct {
 	object
 	purpose string

@@ -8,7 +8,7 @@ import (
 	"sluice/internal/splice"
 )
 
-// finishes are Gemini's reasons to end. What is not here counts as the usual end.
+// finishes maps Gemini's finish reasons. Every other reason is a normal end.
 // Source: https://ai.google.dev/api/generate-content#FinishReason, read 2026-11;
 // contract/provider-transforms.md 1.1.
 var finishes = map[string]llm.Finish{
@@ -18,9 +18,9 @@ var finishes = map[string]llm.Finish{
 	"IMAGE_RECITATION": llm.FinishFilter, "NO_IMAGE": llm.FinishFilter,
 }
 
-// failures are reasons to end that leave nothing to use: an empty turn of success would end a
-// conversation, where an error is tried again. The calls were no JSON or of tools that nobody
-// offered, or the request lacks the signature of a thought, which is the caller's fault.
+// failures maps finish reasons to the error for a response without usable content. An empty successful
+// turn would end a conversation, but an error is retried. The calls were not JSON, or were for tools
+// that were not offered. Or the request lacks a thought signature, which is the caller's error.
 // Source: https://ai.google.dev/api/generate-content#FinishReason, read 2026-11.
 var failures = map[string]struct {
 	status int
@@ -33,15 +33,15 @@ var failures = map[string]struct {
 	"MISSING_THOUGHT_SIGNATURE": {400, "the request lacks a thought signature; return the thought_signature of each tool call unchanged"},
 }
 
-// finishMessage is the name under which lenient callers get what Gemini says of a reason, and
-// maxFinishMessageBytes how much of it an error says, in bytes.
+// finishMessage is the member that contains Gemini's message about a finish reason, for lenient
+// callers. maxFinishMessageBytes is the maximum length of that message in an error, in bytes.
 const (
 	finishMessage         = "finish_message"
 	maxFinishMessageBytes = 500
 )
 
-// failsAtOnce reports whether a fragment says of every candidate in it that it failed, and has
-// nothing else of them: the answer has not begun, so that another target may be tried.
+// failsAtOnce reports whether every candidate in a fragment failed without content. The response has
+// not begun then, so another target can be tried.
 func failsAtOnce(fragment []byte) (fails bool) {
 	candidates, _ := splice.Find(fragment, "candidates")
 	for c := range splice.Elements(candidates) {
@@ -53,8 +53,8 @@ func failsAtOnce(fragment []byte) (fails bool) {
 	return fails
 }
 
-// failureOf is the error that ends a candidate, whose reason, and what the provider says of it,
-// are its text: "the model made an invalid tool call: MALFORMED_FUNCTION_CALL: …".
+// failureOf returns the error that ends a candidate. Its text contains the reason and the provider's
+// message: "the model made an invalid tool call: MALFORMED_FUNCTION_CALL: …".
 func failureOf(reason, message string) (text string, status int, failed bool) {
 	f, failed := failures[reason]
 	if !failed {
@@ -67,7 +67,7 @@ func failureOf(reason, message string) (text string, status int, failed bool) {
 	return text, f.status, true
 }
 
-// asFault is that error as the outcome of a call.
+// asFault returns the error of failureOf as the outcome of a call.
 func asFault(reason, text string, status int) *fault.Error {
 	f := fault.New(fault.UpstreamFailed, text)
 	if status == 400 {
@@ -77,7 +77,7 @@ func asFault(reason, text string, status int) *fault.Error {
 	return f
 }
 
-// finishOf is why an answer ended. Gemini has no word of its own for calls.
+// finishOf returns the finish reason. Gemini does not have a finish reason for calls.
 func finishOf(reason string, called bool) llm.Finish {
 	if reason == "" {
 		return llm.FinishNone

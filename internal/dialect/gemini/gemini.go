@@ -1,9 +1,9 @@
-// Package gemini is the shape of Google's models: generateContent and its stream, as
-// the Gemini API and Vertex AI speak it, and Vertex AI's predictions, batches, tuning
-// jobs and files.
+// Package gemini translates requests and responses for Google's models. It covers
+// generateContent and its stream, as the Gemini API and Vertex AI use them, and Vertex
+// AI's predictions, batches, tuning jobs and files.
 //
-// Conversations come from the hub alone; callers who speak Gemini's own shape use the
-// pass-through, so there is no client side.
+// Conversations come only from the hub. Callers that use Gemini's own shape use the
+// pass-through, so this package has no client side. Start reading at Dialect.
 package gemini
 
 import (
@@ -11,7 +11,7 @@ import (
 	"sluice/internal/llm"
 )
 
-// shapeName is what this package calls its own form in llm.Part.Shape and llm.Tool.Shape.
+// shapeName is the name of this package's shape in llm.Part.Shape and llm.Tool.Shape.
 const shapeName = "gemini"
 
 // Dialect is the shape of the Gemini API.
@@ -28,8 +28,8 @@ func Dialect() *dialect.Dialect {
 	}
 }
 
-// Vertex is the shape of Vertex AI: conversations as in Dialect, all else in forms of
-// its own.
+// Vertex is the shape of Vertex AI. Conversations are as in Dialect. Everything else has
+// its own format.
 func Vertex() *dialect.Dialect {
 	return &dialect.Dialect{
 		Name:      "vertex",

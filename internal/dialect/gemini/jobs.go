@@ -9,7 +9,7 @@ import (
 	"sluice/internal/splice"
 )
 
-// pages is a list of jobs in a member of that name. Ids are numbers.
+// pages is a list of jobs in the member with that name. Ids are numbers.
 // Source: contract/dataplane.md 6.4;
 // https://cloud.google.com/vertex-ai/docs/reference/rest/v1/projects.locations.batchPredictionJobs/list,
 // read 2026-11.
@@ -27,7 +27,7 @@ func jobID(raw []byte) string {
 	return text[strings.LastIndexByte(text, '/')+1:]
 }
 
-// when writes a time of Google, "2026-11-20T10:00:00.5Z", as epoch seconds.
+// when writes a Google timestamp, "2026-11-20T10:00:00.5Z", as epoch seconds.
 func when(w *dialect.JSON, name string, raw []byte, from string) {
 	val, _ := splice.Find(raw, from)
 	if parsed, err := time.Parse(time.RFC3339, plainText(val)); err == nil {
@@ -39,13 +39,13 @@ func when(w *dialect.JSON, name string, raw []byte, from string) {
 
 var null = []byte("null")
 
-// textIn is a text in a job, "" when it is not there.
+// textIn returns a string in a job, or "" when it is missing.
 func textIn(raw []byte, keys ...string) string {
 	val, _ := splice.Find(raw, keys...)
 	return plainText(val)
 }
 
-// optional is a text, or null.
+// optional writes a string, or null when value is empty.
 func optional(w *dialect.JSON, name, value string) {
 	if value == "" {
 		w.Raw(name, null)
@@ -54,13 +54,13 @@ func optional(w *dialect.JSON, name, value string) {
 	w.Str(name, value)
 }
 
-// textOf takes a parameter that is a text.
+// textOf consumes a parameter that is a string.
 func textOf(t *llm.FieldTracker, name string) string {
 	raw, _ := t.Consume(name)
 	return plainText(raw)
 }
 
-// publishers are whose models have names that begin so; all others are Google's.
+// publishers maps prefixes of model names to publishers. All other models are Google's.
 var publishers = []struct{ begins, publisher string }{
 	{"claude", "anthropic"}, {"llama", "meta"}, {"mistral", "mistralai"}, {"codestral", "mistralai"}, {"ministral", "mistralai"},
 }

@@ -7,8 +7,8 @@ import (
 	"sluice/internal/splice"
 )
 
-// logprobs makes chat's entries of a logprobsResult: a list, with its brackets; nil
-// when there are none.
+// logprobs turns a logprobsResult into chat's entries: a list with its brackets, or nil
+// when there are no entries.
 // Source: https://ai.google.dev/api/generate-content#LogprobsResult, read 2026-11.
 func logprobs(raw []byte) []byte {
 	chosen, _ := splice.Find(raw, "chosenCandidates")
@@ -51,7 +51,7 @@ func entry(w *dialect.JSON, raw []byte) {
 	if p, ok := splice.Find(raw, "logProbability"); ok {
 		w.Raw("logprob", p)
 	} else {
-		w.Int("logprob", 0) // left out when it is 0
+		w.Int("logprob", 0) // Gemini omits it when it is 0
 	}
 	w.Key("bytes").Open('[')
 	for i := range len(text) {

@@ -9,18 +9,18 @@ import (
 	"sluice/internal/splice"
 )
 
-// models is the list of models, of the Gemini API or of Google's on Vertex AI.
+// models is the list of models of the Gemini API, or of Google's models on Vertex AI.
 // Source: https://ai.google.dev/api/models#method:-models.list and
 // https://cloud.google.com/vertex-ai/docs/reference/rest/v1beta1/publishers.models/list,
 // read 2026-11; contract/dataplane.md 6.1.
 type models struct {
-	list  string // name of the member that has them
+	list  string // name of the member that contains the models
 	query string
 }
 
 var _ dialect.OpenAIEndpoint = models{}
 
-// EncodeRequest asks for as many as one page can hold.
+// EncodeRequest requests as many models as one page can contain.
 func (m models) EncodeRequest(context.Context, *dialect.Request, *dialect.Target) (*dialect.Outgoing, error) {
 	return &dialect.Outgoing{Query: m.query}, nil
 }
@@ -41,7 +41,7 @@ func writeModel(w *dialect.JSON, raw []byte) {
 	w.Open('{')
 	w.Str("id", name[strings.LastIndexByte(name, '/')+1:])
 	w.Str("object", "model")
-	w.Int("created", 0) // Google does not say
+	w.Int("created", 0) // Google does not report it
 	w.Str("owned_by", "google")
 	if shown, ok := splice.Find(raw, "displayName"); ok {
 		w.Raw("display_name", shown)

@@ -9,7 +9,7 @@ import (
 	"sluice/internal/splice"
 )
 
-// part writes one part of a message into the content of that role.
+// part writes one part of a message into the content of the given role.
 func (w *writer) part(role string, m *llm.Message, p *llm.Part) error {
 	path := w.c.Path(m, p.Index)
 	w.dropMarks(m, p)
@@ -17,7 +17,7 @@ func (w *writer) part(role string, m *llm.Message, p *llm.Part) error {
 	case llm.TextPart, llm.RefusalPart:
 		signature := cmp.Or(p.Signature, p.EmbeddedSignature)
 		if p.Text == "" && signature == "" {
-			return nil // which Gemini refuses, and says nothing
+			return nil // Gemini refuses it, and it has no content
 		}
 		w.begin(role)
 		w.text(p.Text, signature, false)
@@ -28,7 +28,7 @@ func (w *writer) part(role string, m *llm.Message, p *llm.Part) error {
 	case llm.OpaquePart:
 		switch {
 		case p.Shape == shapeName:
-		case role == roleUser: // what the question is about
+		case role == roleUser: // the medium that the prompt is about
 			return dialect.InvalidField(path, "has a type that Gemini does not support")
 		default:
 			w.t.Drop(path)
@@ -37,13 +37,13 @@ func (w *writer) part(role string, m *llm.Message, p *llm.Part) error {
 		w.begin(role)
 		w.Value(p.Raw)
 	case llm.SealedPart, llm.CallPart, llm.ResultPart:
-		w.t.Drop(path) // thoughts that another provider sealed, and what has no place here
+		w.t.Drop(path) // reasoning that another provider encrypted, and unsupported parts
 	}
 	return nil
 }
 
-// reasoning writes a thought, with its signature where Gemini signed it. One with neither a text
-// nor such a signature is left out.
+// reasoning writes a reasoning part, with its signature if Gemini signed it. A part with
+// neither text nor such a signature is omitted.
 func (w *writer) reasoning(role string, m *llm.Message, p *llm.Part) {
 	signature := p.Signature
 	foreign := signature != "" && !dialect.Knows(shapeName, p)
@@ -61,8 +61,8 @@ func (w *writer) reasoning(role string, m *llm.Message, p *llm.Part) {
 	w.text(p.Text, signature, true)
 }
 
-// dropMarks names the marks that Gemini has no words for. It caches by itself, or what
-// cachedContent names.
+// dropMarks reports the marks that Gemini does not support. Gemini caches automatically,
+// or caches what cachedContent names.
 func (w *writer) dropMarks(m *llm.Message, p *llm.Part) {
 	if p.Cache != nil {
 		w.t.Drop(w.c.Path(m, p.Index) + ".cache_control")
@@ -121,8 +121,8 @@ func (w *writer) medium(m *llm.Media, uri string) {
 	w.Close('}')
 }
 
-// resolution writes how closely a medium is looked at: a level, or the object that
-// holds it.
+// resolution writes the resolution at which a medium is read: a level, or the object that
+// contains it.
 // Source: https://ai.google.dev/gemini-api/docs/media-resolution, read 2026-11.
 func (w *writer) resolution(raw []byte) {
 	if len(raw) > 0 && raw[0] == '"' {
@@ -134,7 +134,7 @@ func (w *writer) resolution(raw []byte) {
 	w.Raw("mediaResolution", raw)
 }
 
-// dropMediaNames names what Gemini has no word for about a medium.
+// dropMediaNames reports the fields of a medium that Gemini does not support.
 func (w *writer) dropMediaNames(path string, p *llm.Part) {
 	prefix := path
 	if w.c.Surface == llm.ChatComplete {
@@ -148,8 +148,8 @@ func (w *writer) dropMediaNames(path string, p *llm.Part) {
 	}
 }
 
-// fileURI is the place of a medium that is not in the call: a URL, or an id of the
-// Files API, which is one, too.
+// fileURI returns the address of a medium that is not inline: a URL, or an id of the
+// Files API, which is also a URL.
 func fileURI(m *llm.Media) string {
 	switch {
 	case m.URL != "":
@@ -162,11 +162,11 @@ func fileURI(m *llm.Media) string {
 	return ""
 }
 
-// filesBase stands before the name of a file, "files/abc-123", in its URI.
+// filesBase is the prefix of a file's name, "files/abc-123", in its URI.
 // Source: https://ai.google.dev/api/files, read 2026-11.
 const filesBase = "https://generativelanguage.googleapis.com/v1beta/"
 
-// mimeOf is the type of a medium of which only the format or the name is known.
+// mimeOf returns the type of a medium of which only the format or the name is known.
 func mimeOf(m *llm.Media) string {
 	if mime := audioMIME[m.Format]; mime != "" {
 		return mime
@@ -187,5 +187,5 @@ var audioMIME = map[string]string{
 	"x-m4a": "audio/m4a", "mpeg": "audio/mpeg", "mpga": "audio/mpga", "mp4": "audio/mp4", "webm": "audio/webm",
 }
 
-// freeText is the text of a tool without a schema, as arguments.
+// freeText writes the text for a tool without a schema as arguments.
 func freeText(text string) string { return `{"input":` + string(splice.Quote(text)) + `}` }

@@ -11,15 +11,15 @@ import (
 	"sluice/internal/splice"
 )
 
-// predictEmbed is an embedding of Vertex AI: predict, and embedContent for the models
-// that are called by it.
+// predictEmbed implements the embeddings endpoint of Vertex AI. It calls predict, or embedContent
+// for the models that require it.
 // Source: https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/text-embeddings-api
 // and …/multimodal-embeddings-api, read 2026-11; contract/provider-transforms.md 4.8.
 type predictEmbed struct{}
 
 var _ dialect.OpenAIEndpoint = predictEmbed{}
 
-// EncodeRequest writes the inputs as instances: texts with their task, objects with
+// EncodeRequest writes the inputs as instances. Inputs are texts with a task, or objects with
 // text, image and video.
 func (predictEmbed) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	t := dialect.Fields(r.Body)
@@ -38,7 +38,7 @@ func (predictEmbed) EncodeRequest(_ context.Context, r *dialect.Request, to *dia
 	switch {
 	case strings.HasPrefix(to.Model, "gemini-embedding-2"):
 		bodies, err = e.each(inputs(input), e.byContent)
-	case strings.HasPrefix(to.Model, "gemini-embedding"): // takes one instance
+	case strings.HasPrefix(to.Model, "gemini-embedding"): // accepts one instance per request
 		bodies, err = e.each(inputs(input), e.byInstance)
 	default:
 		bodies, err = e.together(inputs(input))
@@ -49,7 +49,7 @@ func (predictEmbed) EncodeRequest(_ context.Context, r *dialect.Request, to *dia
 	return &dialect.Outgoing{Body: bodies[0], More: bodies[1:], Dropped: t.Dropped()}, nil
 }
 
-// inputs are the elements of a list, or the one that is none.
+// inputs returns the elements of a list. A value that is not a list is the only input.
 func inputs(raw []byte) (list [][]byte) {
 	if raw[0] != '[' {
 		return [][]byte{raw}
@@ -60,13 +60,13 @@ func inputs(raw []byte) (list [][]byte) {
 	return list
 }
 
-// embedder writes the requests of one call.
+// embedder writes the request bodies of one call.
 type embedder struct {
 	t                       *llm.FieldTracker
 	task, title, size, more []byte
 }
 
-// each makes a request of every input.
+// each writes one body per input.
 func (e *embedder) each(list [][]byte, write func(w *dialect.JSON, input []byte, path string) error) ([][]byte, error) {
 	var bodies [][]byte
 	for i, input := range list {
@@ -82,7 +82,7 @@ func (e *embedder) each(list [][]byte, write func(w *dialect.JSON, input []byte,
 	return bodies, nil
 }
 
-// together makes one request of all inputs.
+// together writes one body for all inputs.
 func (e *embedder) together(list [][]byte) ([][]byte, error) {
 	if len(list) == 0 {
 		return nil, dialect.InvalidField("input", "must contain something to embed")
@@ -115,7 +115,7 @@ func (e *embedder) byInstance(w *dialect.JSON, input []byte, path string) error 
 	return nil
 }
 
-// instance writes a text, or an object of text, image and video.
+// instance writes a text, or an object with text, image and video.
 func (e *embedder) instance(w *dialect.JSON, input []byte, path string) error {
 	w.Open('{')
 	defer w.Close('}')
@@ -162,7 +162,7 @@ func (e *embedder) source(w *dialect.JSON, raw []byte) {
 	}
 }
 
-// segment writes which part of a video is looked at, in seconds.
+// segment writes the part of a video to embed. Offsets and interval are in seconds.
 func (e *embedder) segment(w *dialect.JSON, raw []byte) {
 	open := false
 	for _, f := range [...][2]string{{"start_offset", "startOffsetSec"}, {"end_offset", "endOffsetSec"}, {"interval", "intervalSec"}} {
@@ -181,7 +181,7 @@ func (e *embedder) segment(w *dialect.JSON, raw []byte) {
 	}
 }
 
-// parameters writes the caller's own and the size of the vectors.
+// parameters writes the caller's parameters and the vector size.
 func (e *embedder) parameters(w *dialect.JSON, media bool) {
 	if e.size == nil && e.more == nil {
 		return
@@ -198,7 +198,7 @@ func (e *embedder) parameters(w *dialect.JSON, media bool) {
 	w.Close('}')
 }
 
-// byContent writes a request of embedContent: {"content":{"parts":[…]},"embedContentConfig":{…}}.
+// byContent writes an embedContent request: {"content":{"parts":[…]},"embedContentConfig":{…}}.
 func (e *embedder) byContent(w *dialect.JSON, input []byte, path string) error {
 	w.Open('{')
 	switch input[0] {
@@ -248,7 +248,7 @@ func (e *embedder) contentOf(w *dialect.JSON, input []byte, path string) error {
 	return nil
 }
 
-// embedTypes are the types of media whose own is not told.
+// embedTypes are the default MIME types of media without a known type.
 var embedTypes = map[string]string{"image": "image/png", "video": "video/mp4", "audio": "audio/mp3"}
 
 func embedMedium(w *dialect.JSON, kind string, raw []byte, path string) error {

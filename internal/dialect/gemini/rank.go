@@ -16,7 +16,7 @@ type rank struct{}
 
 var _ dialect.OpenAIEndpoint = rank{}
 
-// EncodeRequest writes the documents as records, with their places as ids.
+// EncodeRequest writes the documents as records, with their indexes as ids.
 func (rank) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	t := dialect.Fields(r.Body)
 	documents, ok := t.Consume("documents")
@@ -44,7 +44,7 @@ func (rank) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Tar
 		i++
 	}
 	w.Close(']')
-	t.Consume("return_documents") // the documents are known here
+	t.Consume("return_documents") // the gateway has the documents
 	w.Bool("ignoreRecordDetailsInResponse", true)
 	w.Close('}')
 	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil

@@ -14,7 +14,7 @@ import (
 	"sluice/internal/splice"
 )
 
-// DecodeResponse reads an answer.
+// DecodeResponse reads a response.
 // Source: contract/provider-transforms.md 4.4.
 func (generate) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
 	if !splice.Valid(incoming.Body) {
@@ -68,7 +68,7 @@ func (generate) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error
 	return r, nil
 }
 
-// failedAll is the error of an answer none of whose candidates is of use, nil for others.
+// failedAll returns the error of a response that has no usable candidate, otherwise nil.
 func failedAll(choices []llm.Choice) error {
 	var first *fault.Error
 	for i := range choices {
@@ -121,12 +121,12 @@ func readCandidate(raw []byte, i int) llm.Choice {
 	return c
 }
 
-// extra names what else a candidate says, for callers who are not strict.
+// extra names the other fields of a candidate, for callers that are not strict.
 // Source: contract/provider-transforms.md 0.2, 1.1.
 func extra(name []byte) (string, bool) {
 	switch n := plainText(name); n {
 	case "tokenCount":
-		return "", false // stands in the usage
+		return "", false // is in the usage
 	case "finishMessage":
 		return finishMessage, true
 	default:
@@ -134,11 +134,11 @@ func extra(name []byte) (string, bool) {
 	}
 }
 
-// readParts reads what was said. Neighbouring texts are one part, unless a signature
-// ends the first.
+// readParts reads the content. Adjacent texts become one part, unless a signature ends
+// the first.
 func readParts(list []byte) (parts []llm.Part, called bool) {
 	var s candidateContent
-	var text strings.Builder // of the last part, when it has several pieces
+	var text strings.Builder // of the last part, when it has several fragments
 	join := func() {
 		if text.Len() > 0 {
 			parts[len(parts)-1].Text = text.String()
@@ -167,7 +167,7 @@ func readParts(list []byte) (parts []llm.Part, called bool) {
 	return parts, called
 }
 
-// continues reports whether the part goes on with a text of that kind.
+// continues reports whether a text of that kind continues the part.
 func (s *candidateContent) continues(kind llm.PartKind, signed bool) bool {
 	return s.kind == kind && !signed && (kind == llm.TextPart || kind == llm.ReasoningPart)
 }
@@ -188,8 +188,8 @@ func (s *candidateContent) part(raw []byte) llm.Part {
 	return p
 }
 
-// callID is the provider's id of a call, or a new one, because most answers have none;
-// with the signature of the call in it, which must come back.
+// callID returns the provider's id of a call, or a new one, because most responses have
+// no id. The id contains the call's signature, which the caller must send back.
 func (s *candidateContent) callID() string {
 	id := plainText(s.id)
 	if id == "" {

@@ -12,13 +12,13 @@ import (
 // https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/inference, read
 // 2026-11; contract/provider-transforms.md section 4.
 type generate struct {
-	vertex bool // at Vertex AI, which has its tiers in a header
+	vertex bool // for Vertex AI, which has its tiers in a header
 }
 
 var _ dialect.Upstream = generate{}
 
-// EncodeCall makes a request to generate content. The model and the wish for a stream
-// stand in its address.
+// EncodeCall builds a request to generate content. The address contains the model and
+// whether the response is streamed.
 func (g generate) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dialect.Outgoing, error) {
 	w := newWriter(c, to.Model)
 	w.vertex = g.vertex
@@ -40,10 +40,10 @@ type writer struct {
 	t    *llm.FieldTracker
 	m    family
 	turn turns
-	// vertex says that tiers are asked for in a header.
+	// vertex reports whether tiers are requested in a header.
 	vertex bool
-	// lookup is what a built-in tool says about the place of the user; it stands apart
-	// from the tool.
+	// lookup is the user's location from a built-in tool. It is written separately from
+	// the tool.
 	lookup []byte
 }
 
@@ -68,7 +68,7 @@ func (w *writer) request() error {
 	return nil
 }
 
-// settings are the fields beside the conversation and its generationConfig.
+// settings writes the fields other than the conversation and its generationConfig.
 // Source: contract/provider-transforms.md 4.1.
 func (w *writer) settings() {
 	for _, f := range [...]struct{ from, to string }{

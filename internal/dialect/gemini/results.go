@@ -7,8 +7,8 @@ import (
 	"sluice/internal/llm"
 )
 
-// results writes what tool calls came to. What failed stands under "error", all else
-// under "output"; those are the names that the models know.
+// results writes the results of tool calls. A failed call is under "error", any other
+// result under "output". The models expect these names.
 // Source: https://ai.google.dev/api/caching#FunctionResponse, read 2026-11.
 func (w *writer) results(m *llm.Message) error {
 	for i := range m.Parts {
@@ -82,7 +82,7 @@ func (w *writer) gather(m *llm.Message, p *llm.Part) (string, []*llm.Part) {
 	return strings.Join(text, "\n"), media
 }
 
-// enclose writes a medium inside of a functionResponse.
+// enclose writes a medium inside a functionResponse.
 // Source: https://ai.google.dev/gemini-api/docs/function-calling#multimodal, read 2026-11.
 func (w *writer) enclose(path string, e *llm.Part) error {
 	uri := fileURI(e.Media)

@@ -36,10 +36,10 @@ type rowWriter struct {
 	lines   *dialect.FileLines
 	model   string // "gemini-2.5-flash", "anthropic.claude-sonnet-4-5"
 	embeds  bool
-	dropped []string // fields of the lines that Gemini has no word for, each once
+	dropped []string // fields of the lines that Gemini does not support, each once
 }
 
-// addDropped names what a line loses.
+// addDropped records the fields that are dropped from a line.
 func (rw *rowWriter) addDropped(dropped []string) {
 	for _, path := range dropped {
 		if fieldPath := "file." + path; !slices.Contains(rw.dropped, fieldPath) && len(rw.dropped) < maxDroppedFields {
@@ -48,7 +48,7 @@ func (rw *rowWriter) addDropped(dropped []string) {
 	}
 }
 
-// maxDroppedFields bounds how many fields of a file's lines are named.
+// maxDroppedFields is the maximum number of dropped fields reported for a file.
 const maxDroppedFields = 32
 
 func (rw *rowWriter) row(ctx context.Context, line []byte, purpose string) ([]byte, error) {
@@ -91,11 +91,11 @@ func (rw *rowWriter) row(ctx context.Context, line []byte, purpose string) ([]by
 	return w.B, nil
 }
 
-// claude is what the names of Claude begin with.
+// claude is the prefix of the names of Claude models.
 const claude = "anthropic."
 
-// message is a chat completion request as one to Claude on Vertex AI: Anthropic's, with
-// a version in place of the model.
+// message turns a chat completion request into one for Claude on Vertex AI: Anthropic's
+// format, with a version instead of the model.
 // Source: https://cloud.google.com/vertex-ai/generative-ai/docs/partner-models/claude/batch,
 // read 2026-11.
 func (rw *rowWriter) message(ctx context.Context, body []byte) ([]byte, error) {
@@ -117,7 +117,7 @@ func (rw *rowWriter) message(ctx context.Context, body []byte) ([]byte, error) {
 	return d.Apply([]splice.Edit{splice.Drop("model"), splice.Drop("stream"), splice.SetDefault("anthropic_version", []byte(`"vertex-2023-10-16"`))}), nil
 }
 
-// request is a chat completion request as a request to generate content.
+// request turns a chat completion request into a request to generate content.
 func (rw *rowWriter) request(body []byte) ([]byte, error) {
 	c, err := rw.lines.Client.DecodeCall(body)
 	if err != nil {
@@ -131,7 +131,7 @@ func (rw *rowWriter) request(body []byte) ([]byte, error) {
 	return w.B, nil
 }
 
-// example is a conversation to learn from: {"messages":[…]} as systemInstruction and
+// example turns a training conversation, {"messages":[…]}, into systemInstruction and
 // contents.
 // Source: https://cloud.google.com/vertex-ai/generative-ai/docs/models/gemini-supervised-tuning-prepare,
 // read 2026-11.

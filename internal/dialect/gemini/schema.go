@@ -5,11 +5,11 @@ import (
 	"sluice/internal/splice"
 )
 
-// refMember is the member of a schema that stands for another one.
+// refMember is the member of a schema that refers to another schema.
 const refMember = "$ref"
 
-// refused are the members of JSON schemas that OpenAPI's do not have. Models before 2.5 refuse a
-// call for an unknown name in a schema.
+// refused are the members of JSON schemas that OpenAPI schemas do not have. Models before
+// 2.5 refuse a call that has an unknown name in a schema.
 // Source: contract/provider-transforms.md 4.3; https://ai.google.dev/api/caching#Schema, read 2026-11.
 var refused = map[string]bool{
 	"additionalProperties": true, "additional_properties": true, "$schema": true, "$defs": true, "definitions": true, "strict": true,
@@ -20,10 +20,10 @@ var refused = map[string]bool{
 	"readOnly": true, "writeOnly": true, "deprecated": true, "contentEncoding": true, "contentMediaType": true, "contentSchema": true,
 }
 
-// openAPI rewrites a JSON schema for models that know only a part of OpenAPI's: what
-// they refuse is left out, references are put in place, and a type that may be null
-// becomes a nullable one. What a reference stands for that leads nowhere, or back to itself, is a
-// string, for these models want a type and refuse an object without properties.
+// openAPI rewrites a JSON schema for models that support only a part of OpenAPI schemas.
+// It omits the members that they refuse, inlines references and turns a type that may be
+// null into a nullable one. A reference that leads nowhere or back to itself becomes a
+// string, because these models require a type and refuse an object without properties.
 // Source: contract/provider-transforms.md 4.3.
 func openAPI(schema []byte) []byte {
 	s := rewriter{refs: dialect.NewRefs(schema)}
@@ -36,7 +36,7 @@ type rewriter struct {
 	refs *dialect.Refs
 }
 
-// value rewrites one schema. Path are the references that led here.
+// value rewrites one schema. path contains the references that led to it.
 func (s *rewriter) value(raw []byte, path []string, depth int) {
 	if len(raw) == 0 || raw[0] != '{' || depth > dialect.MaxSchemaDepth || len(s.B) > dialect.MaxSchemaBytes {
 		s.Value(raw)
@@ -61,16 +61,17 @@ func (s *rewriter) value(raw []byte, path []string, depth int) {
 	s.Close('}')
 }
 
-// merged writes the members of a schema that a reference beside others stands for, and
-// those others, which win: {"$ref":"#/$defs/address","description":"where it goes"}.
+// merged writes the members of a referenced schema together with the other members next
+// to the reference. The other members win:
+// {"$ref":"#/$defs/address","description":"where it goes"}.
 func (s *rewriter) merged(to, raw []byte, path []string, depth int) {
 	siblings := named(raw)
 	s.inlineMembers(to, siblings, path, depth)
 	s.members(raw, map[string]bool{"$ref": true}, path, depth)
 }
 
-// inlineMembers writes the members of a schema without its brackets, but for some, whether they
-// stand there or where it refers to.
+// inlineMembers writes the members of a schema without its brackets, except for some. The
+// members may be in the schema or in the one that it refers to.
 func (s *rewriter) inlineMembers(raw []byte, but map[string]bool, path []string, depth int) {
 	if depth > dialect.MaxSchemaDepth {
 		return
@@ -85,8 +86,8 @@ func (s *rewriter) inlineMembers(raw []byte, but map[string]bool, path []string,
 	s.members(raw, but, path, depth+1)
 }
 
-// named are the names of a schema's members that those of another one give way to. Choices
-// are not: one is what stands in place of the other.
+// named returns the names of a schema's members that override those of another schema.
+// Choices are not included, because one replaces the other.
 func named(raw []byte) map[string]bool {
 	names := map[string]bool{}
 	for name := range splice.Members(raw) {
@@ -99,7 +100,7 @@ func named(raw []byte) map[string]bool {
 	return names
 }
 
-// members writes the members of a schema without its brackets, but for some.
+// members writes the members of a schema without its brackets, except for some.
 func (s *rewriter) members(raw []byte, but map[string]bool, path []string, depth int) {
 	for name, val := range splice.Members(raw) {
 		key, _ := splice.Unquote(name)
@@ -137,8 +138,8 @@ func (s *rewriter) members(raw []byte, but map[string]bool, path []string, depth
 	}
 }
 
-// types writes a type. A list with null in it is a nullable type; of several others
-// each becomes a member of anyOf.
+// types writes a type. A list that contains null is a nullable type. If several other
+// types remain, each becomes a member of anyOf.
 func (s *rewriter) types(val []byte) {
 	if val[0] != '[' {
 		s.Key("type").Value(val)
@@ -170,8 +171,8 @@ func (s *rewriter) types(val []byte) {
 	}
 }
 
-// union writes the choices of anyOf or oneOf. Where all but one are null, that one
-// stands in place of the choice, and what stands beside the choice wins.
+// union writes the choices of anyOf or oneOf. If all but one are null, that one replaces
+// the choice, and the members next to the choice win.
 func (s *rewriter) union(val, siblings []byte, path []string, depth int) {
 	var others [][]byte
 	null := false

@@ -18,19 +18,20 @@ type speech struct{}
 
 var _ dialect.OpenAIEndpoint = speech{}
 
-// encodings are the forms of audio: OpenAI's word, Google's, and the type of the answer.
+// encodings are the audio formats: OpenAI's name, Google's name and the type of the
+// response.
 var encodings = map[string]struct{ name, mime string }{
 	"mp3": {"MP3", "audio/mpeg"}, "opus": {"OGG_OPUS", "audio/ogg"}, "wav": {"LINEAR16", "audio/wav"}, "pcm": {"PCM", "audio/L16"},
 	"alaw": {"ALAW", "audio/PCMA"}, "mulaw": {"MULAW", "audio/PCMU"},
 }
 
-// formatIn is the response_format of a request, mp3 when it has none.
+// formatIn returns the response_format of a request, or mp3 when it is missing.
 func formatIn(body []byte) string {
 	raw, _ := splice.Find(body, "response_format")
 	return cmp.Or(plainText(raw), "mp3")
 }
 
-// EncodeRequest writes what to say, in whose voice and in which form.
+// EncodeRequest writes the input text, the voice and the audio format.
 func (speech) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	t := dialect.Fields(r.Body)
 	t.Consume("response_format")
@@ -54,12 +55,12 @@ func (speech) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.T
 	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
 
-// defaultLanguage is what is spoken when neither the voice nor the caller says:
-// Google must be told.
+// defaultLanguage is the language when neither the voice nor the caller specifies one.
+// Google requires a language.
 const defaultLanguage = "en-US"
 
-// voice writes {"languageCode":"en-US","name":"en-US-Chirp3-HD-Kore"}, or, for models of
-// Gemini, {"languageCode":"en-US","name":"Kore","modelName":"gemini-2.5-flash-tts"}.
+// voice writes {"languageCode":"en-US","name":"en-US-Chirp3-HD-Kore"}. For Gemini models
+// it writes {"languageCode":"en-US","name":"Kore","modelName":"gemini-2.5-flash-tts"}.
 func voice(w *dialect.JSON, model, name, language string) {
 	if parts := strings.SplitN(name, "-", 3); language == "" && len(parts) == 3 {
 		language = parts[0] + "-" + parts[1]
@@ -78,7 +79,8 @@ func voice(w *dialect.JSON, model, name, language string) {
 	w.Close('}')
 }
 
-// TranslateResponse reads {"audioContent":"…"}: the answer is the audio itself.
+// TranslateResponse reads {"audioContent":"…"}. The response to the caller is the audio
+// itself.
 func (speech) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	raw, _ := splice.Find(incoming.Body, "audioContent")
 	audio, err := base64.StdEncoding.DecodeString(plainText(raw))

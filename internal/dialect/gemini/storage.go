@@ -10,25 +10,25 @@ import (
 // object is a file in Google Cloud Storage: "gs://bucket/dir/rows.jsonl".
 type object struct{ bucket, name string }
 
-// readObject reads an object's URI, also one that is escaped as a whole, which is how
-// ids of files look: "gs%3A%2F%2Fbucket%2Frows.jsonl".
+// readObject reads an object's URI. The URI may be escaped as a whole, as in file ids:
+// "gs%3A%2F%2Fbucket%2Frows.jsonl".
 func readObject(id string) (object, bool) {
 	if strings.HasPrefix(id, "gs%3A") || strings.HasPrefix(id, "gs%3a") {
-		id, _ = url.PathUnescape(id) // what cannot be is no URI
+		id, _ = url.PathUnescape(id) // what cannot be unescaped is not a URI
 	}
 	rest, ok := strings.CutPrefix(id, "gs://")
 	bucket, name, cut := strings.Cut(rest, "/")
 	return object{bucket, name}, ok && cut && bucket != "" && name != ""
 }
 
-// uri is where it lies: "gs://bucket/dir/rows.jsonl".
+// uri returns the URI of the object: "gs://bucket/dir/rows.jsonl".
 func (o object) uri() string { return "gs://" + o.bucket + "/" + o.name }
 
-// id is its id to callers.
+// id returns the object's id for callers.
 // Source: contract/provider-transforms.md section 12.
 func (o object) id() string { return url.QueryEscape(o.uri()) }
 
-// path is its path in the XML API: "/bucket/dir/rows.jsonl", escaped.
+// path returns the object's path in the XML API: "/bucket/dir/rows.jsonl", escaped.
 // Source: https://cloud.google.com/storage/docs/request-endpoints, read 2026-11.
 func (o object) path() string {
 	parts := strings.Split(o.bucket+"/"+o.name, "/")
@@ -38,13 +38,13 @@ func (o object) path() string {
 	return "/" + strings.Join(parts, "/")
 }
 
-// folder is the URI of where it lies, without a slash at the end.
+// folder returns the URI of the object's folder, without a slash at the end.
 func (o object) folder() string {
 	uri := o.uri()
 	return uri[:strings.LastIndexByte(uri, '/')]
 }
 
-// fileID is the URI that an id of a file stands for; a URI is taken as it is.
+// fileID returns the URI for a file id. It also accepts a URI.
 func fileID(id, path string) (object, error) {
 	o, ok := readObject(id)
 	if !ok {

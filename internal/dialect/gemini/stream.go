@@ -10,22 +10,22 @@ import (
 	"sluice/internal/splice"
 )
 
-// NewDecoder makes the decoder of a stream that was asked for with alt=sse.
+// NewDecoder returns the decoder of a stream requested with alt=sse.
 func (generate) NewDecoder(incoming *dialect.Incoming) dialect.EventDecoder {
 	return &decoder{tier: tierOf(incoming)}
 }
 
-// maxChoices bounds the candidates of a stream. Gemini gives 8 at most.
+// maxChoices limits the candidates of a stream. Gemini returns at most 8.
 const maxChoices = 128
 
-// decoder reads the fragments of an answer; each is of the form of a whole one.
+// decoder reads the chunks of a response. Each chunk has the format of a complete response.
 //
-// Nothing marks the end: the reason to finish stands in the last fragment, on some
-// models in every one. So the last one counts, when the provider closes the stream.
+// Nothing marks the end of a stream. The finish reason is in the last chunk, and some models send
+// it in every chunk. So the last finish reason counts, when the provider closes the stream.
 // Source: contract/provider-transforms.md 4.5.
 type decoder struct {
 	r          dialect.EventReader
-	tier       string // that the header of the answer names
+	tier       string // tier in the response header
 	emit       func(*llm.Event)
 	surrogates dialect.SurrogateJoiner
 	ev         llm.Event
@@ -33,31 +33,31 @@ type decoder struct {
 	begun      bool
 	ended      bool
 	choices    []choice
-	opening    llm.Usage // as the first fragment tells it
+	opening    llm.Usage // usage in the first chunk
 	usage      llm.Usage
 	model      string
 }
 
-// choice is what is known of a candidate so far.
+// choice is the state of one candidate.
 type choice struct {
-	open     bool // a block is
+	open     bool // a block is open
 	kind     llm.PartKind
 	signed   bool // the open block has its signature
 	mime     string
-	block    int // of the open block, or of the next
+	block    int // index of the open block, or of the next
 	called   bool
 	finish   string
-	message  string // what is said of finish
-	searches int64  // that are billed
+	message  string // explanation of finish
+	searches int64  // billed searches
 }
 
-// Feed reads what has come.
+// Feed reads the next bytes of the stream.
 func (d *decoder) Feed(p []byte, emit func(*llm.Event)) error {
 	d.emit = emit
 	return d.r.Feed(p, d.fragment)
 }
 
-// Close ends the stream. Where no candidate said why it ended, it was cut.
+// Close ends the stream. If a candidate has no finish reason, the stream was cut off.
 func (d *decoder) Close(emit func(*llm.Event)) error {
 	d.emit = emit
 	if err := d.r.Close(d.fragment); err != nil || d.ended || !d.finished() {
@@ -84,8 +84,8 @@ func (d *decoder) finished() bool {
 	return len(d.choices) > 0
 }
 
-// failedAll ends a stream none of whose candidates is of use with an error, and reports whether
-// it is one.
+// failedAll sends an error if the finish reason of every candidate is a failure. It reports
+// whether it sent one.
 func (d *decoder) failedAll() bool {
 	for i := range d.choices {
 		if _, failed := failures[d.choices[i].finish]; !failed {
@@ -104,7 +104,7 @@ func (d *decoder) end() {
 	d.send(llm.Event{Kind: llm.EventEnd})
 }
 
-// send hands an event out of the one place that all use.
+// send emits an event. All events reuse d.ev.
 func (d *decoder) send(e llm.Event) {
 	d.ev = e
 	d.surrogates.Event(&d.ev, d.emit)
@@ -169,7 +169,7 @@ func (d *decoder) start(data []byte) {
 	d.send(ev)
 }
 
-// failure is an error that Gemini reports in the stream:
+// failure ends the stream with an error that Gemini reports in it:
 // {"error":{"code":503,"message":"…","status":"UNAVAILABLE"}}.
 func (d *decoder) failure(data []byte) {
 	d.ended = true
@@ -189,14 +189,14 @@ func (d *decoder) count(raw []byte) {
 	}
 }
 
-// usageOf reads usageMetadata; the tier may stand in the header instead.
+// usageOf reads usageMetadata. Without a tier there, it uses the tier in the header.
 func (d *decoder) usageOf(raw []byte) llm.Usage {
 	u := readUsage(raw)
 	u.Tier = cmp.Or(u.Tier, d.tier)
 	return u
 }
 
-// blocked ends the answer to a prompt that Gemini refuses: it has no candidates.
+// blocked ends the response to a prompt that Gemini blocks. Such a response has no candidates.
 func (d *decoder) blocked(feedback []byte) {
 	reason, ok := splice.Find(feedback, "blockReason")
 	if !ok || len(d.choices) > 0 {
@@ -237,7 +237,7 @@ func (d *decoder) candidate(raw []byte, i int) error {
 			}
 		default:
 			n, ok := extra(name)
-			if n == grounding { // the last one tells all
+			if n == grounding { // only the last metadata is complete
 				d.choices[i].searches = max(d.choices[i].searches, searchesOf(val, d.model))
 			}
 			if n == finishMessage {

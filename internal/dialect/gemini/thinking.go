@@ -8,14 +8,14 @@ import (
 	"sluice/internal/splice"
 )
 
-// budgets are the tokens that stand for the words of reasoning_effort on models that
-// are told a budget. Source: contract/provider-transforms.md 1.6.
+// budgets maps the values of reasoning_effort to tokens, for models that take a budget.
+// Source: contract/provider-transforms.md 1.6.
 var budgets = map[string]int64{"none": 0, "minimal": 1024, "low": 1024, "medium": 8192, "high": 24576}
 
-// thinking writes thinkingConfig: of the caller's thinking, which wins, or of
-// reasoning_effort. Both are one wish where the caller leaves to the model whether it thinks,
-// and models of levels are told how much. What the model would refuse is left out, and named
-// as lost.
+// thinking writes thinkingConfig from the caller's thinking, which wins, or from
+// reasoning_effort. Both are used together when the caller lets the model decide whether
+// to think: models with levels then get the effort. Settings that the model would refuse
+// are omitted and reported as dropped.
 // Source: https://ai.google.dev/gemini-api/docs/thinking, read 2026-11;
 // contract/provider-transforms.md 1.6, 4.1.
 func (w *writer) thinking() {
@@ -53,7 +53,7 @@ func (w *writer) thinking() {
 	}
 }
 
-// off reports whether the caller wants no thoughts.
+// off reports whether the caller turned thinking off.
 func off(thinking []byte) bool {
 	tokens, _ := splice.Find(thinking, "budget_tokens")
 	switch splice.Text(thinking, "type") {
@@ -65,7 +65,7 @@ func off(thinking []byte) bool {
 	return true
 }
 
-// dynamic is the budget of a model that decides for itself.
+// dynamic is the budget that lets the model decide.
 const dynamic = -1
 
 // budget writes {"type":"enabled","budget_tokens":2048} or "adaptive".
@@ -73,7 +73,7 @@ func (w *writer) budget(raw json.RawMessage) {
 	tokens, hasBudget := splice.Find(raw, "budget_tokens")
 	switch {
 	case splice.Text(raw, "type") == "enabled":
-		if limit := w.m.maxThinking(); hasBudget && limit > 0 && above(tokens, limit) { // a caller who does not know this model's
+		if limit := w.m.maxThinking(); hasBudget && limit > 0 && above(tokens, limit) { // the caller may not know this model's maximum
 			w.t.Drop("thinking.budget_tokens")
 			w.Int("thinkingBudget", limit)
 		} else if hasBudget {

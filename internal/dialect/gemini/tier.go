@@ -7,7 +7,7 @@ import (
 	"sluice/internal/wire"
 )
 
-// Where Vertex AI is told how to serve a call, and where Gemini says how it did.
+// Headers that request a service tier from Vertex AI and in which Gemini reports it.
 // Source: https://docs.cloud.google.com/vertex-ai/generative-ai/docs/priority-paygo and
 // https://ai.google.dev/gemini-api/docs/priority-inference, read 2026-11.
 const (
@@ -15,11 +15,11 @@ const (
 	tierHeader   = "x-gemini-service-tier"
 )
 
-// tierNames are Google's words for tiers of OpenAI and Anthropic.
+// tierNames maps the tiers of OpenAI and Anthropic to Google's names.
 var tierNames = map[string]string{`"default"`: "standard", `"standard_only"`: "standard", `"flex"`: "flex", `"priority"`: "priority"}
 
-// tier is how the caller wants to be served, in Google's words; "" where it does not say, or
-// Google has no word for it.
+// tier returns Google's name of the requested tier. It returns "" if the caller does not
+// request one, or Google has no such tier.
 func (w *writer) tier() string {
 	raw, ok := w.t.Peek("service_tier")
 	if !ok {
@@ -32,7 +32,8 @@ func (w *writer) tier() string {
 	return name
 }
 
-// sharing is the header that asks Vertex AI for a tier; what is usual needs none.
+// sharing returns the header that requests a tier from Vertex AI. The standard tier needs
+// no header.
 func (w *writer) sharing() wire.Header {
 	switch tier := w.tier(); tier {
 	case "", "standard":
@@ -42,7 +43,7 @@ func (w *writer) sharing() wire.Header {
 	}
 }
 
-// tierOf is the tier that the header of an answer names; "" for none.
+// tierOf returns the tier in the header of a response, or "" when it is missing.
 func tierOf(incoming *dialect.Incoming) string {
 	name := incoming.Header.Get(tierHeader)
 	if name == "" {
@@ -51,7 +52,7 @@ func tierOf(incoming *dialect.Incoming) string {
 	return dialect.Tier(splice.Quote(name))
 }
 
-// tierExtra is the tier of an answer in the words of chat.
+// tierExtra is the tier of a response under chat's name for it.
 func tierExtra(tier string) llm.Param {
 	if tier == llm.UsualTier {
 		tier = "default"

@@ -10,17 +10,17 @@ import (
 	"sluice/internal/splice"
 )
 
-// countTokens is countTokens of Vertex AI, and with request that of the Gemini API: what a
-// conversation would use as input. The Gemini API takes instructions and tools only inside
-// the request that is to be counted.
+// countTokens is countTokens of Vertex AI or, with request set, of the Gemini API. It
+// counts the input tokens of a conversation. The Gemini API takes instructions and tools
+// only inside the request that is to be counted.
 // Source: https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/count-tokens,
 // and https://ai.google.dev/api/tokens, read 2026-11; contract/provider-transforms.md 4.11.
 type countTokens struct{ request bool }
 
 var _ dialect.OpenAIEndpoint = countTokens{}
 
-// EncodeRequest asks for the tokens of the conversation and its tools. How an answer
-// would be made plays no part.
+// EncodeRequest requests the tokens of the conversation and its tools. Settings for the
+// generation do not matter.
 func (n countTokens) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	w := newWriter(r.Call, to.Model)
 	w.Open('{')

@@ -8,8 +8,8 @@ import (
 	"sluice/internal/splice"
 )
 
-// tools writes what the model may use: functions together in one tool, and each of
-// Google's own in a tool of its own.
+// tools writes the tools of the model. All functions share one tool. Each of Google's built-in
+// tools is a separate tool.
 // Source: contract/provider-transforms.md 4.2.
 func (w *writer) tools() {
 	var functions []*llm.Tool
@@ -42,7 +42,7 @@ func (w *writer) tools() {
 	}
 }
 
-// list begins the list of tools with the first of them.
+// list opens the list of tools before the first tool.
 func (w *writer) list(open bool) bool {
 	if !open {
 		w.Key("tools").Open('[')
@@ -69,8 +69,9 @@ func (w *writer) declarations(functions []*llm.Tool) {
 	w.Close('}')
 }
 
-// schema writes a JSON schema: as it is where the model reads such, but for references that it
-// refuses, otherwise rewritten into the part of OpenAPI's that it knows.
+// schema writes a JSON schema. Models that support JSON schemas receive it unchanged, except for
+// references that they reject. For other models it is rewritten to the subset of OpenAPI that
+// they support.
 func (w *writer) schema(older, newer string, raw json.RawMessage) {
 	if w.m.jsonSchema() {
 		w.Raw(newer, dialect.CheckedRefs(raw))
@@ -79,14 +80,14 @@ func (w *writer) schema(older, newer string, raw json.RawMessage) {
 	w.Raw(older, openAPI(raw))
 }
 
-// builtin is a tool that Google runs. Fields are its settings, which stand in the
-// parameters of a function of its name, or beside the type of a tool of its type.
+// builtin is a tool that Google runs. fields are the names of its settings. They are in the
+// schema of a function with its name, or in a tool with its type.
 type builtin struct {
 	name   string
 	fields []string
 }
 
-// builtins are found by name of a function or by type of a tool.
+// builtins maps the name of a function or the type of a tool to the built-in tool.
 // Source: contract/provider-transforms.md 4.2;
 // https://ai.google.dev/api/caching#Tool, read 2026-11.
 var builtins = func() map[string]builtin {
@@ -108,7 +109,7 @@ var builtins = func() map[string]builtin {
 	return out
 }()
 
-// IsBuiltin reports whether a function of that name is one that Google runs.
+// IsBuiltin reports whether Google runs the function with this name.
 func IsBuiltin(name string) bool {
 	_, ok := builtinOf(&llm.Tool{Type: llm.Function, Name: name})
 	return ok
@@ -118,7 +119,7 @@ func builtinOf(t *llm.Tool) (builtin, bool) {
 	name := t.Type
 	if t.Type == llm.Function {
 		if name = t.Name; name == "code_execution" || name == "codeExecution" {
-			return builtin{}, false // is a tool of that type; a function may be the caller's
+			return builtin{}, false // code execution is a tool type; a function with this name is the caller's
 		}
 	}
 	b, ok := builtins[name]
@@ -144,8 +145,8 @@ func (w *writer) builtin(b builtin, t *llm.Tool) {
 	}
 }
 
-// settingsOf are the settings of {"type":"google_maps","google_maps":{…}}, or what
-// stands beside the type.
+// settingsOf returns the settings of a built-in tool: {"type":"google_maps","google_maps":{…}},
+// or the tool itself if they are next to the type.
 func settingsOf(t *llm.Tool) json.RawMessage {
 	if raw, ok := splice.Find(t.Raw, t.Type); ok {
 		return raw
@@ -153,8 +154,8 @@ func settingsOf(t *llm.Tool) json.RawMessage {
 	return t.Raw
 }
 
-// lookup is the retrievalConfig of googleMaps: where the user is, and which language
-// they speak.
+// lookup returns the retrievalConfig of googleMaps, which contains the user's location and
+// language. It returns nil if there is none.
 func lookup(set []byte) []byte {
 	var w writer
 	w.Open('{')
@@ -170,8 +171,8 @@ func lookup(set []byte) []byte {
 	return w.B
 }
 
-// find returns a member by its name, "timeRangeFilter", or by the same with
-// underscores, "time_range_filter".
+// find returns the member with this name, "timeRangeFilter", or with its snake-case form,
+// "time_range_filter".
 func find(raw []byte, name string) (json.RawMessage, bool) {
 	if v, ok := splice.Find(raw, name); ok {
 		return v, true
@@ -179,7 +180,7 @@ func find(raw []byte, name string) (json.RawMessage, bool) {
 	return splice.Find(raw, snake(name))
 }
 
-// snake turns "timeRangeFilter" into "time_range_filter".
+// snake converts "timeRangeFilter" to "time_range_filter".
 func snake(name string) string {
 	var out []byte
 	for i := range len(name) {
@@ -192,7 +193,7 @@ func snake(name string) string {
 	return string(out)
 }
 
-// toolConfig writes whether the model shall call functions, and where the user is.
+// toolConfig writes the tool choice and the user's location.
 func (w *writer) toolConfig() {
 	choice := dialect.ChoiceAmong(w.t, w.c, declared)
 	mode := w.mode(choice)
@@ -214,7 +215,7 @@ func (w *writer) toolConfig() {
 	w.Close('}')
 }
 
-// declared reports whether a tool is a function of the caller's.
+// declared reports whether a tool is a function of the caller.
 func declared(t *llm.Tool) bool {
 	_, native := builtinOf(t)
 	return !native && dialect.IsFunction(t)

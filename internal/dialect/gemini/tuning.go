@@ -19,7 +19,7 @@ var _ dialect.MultiStep = tunings{}
 
 var tuningsPages = pages("tuningJobs", writeTuning)
 
-// Follow reads a list on.
+// Follow requests the next page of a list.
 func (tunings) Follow(incoming *dialect.Incoming) (dialect.Next, bool, error) {
 	if incoming.Sent.Endpoint != llm.ListFinetunes {
 		return dialect.Next{}, false, nil
@@ -27,8 +27,8 @@ func (tunings) Follow(incoming *dialect.Incoming) (dialect.Next, bool, error) {
 	return tuningsPages.Follow(incoming)
 }
 
-// EncodeRequest makes a job of the caller's fine-tune; on all other endpoints the
-// address says what is wanted.
+// EncodeRequest turns the caller's fine-tune into a job. On all other endpoints the
+// address is the complete request.
 func (tunings) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	switch r.Endpoint {
 	case llm.CreateFinetune:
@@ -66,12 +66,12 @@ func createTuning(body []byte, to *dialect.Target) (*dialect.Outgoing, error) {
 	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
 
-// adapterSizes are Google's words for the sizes of what is learned.
+// adapterSizes are Google's names for the sizes of an adapter.
 var adapterSizes = map[string]string{
 	"1": "ADAPTER_SIZE_ONE", "2": "ADAPTER_SIZE_TWO", "4": "ADAPTER_SIZE_FOUR", "8": "ADAPTER_SIZE_EIGHT", "16": "ADAPTER_SIZE_SIXTEEN", "32": "ADAPTER_SIZE_THIRTY_TWO",
 }
 
-// hyperparameters writes them; "auto" says what holds anyway.
+// hyperparameters writes the hyperparameters. "auto" is the default, so it is not written.
 func hyperparameters(w *dialect.JSON, t *llm.FieldTracker, set []byte) {
 	w.Key("hyperParameters").Open('{')
 	for name, val := range splice.Members(set) {
@@ -96,13 +96,14 @@ func hyperparameters(w *dialect.JSON, t *llm.FieldTracker, set []byte) {
 	w.Close('}')
 }
 
-// tuningStates are OpenAI's words for the states of a job.
+// tuningStates maps the states of a job to OpenAI's names.
 var tuningStates = map[string]string{
 	"JOB_STATE_RUNNING": "running", "JOB_STATE_UPDATING": "running", "JOB_STATE_SUCCEEDED": "succeeded", "JOB_STATE_PARTIALLY_SUCCEEDED": "succeeded",
 	"JOB_STATE_FAILED": "failed", "JOB_STATE_EXPIRED": "failed", "JOB_STATE_CANCELLING": "cancelled", "JOB_STATE_CANCELLED": "cancelled",
 }
 
-// TranslateResponse writes jobs as fine-tunes. To a cancellation Google answers nothing.
+// TranslateResponse writes jobs as fine-tunes. Google's response to a cancellation is
+// empty.
 func (tunings) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	switch incoming.Sent.Endpoint {
 	case llm.CancelFinetune:

@@ -9,8 +9,8 @@ import (
 	"sluice/internal/wire"
 )
 
-// upload writes a file into the caller's bucket: lines of a batch or examples as Vertex
-// AI wants them, anything else as it is.
+// upload writes a file into the caller's bucket. It rewrites the lines of a batch and
+// training examples in Vertex AI's format. Other files stay unchanged.
 // Source: contract/provider-transforms.md 4.10; contract/dataplane.md 6.4.
 type upload struct{}
 
@@ -23,8 +23,8 @@ const (
 	purposeUpload   = "upload"
 )
 
-// EncodeRequest makes the object. The bucket, its name there and, for batches, the model
-// come in fields of the credential.
+// EncodeRequest creates the object. The bucket, the object's name and, for batches, the
+// model come from fields of the credential.
 func (upload) EncodeRequest(ctx context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	f, err := readForm(r, to)
 	if err != nil {
@@ -40,7 +40,7 @@ func (upload) EncodeRequest(ctx context.Context, r *dialect.Request, to *dialect
 	return &dialect.Outgoing{Large: body, Header: head, Path: f.object.path(), Dropped: f.Dropped}, nil
 }
 
-// TranslateResponse tells of the file; Google answers nothing.
+// TranslateResponse describes the uploaded file. Google's response is empty.
 func (upload) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	f, err := readForm(incoming.Sent, incoming.To)
 	if err != nil {
@@ -50,7 +50,7 @@ func (upload) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, 
 	return out.response(), nil
 }
 
-// uploaded is the caller's form.
+// uploaded is the caller's multipart form.
 type uploaded struct {
 	*dialect.Upload
 	object  object

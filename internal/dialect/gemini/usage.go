@@ -6,9 +6,9 @@ import (
 	"sluice/internal/splice"
 )
 
-// readUsage reads usageMetadata. Gemini counts thoughts beside the answer, and what its
-// tools brought beside the prompt; the hub counts both inside, so that the sum is the
-// total.
+// readUsage reads usageMetadata. Gemini counts reasoning tokens separately from the output,
+// and tokens from its tools separately from the prompt. The hub includes both, so that
+// input and output add up to the total.
 // Source: contract/provider-transforms.md 1.3;
 // https://ai.google.dev/api/generate-content#UsageMetadata, read 2026-11.
 func readUsage(raw []byte) llm.Usage {
@@ -50,7 +50,7 @@ func readUsage(raw []byte) llm.Usage {
 	return u
 }
 
-// count reads a number of tokens; what is none counts 0.
+// count reads a number of tokens. A value that is not a number counts as 0.
 func count(raw []byte) int64 {
 	n, _ := dialect.Count(raw)
 	return n

@@ -7,7 +7,7 @@ import (
 	"sluice/internal/splice"
 )
 
-// vectors are what a prediction has for one input.
+// vectors are the vectors of a prediction for one input.
 type vectors struct {
 	text, image, video []byte // raw; video is a list
 }
@@ -61,7 +61,7 @@ func readVectors(list []vectors, usage *llm.Usage, body []byte) []vectors {
 	return list
 }
 
-// mediaResponse writes vectors of images and videos beside those of texts.
+// mediaResponse writes vectors of images and videos in addition to those of texts.
 // Source: contract/provider-transforms.md 4.8.
 func mediaResponse(list []vectors, model string, usage llm.Usage) *dialect.Response {
 	var w dialect.JSON
@@ -87,7 +87,7 @@ func mediaResponse(list []vectors, model string, usage llm.Usage) *dialect.Respo
 	return &dialect.Response{Body: w.B, Usage: usage, Model: model}
 }
 
-// videos writes the vectors of a video's pieces.
+// videos writes the vectors of a video's segments.
 func videos(w *dialect.JSON, list []byte) {
 	w.Key("video_embeddings").Open('[')
 	i := int64(0)

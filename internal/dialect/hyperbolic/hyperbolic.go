@@ -1,5 +1,5 @@
-// Package hyperbolic is how Hyperbolic is asked for images; all else of it is in
-// OpenAI's shape.
+// Package hyperbolic translates image requests for Hyperbolic. Its other endpoints use
+// OpenAI's shape. Start reading at Dialect.
 package hyperbolic
 
 import (
@@ -16,14 +16,14 @@ func Dialect() *dialect.Dialect {
 	return &dialect.Dialect{Name: "hyperbolic", Unified: map[llm.Endpoint]dialect.OpenAIEndpoint{llm.ImageGenerate: draw{}}}
 }
 
-// draw is POST /v1/image/generation.
+// draw translates POST /v1/image/generation.
 // Source: https://docs.hyperbolic.ai/inference/image-apis, read 2026-11;
 // contract/provider-transforms.md 7.17.
 type draw struct{}
 
 var _ dialect.OpenAIEndpoint = draw{}
 
-// EncodeRequest renames the model and takes the size apart; all else is forwarded.
+// EncodeRequest renames the model and splits the size. Everything else is forwarded.
 func (draw) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	var d splice.Doc
 	if err := splice.Scan(r.Body, &d); err != nil {

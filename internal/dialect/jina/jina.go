@@ -1,4 +1,5 @@
-// Package jina is how Jina AI ranks documents; its embeddings are in OpenAI's shape.
+// Package jina translates requests to rank documents for Jina AI. Jina's embeddings use
+// OpenAI's shape. Start reading at Dialect.
 package jina
 
 import (

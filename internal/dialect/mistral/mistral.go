@@ -1,5 +1,5 @@
-// Package mistral is how Mistral AI lists files, in numbered pages; all else of it is in
-// OpenAI's shape.
+// Package mistral translates the list of files for Mistral AI, which has numbered pages.
+// Its other endpoints use OpenAI's shape. Start reading at Dialect.
 package mistral
 
 import (
@@ -18,15 +18,15 @@ func Dialect() *dialect.Dialect {
 	return &dialect.Dialect{Name: "mistral", Unified: map[llm.Endpoint]dialect.OpenAIEndpoint{llm.ListFiles: files{}}}
 }
 
-// files is the list of files: page, page_size and filters in, data and total out. Callers go
-// on from the last item that they have, as OpenAI's clients do. A caller who sends page or
-// page_size gets Mistral's own list.
+// files is the list of files. Mistral takes page, page_size and filters, and returns data
+// and total. Callers continue after the last item that they have, as OpenAI's clients do.
+// A caller that sends page or page_size gets Mistral's own list.
 type files struct{}
 
 var _ dialect.MultiStep = files{}
 
-// filePages are the numbered pages. Mistral documents a default length and no maximum, and the
-// number of a page counts only while its length is the requested one.
+// filePages are the numbered pages. Mistral documents a default length but no maximum. A
+// page number is valid only if the pages have the requested length.
 var filePages = &dialect.Pagination{
 	Items: "data", Size: "page_size", After: "page", Total: "total", Usual: 100, MaxLimit: 100, ItemsRequired: true, ForwardUnknownParams: true,
 	IsID:  func(after string) bool { return !isNumber(after) },
@@ -39,7 +39,7 @@ func isNumber(text string) bool {
 			return false
 		}
 	}
-	return len(text) < 10 // longer ones are ids
+	return len(text) < 10 // longer values are ids
 }
 
 // isNative reports whether the query is that of Mistral's own client.
@@ -48,7 +48,7 @@ func isNative(query string) bool {
 	return err == nil && (q.Has("page") || q.Has("page_size")) && !q.Has("limit") && !q.Has("after")
 }
 
-// EncodeRequest asks for the first page that can have what the caller wants.
+// EncodeRequest requests the first page that can contain the requested items.
 func (files) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
 	if isNative(r.Query) {
 		return &dialect.Outgoing{Query: r.Query}, nil
@@ -56,7 +56,7 @@ func (files) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Tar
 	return filePages.EncodeRequest(r.Query)
 }
 
-// Follow finds the page that has the item to go on from.
+// Follow finds the page that contains the item to continue after.
 func (files) Follow(incoming *dialect.Incoming) (dialect.Next, bool, error) {
 	if isNative(incoming.Sent.Query) {
 		return dialect.Next{}, false, nil

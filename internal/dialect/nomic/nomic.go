@@ -1,4 +1,5 @@
-// Package nomic is how Nomic Atlas is asked for embeddings. Callers speak OpenAI's shape.
+// Package nomic translates embedding requests for Nomic Atlas. Callers use OpenAI's shape.
+// Start reading at Dialect.
 package nomic
 
 import (
@@ -15,7 +16,7 @@ func Dialect() *dialect.Dialect {
 	return &dialect.Dialect{Name: "nomic", Unified: map[llm.Endpoint]dialect.OpenAIEndpoint{llm.Embed: embed{}}}
 }
 
-// embed is POST /v1/embedding/text.
+// embed translates POST /v1/embedding/text.
 // Source: https://docs.nomic.ai/reference/api/embed-text-v-1-embedding-text-post, read
 // 2026-11; contract/provider-transforms.md 7.10.
 type embed struct{}
@@ -27,7 +28,7 @@ var params = []dialect.Alias{
 	{To: "max_tokens_per_text"},
 }
 
-// EncodeRequest makes {"model":…,"texts":[…],"task_type":"search_query"}.
+// EncodeRequest writes {"model":…,"texts":[…],"task_type":"search_query"}.
 func (embed) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	t := dialect.Fields(r.Body)
 	texts, err := dialect.EmbedTexts(t)

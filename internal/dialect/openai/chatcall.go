@@ -8,10 +8,10 @@ import (
 	"sluice/internal/splice"
 )
 
-// shapeName is what this package calls its own form in llm.Part.Shape and llm.Tool.Shape.
+// shapeName is the name of this package's shape in llm.Part.Shape and llm.Tool.Shape.
 const shapeName = "openai"
 
-// chat is the shape of chat completions, from both sides.
+// chat translates chat completions, for callers and for providers.
 // Source: https://platform.openai.com/docs/api-reference/chat, read 2026-11;
 // contract/provider-transforms.md.
 type chat struct{}
@@ -83,7 +83,7 @@ func (r *callReader) field(name []byte) (err error) {
 	return err
 }
 
-// What most calls do not go beyond: their lists need not grow.
+// Initial capacities that are large enough for typical calls, so that lists do not grow.
 const (
 	usualParams   = 4
 	usualTools    = 4
@@ -167,7 +167,7 @@ func readFunction(t *llm.Tool, raw []byte, path func() string) error {
 	return nil
 }
 
-// inSchema is where the form of the answer says what it is.
+// inSchema is the path of the schema in the response format.
 const inSchema = "response_format.json_schema"
 
 func readFormat(raw []byte) (*llm.Format, error) {
@@ -186,10 +186,10 @@ func readFormat(raw []byte) (*llm.Format, error) {
 	return f, dialect.ReadSchema(f, inner, inSchema)
 }
 
-// plainName is a name of splice.Members without quotes and escapes.
+// plainName returns a name of splice.Members without quotes and escapes.
 func plainName(raw []byte) string { return intern(raw) }
 
-// intern is a raw string, without allocating for those that most calls have.
+// intern returns a raw string. It does not allocate for strings that most calls have.
 func intern(raw []byte) string {
 	if len(raw) > 2 && raw[0] == '"' {
 		if w, ok := interned[string(raw[1:len(raw)-1])]; ok {
@@ -200,7 +200,7 @@ func intern(raw []byte) string {
 	return s
 }
 
-// known is a name, without allocating for those that most calls have.
+// known returns a name. It does not allocate for names that most calls have.
 func known(name []byte) string {
 	if w, ok := interned[string(name)]; ok {
 		return w

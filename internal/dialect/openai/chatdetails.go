@@ -10,14 +10,14 @@ import (
 	"sluice/internal/splice"
 )
 
-// OpenRouter has the thoughts of a message in a list beside its text, which it wants back as it
-// was, or models that call tools refuse to go on:
+// OpenRouter returns the reasoning of a message in a list next to its text. The caller must
+// send the list back unchanged, or models that call tools refuse to continue:
 //
 //	[{"type":"reasoning.text","text":"hm","signature":"EqQB…","format":"anthropic-claude-v1","index":0},
 //	 {"type":"reasoning.encrypted","data":"gAAAA…","id":"rs_1","format":"openai-responses-v1","index":1}]
 //
-// Signatures of Claude, which hold wherever it runs, are the hub's; of what others sign, the
-// entry travels as the signature, because it has members that no surface has a place for.
+// Claude's signatures are valid wherever Claude runs, so the hub uses them directly. For other
+// signers the entry itself is the signature, because no surface has fields for its members.
 // Source: https://openrouter.ai/docs/use-cases/reasoning-tokens, read 2026-11.
 const (
 	detailText    = "reasoning.text"
@@ -27,16 +27,16 @@ const (
 	claudeFormat  = "anthropic-claude-v1"
 	unknownFormat = "unknown"
 
-	// detailsShape is the name of the shape in which such an entry is signed.
+	// detailsShape is the name of the shape of such an entry's signature.
 	detailsShape = "openrouter"
 )
 
-// detail is an entry of the list, or a piece of one in a stream.
+// detail is an entry of the list, or a fragment of one in a stream.
 type detail struct {
 	kind, text      string
 	signature, data string
 	format, id      string
-	index           string // its number, as it stands there
+	index           string // its number, as in the source
 	raw             []byte
 }
 
@@ -65,12 +65,12 @@ func readDetail(raw []byte) detail {
 
 func (d *detail) ofClaude() bool { return d.format == claudeFormat }
 
-// proves reports whether the entry says more than its text.
+// proves reports whether the entry contains more than its text.
 func (d *detail) proves() bool {
 	return d.signature != "" || !d.ofClaude() && (d.id != "" || d.format != "" && d.format != unknownFormat)
 }
 
-// proof is the signature of a thought, or what is sealed, and the shape that it has.
+// proof returns the signature of the reasoning, or the encrypted data, and its shape.
 func (d *detail) proof() (signature, shape string) {
 	switch {
 	case d.ofClaude():
@@ -81,7 +81,8 @@ func (d *detail) proof() (signature, shape string) {
 	return "", ""
 }
 
-// entry is the entry without its text and number, in letters that every surface gives back.
+// entry returns the entry without its text and number, in characters that every surface
+// returns unchanged.
 func (d *detail) entry() string {
 	var w dialect.JSON
 	w.Open('{')
@@ -96,7 +97,7 @@ func (d *detail) entry() string {
 	return base64.StdEncoding.EncodeToString(w.B)
 }
 
-// part is the entry as a part of a message; false for one that says nothing.
+// part returns the entry as a part of a message, or false for an empty entry.
 func (d *detail) part() (p llm.Part, ok bool) {
 	proof, shape := d.proof()
 	if d.kind == detailSealed {
@@ -105,7 +106,7 @@ func (d *detail) part() (p llm.Part, ok bool) {
 	return llm.Part{Kind: llm.ReasoningPart, Index: -1, Text: d.text, Signature: proof, Shape: shape}, d.text != "" || proof != ""
 }
 
-// readDetails is the list as parts, and whether any of them is in words.
+// readDetails returns the list as parts, and whether any of them contains text.
 func readDetails(list []byte) (parts []llm.Part, worded bool) {
 	for raw := range splice.Elements(list) {
 		d := readDetail(raw)
@@ -118,8 +119,8 @@ func readDetails(list []byte) (parts []llm.Part, worded bool) {
 	return parts, worded
 }
 
-// details writes thoughts as such a list. Those that another than the provider of the model
-// signed are lost.
+// details writes reasoning as such a list. Reasoning that a different provider signed is
+// dropped.
 func (w *callWriter) details(m *llm.Message) {
 	open, n := false, int64(0)
 	for i := range m.Parts {
@@ -144,8 +145,9 @@ func (w *callWriter) details(m *llm.Message) {
 	}
 }
 
-// detailed reports whether the model may get a thought: Claude wants none but its own, and
-// others none of Claude's. Of names that tell no vendor OpenRouter itself knows what to do.
+// detailed reports whether the model may get a reasoning part. Claude accepts only its own
+// reasoning, and other models do not accept Claude's. For names without a vendor the
+// decision is left to OpenRouter.
 func (w *callWriter) detailed(p *llm.Part) bool {
 	vendor, _, found := strings.Cut(w.model, "/")
 	if !found || vendor == detailsShape || strings.HasPrefix(vendor, "@") {
@@ -154,7 +156,8 @@ func (w *callWriter) detailed(p *llm.Part) bool {
 	return (p.Shape == dialect.ClaudeSigner) == (vendor == "anthropic")
 }
 
-// detailOf is the entry of a thought without its text and number; nil where it has none.
+// detailOf returns the entry of a reasoning part without its text and number, or nil if the
+// part has no entry.
 func detailOf(p *llm.Part) []byte {
 	proof := p.Signature
 	if p.Kind == llm.SealedPart {
@@ -190,7 +193,7 @@ func detailOf(p *llm.Part) []byte {
 	return w.B
 }
 
-// writeDetail writes an entry with the text and the number that belong into it.
+// writeDetail writes an entry with its text and number.
 func writeDetail(w *dialect.JSON, p *llm.Part, entry []byte, n int64) {
 	w.Open('{')
 	for name, val := range splice.Members(entry) {

@@ -6,16 +6,16 @@ import (
 	"sluice/internal/splice"
 )
 
-// effort carries how much to think: in words, or made of the budget that callers of
-// messages give. Where the provider has a switch for thinking, that is turned as well; a
-// model that does not think needs no effort.
+// effort writes the reasoning effort: as a keyword, or derived from the budget that callers
+// of messages send. If the provider has a switch for thinking, effort sets it too. A model
+// that does not think needs no effort.
 func (w *callWriter) effort() {
 	thinking, requested := w.t.Peek(llm.Thinking)
 	if w.switched && requested && w.toggle(splice.Text(thinking, "type")) {
 		return
 	}
 	if !w.reasons {
-		return // and what was said of it is named as lost
+		return // and its settings are reported as dropped
 	}
 	if raw, ok := w.t.Consume(llm.ReasoningEffort); ok {
 		w.Raw(llm.ReasoningEffort, raw)
@@ -27,8 +27,8 @@ func (w *callWriter) effort() {
 	}
 }
 
-// toggle turns the switch and reports whether it is off. Other words than on and off are
-// lost.
+// toggle sets the switch and reports whether it is off. Values other than on and off are
+// dropped.
 func (w *callWriter) toggle(to string) (off bool) {
 	if to != "enabled" && to != "disabled" {
 		return false
@@ -40,8 +40,8 @@ func (w *callWriter) toggle(to string) (off bool) {
 	return to == "disabled"
 }
 
-// switchOff is what a provider with a switch is told for reasoning_effort "none", which
-// it does not know; a caller's own word about thinking stays.
+// switchOff turns the switch off for reasoning_effort "none", which a provider with a switch
+// does not support. It does not change a caller's own setting of thinking.
 func (b *shaper) switchOff() {
 	if b.rules.ThinkingSwitch && string(b.value(llm.ReasoningEffort)) == `"none"` {
 		b.add(splice.SetDefault(llm.Thinking, thinkingOff))

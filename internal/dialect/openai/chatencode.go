@@ -16,10 +16,10 @@ var unchangedParams = [...]string{
 	"safety_identifier", "web_search_options", "logprobs",
 }
 
-// shared are those that chat shares with responses alone.
+// shared are the parameters that only chat and responses share.
 var shared = [...]string{"metadata", "service_tier", "store"}
 
-// EncodeCall makes a chat completion request of a call that came in another shape.
+// EncodeCall builds a chat completion request from a call that came in another shape.
 // Source: contract/provider-transforms.md 9.1 and 10.1.
 func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dialect.Outgoing, error) {
 	t := llm.NewTally(c)
@@ -53,7 +53,7 @@ type callWriter struct {
 	rules          *dialect.RequestRules // nil for none
 	reasoningField string                // dialect.RequestRules.Thoughts
 	switched       bool                  // dialect.RequestRules.ThinkingSwitch
-	reasons        bool                  // the model may be told how much to think
+	reasons        bool                  // the model accepts a reasoning effort
 	aside          dialect.DeferredContent
 }
 
@@ -75,8 +75,8 @@ func (w *callWriter) writeUnchanged(names []string) {
 	}
 }
 
-// take is the value of a parameter that the provider takes. What it refuses is not taken, so
-// that it is named as lost in the caller's words.
+// take returns the value of a parameter that the provider accepts. It does not consume a
+// refused parameter, which is therefore reported as dropped under the caller's name.
 func (w *callWriter) take(name string) (raw []byte, ok bool) {
 	if w.rules.Rejects(name) {
 		return nil, false
@@ -84,7 +84,7 @@ func (w *callWriter) take(name string) (raw []byte, ok bool) {
 	return w.t.Consume(name)
 }
 
-// limit says how long the answer may be, in the word that the provider knows.
+// limit writes the maximum length of the response under the name that the provider supports.
 func (w *callWriter) limit(to *dialect.Target) {
 	raw, ok := w.t.First(llm.MaxCompletionTokens, llm.MaxTokens)
 	switch {
@@ -117,11 +117,11 @@ func (w *callWriter) tools() {
 	parallel, _ := w.t.Consume(llm.ParallelToolCalls)
 	if open {
 		w.Close(']')
-		w.Raw(llm.ParallelToolCalls, parallel) // which is refused without tools
+		w.Raw(llm.ParallelToolCalls, parallel) // providers refuse it without tools
 	}
 }
 
-// supportsTool reports whether a tool has a place in a chat completion.
+// supportsTool reports whether a chat completion supports a tool.
 func supportsTool(t *llm.Tool) bool { return dialect.IsFunction(t) || t.Shape == shapeName }
 
 func (w *callWriter) function(t *llm.Tool) {

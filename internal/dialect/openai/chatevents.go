@@ -10,7 +10,7 @@ import (
 	"sluice/internal/splice"
 )
 
-// NewEncoder makes the encoder of a stream of chat completion chunks.
+// NewEncoder returns the encoder of a stream of chat completion chunks.
 func (chat) NewEncoder(a *dialect.ResponseContext) dialect.EventEncoder {
 	e := &chunks{a: a, id: "chatcmpl-" + a.ID, model: a.Call.Model, created: a.Created}
 	for i := range a.Call.Params {
@@ -22,29 +22,29 @@ func (chat) NewEncoder(a *dialect.ResponseContext) dialect.EventEncoder {
 	return e
 }
 
-// chunks writes the chunks of one stream. All carry one id.
+// chunks encodes one stream as chat completion chunks. All chunks have the same id.
 // Source: contract/provider-transforms.md 2.5.
 type chunks struct {
 	a            *dialect.ResponseContext
 	id           string
 	model        string
 	created      int64
-	head         []byte // what every chunk begins with
-	includeUsage bool   // the caller asked for usage
+	head         []byte // first bytes of every chunk, up to its choices; nil before the first
+	includeUsage bool   // the caller requested usage
 	usage        llm.Usage
-	begun        map[int]bool        // choices whose role was sent, and whether their finish was not
-	calls        map[[2]int]callSlot // by choice and block
-	counts       map[int]int         // calls of a choice so far
+	begun        map[int]bool        // choices whose role was sent; true until their finish reason is sent
+	calls        map[[2]int]callSlot // tool calls by choice and block
+	counts       map[int]int         // number of tool calls so far, by choice
 }
 
-// callSlot is where a call stands among those of its choice, and in which words.
+// callSlot is the index of a tool call in its choice and the member names that it uses.
 type callSlot struct {
 	index        int
-	kind, args   string // function and arguments, or custom and input
-	hasArguments bool   // some of its arguments came
+	kind, args   string // member names: function and arguments, or custom and input
+	hasArguments bool   // some of its arguments were received
 }
 
-// Append writes what an event is in chunks.
+// Append appends the chunks that encode ev to dst. Some events produce no chunk.
 func (e *chunks) Append(dst []byte, ev *llm.Event) []byte {
 	switch ev.Kind {
 	case llm.EventStart:
@@ -64,7 +64,7 @@ func (e *chunks) Append(dst []byte, ev *llm.Event) []byte {
 	}
 }
 
-// appendChoice writes what an event says of a choice.
+// appendChoice appends the chunks of an event that belongs to one choice.
 func (e *chunks) appendChoice(dst []byte, ev *llm.Event) []byte {
 	switch ev.Kind {
 	case llm.EventBlock:
@@ -91,7 +91,7 @@ func (e *chunks) appendChoice(dst []byte, ev *llm.Event) []byte {
 	}
 }
 
-// open begins a chunk up to its choices.
+// open begins a chunk and writes everything before its choices.
 func (e *chunks) open(dst []byte) dialect.JSON {
 	if e.head == nil {
 		w := dialect.AppendTo([]byte("data: "))
@@ -107,7 +107,8 @@ func (e *chunks) open(dst []byte) dialect.JSON {
 	return dialect.AppendTo(append(dst, e.head...))
 }
 
-// chunk writes a chunk of one choice.
+// chunk writes a chunk of one choice. delta writes the members of the delta; nil leaves it empty.
+// Nil logprobs and an empty finish are written as null.
 func (e *chunks) chunk(dst []byte, choice int, delta func(*dialect.JSON), logprobs []byte, finish string) []byte {
 	w := e.open(dst)
 	w.Open('[')
@@ -213,7 +214,8 @@ func (e *chunks) arguments(dst []byte, ev *llm.Event) []byte {
 	return e.call(dst, ev, p.args, ev.Text)
 }
 
-// blockEnd gives a call without arguments an empty object: clients read them as JSON.
+// blockEnd writes an empty object for a function call without arguments, because clients parse
+// the arguments as JSON.
 func (e *chunks) blockEnd(dst []byte, ev *llm.Event) []byte {
 	p, ok := e.calls[[2]int{ev.Choice, ev.Block}]
 	if !ok || ev.Part != llm.CallPart || p.hasArguments || p.kind != llm.Function {
@@ -222,7 +224,8 @@ func (e *chunks) blockEnd(dst []byte, ev *llm.Event) []byte {
 	return e.call(dst, ev, p.args, noArguments)
 }
 
-// signature goes to the thoughts it proves, or to the call that it belongs to.
+// signature writes a signature with the tool call or the reasoning that it belongs to. Strict
+// callers do not receive it.
 func (e *chunks) signature(dst []byte, ev *llm.Event) []byte {
 	switch {
 	case e.a.Strict:
@@ -233,7 +236,8 @@ func (e *chunks) signature(dst []byte, ev *llm.Event) []byte {
 	return e.note(dst, ev, "signature", splice.Quote(ev.Text))
 }
 
-// call is a piece of a call; what belongs to no call, as a provider may have it, is left out.
+// call writes a delta of a tool call. A delta of an unknown call, which a provider may send, is
+// dropped.
 func (e *chunks) call(dst []byte, ev *llm.Event, name, value string) []byte {
 	p, ok := e.calls[[2]int{ev.Choice, ev.Block}]
 	if !ok {
@@ -241,7 +245,7 @@ func (e *chunks) call(dst []byte, ev *llm.Event, name, value string) []byte {
 	}
 	if p.index == 0 && e.a.Call.Functions {
 		if name != p.args {
-			return dst // a function has no place for a signature
+			return dst // function_call does not have a field for a signature
 		}
 		return e.chunk(dst, ev.Choice, func(w *dialect.JSON) { writeFunctionCall(w, "", value) }, nil, "")
 	}
@@ -274,7 +278,7 @@ func (e *chunks) media(dst []byte, ev *llm.Event) []byte {
 	return e.note(dst, ev, "image_url", url.B)
 }
 
-// note writes something that only content_blocks can hold, for callers who are not strict.
+// note writes a delta that only content_blocks can represent. Strict callers do not receive it.
 func (e *chunks) note(dst []byte, ev *llm.Event, name string, raw []byte) []byte {
 	if e.a.Strict {
 		return dst
@@ -293,7 +297,8 @@ func (e *chunks) blocks(w *dialect.JSON, ev *llm.Event, name string, raw []byte)
 	w.Close(']')
 }
 
-// extra is what else the provider says of a choice.
+// extra writes another member that the provider sent with a choice. Strict callers do not
+// receive it.
 func (e *chunks) extra(dst []byte, ev *llm.Event) []byte {
 	if e.a.Strict {
 		return dst
@@ -312,8 +317,9 @@ func (e *chunks) extra(dst []byte, ev *llm.Event) []byte {
 	return append(w.B, "\n\n"...)
 }
 
-// end writes the usage, for who asked for it, and the mark of the end. Choices of which
-// nobody said why they ended have stopped: libraries take one without a word for cut.
+// end writes the missing finish reasons, the usage if the caller requested it, and [DONE]. A
+// choice without a finish reason gets "stop", or that of tool calls if it has any, because client
+// libraries treat a choice without one as cut off.
 func (e *chunks) end(dst []byte) []byte {
 	for _, choice := range slices.Sorted(maps.Keys(e.begun)) {
 		if e.begun[choice] {
@@ -335,8 +341,8 @@ func (e *chunks) end(dst []byte) []byte {
 	return append(dst, "data: [DONE]\n\n"...)
 }
 
-// fault is the last event: no [DONE] follows it, so that nobody takes the part for
-// the whole.
+// fault writes an error as the last event. No [DONE] follows it, so that clients do not take the
+// partial response for a complete one.
 func (e *chunks) fault(dst []byte, ev *llm.Event) []byte {
 	w := dialect.AppendTo(append(dst, "data: "...))
 	w.Open('{')

@@ -8,8 +8,8 @@ import (
 	"sluice/internal/splice"
 )
 
-// functions reads the definitions that chat had before tools: a list of functions, with one
-// call at a time, which has no id.
+// functions reads the definitions that chat had before tools: a list of functions. A message
+// has one call at a time, and the call has no id.
 // Source: https://platform.openai.com/docs/api-reference/chat/create, functions, read 2026-11.
 func (r *callReader) functions() error {
 	if r.Kind() != '[' {
@@ -44,8 +44,8 @@ func functionChoice(raw []byte) (c llm.ToolChoice, err error) {
 	return c, nil
 }
 
-// functionCalled reads the call of a function in a message of the model. Its id is made of its
-// place, for other shapes; the result that names the function belongs to it.
+// functionCalled reads the call of a function in a message of the model. For other shapes it
+// builds an id from the call's position. The result that names the function belongs to it.
 func (r *callReader) functionCalled(m *llm.Message, raw []byte) error {
 	p := llm.Part{Kind: llm.CallPart, Index: -1, Call: &llm.ToolCall{ID: "function_" + strconv.Itoa(m.Index)}}
 	if err := readCalled(&p, raw, "arguments", func(field string) string { return messageFieldPath(m, "function_call."+field) }); err != nil {
@@ -59,7 +59,8 @@ func (r *callReader) functionCalled(m *llm.Message, raw []byte) error {
 	return nil
 }
 
-// writeFunctionCall writes a call as callers of functions know it, or a piece of one.
+// writeFunctionCall writes a call, or a fragment of one, in the format for callers of
+// functions.
 func writeFunctionCall(w *dialect.JSON, name, arguments string) {
 	w.Key("function_call").Open('{')
 	w.Opt("name", name)

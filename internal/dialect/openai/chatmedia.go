@@ -36,12 +36,13 @@ func imagePart(p *llm.Part, raw []byte, path string) error {
 		return err
 	}
 	if kind, _, _ := strings.Cut(p.Media.MIME, "/"); kind != "image" && p.Media.MIME != "" {
-		p.Kind = llm.FilePart // documents and videos travel as image_url too
+		p.Kind = llm.FilePart // documents and videos are sent as image_url too
 	}
 	return nil
 }
 
-// pictures are those that a model drew, as OpenRouter and others have them beside the text:
+// pictures reads the images that a model generated. OpenRouter and others return them next to
+// the text:
 // [{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBO…"}}].
 // Source: https://openrouter.ai/docs/features/multimodal/image-generation, read 2026-11.
 func pictures(list []byte) []llm.Part {
@@ -55,7 +56,7 @@ func pictures(list []byte) []llm.Part {
 	return parts
 }
 
-// locate fills in where a medium is: inside a data URL, or at a URL.
+// locate sets the location of a medium: inside a data URL, or at a URL.
 func locate(m *llm.Media, url, path string) error {
 	mime, data, inside, err := dialect.DataURL(url)
 	switch {
@@ -123,7 +124,7 @@ func checkDocument(m *llm.Media, path string) error {
 		}
 		switch {
 		case err != nil && !inside && m.MIME == "text/plain":
-			m.Plain = true // a text may be sent as it is
+			m.Plain = true // a text may be sent unchanged
 		case err != nil:
 			return fault.From(err).WithParam(path + ".file_data")
 		}

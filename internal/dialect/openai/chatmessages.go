@@ -26,12 +26,12 @@ func (r *callReader) messages() error {
 	return nil
 }
 
-// messageFieldPath is that of a field of a message: "messages[2].content".
+// messageFieldPath returns the path of a field of a message: "messages[2].content".
 func messageFieldPath(m *llm.Message, field string) string {
 	return dialect.ElementPath("messages", m.Index) + "." + field
 }
 
-// turn is the fields of a message, as they stand in it.
+// turn contains the raw fields of one message. A field that is absent or null is nil.
 type turn struct {
 	role, name, content, blocks, calls, function, callID, refusal, reasoning, details, cache []byte
 }
@@ -98,8 +98,9 @@ func (f *turn) field(name []byte) *[]byte {
 	return nil
 }
 
-// reasoningParts are those that stand beside the content: in OpenRouter's list, or as a mere text,
-// which repeats that list where it is in words.
+// reasoningParts returns the reasoning of a message that is outside its content: the parts of
+// OpenRouter's reasoning_details, and the plain reasoning text. If the details contain text, the
+// plain text is skipped because it repeats them.
 func (f *turn) reasoningParts() []llm.Part {
 	parts, worded := readDetails(f.details)
 	if text, _ := splice.Unquote(f.reasoning); text != "" && !worded {
@@ -108,7 +109,7 @@ func (f *turn) reasoningParts() []llm.Part {
 	return parts
 }
 
-// readContent reads what stands in that field of a message, mostly a plain string.
+// readContent reads the content in a field of a message, usually a plain string.
 func readContent(m *llm.Message, raw []byte, field string) ([]llm.Part, error) {
 	if parts, ok := dialect.PlainContent(raw); ok {
 		return parts, nil
@@ -116,8 +117,8 @@ func readContent(m *llm.Message, raw []byte, field string) ([]llm.Part, error) {
 	return dialect.ReadContent(raw, messageFieldPath(m, field), readPart)
 }
 
-// assistant reads what the model said before. Content_blocks, where a caller gives
-// them back, hold the thoughts with their signatures.
+// assistant reads an earlier message of the model. If the caller sends content_blocks back, they
+// replace the content: they contain the reasoning with its signatures.
 func (r *callReader) assistant(m *llm.Message, f *turn) (err error) {
 	content, field := f.content, "content"
 	if f.blocks != nil {
@@ -153,8 +154,7 @@ func (r *callReader) assistant(m *llm.Message, f *turn) (err error) {
 	return nil
 }
 
-// readCall reads a call of a tool; at is where one of its fields stands in the caller's
-// body.
+// readCall reads a tool call. path returns the path of one of its fields in the caller's body.
 func readCall(raw []byte, path func(field string) string) (llm.Part, error) {
 	p := llm.Part{Kind: llm.CallPart, Index: -1, Call: &llm.ToolCall{}}
 	var fn []byte
@@ -181,7 +181,8 @@ func readCall(raw []byte, path func(field string) string) (llm.Part, error) {
 	return p, nil
 }
 
-// readCalled reads what is called, and with which arguments, that have the name args.
+// readCalled reads the name of the called tool and its arguments from fn. args is the name of the
+// member with the arguments.
 func readCalled(p *llm.Part, fn []byte, args string, path func(field string) string) error {
 	r := splice.NewReader(fn)
 	for name := range r.Members() {
@@ -205,7 +206,7 @@ func readCalled(p *llm.Part, fn []byte, args string, path func(field string) str
 	return nil
 }
 
-// result reads what a tool call came to.
+// result reads the result of a tool call.
 func (r *callReader) result(m *llm.Message, f *turn) error {
 	parts, err := readContent(m, f.content, "content")
 	if err != nil {
@@ -230,8 +231,8 @@ func (r *callReader) result(m *llm.Message, f *turn) error {
 	return nil
 }
 
-// readPart reads one part. What chat itself does not know stays as it is, for the
-// dialect that may.
+// readPart reads one content part. A part of another type is stored unchanged as an OpaquePart,
+// for dialects that support it.
 func readPart(raw []byte, path string) (p llm.Part, err error) {
 	if text, ok := splice.Unquote(raw); ok { // some clients send bare strings
 		return llm.Part{Kind: llm.TextPart, Text: text}, nil
@@ -249,7 +250,7 @@ func readPart(raw []byte, path string) (p llm.Part, err error) {
 		p.Text = splice.Text(raw, "refusal")
 	case "thinking":
 		p.Kind, p.Signature = llm.ReasoningPart, splice.Text(raw, "signature")
-		p.Text, _ = dialect.ThinkingText(raw) // Mistral's callers write a list
+		p.Text, _ = dialect.ThinkingText(raw) // callers of Mistral send a list
 	case "redacted_thinking":
 		p.Kind, p.Text = llm.SealedPart, splice.Text(raw, "data")
 	case "image_url":
@@ -273,7 +274,7 @@ func textPart(p *llm.Part, raw []byte, path string) (err error) {
 	p.Kind = llm.TextPart
 	val, _ := splice.Find(raw, "text")
 	p.Text, err = dialect.String(val, path+".text")
-	p.EmbeddedSignature = splice.Text(raw, "signature") // of content_blocks
+	p.EmbeddedSignature = splice.Text(raw, "signature") // only in content_blocks
 	if c, ok := splice.Find(raw, "citations"); ok && c[0] == '[' {
 		p.Citations, p.Shape = c, shapeName
 	}

@@ -21,7 +21,7 @@ func (chat) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
 		case "model":
 			r.Model, _ = splice.Unquote(val)
 		case "created":
-			_ = json.Unmarshal(val, &r.Created) // a time that is no number counts as none
+			_ = json.Unmarshal(val, &r.Created) // a time that is not a number is ignored
 		case "choices":
 			for c := range splice.Elements(val) {
 				r.Choices = append(r.Choices, readChat(c, len(r.Choices)))
@@ -65,9 +65,9 @@ func readChat(raw []byte, i int) llm.Choice {
 	return c
 }
 
-// finishOf knows the words of OpenAI-shaped providers, their own ones included. Many say
-// "stop" of an answer that calls tools, OpenAI where the caller named the tool; who says
-// "tool_calls" of one that calls none would have its reader wait for nothing.
+// finishOf maps the finish reasons of OpenAI-shaped providers, including their own ones. Many
+// return "stop" for a response that calls tools, as OpenAI does if the caller named the tool.
+// "tool_calls" on a response without calls would make its reader wait for nothing.
 // Source: contract/provider-transforms.md 1.1.
 func finishOf(reason string, called bool) llm.Finish {
 	switch reason {
@@ -84,8 +84,8 @@ func finishOf(reason string, called bool) llm.Finish {
 	return llm.FinishStop
 }
 
-// choiceFault is the error of an answer that failed on its way, as OpenRouter and Mistral say
-// it: {"index":0,"finish_reason":"error","error":{"code":502,"message":"…"}}.
+// choiceFault returns the error of a response that failed midway, as OpenRouter and Mistral
+// report it: {"index":0,"finish_reason":"error","error":{"code":502,"message":"…"}}.
 // Source: https://openrouter.ai/docs/api/reference/errors-and-debugging, read 2026-11.
 func choiceFault(choice []byte, finish string) (llm.Event, bool) {
 	f, ok := dialect.EventFault(choice)
@@ -95,7 +95,7 @@ func choiceFault(choice []byte, finish string) (llm.Event, bool) {
 	return f, ok
 }
 
-// readResponseMessage reads a message of an answer: thoughts, text, pictures, refusal, calls.
+// readResponseMessage reads a message of a response: reasoning, text, images, refusal, calls.
 func readResponseMessage(raw []byte) []llm.Part {
 	var parts []llm.Part
 	var m turn
@@ -148,7 +148,7 @@ func readResponseMessage(raw []byte) []llm.Part {
 	return appendCalled(parts, "", m.function, false)
 }
 
-// appendCalled adds a call of an answer, if it is one.
+// appendCalled adds a call of a response, if it is one.
 func appendCalled(parts []llm.Part, id string, fn []byte, custom bool) []llm.Part {
 	name := splice.Text(fn, "name")
 	if name == "" {
@@ -158,8 +158,8 @@ func appendCalled(parts []llm.Part, id string, fn []byte, custom bool) []llm.Par
 	return append(parts, llm.Part{Kind: llm.CallPart, Index: -1, Call: call, Signature: splice.Text(fn, "thought_signature")})
 }
 
-// readResponseContent reads the content of an answer: a string, or a list as reasoning models
-// of Mistral and callers of content_blocks have it.
+// readResponseContent reads the content of a response: a string, or a list as reasoning models
+// of Mistral and callers of content_blocks use it.
 func readResponseContent(raw []byte) []llm.Part {
 	if text, ok := splice.Unquote(raw); ok {
 		if text == "" {

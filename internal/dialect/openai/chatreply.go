@@ -35,7 +35,7 @@ func created(epoch int64, a *dialect.ResponseContext) int64 {
 	return a.Created
 }
 
-// nativeExtras are extras that chat itself knows, so that strict callers get them too.
+// nativeExtras are extras that chat itself defines, so that strict callers get them too.
 var nativeExtras = map[string]bool{"service_tier": true, "system_fingerprint": true}
 
 func writeExtra(w *dialect.JSON, list []llm.Param, strict bool) {
@@ -81,7 +81,8 @@ func writeChoice(w *dialect.JSON, c *llm.Choice, a *dialect.ResponseContext) {
 	w.Close('}')
 }
 
-// finishReason is the shape's word, or the provider's own for those who want it.
+// finishReason returns the shape's finish reason, or the provider's own for callers that
+// request it.
 func finishReason(f llm.Finish, raw string, a *dialect.ResponseContext) string {
 	switch {
 	case !a.Strict && raw != "":
@@ -92,8 +93,8 @@ func finishReason(f llm.Finish, raw string, a *dialect.ResponseContext) string {
 	return f.Chat()
 }
 
-// writeCalls writes the calls of an answer. Callers of functions know one: what else there
-// may be stands where callers of tools look.
+// writeCalls writes the calls of a response. Callers of functions support only one call. Any
+// further calls are in the field for callers of tools.
 func writeCalls(w *dialect.JSON, parts []llm.Part, a *dialect.ResponseContext) {
 	open, function := false, a.Call.Functions
 	for i := range parts {
@@ -116,7 +117,7 @@ func writeCalls(w *dialect.JSON, parts []llm.Part, a *dialect.ResponseContext) {
 	}
 }
 
-// messageContent is what the parts of an answer come to in a message of chat.
+// messageContent contains the parts of a response in the fields of a chat message.
 type messageContent struct {
 	text, refusal string
 	spoke         bool
@@ -136,13 +137,13 @@ func gather(parts []llm.Part) messageContent {
 			s.calls++
 		case llm.AudioPart:
 			s.audio = p
-		default: // has no place in a message
+		default: // a message does not support it
 		}
 	}
 	return s
 }
 
-// noArguments are those of a call of which the model says none.
+// noArguments are the arguments of a call for which the model returns none.
 const noArguments = "{}"
 
 func writeCall(w *dialect.JSON, p *llm.Part, strict bool) {
@@ -171,7 +172,7 @@ func writeAudio(w *dialect.JSON, p *llm.Part) {
 	w.Close('}')
 }
 
-// writeBlocks writes what was said in its order, thoughts and pictures included.
+// writeBlocks writes the content in its order, including reasoning and images.
 func writeBlocks(w *dialect.JSON, parts []llm.Part) {
 	w.Key("content_blocks").Open('[')
 	for i := range parts {
@@ -209,6 +210,6 @@ func writeBlock(w *dialect.JSON, p *llm.Part) {
 		w.Close('}')
 	case llm.OpaquePart:
 		w.Value(p.Raw)
-	default: // stands elsewhere in the message
+	default: // is elsewhere in the message
 	}
 }

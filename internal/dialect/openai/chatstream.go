@@ -10,19 +10,19 @@ import (
 	"sluice/internal/splice"
 )
 
-// NewDecoder makes the decoder of a stream of chat completion chunks.
+// NewDecoder returns the decoder of a stream of chat completion chunks.
 func (chat) NewDecoder(*dialect.Incoming) dialect.EventDecoder { return &chunkReader{} }
 
-// chunkReader reads the chunks of one stream. A stream that brings a finish reason but
-// no [DONE] is whole: some servers leave the mark out.
+// chunkReader decodes the chunks of one stream. A stream with a finish reason but without [DONE]
+// is complete: some servers omit [DONE].
 type chunkReader struct {
 	events     dialect.EventReader
 	started    bool
 	ended      bool
 	finished   bool      // a choice has a finish reason
-	pending    bool      // a finish reason was not reported yet: more of its choice may come
-	unspent    bool      // usage came in the meantime
-	opening    llm.Usage // as the first chunk tells it
+	pending    bool      // a finish reason is not reported yet: more of its choice may follow
+	unspent    bool      // usage arrived while a finish reason was pending
+	opening    llm.Usage // usage in the first chunk
 	usage      llm.Usage
 	choices    []choiceReader
 	early      dialect.PendingToolCalls
@@ -31,26 +31,26 @@ type chunkReader struct {
 	ev         llm.Event
 }
 
-// choiceReader keeps the blocks of one choice apart.
+// choiceReader is the decoding state of one choice.
 type choiceReader struct {
-	blocks int                  // begun so far
-	open   int                  // the block of text or thoughts that is open, from 1; 0 for none
-	part   llm.PartKind         // of it
-	detail string               // of thoughts, the kind and the number of their entry in reasoning_details
-	proof  string               // of thoughts, what is told behind them
-	calls  map[int]*partialCall // by their places
-	last   int                  // place of the call that was told of last
-	order  []int                // blocks of calls that are open
-	called bool                 // a call has begun
-	finish string               // the latest finish reason, until it is reported
+	blocks int                  // number of blocks begun so far
+	open   int                  // the open text or reasoning block, counted from 1; 0 if none is open
+	part   llm.PartKind         // kind of the open block
+	detail string               // of open reasoning: kind and number of its entry in reasoning_details
+	proof  string               // of open reasoning: the signature to emit at its end
+	calls  map[int]*partialCall // by index
+	last   int                  // index of the call that was updated last
+	order  []int                // open tool call blocks
+	called bool                 // a tool call has begun
+	finish string               // the latest finish reason; empty once it is reported
 }
 
-// Feed reads what came.
+// Feed decodes the next bytes of the stream.
 func (d *chunkReader) Feed(p []byte, emit func(*llm.Event)) error {
 	return d.events.Feed(p, func(name, data []byte) error { return d.event(data, emit) })
 }
 
-// Close ends the stream.
+// Close ends the stream. If a finish reason arrived, it emits the remaining events.
 func (d *chunkReader) Close(emit func(*llm.Event)) error {
 	if err := d.events.Close(func(name, data []byte) error { return d.event(data, emit) }); err != nil {
 		return err
@@ -71,7 +71,7 @@ func (d *chunkReader) event(data []byte, emit func(*llm.Event)) error {
 		return nil
 	}
 	if dialect.Done(data) {
-		if d.started { // of nothing, the mark is no answer
+		if d.started { // [DONE] without a chunk is not a response
 			d.end(emit)
 		}
 		return nil
@@ -80,7 +80,7 @@ func (d *chunkReader) event(data []byte, emit func(*llm.Event)) error {
 		return fault.New(fault.UpstreamInvalid, "the provider sent a chunk that was cut off")
 	}
 	if f, ok := dialect.EventFault(data); ok {
-		failed := f // f itself would be on the heap for each chunk
+		failed := f // a copy: f itself would be on the heap for each chunk
 		if !hasChoices(data) {
 			d.ended = true
 			d.send(emit, failed)
@@ -139,7 +139,7 @@ func (d *chunkReader) spent(data []byte, emit func(*llm.Event)) {
 	d.send(emit, llm.Event{Kind: llm.EventUsage, Usage: &d.usage})
 }
 
-// hasChoices reports whether a chunk has more of an answer.
+// hasChoices reports whether a chunk contains a choice.
 func hasChoices(chunk []byte) bool {
 	choices, _ := splice.Find(chunk, "choices")
 	for range splice.Elements(choices) {
@@ -148,9 +148,9 @@ func hasChoices(chunk []byte) bool {
 	return false
 }
 
-// reportFinish ends the choices that have a finish reason. Some servers repeat it in every chunk,
-// so that it is reported when no more of an answer can come: with a chunk without choices, as that
-// of the usage is, or at the end.
+// reportFinish ends the choices that have a finish reason. Some servers repeat the reason in every
+// chunk. It is therefore reported only when no more content can follow: with a chunk without
+// choices, such as the usage chunk, or at the end.
 func (d *chunkReader) reportFinish(emit func(*llm.Event)) {
 	d.pending = false
 	for choice := range d.choices {
@@ -178,7 +178,7 @@ func (d *chunkReader) choice(raw []byte, emit func(*llm.Event)) {
 			choice, _ = strconv.Atoi(string(val))
 		case `"delta"`:
 			delta, pieced = val, true
-		case `"message"`: // of who tells an answer in one chunk; Perplexity's is what the deltas come to so far
+		case `"message"`: // from servers that send a response in one chunk; Perplexity's repeats the deltas so far
 			if !pieced {
 				delta = val
 			}
@@ -186,11 +186,11 @@ func (d *chunkReader) choice(raw []byte, emit func(*llm.Event)) {
 			logprobs, _ = splice.Find(val, "content")
 		case `"finish_reason"`:
 			finish, _ = splice.Unquote(val)
-		case `"usage"`: // Moonshot's place for it
+		case `"usage"`: // where Moonshot puts it
 			d.spent(raw, emit)
 		}
 	}
-	const maxChoices = 128 // no provider gives more answers
+	const maxChoices = 128 // no provider returns more choices
 	if choice < 0 || choice >= maxChoices {
 		return
 	}
@@ -198,8 +198,8 @@ func (d *chunkReader) choice(raw []byte, emit func(*llm.Event)) {
 		d.choices = append(d.choices, choiceReader{})
 	}
 	d.delta(choice, delta, emit)
-	if f, ok := choiceFault(raw, finish); ok && d.failed == nil { // told when all of the chunk is read
-		failed := f // f itself would be on the heap for each chunk
+	if f, ok := choiceFault(raw, finish); ok && d.failed == nil { // emitted after the complete chunk is read
+		failed := f // a copy: f itself would be on the heap for each chunk
 		d.failed = &failed
 		return
 	}
@@ -220,7 +220,7 @@ func (d *chunkReader) delta(choice int, raw []byte, emit func(*llm.Event)) {
 		}
 		switch string(name) {
 		case `"reasoning_content"`, `"reasoning"`:
-			if reasoning == nil && !inDetails(raw) { // some send the same under both names
+			if reasoning == nil && !inDetails(raw) { // some servers send the same text under both names
 				reasoning = val
 				d.text(choice, llm.ReasoningPart, val, emit)
 			}
@@ -230,7 +230,7 @@ func (d *chunkReader) delta(choice int, raw []byte, emit func(*llm.Event)) {
 			}
 		case `"content"`:
 			d.content(choice, val, emit)
-		case `"images"`: // each whole
+		case `"images"`: // each image is complete
 			d.parts(choice, pictures(val), emit)
 		case `"refusal"`:
 			d.text(choice, llm.RefusalPart, val, emit)
@@ -238,7 +238,7 @@ func (d *chunkReader) delta(choice int, raw []byte, emit func(*llm.Event)) {
 			for c := range splice.Elements(val) {
 				d.call(choice, c, emit)
 			}
-		case `"function_call"`: // as before there were tools
+		case `"function_call"`: // from before tool_calls existed
 			d.called(choice, 0, "", val, emit)
 		case `"annotations"`:
 			d.cite(choice, val, emit)
@@ -252,8 +252,8 @@ func (d *chunkReader) delta(choice int, raw []byte, emit func(*llm.Event)) {
 	}
 }
 
-// content is a piece of text, or as reasoning models of Mistral have it a list, in which
-// pictures may stand, too.
+// content decodes a text delta. Mistral's reasoning models send a list instead, which may also
+// contain images.
 func (d *chunkReader) content(choice int, raw []byte, emit func(*llm.Event)) {
 	if raw[0] == '"' {
 		d.text(choice, llm.TextPart, raw, emit)
@@ -272,7 +272,7 @@ func (d *chunkReader) parts(choice int, list []llm.Part, emit func(*llm.Event)) 
 			d.open(choice, p.Kind, emit)
 			d.send(emit, llm.Event{Kind: llm.EventMedia, Choice: choice, Block: d.choices[choice].open - 1, Part: p.Kind, Media: p.Media})
 			d.shut(choice, emit)
-		default: // is in no answer
+		default: // not in responses
 		}
 	}
 }
@@ -289,7 +289,7 @@ func (d *chunkReader) emitText(choice int, part llm.PartKind, s string, emit fun
 	d.send(emit, llm.Event{Kind: llm.EventText, Choice: choice, Block: d.choices[choice].open - 1, Part: part, Text: s})
 }
 
-// cite tells the sources of the text that is open.
+// cite emits the citations of the open text block.
 func (d *chunkReader) cite(choice int, notes []byte, emit func(*llm.Event)) {
 	c := &d.choices[choice]
 	if c.open == 0 || c.part != llm.TextPart {
@@ -300,7 +300,7 @@ func (d *chunkReader) cite(choice int, notes []byte, emit func(*llm.Event)) {
 	}
 }
 
-// open makes sure that a block of that kind is the open one.
+// open ensures that a block of that kind is open. It ends an open block of another kind first.
 func (d *chunkReader) open(choice int, part llm.PartKind, emit func(*llm.Event)) {
 	c := &d.choices[choice]
 	if c.open > 0 && c.part == part {

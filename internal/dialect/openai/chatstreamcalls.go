@@ -10,16 +10,17 @@ import (
 	"sluice/internal/splice"
 )
 
-// partialCall is a tool call of which more may come. It begins when its name is known: callers
-// of every shape hear the name first. One whose name never comes is none, as in a whole answer.
+// partialCall is a tool call that may be incomplete. It begins when its name is known, because
+// callers of every shape get the name first. A call whose name never arrives is ignored, as in
+// a buffered response.
 type partialCall struct {
 	begun        bool
 	block        int
-	id           string   // the provider's; empty: none so far
-	hasArguments bool     // some of its arguments came
-	complete     bool     // they came in one piece, and nothing is missing
-	early        []string // pieces of arguments that came before the name
-	signature    []string // the same, one at most
+	id           string   // the provider's; empty until it arrives
+	hasArguments bool     // some of its arguments arrived
+	complete     bool     // they arrived in one fragment, and nothing is missing
+	early        []string // fragments of arguments that arrived before the name
+	signature    []string // the same, at most one
 }
 
 func (d *chunkReader) shutCalls(choice int, emit func(*llm.Event)) {
@@ -30,8 +31,8 @@ func (d *chunkReader) shutCalls(choice int, emit func(*llm.Event)) {
 	c.order = nil
 }
 
-// call reads a piece of a tool call. Servers that number none of their calls begin
-// each with its id, which some of them repeat in every piece.
+// call reads a fragment of a tool call. Servers that do not number their calls begin each
+// call with its id. Some of them repeat the id in every fragment.
 func (d *chunkReader) call(choice int, raw []byte, emit func(*llm.Event)) {
 	c := &d.choices[choice]
 	index, id := len(c.calls), ""
@@ -55,7 +56,7 @@ func (d *chunkReader) call(choice int, raw []byte, emit func(*llm.Event)) {
 	d.called(choice, index, id, fn, emit)
 }
 
-// called takes a piece of the call at a place.
+// called adds a fragment to the call at an index.
 func (d *chunkReader) called(choice, index int, id string, fn []byte, emit func(*llm.Event)) {
 	c := &d.choices[choice]
 	name, args, sign := splice.Text(fn, "name"), argumentsOf(fn), splice.Text(fn, "thought_signature")
@@ -95,9 +96,9 @@ func (d *chunkReader) called(choice, index int, id string, fn []byte, emit func(
 	}
 }
 
-// another reports whether a piece with a name begins another call at the same place: servers
-// that give all calls of an answer one number, or none, tell them apart by their ids, and those
-// that have no ids either tell each call whole.
+// another reports whether a fragment with a name begins another call at the same index. Some
+// servers use one number, or no number, for all calls of a response. Their calls differ in
+// their ids. Servers without ids send each call complete.
 func (c *partialCall) another(id, args string) bool {
 	if id == "" {
 		return c.begun && c.complete && args != ""
@@ -119,15 +120,15 @@ func (d *chunkReader) begin(choice int, call *partialCall, name string, emit fun
 	}
 }
 
-// arguments tells a piece of a call's arguments.
+// arguments emits a fragment of a call's arguments.
 func (d *chunkReader) arguments(choice int, call *partialCall, fragment string, emit func(*llm.Event)) {
 	if fragment != "" {
 		d.send(emit, llm.Event{Kind: llm.EventArguments, Choice: choice, Block: call.block, Part: llm.CallPart, Text: fragment})
 	}
 }
 
-// argumentsOf are the arguments in an answer, of which some servers make an object where it
-// is to be a text, or the free text of a custom tool.
+// argumentsOf returns the arguments in a response, or the free text of a custom tool. Some
+// servers send an object instead of a string.
 func argumentsOf(fn []byte) string {
 	args, ok := splice.Find(fn, "arguments")
 	if !ok {

@@ -7,7 +7,7 @@ import (
 	"sluice/internal/splice"
 )
 
-// inDetails reports whether a delta has its thoughts in words in OpenRouter's list, too.
+// inDetails reports whether a delta has its reasoning text in OpenRouter's list, too.
 func inDetails(delta []byte) bool {
 	list, _ := splice.Find(delta, "reasoning_details")
 	for entry := range splice.Elements(list) {
@@ -18,8 +18,8 @@ func inDetails(delta []byte) bool {
 	return false
 }
 
-// reasoningDetail reads a piece of an entry of OpenRouter's list. Pieces of one entry have its kind and
-// its number; the last may be the signature alone.
+// reasoningDetail reads a fragment of an entry of OpenRouter's list. Fragments of one entry
+// have its kind and its number. The last one may be only the signature.
 func (d *chunkReader) reasoningDetail(choice int, raw []byte, emit func(*llm.Event)) {
 	t, c := readDetail(raw), &d.choices[choice]
 	proof, shape := t.proof()
@@ -30,7 +30,7 @@ func (d *chunkReader) reasoningDetail(choice int, raw []byte, emit func(*llm.Eve
 	entry := t.kind + t.index
 	switch goesOn := c.open > 0 && c.part == llm.ReasoningPart && (c.detail == entry || c.detail == ""); {
 	case goesOn:
-	case t.text == "" && (proof == "" || c.detail == entry): // of a thought that has ended
+	case t.text == "" && (proof == "" || c.detail == entry): // of reasoning that has ended
 		return
 	default:
 		d.shut(choice, emit)
@@ -46,14 +46,14 @@ func (d *chunkReader) reasoningDetail(choice int, raw []byte, emit func(*llm.Eve
 	}
 }
 
-// prove tells the signature of the thought that is open, or a piece of it.
+// prove emits the signature of the open reasoning block, or a fragment of it.
 func (d *chunkReader) prove(choice int, shape, proof string, emit func(*llm.Event)) {
 	if proof != "" {
 		d.send(emit, llm.Event{Kind: llm.EventSignature, Choice: choice, Block: d.choices[choice].open - 1, Part: llm.ReasoningPart, Name: shape, Text: proof})
 	}
 }
 
-// sealed tells thoughts that only the provider can read, which come whole.
+// sealed emits reasoning that only the provider can read. It arrives complete.
 func (d *chunkReader) sealed(choice int, data, shape string, emit func(*llm.Event)) {
 	if data == "" {
 		return

@@ -9,8 +9,8 @@ import (
 	"sluice/internal/splice"
 )
 
-// addReasoning keeps a thought for the place that the provider has for it; where it has none,
-// it is lost.
+// addReasoning stores a reasoning part for the provider's reasoning field. If the provider
+// has no such field, the part is dropped.
 func (w *callWriter) addReasoning(m *llm.Message, p *llm.Part, to *strings.Builder) {
 	path := w.c.Path(m, p.Index)
 	switch {
@@ -26,7 +26,7 @@ func (w *callWriter) addReasoning(m *llm.Message, p *llm.Part, to *strings.Build
 	}
 }
 
-// contentList is what a model thought and said, as Mistral takes it back.
+// contentList writes a model's reasoning and content in the format that Mistral accepts.
 func contentList(parts []llm.Part) []byte {
 	var w dialect.JSON
 	w.Open('[')
@@ -55,15 +55,15 @@ func writeTextPart(w *dialect.JSON, text string) {
 	w.Close('}')
 }
 
-// moveReasoning puts the thoughts that callers of chat give back where the provider takes
-// them: those of content_blocks, and those that other providers tell beside the content. A
-// provider that takes none does not get content_blocks at all: they are the gateway's, and
-// some refuse what they do not know. It returns nil when there are none.
+// moveReasoning moves the reasoning that callers of chat send back to the provider's field. It
+// moves the reasoning in content_blocks and in the fields that other providers use next to
+// the content. A provider that accepts no reasoning does not get content_blocks: they are the
+// gateway's, and some providers refuse unknown fields. It returns nil when there is none.
 func moveReasoning(messages []byte, dest string) []byte {
 	if !bytes.Contains(messages, []byte(`"content_blocks"`)) {
 		return nil
 	}
-	if dest == dialect.ReasoningInDetails { // whose own answers have no content_blocks
+	if dest == dialect.ReasoningInDetails { // its own responses have no content_blocks
 		dest = ""
 	}
 	var w dialect.JSON
@@ -80,8 +80,9 @@ func moveReasoning(messages []byte, dest string) []byte {
 	return w.B
 }
 
-// droppedReasoning are the places of the thoughts in content_blocks that thoughtful leaves out: those that
-// are sealed, and those without text, and all where the provider has no place for any.
+// droppedReasoning returns the paths of the reasoning in content_blocks that is omitted:
+// encrypted reasoning, reasoning without text, and all of it if the provider has no field
+// for reasoning.
 func droppedReasoning(messages []byte, dest string) (lost []string) {
 	if !bytes.Contains(messages, []byte(`"content_blocks"`)) {
 		return nil
@@ -103,7 +104,7 @@ func droppedReasoning(messages []byte, dest string) (lost []string) {
 	return lost
 }
 
-// writeReasoningMessage writes a message with content_blocks in the provider's words.
+// writeReasoningMessage writes a message with content_blocks in the provider's format.
 func writeReasoningMessage(w *dialect.JSON, m []byte, parts []llm.Part, dest string) {
 	var reasoning, text strings.Builder
 	for i := range parts {
@@ -127,7 +128,7 @@ func writeReasoningMessage(w *dialect.JSON, m []byte, parts []llm.Part, dest str
 			w.Key(string(name[1 : len(name)-1])).Value(val)
 		}
 	}
-	w.Opt("content", text.String()) // of a caller who gives back the blocks alone
+	w.Opt("content", text.String()) // for a caller that sends back only the blocks
 	if dest == dialect.ReasoningInSeparateField {
 		w.Opt("reasoning_content", reasoning.String())
 	}

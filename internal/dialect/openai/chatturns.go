@@ -7,8 +7,8 @@ import (
 	"sluice/internal/llm"
 )
 
-// messages writes the conversation. What stands outside the caller's list of messages
-// becomes the first one.
+// messages writes the conversation. Content outside the caller's list of messages becomes the
+// first message.
 func (w *callWriter) messages() error {
 	w.Key("messages").Open('[')
 	if err := w.aside.Flush(w.c.Messages, w.message, w.writeDeferred); err != nil {
@@ -34,14 +34,14 @@ func (w *callWriter) message(m *llm.Message) error {
 	return nil
 }
 
-// writeDeferred writes a message of the user with what results of tools cannot hold.
+// writeDeferred writes a user message with the content that tool results cannot contain.
 func (w *callWriter) writeDeferred(m *llm.Message, media []llm.Part) error {
 	after := *m
 	after.Role = llm.RoleUser
 	return w.turn(&after, media)
 }
 
-// nothingBut reports whether there are parts, all of two kinds.
+// nothingBut reports whether parts is not empty and contains only parts of the kinds a and b.
 func nothingBut(parts []llm.Part, a, b llm.PartKind) bool {
 	for i := range parts {
 		if k := parts[i].Kind; k != a && k != b {
@@ -57,8 +57,8 @@ func (w *callWriter) dropMessage(m *llm.Message) {
 	}
 }
 
-// turn writes a message of a user or of the system: as a plain string where it is
-// nothing but text, because every provider understands that.
+// turn writes a user or system message. If plainText permits, the content is a plain string,
+// because every provider supports strings.
 func (w *callWriter) turn(m *llm.Message, parts []llm.Part) error {
 	w.Open('{')
 	w.Str("role", string(m.Role))
@@ -80,8 +80,8 @@ func (w *callWriter) turn(m *llm.Message, parts []llm.Part) error {
 	return nil
 }
 
-// plainText is the text of parts that are nothing else: of one part, or where many
-// may be joined, with a line end between them.
+// plainText returns the text of parts, and false if a part is not text. join permits several
+// parts, which are joined with line feeds; without it they return false.
 func plainText(parts []llm.Part, join bool) (string, bool) {
 	texts := make([]string, len(parts))
 	for i := range parts {
@@ -105,8 +105,8 @@ func (w *callWriter) dropMarks(m *llm.Message, parts []llm.Part) {
 	}
 }
 
-// assistant writes what the model said before. Thoughts have a place with few providers,
-// and signatures with fewer.
+// assistant writes an earlier message of the model. Few providers have a field for reasoning, and
+// fewer have one for signatures.
 func (w *callWriter) assistant(m *llm.Message) {
 	w.Open('{')
 	w.Str("role", "assistant")
@@ -154,7 +154,7 @@ func (w *callWriter) assistant(m *llm.Message) {
 	w.Close('}')
 }
 
-// speaker names who speaks to providers that want to know.
+// speaker writes the name of the message's author, unless the provider rejects it.
 func (w *callWriter) speaker(m *llm.Message) {
 	switch {
 	case m.Name == "":
@@ -177,7 +177,7 @@ func (w *callWriter) calls(m *llm.Message, calls []*llm.Part) {
 		var text string
 		if p.Call.Custom {
 			kind, args, text = llm.Custom, "input", p.Call.Arguments
-		} else { // which servers parse
+		} else { // servers parse these arguments
 			text = dialect.ArgumentsText(w.t, w.c, m, p)
 		}
 		w.Str("type", kind)
@@ -190,8 +190,8 @@ func (w *callWriter) calls(m *llm.Message, calls []*llm.Part) {
 	w.Close(']')
 }
 
-// results writes what tool calls came to, a message each. Images, which a result in
-// chat cannot hold, follow in a message of the user.
+// results writes each tool result as a message. Images, files and audio, which a chat result
+// cannot contain, follow in a user message.
 func (w *callWriter) results(m *llm.Message) {
 	var media []llm.Part
 	for i := range m.Parts {
@@ -224,10 +224,10 @@ func (w *callWriter) results(m *llm.Message) {
 	w.aside.Add(m, media)
 }
 
-// inText reports whether parts of this kind are in the text of a result.
+// inText reports whether parts of this kind are written into the text of a result.
 func inText(k llm.PartKind) bool { return k == llm.TextPart || k == llm.OpaquePart }
 
-// part writes one part of a content.
+// part writes one part of a message's content.
 func (w *callWriter) part(m *llm.Message, p *llm.Part) error {
 	path := w.c.Path(m, p.Index)
 	if p.Cache != nil {

@@ -2,9 +2,9 @@ package openai
 
 import "sluice/internal/dialect"
 
-// callTypes are the members of a chat completion request beside messages, tools and what
-// else the reader takes apart, functionMembers those of a tool's definition, and messageMembers
-// those of a message beside its content. Newer members than these go by unlooked at.
+// callTypes are the members of a chat completion request other than messages, tools and what
+// else the reader parses. functionMembers are those of a tool's definition. messageMembers
+// are those of a message other than its content. Newer members are not checked.
 // Source: https://platform.openai.com/docs/api-reference/chat/create, read 2026-11.
 var (
 	callTypes = dialect.Types{

@@ -5,9 +5,9 @@ import (
 	"sluice/internal/llm"
 )
 
-// writeUsage writes the usage object of chat completions. The cache counters that
-// OpenAI does not have stand beside it under Anthropic's names, and tokens of images,
-// where there are any, under the name that xAI has for them.
+// writeUsage writes the usage object of chat completions. Cache counters that OpenAI does
+// not have follow under Anthropic's names. Image tokens, if there are any, follow under
+// xAI's name for them.
 // Source: contract/provider-transforms.md 1.3.
 func writeUsage(w *dialect.JSON, u *llm.Usage) {
 	w.Key("usage").Open('{')

@@ -8,10 +8,10 @@ import (
 	"sluice/internal/splice"
 )
 
-// ShapeForm is Shape for multipart requests: a string becomes the field's text, a
-// number or a truth value its JSON, each element of an array a field of its own (under
-// name[] where the form has such fields or none), null leaves the field out. Drops
-// name whole fields. Of the provider's rules Default, Drop, Swap and ModelPrefix apply.
+// ShapeForm is Shape for multipart requests. A string becomes the field's text, and a number
+// or boolean its JSON. Each element of an array becomes a separate field, named name[] where
+// the form has such fields or none. null omits the field. Drops name complete fields. Of the
+// provider's rules, Default, Drop, Swap and ModelPrefix apply.
 func ShapeForm(_ llm.Endpoint, f *splice.Form, s dialect.Shaping) []splice.FieldEdit {
 	var edits []splice.FieldEdit
 	for _, p := range s.Default {
@@ -58,7 +58,7 @@ func providerFields(f *splice.Form, s dialect.Shaping) []splice.FieldEdit {
 	return edits
 }
 
-// field turns a JSON value into the values of form fields.
+// field converts a JSON value into the values of form fields.
 func field(f *splice.Form, p dialect.Param) (name string, values []string) {
 	raw := []byte(p.Raw)
 	if len(raw) == 0 || string(raw) == "null" {

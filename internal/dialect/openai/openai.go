@@ -1,7 +1,7 @@
-// Package openai is the shape that OpenAI's API speaks and most providers follow: which
-// requests cannot be sent to anybody, and how what a target asks for becomes edits of
-// the caller's bytes. Unknown fields are forwarded, defaults and ranges stay with the
-// provider.
+// Package openai implements the shape of OpenAI's API, which most providers follow. It refuses
+// requests that no provider can serve, and turns the settings of a target into edits of the
+// caller's bytes. Unknown fields are forwarded, and defaults and ranges are left to the
+// provider. Start reading at Dialect.
 package openai
 
 import (
@@ -9,8 +9,8 @@ import (
 	"sluice/internal/llm"
 )
 
-// Dialect returns the shape. Providers whose specs say "openai" or "openai+" speak it;
-// those with a plus bring rules.
+// Dialect returns the shape. Providers whose specs contain "openai" or "openai+" use it.
+// Those with a plus add rules.
 func Dialect() *dialect.Dialect {
 	return &dialect.Dialect{
 		Name: "openai", Check: Check, CheckForm: CheckForm, Shape: Shape, ShapeForm: ShapeForm,

@@ -7,8 +7,8 @@ import (
 	"sluice/internal/splice"
 )
 
-// needs lists what the body of an endpoint must hold besides the model; any one of a
-// group will do. Source: contract/dataplane.md 6.1; for responses, which may take their
+// needs lists the fields that the body of an endpoint must contain in addition to the model.
+// One field of a group is enough. Source: contract/dataplane.md 6.1; for responses, which may take their
 // input from a stored prompt or conversation, contract/providers.yaml openai_responses.
 var needs = map[llm.Endpoint][]string{
 	llm.ChatComplete:             {"messages"},
@@ -32,9 +32,9 @@ var optionalModel = map[llm.Endpoint]bool{
 	llm.CountResponseInputTokens: true,
 }
 
-// Check refuses a JSON request that lacks its model or what the model is to work on
-// with fault.InvalidParameter, and one whose model is no string; what the target
-// brings by itself may be missing. Other endpoints need nothing.
+// Check refuses a JSON request without its model or its input, or with a model that is not a
+// string, with fault.InvalidParameter. Fields that the target sets may be missing. Other
+// endpoints need nothing.
 func Check(ep llm.Endpoint, d *splice.Doc, s dialect.Shaping) error {
 	group, ok := needs[ep]
 	if !ok {
@@ -51,7 +51,7 @@ func Check(ep llm.Endpoint, d *splice.Doc, s dialect.Shaping) error {
 	return missing(group[0])
 }
 
-// checkModel looks at the model of a body; another that takes its place makes up for an empty one.
+// checkModel checks the model of a body. An empty model is valid if another replaces it.
 func checkModel(d *splice.Doc, optional bool, instead string) error {
 	raw, ok := d.Raw("model")
 	if !ok || string(raw) == "null" {

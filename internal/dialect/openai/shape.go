@@ -15,10 +15,10 @@ var developer = map[string]string{`"developer"`: `"system"`}
 
 const includeUsage = "stream_options.include_usage"
 
-// Shape turns what a target asks for into edits of a JSON request, in the order of
-// contract/dataplane.md 3.1: defaults, overrides, drops, the model, the provider's
-// rules. Where a stream of a chat or completion would not report its usage it is
-// asked for, unless the provider does not understand that or a drop forbids it.
+// Shape turns the settings of a target into edits of a JSON request, in the order of
+// contract/dataplane.md 3.1: defaults, overrides, drops, the model, the provider's rules. If
+// a stream of a chat or completion would not report its usage, Shape requests it, unless the
+// provider does not support that or a drop forbids it.
 func Shape(ep llm.Endpoint, d *splice.Doc, s dialect.Shaping) dialect.Shaped {
 	b := shaper{doc: d, s: s, rules: s.Rules}
 	if b.rules == nil {
@@ -34,7 +34,7 @@ func Shape(ep llm.Endpoint, d *splice.Doc, s dialect.Shaping) dialect.Shaped {
 	return dialect.Shaped{Edits: b.edits, Stream: stream, AddedUsageRequest: usageAdded, Unsupported: b.unsupported}
 }
 
-// noRules is a provider that follows the shape to the letter. It is never changed.
+// noRules is for a provider that follows the shape exactly. It is never changed.
 var noRules dialect.RequestRules
 
 type shaper struct {
@@ -47,7 +47,7 @@ type shaper struct {
 
 func (b *shaper) add(e splice.Edit) { b.edits = append(b.edits, e) }
 
-// conversations are the members that hold a conversation.
+// conversations are the members that contain a conversation.
 var conversations = map[llm.Endpoint]string{
 	llm.ChatComplete: "messages", llm.Messages: "messages", llm.MessagesCountTokens: "messages",
 	llm.CreateModelResponse: "input", llm.CountResponseInputTokens: "input",
@@ -100,7 +100,7 @@ func (b *shaper) config() {
 	}
 }
 
-// model sets the name that the provider knows, without the prefix it does not want.
+// model sets the provider's name of the model, without the prefix that it does not accept.
 func (b *shaper) model() {
 	name := b.s.Model
 	if name == "" && b.rules.ModelPrefix != "" {
@@ -151,8 +151,8 @@ func (b *shaper) reportUnsupported() {
 	}
 }
 
-// value is the raw value that the body will have for key once the target's own
-// parameters are in it, nil for none.
+// value returns the raw value that the body has for key after the target's parameters are
+// applied, or nil if it has none.
 func (b *shaper) value(key string) []byte {
 	for _, path := range b.s.Drop {
 		if path == key {
@@ -175,8 +175,7 @@ func (b *shaper) value(key string) []byte {
 	return nil
 }
 
-// askUsage adds the wish for a usage event when the caller has none, and says whether
-// it did.
+// askUsage requests a usage event if the caller does not, and reports whether it did.
 func (b *shaper) askUsage(ep llm.Endpoint) bool {
 	if ep != llm.ChatComplete && ep != llm.Complete {
 		return false
@@ -192,7 +191,7 @@ func (b *shaper) askUsage(ep llm.Endpoint) bool {
 			wishes, granted = wishes+1, string(val) == "true"
 		}
 	}
-	if granted && wishes == 1 { // of twins readers take one or the other
+	if granted && wishes == 1 { // readers may take either of two duplicates
 		return false
 	}
 	b.add(splice.SetPath(includeUsage, []byte("true")))

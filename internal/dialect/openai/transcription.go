@@ -10,7 +10,7 @@ import (
 	"sluice/internal/splice"
 )
 
-// rule is what the value of a form field must be. A nil accept takes anything.
+// rule is the check of a form field's value. A nil accept accepts any value.
 type rule struct {
 	accept  func(value string) bool
 	message string // what it must be, for the caller
@@ -36,7 +36,7 @@ var fields = map[string]rule{
 	"chunking_strategy":         {},
 }
 
-// untranslated are the fields of a transcription that a translation has not.
+// untranslated are the fields of a transcription that a translation does not have.
 var untranslated = []string{"language", "timestamp_granularities[]", "stream", "include[]", "chunking_strategy"}
 
 // CheckForm refuses a multipart request that breaks the specification's rules for
@@ -88,7 +88,7 @@ func checkPart(ep llm.Endpoint, f *splice.Form, k int) error {
 	return nil
 }
 
-// checkFile wants the audio itself. Clients that pass a path send it as a plain field.
+// checkFile requires the audio itself. Clients that pass a path send it as a plain field.
 func checkFile(p *splice.Part) error {
 	if !p.HasFileName {
 		return dialect.InvalidField("file", "must be the audio file, not its name")
@@ -102,8 +102,8 @@ func checkFile(p *splice.Part) error {
 	return nil
 }
 
-// audio goes by the ending of the file's name, as providers do; a name without one
-// leaves the decision to the content type or, when that is general, to the provider.
+// audio checks the extension of the file's name, as providers do. If the name has none, the
+// content type decides or, when that is general, the provider.
 func audio(p *splice.Part) bool {
 	name := p.FileName[strings.LastIndexAny(p.FileName, `/\`)+1:]
 	if dot := strings.LastIndexByte(name, '.'); dot >= 0 {

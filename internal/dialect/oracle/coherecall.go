@@ -7,9 +7,9 @@ import (
 	"sluice/internal/llm"
 )
 
-// The service has three forms of chat. Cohere's models are asked in one of their own, which
-// has no list of messages: what was said stands in chatHistory, what is asked in message,
-// and what tool calls came to in toolResults.
+// The service has three chat formats. Cohere's models use their own format, which does not
+// have a list of messages: earlier turns are in chatHistory, the prompt is in message, and
+// the results of tool calls are in toolResults.
 // Source: https://docs.oracle.com/en-us/iaas/tools/python/latest/api/generative_ai_inference/models/oci.generative_ai_inference.models.CohereChatRequest.html,
 // read 2026-11.
 const (
@@ -17,8 +17,8 @@ const (
 	cohere  = "COHERE"
 )
 
-// format is the form that a model is asked in. The name of a dedicated endpoint does not
-// tell, so the credential may.
+// format returns the request format of a model. The name of a dedicated endpoint does not
+// show it, so the credential may set it.
 func format(to *dialect.Target) string {
 	if value := to.Value("oracle_api_format"); value != "" {
 		return value
@@ -35,7 +35,7 @@ func format(to *dialect.Target) string {
 	return generic
 }
 
-// cohereParams are the parameters that both of Cohere's forms have.
+// cohereParams are the parameters that both of Cohere's formats have.
 var cohereParams = []dialect.Rename{
 	{Path: "temperature", To: "temperature"},
 	{Path: "top_p", To: "topP"},
@@ -47,8 +47,8 @@ var cohereParams = []dialect.Rename{
 	{Path: "is_raw_prompting", To: "isRawPrompting"},
 }
 
-// v1Params are those of the older form alone, v1Shouted those whose values are words in
-// capitals.
+// v1Params are the parameters that only the older format has. v1Shouted are those whose
+// values are in capitals.
 var v1Params = []dialect.Rename{
 	{Path: "is_echo", To: "isEcho"},
 	{Path: "is_force_single_step", To: "isForceSingleStep"},
@@ -59,10 +59,10 @@ var v1Shouted = []dialect.Rename{
 	{Path: "prompt_truncation", To: "promptTruncation"},
 }
 
-// cohereWriter writes a chat request in Cohere's form.
+// cohereWriter writes a chat request in Cohere's format.
 type cohereWriter struct {
 	*writer
-	calls map[string]*llm.ToolCall // by their ids, which the form does not have
+	calls map[string]*llm.ToolCall // by their ids, which the format does not have
 }
 
 func (w *cohereWriter) request() error {
@@ -77,7 +77,7 @@ func (w *cohereWriter) request() error {
 	return nil
 }
 
-// cohereParams writes what both forms say of the answer.
+// cohereParams writes the generation parameters that both formats have.
 func (w *writer) cohereParams() {
 	w.WriteParams(w.t, cohereParams)
 	w.upperCaseFields([]dialect.Rename{{Path: "safety_mode", To: "safetyMode"}})
@@ -92,7 +92,7 @@ func (w *writer) cohereParams() {
 	}
 }
 
-// cohereFormat says what form the answer shall have; both forms know no names of schemas.
+// cohereFormat writes the response format. Neither request format has names of schemas.
 func (w *writer) cohereFormat() {
 	f := w.c.Format
 	if f == nil {

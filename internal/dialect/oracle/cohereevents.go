@@ -5,8 +5,8 @@ import (
 	"sluice/internal/splice"
 )
 
-// cohereEvent reads an event in Cohere's form: a piece of text, the calls, or the end,
-// which repeats the whole text and maybe the calls.
+// cohereEvent reads an event in Cohere's format: a text delta, the calls, or the end, which
+// repeats the complete text and may repeat the calls.
 func (d *decoder) cohereEvent(data []byte, emit func(*llm.Event)) {
 	a := cohereResponse{}
 	a.read(data, func(name, val []byte) {
@@ -38,7 +38,7 @@ func (d *decoder) cohereEvent(data []byte, emit func(*llm.Event)) {
 	}
 }
 
-// cohereCall is a whole call in one event.
+// cohereCall emits a complete call from one event.
 func (d *decoder) cohereCall(raw []byte, emit func(*llm.Event)) {
 	call, ok := cohereCall(raw)
 	if !ok {

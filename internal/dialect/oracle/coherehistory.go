@@ -7,8 +7,8 @@ import (
 	"sluice/internal/llm"
 )
 
-// conversation writes what is told before the conversation, what was said, and the last
-// turn: what the user asks, or what tool calls came to.
+// conversation writes the preamble, the earlier turns and the last turn: the user's prompt,
+// or the results of tool calls.
 func (w *cohereWriter) conversation() error {
 	list, err := w.preamble(w.c.Messages)
 	if err != nil {
@@ -33,7 +33,7 @@ func (w *cohereWriter) conversation() error {
 	return w.writeLastTurn(list[last:])
 }
 
-// writeLastTurn writes the last turn. The message must be there, and is empty beside results.
+// writeLastTurn writes the last turn. The message is required, and is empty next to results.
 func (w *cohereWriter) writeLastTurn(list []llm.Message) (err error) {
 	text := ""
 	if len(list) > 0 && list[0].Role == llm.RoleUser {
@@ -57,7 +57,7 @@ func (w *cohereWriter) writeLastTurn(list []llm.Message) (err error) {
 	return nil
 }
 
-// preamble writes what the system says before anybody else, and returns the rest.
+// preamble writes the leading system messages and returns the rest.
 func (w *cohereWriter) preamble(list []llm.Message) ([]llm.Message, error) {
 	var texts []string
 	for len(list) > 0 && list[0].Role.Instructs() {
@@ -92,7 +92,7 @@ func (w *cohereWriter) turn(m *llm.Message) error {
 	return err
 }
 
-// text is what a user or the system says: the form has no media.
+// text returns the text of a user or system message. The format does not support media.
 func (w *cohereWriter) text(m *llm.Message) (string, error) {
 	w.unnamed(m)
 	var texts []string
@@ -108,14 +108,14 @@ func (w *cohereWriter) text(m *llm.Message) (string, error) {
 	return strings.Join(texts, "\n"), nil
 }
 
-// unnamed says that Cohere's forms have no names of speakers.
+// unnamed reports a speaker's name as dropped, because Cohere's formats do not support it.
 func (w *writer) unnamed(m *llm.Message) {
 	if m.Name != "" {
 		w.t.Drop(w.c.Path(m, -1) + ".name")
 	}
 }
 
-// writeAssistant writes what the model said before. Thoughts have no place.
+// writeAssistant writes an earlier message of the model. Reasoning is not supported.
 func (w *cohereWriter) writeAssistant(m *llm.Message) error {
 	w.unnamed(m)
 	s, err := dialect.ReadAssistantMessage(w.t, w.c, m)
@@ -126,7 +126,7 @@ func (w *cohereWriter) writeAssistant(m *llm.Message) error {
 		w.t.Drop(w.c.Path(m, p.Index))
 	}
 	if len(s.Texts)+len(s.Calls) == 0 && len(m.Parts) > 0 {
-		return nil // all of it is lost, and said to be
+		return nil // all of it is dropped and reported
 	}
 	w.Open('{')
 	w.Str("role", "CHATBOT")
@@ -145,7 +145,7 @@ func (w *cohereWriter) writeAssistant(m *llm.Message) error {
 	return nil
 }
 
-// call writes a tool call: its name and its arguments are all that tells it from others.
+// call writes a tool call. Only its name and arguments distinguish it from other calls.
 func (w *cohereWriter) call(m *llm.Message, c *llm.ToolCall) error {
 	w.Open('{')
 	w.Str("name", c.Name)
@@ -156,7 +156,7 @@ func (w *cohereWriter) call(m *llm.Message, c *llm.ToolCall) error {
 	return nil
 }
 
-// results writes what tool calls came to, each with its call.
+// results writes the results of tool calls, each with its call.
 func (w *cohereWriter) results(m *llm.Message) error {
 	for i := range m.Parts {
 		p := &m.Parts[i]
@@ -168,7 +168,7 @@ func (w *cohereWriter) results(m *llm.Message) error {
 			return dialect.RejectUnsupported(w.c, m, &images[0])
 		}
 		call := w.calls[p.Result.ID]
-		if call == nil { // chat's older messages of functions have a name alone
+		if call == nil { // chat's older function messages have only a name
 			call = &llm.ToolCall{Name: p.Result.Name}
 		}
 		w.Open('{')

@@ -11,7 +11,7 @@ import (
 )
 
 // readCohere reads {"apiFormat":"COHERE","text":"Hi","finishReason":"COMPLETE",…} into r.
-// What repeats the conversation is left out.
+// Members that repeat the conversation are omitted.
 // Source: https://docs.oracle.com/en-us/iaas/tools/python/latest/api/generative_ai_inference/models/oci.generative_ai_inference.models.CohereChatResponse.html,
 // read 2026-11.
 func readCohere(body []byte, r *llm.Response) error {
@@ -38,11 +38,11 @@ func readCohere(body []byte, r *llm.Response) error {
 	return nil
 }
 
-// cohereResponse is an answer in Cohere's form, or an event of a stream, taken apart.
+// cohereResponse is a parsed response in Cohere's format, or a parsed event of a stream.
 type cohereResponse struct {
 	text, calls, usage []byte
 	finish, failure    string
-	hasFinish          bool // it says why it ended
+	hasFinish          bool // it contains a finish reason
 }
 
 func (a *cohereResponse) read(body []byte, other func(name, val []byte)) {
@@ -69,7 +69,7 @@ func (a *cohereResponse) read(body []byte, other func(name, val []byte)) {
 	}
 }
 
-// fault is the failure of a model in the middle of its answer.
+// fault returns the error of a model that failed during its response.
 func (a *cohereResponse) fault() (llm.Event, bool) {
 	if a.failure == "" && !strings.EqualFold(a.finish, "ERROR") {
 		return llm.Event{}, false
@@ -77,7 +77,7 @@ func (a *cohereResponse) fault() (llm.Event, bool) {
 	return modelFault(a.failure), true
 }
 
-// modelFault is the failure of a model, with the reason that the provider gives.
+// modelFault returns the error of a failed model, with the provider's reason.
 func modelFault(reason string) llm.Event {
 	return llm.Event{Kind: llm.EventFault, Text: cmp.Or(reason, "the model returned no reason"), Name: "server_error", Status: 500}
 }
@@ -97,7 +97,8 @@ func readV2(body []byte, r *llm.Response) error {
 	return nil
 }
 
-// cohereCall reads {"name":"f","parameters":{…}}, which has no id; false for one without a name.
+// cohereCall reads {"name":"f","parameters":{…}}, which has no id. It returns false for a call
+// without a name.
 func cohereCall(raw []byte) (*llm.ToolCall, bool) {
 	name := splice.Text(raw, "name")
 	args, _ := splice.Find(raw, "parameters")

@@ -6,8 +6,8 @@ import (
 	"sluice/internal/splice"
 )
 
-// tools writes the functions. The form cannot choose among them: that none shall be called
-// is said by leaving them out, all else is lost.
+// tools writes the functions. The format has no tool choice. To prevent calls, tools omits
+// the functions. Any other choice is dropped.
 func (w *cohereWriter) tools() {
 	if c := &w.c.Choice; c.Mode != "" && c.Mode != "auto" && c.Mode != "none" {
 		w.t.Drop(c.From)
@@ -36,7 +36,7 @@ func (w *cohereWriter) tools() {
 func (w *cohereWriter) tool(t *llm.Tool, path string) {
 	w.Open('{')
 	w.Str("name", t.Name)
-	w.Str("description", t.Description) // must be there
+	w.Str("description", t.Description) // required
 	w.definitions(t.Schema, path)
 	w.Close('}')
 	if t.Strict != nil && *t.Strict {
@@ -48,8 +48,8 @@ func (w *cohereWriter) tool(t *llm.Tool, path string) {
 }
 
 // definitions writes the parameters of a tool: name, type and description of each, and
-// whether it must be there. What else a schema says of one follows its description, so
-// that the model reads it; what it says of all of them is lost.
+// whether it is required. Other schema members of a parameter follow its description, so
+// that the model reads them. Schema members about all parameters are dropped.
 func (w *cohereWriter) definitions(schema []byte, path string) {
 	if len(schema) == 0 {
 		return
@@ -82,7 +82,7 @@ func (w *cohereWriter) definitions(schema []byte, path string) {
 	w.Close('}')
 }
 
-// schemaAt is where the schema of a tool stands in the caller's body.
+// schemaAt returns the path of a tool's schema in the caller's body.
 func (w *cohereWriter) schemaAt(path string) string {
 	if w.c.Surface == llm.Messages {
 		return path + ".input_schema"
@@ -90,7 +90,7 @@ func (w *cohereWriter) schemaAt(path string) string {
 	return dialect.NestedPath(w.c, path, "function") + ".parameters"
 }
 
-// types are Cohere's words for the types of JSON schemas, those of Python.
+// types maps the types of JSON schemas to Cohere's names, which are Python's.
 // Source: https://docs.cohere.com/v1/docs/parameter-types-in-tool-use, read 2026-11.
 var types = map[string]string{"string": "str", "integer": "int", "number": "float", "boolean": "bool", "array": "list", "object": "dict"}
 
@@ -102,7 +102,7 @@ func kindOf(schema []byte) string {
 	return "Any"
 }
 
-// describe is the description of a parameter, with the schema behind it where that says
+// describe returns the description of a parameter, followed by its schema if that contains
 // more than a type.
 func describe(schema []byte) string {
 	text, more := splice.Text(schema, "description"), false

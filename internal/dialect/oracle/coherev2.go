@@ -9,23 +9,23 @@ import (
 	"sluice/internal/splice"
 )
 
-// Cohere's newer models, which see and which reason, have a list of messages, in the
-// manner of Cohere's own second version.
+// cohereV2 is the API format of Cohere's newer models, for vision and reasoning. Like version 2 of
+// Cohere's own API, it has a list of messages.
 // Source: https://docs.oracle.com/en-us/iaas/tools/python/latest/api/generative_ai_inference/models/oci.generative_ai_inference.models.CohereChatRequestV2.html
 // and, for the names on the wire, the attribute maps of oracle/oci-python-sdk,
 // src/oci/generative_ai_inference/models/cohere_*_v2.py, read 2026-11.
 const cohereV2 = "COHEREV2"
 
-// v2Models are the beginnings of models that are asked so: those that see and those that
-// reason, which only this form can say. Oracle lists no form of each model (ours);
-// oracle_api_format tells otherwise.
+// v2Models are the name prefixes of models that use this format: vision and reasoning models,
+// whose features only this format supports. Oracle does not list the format of each model (ours);
+// oracle_api_format overrides the choice.
 // Source: https://docs.oracle.com/iaas/Content/generative-ai/cohere-models.htm, read 2026-11.
 var v2Models = [...]string{"cohere.command-a-vision", "cohere.command-a-reasoning"}
 
-// v2Params are the parameters that the form has beside those of all of Cohere's.
+// v2Params are the parameters of this format in addition to those of all Cohere formats.
 var v2Params = []dialect.Rename{{Path: "priority", To: "priority"}}
 
-// v2Writer writes a chat request in the form of Cohere's newer models.
+// v2Writer writes a chat request in the format of Cohere's newer models.
 type v2Writer struct {
 	*writer
 	aside *dialect.DeferredContent
@@ -70,7 +70,7 @@ func (w v2Writer) message(m *llm.Message) error {
 	}
 }
 
-// turn writes what a user or the system says.
+// turn writes a user or system message.
 func (w v2Writer) turn(m *llm.Message, role string, parts []llm.Part) error {
 	w.begin(role)
 	for i := range parts {
@@ -93,18 +93,18 @@ func (w v2Writer) turn(m *llm.Message, role string, parts []llm.Part) error {
 	return nil
 }
 
-// begin begins a message with its contents.
+// begin opens a message and its content list.
 func (w v2Writer) begin(role string) {
 	w.Open('{')
 	w.Str("role", role)
 	w.Key("content").Open('[')
 }
 
-// writeAssistant writes what the model said before. What it says beside its calls is its plan.
-// Cohere signs no thoughts.
+// writeAssistant writes an earlier message of the model. Text next to tool calls becomes the tool
+// plan. Cohere does not sign reasoning.
 func (w v2Writer) writeAssistant(m *llm.Message) error {
 	s, err := dialect.ReadAssistantMessage(w.t, w.c, m)
-	if err != nil || s.Nothing() && len(m.Parts) > 0 { // all of it is lost, and said to be
+	if err != nil || s.Nothing() && len(m.Parts) > 0 { // all parts are dropped and reported
 		return err
 	}
 	w.begin("ASSISTANT")
@@ -146,8 +146,8 @@ func (w v2Writer) calls(list []*llm.ToolCall) {
 	w.Close(']')
 }
 
-// results writes what tool calls came to, a message each. Images, which a result cannot
-// hold, follow in a message of the user.
+// results writes each tool result as a message. Images, which a result cannot contain, follow in
+// a user message.
 func (w v2Writer) results(m *llm.Message) error {
 	for i := range m.Parts {
 		text, images, err := dialect.ReadResult(w.t, w.c, m, &m.Parts[i])
@@ -164,8 +164,7 @@ func (w v2Writer) results(m *llm.Message) error {
 	return nil
 }
 
-// tools writes the functions. That answers keep to their schemas is said of all of them
-// or of none.
+// tools writes the functions. Strict schemas are enabled for all functions or for none.
 func (w v2Writer) tools() {
 	strict := w.strict()
 	w.Functions(w.t, w.c, func(t *llm.Tool, path string) {
@@ -189,7 +188,7 @@ func (w v2Writer) tools() {
 	}
 }
 
-// strict reports whether all functions want their schemas kept to.
+// strict reports whether there are functions and all of them request strict schemas.
 func (w v2Writer) strict() bool {
 	some := false
 	for i := range w.c.Tools {
@@ -205,11 +204,11 @@ func (w v2Writer) strict() bool {
 	return some
 }
 
-// choice says whether tools shall be called.
+// choice writes the tool choice.
 func (w v2Writer) choice() { w.Opt("toolsChoice", dialect.ChoiceOfTools(w.t, w.c)) }
 
-// thinking says whether to think, and how long: {"type":"enabled","budget_tokens":2048}.
-// The form knows ENABLED and DISABLED; any other wish, such as "adaptive", is lost.
+// thinking translates the reasoning mode and its budget: {"type":"enabled","budget_tokens":2048}.
+// The format supports ENABLED and DISABLED; any other mode, such as "adaptive", is dropped.
 func (w v2Writer) thinking() {
 	raw, _ := w.t.Peek(llm.Thinking)
 	mode := splice.Text(raw, "type")
@@ -228,7 +227,7 @@ func (w v2Writer) thinking() {
 	w.Close('}')
 }
 
-// citations says how the model shall cite: {"mode":"fast"}.
+// citations translates the citation options: {"mode":"fast"}.
 func (w v2Writer) citations() {
 	if raw, ok := w.t.Consume("citation_options"); ok {
 		w.Key("citationOptions").Open('{')

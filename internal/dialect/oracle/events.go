@@ -12,14 +12,14 @@ import (
 	"sluice/internal/splice"
 )
 
-// NewDecoder makes the decoder of a stream: choices in pieces,
-// {"index":0,"message":{"content":[{"type":"TEXT","text":"Hi"}]}}, the last one of each
-// with a finishReason. Nothing else marks the end.
+// NewDecoder returns the decoder of a stream. Each event is a delta of a choice,
+// {"index":0,"message":{"content":[{"type":"TEXT","text":"Hi"}]}}. The last delta of a choice has a
+// finishReason. Nothing else marks the end.
 func (chat) NewDecoder(incoming *dialect.Incoming) dialect.EventDecoder {
 	return &decoder{id: incoming.Header.Get("opc-request-id")}
 }
 
-// decoder reads one stream.
+// decoder decodes one stream.
 type decoder struct {
 	events     dialect.EventReader
 	id         string
@@ -33,32 +33,33 @@ type decoder struct {
 	ev         llm.Event
 }
 
-// choice keeps the blocks of one answer apart.
+// choice is the decoding state of one choice.
 type choice struct {
-	blocks int              // begun so far
-	open   int              // the one that is open, from 1; 0 for none
-	part   llm.PartKind     // of it
-	calls  []*call          // that are open, in their order
-	byID   map[string]*call // those that have an id
-	last   *call            // that pieces without an id belong to
-	called bool             // a call has begun
-	finish string           // the latest finishReason: some models send it in every piece, so that it is reported at the end
+	blocks int              // number of blocks begun so far
+	open   int              // the open text block, counted from 1; 0 if none is open
+	part   llm.PartKind     // kind of the open block
+	calls  []*call          // open tool calls, in order
+	byID   map[string]*call // open tool calls that have an id
+	last   *call            // the call that fragments without an id belong to
+	called bool             // a tool call has begun
+	finish string           // the latest finishReason; some models send it in every delta, so it is reported at the end
 }
 
-// call is a tool call. It begins when its name is known; one whose name never comes is none.
+// call is a tool call. It begins when its name is known. A call whose name never arrives is
+// dropped.
 type call struct {
 	begun bool
 	block int
 	id    string
-	early []string // pieces of arguments that came before the name
+	early []string // fragments of arguments that arrived before the name
 }
 
-// Feed reads what came.
+// Feed decodes the next bytes of the stream.
 func (d *decoder) Feed(p []byte, emit func(*llm.Event)) error {
 	return d.events.Feed(p, func(_, data []byte) error { return d.event(data, emit) })
 }
 
-// Close ends the stream, when a finish reason has come.
+// Close ends the stream. It emits the last events only if a finish reason arrived.
 func (d *decoder) Close(emit func(*llm.Event)) error {
 	if err := d.events.Close(func(_, data []byte) error { return d.event(data, emit) }); err != nil {
 		return err
@@ -116,7 +117,7 @@ func (d *decoder) event(data []byte, emit func(*llm.Event)) error {
 	return d.early.Bounded()
 }
 
-// choiceEvent reads a piece of a choice.
+// choiceEvent decodes a delta of a choice.
 func (d *decoder) choiceEvent(data []byte, emit func(*llm.Event)) error {
 	index, finish, failed := 0, "", ""
 	var msg, logprobs []byte
@@ -135,9 +136,9 @@ func (d *decoder) choiceEvent(data []byte, emit func(*llm.Event)) error {
 			d.spent(val, emit)
 		case `"apiFormat"`:
 			v2 = string(val) == `"`+cohereV2+`"`
-		case `"errorMessage"`: // in Cohere's newer form
+		case `"errorMessage"`: // in Cohere's newer format
 			failed, _ = splice.Unquote(val)
-		case `"pad"`, `"modelId"`, `"id"`: // filler against guessing texts by the size of packets
+		case `"pad"`, `"modelId"`, `"id"`: // pad is filler, so that packet sizes do not reveal texts
 		default:
 			if !splice.IsNull(val) {
 				s, _ := splice.Unquote(name)
@@ -145,7 +146,7 @@ func (d *decoder) choiceEvent(data []byte, emit func(*llm.Event)) error {
 			}
 		}
 	}
-	const maxChoices = 128 // no model gives more answers
+	const maxChoices = 128 // no model returns more choices
 	if index < 0 || index >= maxChoices {
 		return fault.Newf(fault.UpstreamInvalid, "the provider sent a chunk for choice %d", index)
 	}
@@ -157,7 +158,7 @@ func (d *decoder) choiceEvent(data []byte, emit func(*llm.Event)) error {
 		d.send(emit, modelFault(failed))
 		return nil
 	}
-	if !v2 || finish == "" || d.choices[index].blocks == 0 { // the last piece of Cohere's newer form repeats the others
+	if !v2 || finish == "" || d.choices[index].blocks == 0 { // the last delta of Cohere's newer format repeats the others
 		d.message(index, msg, emit)
 	}
 	if list := logprobEntries(logprobs); list != nil {
@@ -197,7 +198,7 @@ func (d *decoder) message(index int, raw []byte, emit func(*llm.Event)) {
 	}
 }
 
-// text is a piece of a text, raw JSON.
+// text emits a text delta. raw is a JSON string; other values are skipped.
 func (d *decoder) text(index int, part llm.PartKind, raw []byte, emit func(*llm.Event)) {
 	if len(raw) <= 2 || raw[0] != '"' {
 		return
@@ -212,7 +213,8 @@ func (d *decoder) text(index int, part llm.PartKind, raw []byte, emit func(*llm.
 	d.send(emit, llm.Event{Kind: llm.EventText, Choice: index, Block: c.open - 1, Part: part, Text: dialect.DecodeFragment(raw)})
 }
 
-// call is a piece of a tool call. Only its first piece has the id, and mostly the name.
+// call decodes a fragment of a tool call. Only the first fragment has the id and, usually, the
+// name.
 func (d *decoder) call(index int, raw []byte, emit func(*llm.Event)) {
 	c := &d.choices[index]
 	fn := function(raw)
@@ -231,7 +233,7 @@ func (d *decoder) call(index int, raw []byte, emit func(*llm.Event)) {
 	d.arguments(index, one, dialect.DecodeFragment(args), emit)
 }
 
-// findOrAddCall is the call that a piece belongs to, a new one where it begins one.
+// findOrAddCall returns the call that a fragment belongs to, or adds a new call.
 func (c *choice) findOrAddCall(id, name string) *call {
 	if one := c.byID[id]; one != nil {
 		return one
@@ -250,7 +252,7 @@ func (c *choice) findOrAddCall(id, name string) *call {
 	return one
 }
 
-// begin begins the block of a call.
+// begin begins the block of a call and emits the arguments that arrived before its name.
 func (d *decoder) begin(index int, one *call, name string, emit func(*llm.Event)) {
 	d.shutText(index, emit)
 	c := &d.choices[index]
@@ -276,7 +278,7 @@ func (d *decoder) shutText(index int, emit func(*llm.Event)) {
 	}
 }
 
-// shut ends all blocks of a choice.
+// shut ends all open blocks of a choice.
 func (d *decoder) shut(index int, emit func(*llm.Event)) {
 	d.shutText(index, emit)
 	c := &d.choices[index]

@@ -8,7 +8,7 @@ import (
 	"sluice/internal/splice"
 )
 
-// statuses are those that the service's error codes come with.
+// statuses maps the service's error codes to their HTTP statuses.
 // Source: https://docs.oracle.com/iaas/Content/API/References/apierrors.htm, read 2026-11.
 var statuses = map[string]int{
 	"CannotParseRequest": 400, "InvalidParameter": 400, "LimitExceeded": 400, "MissingParameter": 400, "QuotaExceeded": 400,

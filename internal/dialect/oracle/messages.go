@@ -36,8 +36,8 @@ func (w *writer) messages() error {
 	return nil
 }
 
-// silent reports whether nothing is left of a message without its thoughts, which the
-// service does not take back.
+// silent reports whether a message is empty without its reasoning, which the service does
+// not accept.
 func (w *writer) silent(m *llm.Message) bool {
 	for i := range m.Parts {
 		if k := m.Parts[i].Kind; k != llm.ReasoningPart && k != llm.SealedPart {
@@ -50,7 +50,7 @@ func (w *writer) silent(m *llm.Message) bool {
 	return len(m.Parts) > 0
 }
 
-// writeContent writes what a message holds: contents in a list, refusal and calls beside it.
+// writeContent writes the parts of a message: contents in a list, refusal and calls next to it.
 func (w *writer) writeContent(m *llm.Message) error {
 	refusal := ""
 	var calls []*llm.Part
@@ -83,7 +83,7 @@ func (w *writer) writeContent(m *llm.Message) error {
 	return nil
 }
 
-// marks names what the service has no place for in any part.
+// marks reports the marks of a part, which the service does not support.
 func (w *writer) marks(m *llm.Message, p *llm.Part) {
 	dialect.DropCacheControl(w.t, w.c, m, p)
 	if p.Signature != "" && p.Kind == llm.CallPart {
@@ -107,7 +107,7 @@ func (w *writer) calls(m *llm.Message, calls []*llm.Part) {
 	w.Close(']')
 }
 
-// results writes what tool calls came to, a message each.
+// results writes each result of a tool call as a message.
 func (w *writer) results(m *llm.Message) error {
 	for i := range m.Parts {
 		r := m.Parts[i].Result
@@ -117,7 +117,7 @@ func (w *writer) results(m *llm.Message) error {
 		w.Str("toolCallId", r.ID)
 		w.Key("content").Open('[')
 		parts := r.Parts
-		if r.Error { // the service has no mark for it; models understand the word
+		if r.Error { // the service has no field for it; models understand the prefix
 			parts = failed(parts)
 		}
 		for k := range parts {
@@ -133,7 +133,7 @@ func (w *writer) results(m *llm.Message) error {
 	return nil
 }
 
-// failed says "Error: " before the first text of a result.
+// failed puts "Error: " before the first text of a result.
 // Source: contract/provider-transforms.md 9.1.
 func failed(parts []llm.Part) []llm.Part {
 	if len(parts) == 0 || parts[0].Kind != llm.TextPart {
@@ -176,7 +176,7 @@ func (w *writer) text(s string) {
 	w.Close('}')
 }
 
-// media writes a medium by its URL, a data URL when it is in the call.
+// media writes a medium by its URL, or by a data URL when it is inline.
 func (w *writer) media(m *llm.Media, kind, name, path string) error {
 	url := m.URL
 	if m.Data != "" {

@@ -1,8 +1,8 @@
-// Package oracle is the shape of Oracle's Generative AI inference service: its generic
-// chat, in which the models of Meta, xAI, Google and OpenAI that Oracle hosts are asked, and
-// the form that Cohere's have.
+// Package oracle translates chat for Oracle's Generative AI inference service. It covers the
+// generic format, for the models of Meta, xAI, Google and OpenAI that Oracle hosts, and the
+// formats of Cohere's models. Start reading at Dialect.
 //
-// Conversations come from the hub alone; callers who speak Oracle's own shape use the
+// Conversations come only from the hub. Callers that use Oracle's own shape use the
 // pass-through.
 // Source: https://docs.oracle.com/iaas/api/#/en/generative-ai-inference/20231130/ChatResult/Chat,
 // read 2026-11; contract/provider-transforms.md 7.13.

@@ -13,9 +13,9 @@ import (
 	"sluice/internal/splice"
 )
 
-// DecodeResponse reads {"modelId":…,"chatResponse":{"apiFormat":"GENERIC","choices":[…]}}, or
-// the form of Cohere's models in the place of the choices.
-// The id of the answer is that of the request, which stands in a header.
+// DecodeResponse reads {"modelId":…,"chatResponse":{"apiFormat":"GENERIC","choices":[…]}}.
+// Cohere's formats replace the choices. The response id is that of the request, which is in the
+// header opc-request-id.
 func (chat) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
 	r := &llm.Response{ID: incoming.Header.Get("opc-request-id"), Model: splice.Text(incoming.Body, "modelId")}
 	body, _ := splice.Find(incoming.Body, "chatResponse")
@@ -52,7 +52,7 @@ func (chat) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
 	return r, nil
 }
 
-// seconds reads "2026-11-20T12:00:00.123Z"; 0 when it is no time.
+// seconds parses "2026-11-20T12:00:00.123Z" into Unix seconds. It returns 0 if raw is not a time.
 func seconds(raw []byte) int64 {
 	s, _ := splice.Unquote(raw)
 	created, err := time.Parse(time.RFC3339, s)
@@ -84,9 +84,9 @@ func readChoice(raw []byte, i int, u *llm.Usage) llm.Choice {
 			c.Raw, _ = splice.Unquote(val)
 		case `"logprobs"`:
 			c.Logprobs = readLogprobs(val)
-		case `"usage"`: // of the one choice, on some models
+		case `"usage"`: // some models report the usage in the choice
 			readUsage(val, u)
-		case `"apiFormat"`, `"id"`, `"errorMessage"`, `"prompt"`: // an answer of Cohere's newer form is one choice
+		case `"apiFormat"`, `"id"`, `"errorMessage"`, `"prompt"`: // a response in Cohere's newer format is one choice
 		default:
 			c.Extra = extra(c.Extra, name, val)
 		}
@@ -95,16 +95,16 @@ func readChoice(raw []byte, i int, u *llm.Usage) llm.Choice {
 	return c
 }
 
-// finishes are the reasons in small letters: the service writes them as the models'
-// makers do.
+// finishes maps the finish reasons in lower case. The service uses the spelling of each model's
+// maker.
 var finishes = map[string]llm.Finish{
 	"": llm.FinishNone, "length": llm.FinishLength, "max_tokens": llm.FinishLength,
 	"tool_calls": llm.FinishToolCalls, "tool_call": llm.FinishToolCalls, "function_call": llm.FinishToolCalls,
 	"content_filter": llm.FinishFilter, "content_filtered": llm.FinishFilter, "error_limit": llm.FinishLength, "safety": llm.FinishFilter, "error_toxic": llm.FinishFilter,
 }
 
-// finished is finishOf for answers of which it is known whether they call tools: that some
-// models end them like others says nothing.
+// finished returns the finish reason of a response that is known to call tools or not. The tool
+// calls decide, because some models report the same reason with and without them.
 func finished(reason string, called bool) llm.Finish {
 	switch f := finishOf(reason); {
 	case f == llm.FinishStop && called:
@@ -123,7 +123,7 @@ func finishOf(reason string) llm.Finish {
 	return llm.FinishStop
 }
 
-// message is a message of an answer, taken apart.
+// message contains the raw fields of a response message.
 type message struct{ reasoning, plan, content, refusal, calls []byte }
 
 func (m *message) read(raw []byte, other func(name, val []byte)) {
@@ -134,7 +134,7 @@ func (m *message) read(raw []byte, other func(name, val []byte)) {
 		switch string(name) {
 		case `"reasoningContent"`:
 			m.reasoning = val
-		case `"toolPlan"`: // what a model of Cohere's says beside its calls
+		case `"toolPlan"`: // text of a Cohere model next to its tool calls
 			m.plan = val
 		case `"content"`:
 			m.content = val
@@ -171,7 +171,7 @@ func readMessage(raw []byte, c *llm.Choice) []llm.Part {
 	for val := range splice.Elements(m.calls) {
 		fn := function(val)
 		call := &llm.ToolCall{ID: cmp.Or(splice.Text(val, "id"), ident.NewObjectID("call_")), Name: splice.Text(fn, "name"), Arguments: splice.Text(fn, "arguments")}
-		if call.Name == "" { // nobody could run it
+		if call.Name == "" { // a call without a name cannot run
 			continue
 		}
 		parts = append(parts, llm.Part{Kind: llm.CallPart, Call: call})
@@ -179,7 +179,7 @@ func readMessage(raw []byte, c *llm.Choice) []llm.Part {
 	return parts
 }
 
-// contentOf is the text of a content, raw, and whether it was said or thought.
+// contentOf returns the raw text of a content element and whether it is text or reasoning.
 func contentOf(raw []byte) (llm.PartKind, []byte) {
 	if reasoning, ok := splice.Find(raw, "thinking"); ok {
 		return llm.ReasoningPart, reasoning
@@ -188,8 +188,8 @@ func contentOf(raw []byte) (llm.PartKind, []byte) {
 	return llm.TextPart, text
 }
 
-// function is where a call tells its name and arguments: the call itself, in Cohere's
-// newer form an object inside.
+// function returns the object with the name and arguments of a call: the call itself, or an inner
+// object in Cohere's newer format.
 func function(call []byte) []byte {
 	if fn, ok := splice.Find(call, "function"); ok {
 		return fn
@@ -229,7 +229,7 @@ func count(raw []byte, to *int64) {
 	}
 }
 
-// readLogprobs turns three lists that run side by side into chat's form.
+// readLogprobs converts three parallel lists to chat's format. It returns nil if they are empty.
 func readLogprobs(raw []byte) []byte {
 	list := logprobEntries(raw)
 	if list == nil {
@@ -242,8 +242,8 @@ func readLogprobs(raw []byte) []byte {
 	return w.B
 }
 
-// logprobEntries is the list of entries in chat's form, nil when there are none:
-// tokens ["a"], tokenLogprobs [-0.1], topLogprobs [{"a":-0.1,"b":-2}].
+// logprobEntries returns the list of entries in chat's format, nil if there are none. It reads
+// tokens ["a"], tokenLogprobs [-0.1] and topLogprobs [{"a":-0.1,"b":-2}].
 func logprobEntries(raw []byte) []byte {
 	tokens, _ := splice.Find(raw, "tokens")
 	chosen, _ := splice.Find(raw, "tokenLogprobs")

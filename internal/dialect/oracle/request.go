@@ -10,7 +10,7 @@ import (
 	"sluice/internal/llm"
 )
 
-// renamed are the parameters that only have another name here.
+// renamed are the parameters that differ only in their names.
 var renamed = []dialect.Rename{
 	{Path: "temperature", To: "temperature"},
 	{Path: "top_p", To: "topP"},
@@ -24,13 +24,13 @@ var renamed = []dialect.Rename{
 	{Path: "is_echo", To: "isEcho"},
 }
 
-// upperCaseFields are those whose values are words in capitals here.
+// upperCaseFields are the parameters whose values are in capitals here.
 var upperCaseFields = []dialect.Rename{
 	{Path: llm.ReasoningEffort, To: "reasoningEffort"},
 	{Path: llm.Verbosity, To: "verbosity"},
 }
 
-// EncodeCall makes the body of a chat: the compartment that pays, the model or the
+// EncodeCall builds the body of a chat: the compartment that pays, the model or the
 // dedicated endpoint, and the conversation.
 func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dialect.Outgoing, error) {
 	w := writer{c: c, t: llm.NewTally(c)}
@@ -55,7 +55,7 @@ func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dia
 	if c.Stream {
 		w.Bool("isStream", true)
 		w.Key("streamOptions").Open('{')
-		w.Bool("isIncludeUsage", true) // nothing is told of it otherwise
+		w.Bool("isIncludeUsage", true) // usage is not reported otherwise
 		w.Close('}')
 	}
 	w.Close('}')
@@ -63,7 +63,7 @@ func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dia
 	return &dialect.Outgoing{Body: w.B, Dropped: w.t.Dropped()}, nil
 }
 
-// request writes a chat request in the form of most models.
+// request writes a chat request in the generic format.
 func (w *writer) request(to *dialect.Target) error {
 	if err := w.messages(); err != nil {
 		return err
@@ -82,7 +82,7 @@ type writer struct {
 	t *llm.FieldTracker
 }
 
-// serving names a shared model, or the endpoint of a cluster of the customer's own.
+// serving writes the name of a shared model, or the endpoint of the customer's own cluster.
 func (w *writer) serving(to *dialect.Target) {
 	mode, name := "ON_DEMAND", "modelId"
 	if to.Value("oracle_serving_mode") == "DEDICATED" {
@@ -105,7 +105,7 @@ func (w *writer) params(to *dialect.Target) {
 	}
 	w.logprobs()
 	if w.c.Surface == llm.Messages {
-		return // both mean something else there
+		return // both have a different meaning there
 	}
 	if raw, ok := w.t.Consume("metadata"); ok {
 		w.Raw("metadata", raw)
@@ -115,7 +115,7 @@ func (w *writer) params(to *dialect.Target) {
 	}
 }
 
-// upperCaseFields writes parameters whose values are words in capitals.
+// upperCaseFields writes parameters whose values are in capitals.
 func (w *writer) upperCaseFields(list []dialect.Rename) {
 	for _, n := range list {
 		if raw, ok := w.t.Consume(n.Path); ok {
@@ -124,8 +124,8 @@ func (w *writer) upperCaseFields(list []dialect.Rename) {
 	}
 }
 
-// limit is the word for the length of an answer. OpenAI's models refuse the one that
-// all others know.
+// limit returns the name of the parameter for the maximum response length. OpenAI's models
+// refuse the name that all others support.
 func limit(model string) string {
 	if strings.HasPrefix(model, "openai.") {
 		return "maxCompletionTokens"
@@ -133,7 +133,7 @@ func limit(model string) string {
 	return "maxTokens"
 }
 
-// upperCase is a word in capitals; anything else is left for the provider to refuse.
+// upperCase returns a value in capitals. The provider refuses anything that is not valid.
 func upperCase(raw []byte) []byte {
 	if raw[0] != '"' || bytes.IndexByte(raw, '\\') >= 0 {
 		return raw
@@ -141,8 +141,8 @@ func upperCase(raw []byte) []byte {
 	return bytes.ToUpper(raw)
 }
 
-// logprobs asks for the likelihood of tokens: here a number says how many of them, and
-// that they are wanted.
+// logprobs requests the log probabilities of tokens. Here one number both requests them and
+// sets how many.
 func (w *writer) logprobs() {
 	logprobs, _ := w.t.Consume("logprobs")
 	top, many := w.t.Consume("top_logprobs")

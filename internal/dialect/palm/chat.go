@@ -9,16 +9,16 @@ import (
 	"sluice/internal/splice"
 )
 
-// chat is :generateMessage.
+// chat translates :generateMessage.
 // Source: contract/provider-transforms.md 1.4 and 7.7.
 type chat struct{}
 
 var _ dialect.Upstream = chat{}
 
-// authors are PaLM's words for roles.
+// authors maps roles to PaLM's names.
 var authors = map[llm.Role]string{llm.RoleSystem: "system", llm.RoleDeveloper: "system", llm.RoleUser: "user", llm.RoleAssistant: "assistant"}
 
-// EncodeCall makes a request to :generateMessage. Context and examples are PaLM's own.
+// EncodeCall builds a request to :generateMessage. Context and examples are PaLM's own.
 func (chat) EncodeCall(_ context.Context, c *llm.Call, _ *dialect.Target) (*dialect.Outgoing, error) {
 	t := llm.NewTally(c)
 	var w dialect.JSON
@@ -46,8 +46,8 @@ func (chat) EncodeCall(_ context.Context, c *llm.Call, _ *dialect.Target) (*dial
 	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
 
-// DecodeResponse reads {"candidates":[{"author":"1","content":…}]}. PaLM does not say why
-// an answer ended, but that it was held back.
+// DecodeResponse reads {"candidates":[{"author":"1","content":…}]}. PaLM does not report why
+// a response ended, only that it was blocked.
 func (chat) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
 	r := &llm.Response{}
 	list, _ := splice.Find(incoming.Body, "candidates")
@@ -66,7 +66,7 @@ func (chat) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
 	return r, nil
 }
 
-// NewDecoder makes a decoder of what is no stream.
+// NewDecoder returns a decoder for a response that is not a stream.
 func (c chat) NewDecoder(incoming *dialect.Incoming) dialect.EventDecoder {
 	return dialect.BufferedDecoder(incoming, c)
 }

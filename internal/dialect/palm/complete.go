@@ -9,13 +9,13 @@ import (
 	"sluice/internal/splice"
 )
 
-// complete is :generateText.
+// complete translates :generateText.
 // Source: contract/provider-transforms.md 7.7.
 type complete struct{}
 
 var _ dialect.OpenAIEndpoint = complete{}
 
-// EncodeRequest makes a request to :generateText.
+// EncodeRequest builds a request to :generateText.
 func (complete) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
 	t := dialect.Fields(r.Body)
 	prompt, err := dialect.Prompt(t)

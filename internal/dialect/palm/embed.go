@@ -8,13 +8,13 @@ import (
 	"sluice/internal/splice"
 )
 
-// embed is :embedText, which takes a text at a time.
+// embed translates :embedText, which takes one text at a time.
 // Source: contract/provider-transforms.md 7.7.
 type embed struct{}
 
 var _ dialect.OpenAIEndpoint = embed{}
 
-// EncodeRequest makes {"text":"a"}, a request for each text.
+// EncodeRequest writes {"text":"a"}, one request for each text.
 func (embed) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
 	t := dialect.Fields(r.Body)
 	texts, err := dialect.EmbedTexts(t)

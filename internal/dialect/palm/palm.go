@@ -1,5 +1,6 @@
-// Package palm is the shape that Google's PaLM API spoke: texts alone, no streams. The
-// provider has retired it; hosts that still speak it are reached by a custom host.
+// Package palm translates requests for Google's PaLM API, which supports only text and no
+// streams. Google has retired the API. Hosts that still serve it need a custom host. Start
+// reading at Dialect.
 package palm
 
 import (
@@ -33,7 +34,7 @@ func writeParams(w *dialect.JSON, t *llm.FieldTracker) {
 	}
 }
 
-// blocked reports whether an answer was held back: {"filters":[{"reason":"SAFETY"}]}.
+// blocked reports whether a response was blocked: {"filters":[{"reason":"SAFETY"}]}.
 func blocked(body []byte) (reason string, ok bool) {
 	list, _ := splice.Find(body, "filters")
 	for f := range splice.Elements(list) {

@@ -1,4 +1,5 @@
-// Package pinecone is how Pinecone's inference API ranks documents.
+// Package pinecone translates requests to rank documents for Pinecone's inference API. Start
+// reading at Dialect.
 package pinecone
 
 import (

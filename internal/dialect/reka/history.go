@@ -5,21 +5,21 @@ import (
 	"sluice/internal/llm"
 )
 
-// The two that speak. Reka has no system: what that says is put into the mouth of the
-// model.
+// The two speakers. Reka does not have a system role, so system messages become messages of
+// the model.
 const (
 	human = "human"
 	model = "model"
 )
 
-// filler stands where one of the two says nothing, because they must take turns.
+// filler is the text of an empty turn. Reka requires the speakers to alternate.
 const filler = "Go on."
 
-// turn is one line of the conversation.
+// turn is one message of the conversation.
 type turn struct{ who, text string }
 
-// history is the conversation in Reka's form: the human begins, the two take turns. Of
-// the media there may be one image, which belongs to the first turn.
+// history is the conversation in Reka's format. The human begins, and the speakers alternate.
+// It may contain one image and no other media. The image belongs to the first turn.
 func history(t *llm.FieldTracker, c *llm.Call) (turns []turn, media string, err error) {
 	for i := range c.Messages {
 		m := c.Messages[i]
@@ -39,8 +39,8 @@ func history(t *llm.FieldTracker, c *llm.Call) (turns []turn, media string, err 
 	return turns, media, nil
 }
 
-// pad adds a turn of the other where two would follow each other, or the model would
-// begin.
+// pad adds a turn of the other speaker if a speaker would have two turns in a row, or if the
+// model would begin.
 func pad(turns []turn, who string) []turn {
 	n := len(turns)
 	switch {
@@ -54,7 +54,7 @@ func pad(turns []turn, who string) []turn {
 	return turns
 }
 
-// takeImage takes the image of a user out of the message. A second one has no place.
+// takeImage removes a user's image from the message. A second image is not supported.
 func takeImage(t *llm.FieldTracker, c *llm.Call, m *llm.Message, media string) (string, error) {
 	var rest []llm.Part
 	for i := range m.Parts {

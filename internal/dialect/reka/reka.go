@@ -1,5 +1,5 @@
-// Package reka is the shape of Reka's first chat API: a conversation of two that take
-// turns, one medium, no streams.
+// Package reka translates chat for Reka's first chat API. It supports two speakers that
+// alternate, one medium and no streams. Start reading at Dialect.
 package reka
 
 import (

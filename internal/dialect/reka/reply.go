@@ -7,11 +7,11 @@ import (
 	"sluice/internal/splice"
 )
 
-// maxDetailBytes bounds what of an error is quoted.
+// maxDetailBytes is the maximum length of a quoted error.
 const maxDetailBytes = 4 << 10
 
 // DecodeResponse reads {"type":"model","text":…,"finish_reason":"stop","metadata":
-// {"input_tokens":10,"generated_tokens":4}}. An answer with a detail is an error, even
+// {"input_tokens":10,"generated_tokens":4}}. A response with a detail is an error, even
 // with status 200.
 func (chat) DecodeResponse(in *dialect.Incoming) (*llm.Response, error) {
 	if detail, ok := splice.Find(in.Body, "detail"); ok && string(detail) != "null" {

@@ -7,7 +7,7 @@ import (
 	"sluice/internal/llm"
 )
 
-// chat is /chat.
+// chat translates /chat.
 // Source: contract/provider-transforms.md 1.4 and 7.8.
 type chat struct{}
 
@@ -20,7 +20,7 @@ var params = []dialect.Rename{
 	{Path: "length_penalty", To: "length_penalty"}, {Path: "use_search_engine", To: "use_search_engine"},
 }
 
-// EncodeCall makes a request to /chat.
+// EncodeCall builds a request to /chat.
 func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dialect.Outgoing, error) {
 	t := llm.NewTally(c)
 	turns, media, err := history(t, c)
@@ -54,7 +54,7 @@ func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dia
 	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
 
-// NewDecoder makes a decoder of what is no stream.
+// NewDecoder returns a decoder for a response that is not a stream.
 func (c chat) NewDecoder(incoming *dialect.Incoming) dialect.EventDecoder {
 	return dialect.BufferedDecoder(incoming, c)
 }

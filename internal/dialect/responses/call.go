@@ -94,7 +94,7 @@ func (r *callReader) param(name, from string, raw []byte) {
 	r.c.Params = append(r.c.Params, llm.Param{Name: name, From: from, Raw: raw})
 }
 
-// text reads {"format":{…},"verbosity":"low"}.
+// text reads the member {"format":{…},"verbosity":"low"}.
 func (r *callReader) text(raw []byte) (err error) {
 	for name, val := range splice.Members(raw) {
 		n := plainName(name)
@@ -132,8 +132,8 @@ func (r *callReader) reasoning(raw []byte) error {
 	return nil
 }
 
-// reasoningPrefix begins the names that the hub has for members of reasoning beside
-// the effort: "reasoning.summary".
+// reasoningPrefix is the prefix of the hub's names for members of reasoning other than the
+// effort: "reasoning.summary".
 const reasoningPrefix = "reasoning."
 
 // Values of include that are answered whoever the provider is: thoughts come with what
@@ -159,7 +159,7 @@ func (r *callReader) include(raw []byte) {
 	r.param("include", "include", rest.B)
 }
 
-// logprobs makes the wish for logprobs chat's, which has a switch beside the number.
+// logprobs converts a request for logprobs to chat's, which has a switch and a number.
 func (r *callReader) logprobs() {
 	for i := range r.c.Params {
 		if p := &r.c.Params[i]; p.Name == "top_logprobs" && string(p.Raw) != "0" {

@@ -19,7 +19,7 @@ func (c *content) cite(raw []byte, shape string) []byte {
 	return note
 }
 
-// annotation brings {"type":"url_citation","url_citation":{"url":"…"}} into the form
+// annotation converts {"type":"url_citation","url_citation":{"url":"…"}} to
 // {"type":"url_citation","url":"…"}.
 // Source: https://platform.openai.com/docs/api-reference/chat/object, read 2026-11.
 func annotation(raw []byte, shape string) []byte {

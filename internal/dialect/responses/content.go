@@ -35,8 +35,8 @@ func readPart(raw []byte, path string) (llm.Part, error) {
 	return r.p, err
 }
 
-// readResultPart is readPart for the output of a call. Parts of a type that is not known stay as
-// they are: a provider of another shape gets their text.
+// readResultPart is readPart for the output of a call. Parts of an unknown type stay
+// unchanged: a provider of another shape gets their text.
 func readResultPart(raw []byte, path string) (llm.Part, error) {
 	if len(raw) > 0 && raw[0] == '{' {
 		if kind := splice.Text(raw, "type"); kind != "" && !knownParts[kind] {
@@ -46,7 +46,7 @@ func readResultPart(raw []byte, path string) (llm.Part, error) {
 	return readPart(raw, path)
 }
 
-// knownParts are the types of parts that readPart reads.
+// knownParts lists the types of parts that readPart reads.
 var knownParts = map[string]bool{
 	"input_text": true, "output_text": true, "text": true, "refusal": true, "output_audio": true,
 	"input_image": true, "input_file": true, "input_audio": true,
@@ -123,7 +123,7 @@ func (r *partReader) image(raw []byte) error {
 	return r.locate(url, r.path+".image_url")
 }
 
-// locate fills in where a medium is: inside a data URL, or at a URL.
+// locate sets the location of a medium: inside a data URL, or at a URL.
 func (r *partReader) locate(url, path string) error {
 	m := r.p.Media
 	mime, data, inside, err := dialect.DataURL(url)

@@ -105,7 +105,7 @@ func (e *fields) read(data []byte) {
 	}
 }
 
-// number reads an index; what is none counts as 0.
+// number reads an index. A value that is not a number counts as 0.
 func number(raw []byte) int {
 	n := 0
 	for _, c := range raw {
@@ -117,7 +117,7 @@ func number(raw []byte) int {
 	return n
 }
 
-// kindOf is the type of an event, without allocating for those that come often.
+// kindOf returns the type of an event. It does not allocate for frequent types.
 func kindOf(raw []byte) string {
 	for _, k := range [...]string{textDelta, argumentsDelta, summaryDelta, reasoningDelta} {
 		if len(raw) == len(k)+2 && string(raw[1:len(raw)-1]) == k {

@@ -9,7 +9,7 @@ import (
 	"sluice/internal/splice"
 )
 
-// find returns the number of a block that is open, -1 for none. Part is -1 for items.
+// find returns the index of an open block, or -1. part is -1 for items.
 func (d *decoder) find(output, part int) int {
 	for i := len(d.blocks) - 1; i >= 0; i-- {
 		if b := &d.blocks[i]; b.output == output && b.part == part && !b.shut {
@@ -19,7 +19,7 @@ func (d *decoder) find(output, part int) int {
 	return -1
 }
 
-// open makes sure that a block is open, and returns its number.
+// open returns the index of an open block. It begins the block if needed.
 func (d *decoder) open(output, part int, kind llm.PartKind) int {
 	if index := d.find(output, part); index >= 0 {
 		return index
@@ -27,7 +27,7 @@ func (d *decoder) open(output, part int, kind llm.PartKind) int {
 	return d.start(llm.Event{Part: kind}, output, part)
 }
 
-// start begins a block.
+// start begins a block and returns its index.
 func (d *decoder) start(ev llm.Event, output, part int) int {
 	d.blocks = append(d.blocks, block{output: output, part: part, kind: ev.Part})
 	ev.Kind, ev.Block = llm.EventBlock, len(d.blocks)-1
@@ -41,7 +41,7 @@ func (d *decoder) shut(index int) {
 	d.send(llm.Event{Kind: llm.EventBlockEnd, Block: index, Part: b.kind})
 }
 
-// emitText hands out a piece of a block's text.
+// emitText emits a fragment of a block as an event of that kind. It skips an empty text.
 func (d *decoder) emitText(kind llm.EventKind, index int, text string) {
 	if text == "" {
 		return
@@ -69,7 +69,7 @@ func (d *decoder) argument(e *fields) {
 	}
 }
 
-// emitReasoning takes a piece of thoughts or of their summary. The parts of a summary become
+// emitReasoning emits a delta of the reasoning or of its summary. The parts of a summary become
 // one text.
 func (d *decoder) emitReasoning(e *fields) {
 	index := d.find(e.output, -1)
@@ -91,7 +91,7 @@ func (d *decoder) emitReasoning(e *fields) {
 	d.emitText(llm.EventText, index, dialect.DecodeFragment(e.delta))
 }
 
-// partDone ends a part of a message. What was not told in pieces is told now.
+// partDone ends a part of a message. It emits the text if no delta of it arrived.
 func (d *decoder) partDone(e *fields) {
 	p := readMessagePart(e.inner)
 	switch p.Kind {
@@ -112,7 +112,7 @@ func (d *decoder) partDone(e *fields) {
 	d.shut(index)
 }
 
-// had reports whether a block was there and is over.
+// had reports whether a block was begun, even if it has ended.
 func (d *decoder) had(output, part int) bool {
 	for i := range d.blocks {
 		if d.blocks[i].output == output && d.blocks[i].part == part {
@@ -122,7 +122,7 @@ func (d *decoder) had(output, part int) bool {
 	return false
 }
 
-// itemAdded begins the block of a call, whose name is needed at once.
+// itemAdded begins the block of a tool call, whose name is needed immediately.
 func (d *decoder) itemAdded(e *fields) {
 	if p, ok := readItem(e.item); ok && p.Kind == llm.CallPart {
 		d.call(e, &p)
@@ -134,7 +134,7 @@ func (d *decoder) call(e *fields, p *llm.Part) int {
 	return d.start(llm.Event{Part: llm.CallPart, ID: p.Call.ID, Name: p.Call.Name}, e.output, -1)
 }
 
-// itemDone ends what is open of an item, and tells what was not told in pieces.
+// itemDone ends the open block of an item. It emits the content if no delta of it arrived.
 func (d *decoder) itemDone(e *fields) {
 	if splice.Text(e.item, "type") == "message" {
 		d.messageDone(e)
@@ -199,7 +199,7 @@ func (d *decoder) end(e *fields) {
 	d.send(llm.Event{Kind: llm.EventEnd})
 }
 
-// unknownFault reads an error whose event has a type that responses do not have, or none.
+// unknownFault reads an error from an event whose type is missing or is not a type of responses.
 func unknownFault(e *fields) (llm.Event, bool) {
 	if strings.HasPrefix(e.kind, "response.") {
 		return llm.Event{}, false
@@ -207,7 +207,8 @@ func unknownFault(e *fields) (llm.Event, bool) {
 	return dialect.EventFault(e.data)
 }
 
-// fault tells of an error that the provider reports: {"code":"…","message":"…"}.
+// fault emits an error that the provider reported: {"code":"…","message":"…"}. otherwise is the
+// message for an error without one.
 func (d *decoder) fault(e *fields, raw []byte, otherwise string) {
 	d.done = true
 	id, _ := splice.Find(raw, "code")
@@ -219,7 +220,7 @@ func (d *decoder) fault(e *fields, raw []byte, otherwise string) {
 	d.send(llm.Event{Kind: llm.EventFault, Text: cmp.Or(splice.Text(raw, "message"), otherwise), Name: cmp.Or(typ, code, "server_error"), ID: dialect.CodeText(id), Status: statusOf(code), Usage: dialect.FaultUsage(e.data)})
 }
 
-// statusOf is the status that an error would have had as an answer of its own.
+// statusOf returns the HTTP status that an error would have as a separate response.
 func statusOf(code string) int {
 	for _, s := range [...]struct {
 		keyword string

@@ -9,17 +9,17 @@ import (
 	"sluice/internal/splice"
 )
 
-// unchangedParams are the parameters that responses share with chat, by their names in the hub.
+// unchangedParams are the parameters that responses and chat share, by their names in the hub.
 var unchangedParams = [...]string{
 	"temperature", "top_p", "top_logprobs", "prompt_cache_key", "prompt_cache_retention", "safety_identifier",
 }
 
-// shared are those that mean something else on messages.
+// shared are further parameters that responses and chat share. They mean something else on
+// messages.
 var shared = [...]string{"metadata", "service_tier", "truncation", "max_tool_calls"}
 
-// EncodeCall makes a request for a response of a call that came in another shape. The
-// provider is asked to keep nothing unless the caller wants it to, for that is what
-// holds on chat and messages.
+// EncodeCall builds a responses request from a call in another shape. It sends "store":false unless
+// the caller requests storage, because that is the rule on chat and messages.
 // Source: contract/provider-transforms.md 10.1, read from right to left.
 func (upstream) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dialect.Outgoing, error) {
 	t := llm.NewTally(c)
@@ -43,10 +43,10 @@ type callWriter struct {
 	dialect.JSON
 	c      *llm.Call
 	t      *llm.FieldTracker
-	exact  bool            // the caller of messages gives thoughts back with what proves them
-	custom map[string]bool // see isCustom; nil before it is asked
+	exact  bool            // the caller of messages sends reasoning back with its signatures
+	custom map[string]bool // see isCustom; nil before its first call
 
-	reasons bool // the model may be told how much to think
+	reasons bool // the model accepts reasoning settings
 	added   dialect.Added
 }
 
@@ -79,7 +79,7 @@ func (w *callWriter) params() {
 	}
 }
 
-// text writes the form of the answer and how long-winded it may be.
+// text writes the response format and the verbosity.
 func (w *callWriter) text() {
 	verbosity, requested := w.t.Consume(llm.Verbosity)
 	f := w.c.Format
@@ -109,12 +109,12 @@ func writeFormat(w *dialect.JSON, f *llm.Format) {
 	w.Close('}')
 }
 
-// reasoning carries how much to think: in words, or made of the budget that callers of
-// messages give.
+// reasoning writes the effort and the summary mode. The effort is the caller's, or is derived from
+// the budget that callers of messages send.
 func (w *callWriter) reasoning() {
 	if !w.reasons {
 		w.t.Consume(reasoningPrefix + "summary")
-		return // and what was said of it is named as lost
+		return // other reasoning settings are reported as dropped
 	}
 	thinking, _ := w.t.Peek(llm.Thinking)
 	effort, requested := w.t.Consume(llm.ReasoningEffort)
@@ -135,8 +135,8 @@ func (w *callWriter) reasoning() {
 	w.Close('}')
 }
 
-// include asks for logprobs, and for thoughts in the form in which they can be given
-// back to a provider that keeps nothing.
+// include writes the caller's include list. It adds logprobs, and reasoning in the form that can be
+// sent back to a provider that stores nothing.
 func (w *callWriter) include() {
 	logprobs, _ := w.t.Consume("logprobs")
 	include, _ := w.t.Consume("include")
@@ -177,17 +177,17 @@ func (w *callWriter) tools() {
 	parallel, _ := w.t.Consume(llm.ParallelToolCalls)
 	if open {
 		w.Close(']')
-		w.Raw(llm.ParallelToolCalls, parallel) // which is refused without tools
+		w.Raw(llm.ParallelToolCalls, parallel) // rejected without tools
 	}
 }
 
-// supportsTool reports whether a tool has a place among those of responses.
+// supportsTool reports whether responses can represent a tool.
 func supportsTool(t *llm.Tool) bool {
 	return t.Type == llm.Function || t.Type == llm.Custom && t.Shape == chatShape
 }
 
-// tool writes a tool. Responses take a function for strict where nothing is said, the
-// other shapes do not.
+// tool writes a tool. It always writes strict, because a function without it is strict in responses
+// and not strict in the other shapes.
 func (w *callWriter) tool(t *llm.Tool) {
 	w.Open('{')
 	w.Str("type", t.Type)
@@ -211,7 +211,7 @@ func (w *callWriter) tool(t *llm.Tool) {
 	}
 }
 
-// inner is what stands in a custom tool of chat completions.
+// inner returns the inner object of a custom tool of chat completions.
 func inner(t *llm.Tool) []byte {
 	raw, _ := splice.Find(t.Raw, llm.Custom)
 	return raw

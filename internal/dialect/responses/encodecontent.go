@@ -32,7 +32,7 @@ func (w *callWriter) message(m *llm.Message, parts []llm.Part, text string) erro
 	return nil
 }
 
-// plain reports whether a part is a text and nothing else.
+// plain reports whether a part is only a text.
 func plain(p *llm.Part) bool {
 	return p.Kind == llm.TextPart && p.Cache == nil && len(p.Citations) == 0
 }

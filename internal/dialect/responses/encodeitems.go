@@ -34,8 +34,8 @@ func (w *callWriter) conversation() error {
 	return nil
 }
 
-// instructions is what stands outside the caller's list of messages, where it is one
-// plain text.
+// instructions returns the content outside the caller's list of messages, if it is one plain
+// text.
 func instructions(list []llm.Message) (string, bool) {
 	if len(list) == 0 || list[0].Index >= 0 || len(list[0].Parts) != 1 {
 		return "", false
@@ -44,8 +44,8 @@ func instructions(list []llm.Message) (string, bool) {
 	return p.Text, p.Kind == llm.TextPart && p.Cache == nil
 }
 
-// turn writes what the model said before: messages, thoughts and calls, each an item
-// of its own, in their order.
+// turn writes an earlier turn of the model: messages, reasoning and calls, each as a separate
+// item, in their order.
 func (w *callWriter) turn(m *llm.Message) error {
 	for from := 0; from < len(m.Parts); {
 		to := from
@@ -136,7 +136,7 @@ func (w *callWriter) call(m *llm.Message, p *llm.Part) {
 	}
 }
 
-// results writes what tool calls came to, an item each.
+// results writes each result of a tool call as an item.
 func (w *callWriter) results(m *llm.Message) error {
 	for i := range m.Parts {
 		p := &m.Parts[i]
@@ -159,8 +159,8 @@ func (w *callWriter) results(m *llm.Message) error {
 	return nil
 }
 
-// output writes a text where that is all. The shape has no word for a call that
-// failed: the text says so.
+// output writes a string if the result is only text. The shape has no field for a failed
+// call, so the text reports it.
 func (w *callWriter) output(m *llm.Message, p *llm.Part) error {
 	r := p.Result
 	parts := make([]llm.Part, len(r.Parts))
@@ -199,7 +199,7 @@ func failed(parts []llm.Part) []llm.Part {
 	return append([]llm.Part{errorPart}, parts...)
 }
 
-// isCustom reports whether the call of that id is one of a tool that takes mere text.
+// isCustom reports whether the call with that id is of a tool that takes plain text.
 func (w *callWriter) isCustom(id string) bool {
 	if w.custom == nil {
 		w.custom = customCalls(w.c.Messages)

@@ -13,8 +13,8 @@ func (client) NewEncoder(a *dialect.ResponseContext) dialect.EventEncoder {
 	return &encoder{a: a, out: outcome{a: a}}
 }
 
-// encoder writes the events of one stream. It remembers what was said, for each item
-// and at last the whole response say it again.
+// encoder writes the events of one stream. It stores the content, because the end of each
+// item and the end of the response repeat it.
 // Source: contract/provider-transforms.md 10.3.
 type encoder struct {
 	a        *dialect.ResponseContext
@@ -32,7 +32,7 @@ type encoder struct {
 // and the stream came to its end; otherwise nil.
 func (e *encoder) Response() []byte { return e.response }
 
-// Append writes what an event is in events of this shape.
+// Append writes an event as events of this shape.
 func (e *encoder) Append(dst []byte, ev *llm.Event) []byte {
 	if e.done {
 		return dst
@@ -86,7 +86,7 @@ func (e *encoder) appendEvent(dst []byte, ev *llm.Event) []byte {
 	}
 }
 
-// open begins an event. Whoever ends it closes the object.
+// open begins an event. The caller closes the object.
 func (e *encoder) open(dst []byte, kind string) dialect.JSON {
 	dst = append(dst, "event: "...)
 	dst = append(dst, kind...)
@@ -164,7 +164,7 @@ func (e *encoder) last(dst []byte, kind string) []byte {
 	w.Key("response")
 	start := len(w.B)
 	e.out.append(&w)
-	if e.out.a.Store && e.out.fault == nil { // what failed is not kept
+	if e.out.a.Store && e.out.fault == nil { // a failed response is not stored
 		e.response = slices.Clone(w.B[start:])
 	}
 	return shut(&w)

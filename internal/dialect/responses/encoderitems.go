@@ -33,7 +33,7 @@ func (e *encoder) block(dst []byte, ev *llm.Event) []byte {
 	return e.add(dst, it)
 }
 
-// add tells of a new item, after the end of those that ended before it.
+// add announces a new item, after the end of those that ended before it.
 func (e *encoder) add(dst []byte, it *item) []byte {
 	for _, old := range e.items {
 		if old.ended || old.silent() {
@@ -50,7 +50,7 @@ func (e *encoder) add(dst []byte, it *item) []byte {
 	return shut(&w)
 }
 
-// silent reports whether a message has no part in which more may be said.
+// silent reports whether a message has no part that may get more content.
 func (it *item) silent() bool {
 	if it.kind != messageItem {
 		return false
@@ -63,7 +63,7 @@ func (it *item) silent() bool {
 	return true
 }
 
-// find returns the item of a block that is no message, nil when there is none yet.
+// find returns the item of a block that is not a message, or nil if it does not exist yet.
 func (e *encoder) find(ev *llm.Event) *item {
 	for i := len(e.items) - 1; i >= 0; i-- {
 		if it := e.items[i]; it.kind != messageItem && it.block == ev.Block && it.choice == ev.Choice && !it.ended {
@@ -73,7 +73,7 @@ func (e *encoder) find(ev *llm.Event) *item {
 	return nil
 }
 
-// findPart returns the part of a message that a block is, nil when there is none yet.
+// findPart returns the message part of a block, or nil if it does not exist yet.
 func (e *encoder) findPart(ev *llm.Event) (*item, int) {
 	for i := len(e.items) - 1; i >= 0; i-- {
 		it := e.items[i]
@@ -143,8 +143,8 @@ func (e *encoder) blockEnd(dst []byte, ev *llm.Event) []byte {
 	return dst
 }
 
-// finish ends what is still open of a choice. The last item has the status of the
-// answer.
+// finish ends the items of a choice that are still open. The last item has the status of the
+// response.
 func (e *encoder) finish(dst []byte, choice int, status string) []byte {
 	last := -1
 	for i, it := range e.items {
@@ -164,7 +164,7 @@ func (e *encoder) finish(dst []byte, choice int, status string) []byte {
 	return dst
 }
 
-// close tells that an item is done.
+// close reports that an item is done.
 func (e *encoder) close(dst []byte, it *item, status string) []byte {
 	if it.done {
 		return dst

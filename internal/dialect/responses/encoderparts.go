@@ -35,7 +35,8 @@ func deltaOf(k llm.PartKind) string {
 	}
 }
 
-// unsent is what of the logprobs no event has told yet, without a comma in front.
+// unsent returns the logprobs that no event has sent yet, without a leading comma, and marks them
+// as sent.
 func (c *content) unsent() []byte {
 	from := c.sent
 	c.sent = len(c.logprobs)
@@ -45,7 +46,7 @@ func (c *content) unsent() []byte {
 	return c.logprobs[from:]
 }
 
-// appendReasoning shows thoughts as a summary of one part.
+// appendReasoning writes reasoning as a summary of one part.
 func (e *encoder) appendReasoning(dst []byte, ev *llm.Event) []byte {
 	it := e.find(ev)
 	if it == nil {
@@ -70,13 +71,13 @@ func (e *encoder) inSummary(kind string, dst []byte, it *item) dialect.JSON {
 	return w
 }
 
-// signature is kept for the end of the item, which alone has a place for it.
+// signature stores a signature for the end of its item, the only event with a field for it.
 func (e *encoder) signature(dst []byte, ev *llm.Event) []byte {
 	it := e.find(ev)
 	if it == nil && (ev.Part == llm.ReasoningPart || ev.Part == llm.TextPart && e.inMessage(ev)) {
 		it = &item{kind: reasoningItem, choice: ev.Choice, block: ev.Block}
 		dst = e.add(dst, it)
-		if ev.Part == llm.TextPart { // a message has no place for it
+		if ev.Part == llm.TextPart { // a message does not have a field for it
 			it.sealed.add(dialect.MarkTextSignature(""))
 		}
 	}
@@ -86,7 +87,7 @@ func (e *encoder) signature(dst []byte, ev *llm.Event) []byte {
 	return dst
 }
 
-// inMessage reports whether a block of a message has begun to say something.
+// inMessage reports whether the block of ev is part of a message that has begun.
 func (e *encoder) inMessage(ev *llm.Event) bool {
 	it, _ := e.findPart(ev)
 	return it != nil
@@ -110,7 +111,7 @@ func argumentsOf(it *item, step string) string {
 	return "response.function_call_arguments" + step
 }
 
-// media takes pieces of pictures, which are shown whole, and of sound.
+// media takes fragments of images and audio. It collects images, which are sent only complete.
 func (e *encoder) media(dst []byte, ev *llm.Event) []byte {
 	if ev.Media == nil {
 		return dst
@@ -120,7 +121,7 @@ func (e *encoder) media(dst []byte, ev *llm.Event) []byte {
 		return e.appendAudio(dst, ev)
 	case llm.ImagePart:
 		return e.appendImage(dst, ev)
-	default: // there is no item for a document
+	default: // responses do not have an item for a document
 		return dst
 	}
 }
@@ -165,8 +166,8 @@ func (e *encoder) citation(dst []byte, ev *llm.Event) []byte {
 	return shut(&w)
 }
 
-// logprobs go to the text that is being said, or to the next one: out with its next
-// piece, and all of them at its end.
+// logprobs adds entries to the open text, or to the next one. The next delta of that text sends
+// them, and its end repeats all of them.
 func (e *encoder) logprobs(ev *llm.Event) {
 	to := &e.early
 	for i := len(e.items) - 1; i >= 0; i-- {
@@ -184,7 +185,7 @@ func (e *encoder) logprobs(ev *llm.Event) {
 	}
 }
 
-// partEnd says the whole of a part of a message.
+// partEnd writes the last events of a message part, with its complete content.
 func (e *encoder) partEnd(dst []byte, it *item, k int) []byte {
 	c := &it.parts[k]
 	if c.ended {
@@ -213,7 +214,8 @@ func (e *encoder) partEnd(dst []byte, it *item, k int) []byte {
 	return shut(&w)
 }
 
-// itemEnd says the whole of a thought or of a call's arguments.
+// itemEnd writes the last events of a reasoning summary or of a call's arguments, with the complete
+// text.
 func (e *encoder) itemEnd(dst []byte, it *item) []byte {
 	if it.ended {
 		return dst

@@ -24,7 +24,7 @@ type item struct {
 	raw    []byte // of opaque items
 	status string // completed or incomplete
 	ended  bool   // in a stream: nothing more is said in it
-	done   bool   // in a stream: the caller knows that
+	done   bool   // in a stream: the end was sent to the caller
 }
 
 type itemKind uint8
@@ -74,8 +74,8 @@ func (it *item) setName(name string, c *llm.Call) {
 	}
 }
 
-// append writes the item as it is by now. Bare leaves out what is said in it, as the
-// event that announces an item does.
+// append writes the item in its present state. bare omits its content, as in the event that
+// announces an item.
 func (it *item) append(w *dialect.JSON, bare, strict bool) {
 	if it.kind == opaqueItem {
 		w.Value(it.raw)
@@ -201,7 +201,7 @@ func appendList(w *dialect.JSON, name string, elements []byte) {
 	w.Close(']')
 }
 
-// gather puts elements behind those of a list without brackets.
+// gather appends elements to a list without brackets.
 func gather(list []byte, elements ...[]byte) []byte {
 	for _, e := range elements {
 		if len(list) > 0 {

@@ -9,7 +9,7 @@ import (
 	"sluice/internal/splice"
 )
 
-// input reads the instructions and the items, which make the conversation.
+// input reads the instructions and the items as the conversation.
 func (r *callReader) input() error {
 	if r.instructions != nil {
 		text, err := dialect.String(r.instructions, "instructions")
@@ -108,9 +108,9 @@ func (r *callReader) message(raw []byte, i int, path string) error {
 	return nil
 }
 
-// readReasoning reads what the model thought. A text is the whole of it or its summary. An item without
-// one is a thought all the same: newer models of Claude sign thoughts that they do not show. The
-// data of a redacted thought has a mark, see dialect.Signatures.
+// readReasoning reads a reasoning item. Its text is the complete reasoning or, without that, the
+// summary. An item with only a signature is valid too: newer Claude models sign reasoning that they
+// do not show. The data of redacted reasoning has a mark, see dialect.Signatures.
 // Source: https://platform.claude.com/docs/en/build-with-claude/adaptive-thinking, read 2026-11.
 func (r *callReader) readReasoning(raw []byte, i int) {
 	p := llm.Part{Kind: llm.ReasoningPart, Index: -1, ID: splice.Text(raw, "id"), Signature: splice.Text(raw, "encrypted_content")}
@@ -126,7 +126,8 @@ func (r *callReader) readReasoning(raw []byte, i int) {
 	r.add(llm.Message{Role: llm.RoleAssistant, Parts: []llm.Part{p}}, i)
 }
 
-// joined is the texts of a list of parts: [{"type":"summary_text","text":"…"}].
+// joined returns the texts of a list of parts, separated by partBreak:
+// [{"type":"summary_text","text":"…"}].
 func joined(list []byte) string {
 	var texts []string
 	for val := range splice.Elements(list) {
@@ -137,7 +138,7 @@ func joined(list []byte) string {
 	return strings.Join(texts, partBreak)
 }
 
-// partBreak stands between the parts of a summary when they become one text.
+// partBreak separates the parts of a summary when they become one text.
 const partBreak = "\n\n"
 
 func (r *callReader) call(raw []byte, i int, path, args string) error {
@@ -191,7 +192,7 @@ func (r *callReader) call(raw []byte, i int, path, args string) error {
 	return nil
 }
 
-// result reads what a tool call came to, from a member that holds a text or parts.
+// result reads a tool result. from is the member that contains a text or parts.
 func (r *callReader) result(raw []byte, i int, path, from string) error {
 	res := &llm.ToolResult{ID: cmp.Or(splice.Text(raw, "call_id"), splice.Text(raw, "tool_call_id"))}
 	name, known := r.names[res.ID]
@@ -228,8 +229,7 @@ func (r *callReader) result(raw []byte, i int, path, from string) error {
 	return nil
 }
 
-// add puts a message at the end of the conversation. What the model said in several
-// items, one after the other, is one turn.
+// add appends a message to the conversation. Consecutive items of the model become one turn.
 func (r *callReader) add(m llm.Message, i int) {
 	m.Index = i
 	if m.Role == llm.RoleAssistant && r.turn {

@@ -11,7 +11,7 @@ import (
 
 func elements(list []byte) iter.Seq[[]byte] { return splice.Elements(list) }
 
-// logprobsOf takes the entries out of chat's {"content":[…]}, without brackets.
+// logprobsOf returns the entries of chat's {"content":[…]}, without brackets.
 func logprobsOf(raw []byte) []byte {
 	list, _ := splice.Find(raw, "content")
 	var out []byte
@@ -21,20 +21,20 @@ func logprobsOf(raw []byte) []byte {
 	return out
 }
 
-// outcome is a response object: what the provider said, and what the response repeats
-// of its call. Every member that OpenAI's schema requires is there; what neither the
-// caller nor the provider said has the value that the schema gives as its default.
+// outcome is a response object: the output of the provider and the members that repeat the call. It
+// contains every member that OpenAI's schema requires. A member that neither the caller nor the
+// provider set has the default of the schema.
 // Source: https://platform.openai.com/docs/api-reference/responses/object, read
 // 2026-11; contract/provider-transforms.md 10.2.
 type outcome struct {
 	a       *dialect.ResponseContext
 	model   string
 	created int64
-	running bool // it goes on
+	running bool // still in progress
 	finish  endState
-	fault   *llm.Event // why it failed
+	fault   *llm.Event // why it failed; nil if it did not
 	output  []byte     // list of items
-	usage   *llm.Usage // nil while it is not known
+	usage   *llm.Usage // nil while unknown
 	extra   []llm.Param
 }
 
@@ -76,7 +76,7 @@ func (o *outcome) append(w *dialect.JSON) {
 	w.Close('}')
 }
 
-// repeated are the members that are what the caller said.
+// repeated are the members that repeat parameters of the caller, with their defaults.
 var repeated = [...]struct{ name, otherwise string }{
 	{"frequency_penalty", "0"}, {"metadata", "{}"}, {"presence_penalty", "0"}, {"prompt_cache_key", "null"}, {"safety_identifier", "null"},
 	{"temperature", "1"}, {"top_logprobs", "0"}, {"top_p", "1"}, {"truncation", `"disabled"`}, {"user", "null"},
@@ -125,8 +125,8 @@ func (o *outcome) failure(w *dialect.JSON) {
 	w.Close('}')
 }
 
-// codeOf is the code of a failed response: one of the few that OpenAI has, or that of a
-// conversation that is too long, for which coding agents look.
+// codeOf returns the code of a failed response: one of OpenAI's few codes, or the code for a
+// conversation that is too long, which coding agents check.
 func codeOf(ev *llm.Event) string {
 	switch {
 	case ev.ID == dialect.ContextCode:
@@ -137,7 +137,7 @@ func codeOf(ev *llm.Event) string {
 	return "server_error"
 }
 
-// cuts are the reasons why a response may be incomplete.
+// cuts are the reasons for an incomplete response.
 var cuts = map[endState]string{cutByLength: "max_output_tokens", cutByFilter: "content_filter"}
 
 func (o *outcome) reason(w *dialect.JSON) {
@@ -233,8 +233,8 @@ func repeatTool(w *dialect.JSON, t *llm.Tool) {
 	w.Close('}')
 }
 
-// spent writes the usage. The cache counters stand where OpenAI has them;
-// tokens of sound and images, where there are any, beside them as in chat completions.
+// spent writes the usage. The cache counters are where OpenAI has them. Audio and image tokens, if
+// there are any, are next to them, as in chat completions.
 // Source: contract/provider-transforms.md 1.3, 10.2.
 func (o *outcome) spent(w *dialect.JSON) {
 	u := o.usage
@@ -264,8 +264,8 @@ func (o *outcome) spent(w *dialect.JSON) {
 	w.Close('}')
 }
 
-// others writes what else the provider said, for callers who are not strict, unless the
-// object that begins at start has a member of that name.
+// others writes the other members that the provider sent, unless the object that begins at start
+// already has a member of that name. Strict callers do not receive them.
 func (o *outcome) others(w *dialect.JSON, start int) {
 	if o.a.Strict {
 		return

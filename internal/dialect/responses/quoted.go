@@ -2,8 +2,8 @@ package responses
 
 import "sluice/internal/splice"
 
-// quoted is a text that grows, as JSON without its last quote: what a stream has said
-// of an item so far, in the form in which the item says it again at its end.
+// quoted is a growing text, as JSON without its last quote. It contains a stream's text of an
+// item so far, in the format in which the end of the item repeats it.
 type quoted []byte
 
 func (q *quoted) add(s string) {
@@ -18,7 +18,7 @@ func (q *quoted) add(s string) {
 	*q = b[:len(b)-2]
 }
 
-// value is the whole text as JSON. It is valid until the next add.
+// value returns the complete text as JSON. It is valid until the next add.
 func (q quoted) value() []byte {
 	if len(q) == 0 {
 		return emptyText

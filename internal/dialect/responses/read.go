@@ -7,13 +7,13 @@ import (
 
 func isTrue(raw []byte) bool { return string(raw) == "true" }
 
-// plainName is a name of splice.Members without quotes and escapes.
+// plainName returns a name of splice.Members without quotes and escapes.
 func plainName(raw []byte) string {
 	s, _ := splice.Unquote(raw)
 	return s
 }
 
-// extra notes a member that this shape does not know.
+// extra records a member that this shape does not define.
 func extra(list []llm.Param, name, path string, raw []byte) []llm.Param {
 	return append(list, llm.Param{Name: name, From: path + "." + name, Raw: raw})
 }

@@ -55,7 +55,8 @@ var echoed = map[string]bool{
 	"text": true, "top_logprobs": true, "truncation": true, "user": true, "provider": true, "frequency_penalty": true, "presence_penalty": true,
 }
 
-// seconds reads a time, which some providers give with a fraction; 0 for no number.
+// seconds reads a time, which some providers send with a fraction. It returns 0 if the value
+// is not a number.
 func seconds(raw []byte) int64 {
 	var epoch float64
 	if json.Unmarshal(raw, &epoch) != nil {
@@ -64,7 +65,7 @@ func seconds(raw []byte) int64 {
 	return int64(epoch)
 }
 
-// finishOf is why a response ended.
+// finishOf returns the finish reason of a response.
 func finishOf(response []byte, called bool) (llm.Finish, string) {
 	status := splice.Text(response, "status")
 	raw, _ := splice.Find(response, "incomplete_details")
@@ -119,8 +120,8 @@ func readOutput(list []byte) llm.Choice {
 	return c
 }
 
-// readMessagePart reads one part of a message of the model. What this shape does not know
-// stays as it is.
+// readMessagePart reads one part of a message of the model. A part of an unknown type stays
+// unchanged.
 func readMessagePart(raw []byte) llm.Part {
 	switch splice.Text(raw, "type") {
 	case "output_text", "text":
@@ -138,7 +139,7 @@ func readMessagePart(raw []byte) llm.Part {
 	}
 }
 
-// readItem reads an item that is no message; false when it says nothing.
+// readItem reads an item that is not a message. It returns false for an empty item.
 func readItem(raw []byte) (llm.Part, bool) {
 	switch kind := splice.Text(raw, "type"); kind {
 	case "reasoning":
@@ -161,7 +162,7 @@ func readItem(raw []byte) (llm.Part, bool) {
 	}
 }
 
-// imageType is the type of a picture that a provider drew.
+// imageType returns the type of an image that a provider generated.
 func imageType(raw []byte) string {
 	return "image/" + cmp.Or(splice.Text(raw, "output_format"), "png")
 }

@@ -27,8 +27,8 @@ func (client) EncodeResponse(dst []byte, r *llm.Response, a *dialect.ResponseCon
 	return w.B
 }
 
-// appendChoice writes the items of an answer and returns how many items there are now.
-// The last item of an answer that was cut is incomplete.
+// appendChoice writes the items of a response and returns the new number of items. If the
+// response was truncated, its last item is incomplete.
 func appendChoice(w *dialect.JSON, c *llm.Choice, a *dialect.ResponseContext, n int) int {
 	items := itemsOf(c, a.Strict)
 	for i := range items {
@@ -86,8 +86,7 @@ func (e endState) status() string {
 	}
 }
 
-// itemsOf makes items of what was said: texts that follow each other are the parts of
-// one message.
+// itemsOf builds items from the content. Consecutive texts are the parts of one message.
 func itemsOf(c *llm.Choice, strict bool) []item {
 	var items []item
 	for i := range c.Parts {
@@ -100,7 +99,7 @@ func itemsOf(c *llm.Choice, strict bool) []item {
 			items = append(items, item{kind: kind})
 		}
 		items[len(items)-1].take(p)
-		if p.Kind == llm.TextPart && p.Signature != "" { // a message has no place for it
+		if p.Kind == llm.TextPart && p.Signature != "" { // a message does not support it
 			items = append(items, item{kind: reasoningItem})
 			items[len(items)-1].sealed.add(dialect.MarkTextSignature(p.Signature))
 		}

@@ -1,8 +1,8 @@
-// Package responses is the shape of OpenAI's Responses API, from both sides: a list of
-// items goes in, a response with a list of items comes out.
+// Package responses translates OpenAI's Responses API, for callers and for providers. A
+// request contains a list of items, and so does a response. Start at Client and Upstream.
 //
-// What the Responses API keeps between two calls is none of the shape's business:
-// whoever resolves previous_response_id puts the kept items before the input first.
+// This package does not store state between two calls. The code that resolves
+// previous_response_id first puts the stored items before the input.
 // Source: https://platform.openai.com/docs/api-reference/responses, read 2026-11;
 // contract/provider-transforms.md 10.
 package responses
@@ -21,11 +21,11 @@ const (
 	chatShape = "openai"
 )
 
-// Client returns the side that callers of POST /responses speak.
+// Client returns the dialect for callers of POST /responses.
 func Client() dialect.Client { return client{} }
 
-// Upstream returns the side of providers that serve POST /responses, for calls that
-// came in another shape.
+// Upstream returns the dialect for providers that serve POST /responses, for calls that came
+// in another shape.
 func Upstream() dialect.Upstream { return upstream{} }
 
 type (
@@ -33,8 +33,8 @@ type (
 	upstream struct{}
 )
 
-// idPrefix begins the ids of responses that the gateway makes. OpenAI's go on with
-// hexadecimal digits, so that nobody's id is taken for the gateway's.
+// idPrefix is the prefix of response ids that the gateway creates. OpenAI's ids continue with
+// hexadecimal digits, so they cannot be mistaken for the gateway's.
 const idPrefix = "resp_gw"
 
 // ID is the id of the response that Client makes of an answer with this

@@ -22,8 +22,8 @@ func (r *callReader) tools(raw []byte) error {
 }
 
 // namespace reads {"type":"namespace","name":"crm","description":"…","tools":[…]}, a group of
-// tools that the caller runs. Elsewhere they stand by themselves, with the name of the group
-// before theirs; what it is for has no place there.
+// tools that the caller runs. In other shapes they are separate tools, with the name of the
+// group before theirs. The description of the group is not supported there.
 // Source: https://developers.openai.com/api/docs/guides/tools-tool-search, read 2026-11.
 func (r *callReader) namespace(t llm.Tool, path string) error {
 	t.Namespace = &llm.Namespace{Name: splice.Text(t.Raw, "name"), Raw: t.Raw}
@@ -81,7 +81,7 @@ func (r *callReader) tool(t llm.Tool, path string) error {
 	return nil
 }
 
-// unserved notes what is of a kind that other shapes do not have.
+// unserved records tools of a kind that other shapes do not have.
 func (r *callReader) unserved(path, kind, why string) {
 	r.c.Unserved = append(r.c.Unserved, llm.Unserved{From: path, Type: kind, Why: why})
 }

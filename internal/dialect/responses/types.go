@@ -2,9 +2,9 @@ package responses
 
 import "sluice/internal/dialect"
 
-// callTypes are the members of a request beside input, instructions and tools; toolMembers
-// are those of a tool and itemMembers those of an item beside its content. Newer members than
-// these go by unlooked at.
+// callTypes are the members of a request other than input, instructions and tools.
+// toolMembers are those of a tool, and itemMembers those of an item other than its content.
+// Newer members are not checked.
 // Source: https://platform.openai.com/docs/api-reference/responses/create, read 2026-11.
 var (
 	callTypes = dialect.Types{

@@ -1,4 +1,5 @@
-// Package segmind is how Segmind is asked for images. Callers speak OpenAI's shape.
+// Package segmind translates image requests for Segmind. Callers use OpenAI's shape. Start
+// reading at Dialect.
 package segmind
 
 import (
@@ -14,7 +15,7 @@ func Dialect() *dialect.Dialect {
 	return &dialect.Dialect{Name: "segmind", Unified: map[llm.Endpoint]dialect.OpenAIEndpoint{llm.ImageGenerate: draw{}}}
 }
 
-// draw is POST /v1/{model}.
+// draw translates POST /v1/{model}.
 // Source: https://docs.segmind.com, read 2026-11; contract/provider-transforms.md 7.17.
 type draw struct{}
 
@@ -28,8 +29,8 @@ var params = []dialect.Alias{
 	{To: "qr_text"}, {To: "invert"}, {To: "size", From: []string{"qr_size"}},
 }
 
-// EncodeRequest makes the request. The answer is asked for in base64, because it is a
-// bare file otherwise; the number of steps has no default there.
+// EncodeRequest builds the request. It requests a base64 response, which would otherwise be
+// a bare file. Segmind has no default for the number of steps.
 func (draw) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
 	t := dialect.Fields(r.Body)
 	prompt, err := dialect.ImagePrompt(t)

@@ -1,5 +1,5 @@
-// Package siliconflow is how SiliconFlow is asked for images; all else of it is in
-// OpenAI's shape.
+// Package siliconflow translates image requests for SiliconFlow. Its other endpoints use
+// OpenAI's shape. Start reading at Dialect.
 package siliconflow
 
 import (
@@ -15,14 +15,14 @@ func Dialect() *dialect.Dialect {
 	return &dialect.Dialect{Name: "siliconflow", Unified: map[llm.Endpoint]dialect.OpenAIEndpoint{llm.ImageGenerate: draw{}}}
 }
 
-// draw is POST /v1/{model}/text-to-image.
+// draw translates POST /v1/{model}/text-to-image.
 // Source: https://docs.siliconflow.cn/cn/api-reference/images/images-generations, read
 // 2026-11; contract/provider-transforms.md 7.17.
 type draw struct{}
 
 var _ dialect.OpenAIEndpoint = draw{}
 
-// EncodeRequest renames size and number; all else is forwarded.
+// EncodeRequest renames size and number. Everything else is forwarded.
 func (draw) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	var d splice.Doc
 	if err := splice.Scan(r.Body, &d); err != nil {

@@ -7,7 +7,7 @@ import (
 	"sluice/internal/splice"
 )
 
-// artifacts is version 1: JSON on both sides.
+// artifacts translates version 1, which uses JSON for requests and responses.
 // Source: https://platform.stability.ai/docs/api-reference#tag/SDXL-1.0-and-SD1.6, read
 // 2026-11; contract/provider-transforms.md 7.9.
 type artifacts struct{}
@@ -20,8 +20,8 @@ var artifactParams = []dialect.Alias{
 	{To: "steps"}, {To: "extras"},
 }
 
-// EncodeRequest makes {"text_prompts":[{"text":…,"weight":1}],…}. What shall not be in
-// the picture is a prompt of negative weight.
+// EncodeRequest writes {"text_prompts":[{"text":…,"weight":1}],…}. A negative prompt has a
+// negative weight.
 func (artifacts) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
 	t := dialect.Fields(r.Body)
 	prompt, err := dialect.ImagePrompt(t)

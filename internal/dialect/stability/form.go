@@ -18,25 +18,25 @@ import (
 	"sluice/internal/wire"
 )
 
-// form is the models since version 1: a form out, JSON back.
+// form translates for the models since version 1, which take a form and return JSON.
 // Source: https://platform.stability.ai/docs/api-reference#tag/Generate, read 2026-11;
 // contract/provider-transforms.md 7.9.
 type form struct{}
 
 var _ dialect.OpenAIEndpoint = form{}
 
-// formFields are the fields of the form that are texts and numbers.
+// formFields are the fields of the form that are strings and numbers.
 var formFields = []dialect.Alias{
 	{To: "negative_prompt"}, {To: "aspect_ratio"}, {To: "seed"},
 	{To: "style_preset", From: []string{"style_preset", "style"}}, {To: "mode"}, {To: "output_format"},
 	{To: "strength"}, {To: "cfg_scale"},
 }
 
-// formImages is the most pictures of one request: each of them is a call of its own,
-// because the API draws one at a time. (ours)
+// formImages is the maximum number of images in one request. Each image is a separate call,
+// because the API generates one at a time. (ours)
 const formImages = 10
 
-// EncodeRequest makes the form. Models of the Stable Diffusion 3 family, such as
+// EncodeRequest builds the form. Models of the Stable Diffusion 3 family, such as
 // "sd3.5-large", share an address and are named in the form.
 func (form) EncodeRequest(ctx context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	t := dialect.Fields(r.Body)
@@ -77,7 +77,7 @@ func (form) EncodeRequest(ctx context.Context, r *dialect.Request, to *dialect.T
 	return out, nil
 }
 
-// pictures is how many are wanted.
+// pictures returns the number of requested images.
 func pictures(t *llm.FieldTracker) (int, error) {
 	raw, ok := t.Consume("n")
 	if !ok {
@@ -90,8 +90,8 @@ func pictures(t *llm.FieldTracker) (int, error) {
 	return n, nil
 }
 
-// fields builds a form whose boundary depends on its content alone: the same request
-// is the same bytes each time.
+// fields builds a form whose boundary depends only on its content, so that the same request
+// has the same bytes each time.
 type fields struct {
 	names  []string
 	parts  [][]byte
@@ -99,8 +99,8 @@ type fields struct {
 	digest []byte
 }
 
-// add adds a field with a raw JSON value: a text without its quotes, anything else as
-// it is.
+// add adds a field with a raw JSON value. It removes the quotes of a string and leaves
+// anything else unchanged.
 func (f *fields) add(name string, raw []byte) {
 	text, ok := splice.Unquote(raw)
 	if !ok {
@@ -118,7 +118,7 @@ func (f *fields) part(name string, data []byte, contentType string) {
 	f.digest = h.Sum(nil)
 }
 
-// image adds the picture to begin with: base64, a data URL or a URL.
+// image adds the initial image: base64, a data URL or a URL.
 func (f *fields) image(ctx context.Context, raw []byte, to *dialect.Target) error {
 	text, ok := splice.Unquote(raw)
 	if !ok {
@@ -150,7 +150,7 @@ func (f *fields) image(ctx context.Context, raw []byte, to *dialect.Target) erro
 	return nil
 }
 
-// close gives the form and its content type.
+// close returns the form and its content type.
 func (f *fields) close() (body []byte, contentType string) {
 	var buf bytes.Buffer
 	w := multipart.NewWriter(&buf)

@@ -1,5 +1,6 @@
-// Package stability is how Stability AI is asked for images: version 1 of its API takes
-// JSON, the models since then take forms. Callers speak OpenAI's shape to both.
+// Package stability translates image requests for Stability AI. Version 1 of its API takes
+// JSON, and newer models take forms. Callers use OpenAI's shape for both. Start reading at
+// Dialect and V1.
 package stability
 
 import (
@@ -19,7 +20,7 @@ func V1() *dialect.Dialect {
 	return &dialect.Dialect{Name: "stability-v1", Unified: map[llm.Endpoint]dialect.OpenAIEndpoint{llm.ImageGenerate: artifacts{}}}
 }
 
-// image takes a picture from what a provider says of it.
+// image reads an image from a provider's description of it.
 func image(raw []byte, data, finish string) dialect.Image {
 	var m dialect.Image
 	for name, val := range splice.Members(raw) {

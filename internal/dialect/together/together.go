@@ -1,5 +1,5 @@
-// Package together is how Together AI ranks documents; all else of it is in OpenAI's
-// shape.
+// Package together translates requests to rank documents for Together AI. Its other endpoints
+// use OpenAI's shape. Start reading at Dialect.
 package together
 
 import (

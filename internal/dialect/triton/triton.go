@@ -1,5 +1,5 @@
-// Package triton is the shape of Triton's generate extension, as its backends for
-// language models speak it.
+// Package triton translates requests for Triton's generate extension, as its backends for
+// language models use it. Start reading at Dialect.
 package triton
 
 import (
@@ -17,16 +17,16 @@ func Dialect() *dialect.Dialect {
 	return &dialect.Dialect{Name: "triton", Unified: map[llm.Endpoint]dialect.OpenAIEndpoint{llm.Complete: complete{}}}
 }
 
-// complete is /generate.
+// complete translates /generate.
 type complete struct{}
 
 var _ dialect.OpenAIEndpoint = complete{}
 
-// always are the fields that the backends want in every request, and what is sent
-// where the caller gives none.
+// always are the fields that the backends require in every request, with the values for
+// callers that do not send them.
 var always = []struct{ name, value string }{{"max_tokens", "100"}, {"temperature", "0.7"}, {"top_p", "0.7"}, {"top_k", "50"}}
 
-// EncodeRequest makes a request to /generate.
+// EncodeRequest builds a request to /generate.
 func (complete) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
 	t := dialect.Fields(r.Body)
 	prompt, err := dialect.Prompt(t)

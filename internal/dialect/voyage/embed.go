@@ -17,8 +17,8 @@ type embed struct{}
 
 var _ dialect.OpenAIEndpoint = embed{}
 
-// EncodeRequest sends a single text as a list, names the length of vectors as Voyage
-// does, and leaves "float" out, which is the default there and has no name.
+// EncodeRequest sends a single text as a list and uses Voyage's name for the length of
+// vectors. It omits "float", which is Voyage's default and has no name there.
 func (embed) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	var d splice.Doc
 	if err := splice.Scan(r.Body, &d); err != nil {

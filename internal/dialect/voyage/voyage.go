@@ -1,4 +1,5 @@
-// Package voyage is how Voyage AI embeds and ranks: nearly in OpenAI's shape.
+// Package voyage translates embedding and ranking requests for Voyage AI, which nearly uses
+// OpenAI's shape. Start reading at Dialect.
 package voyage
 
 import (

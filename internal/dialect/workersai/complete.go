@@ -8,14 +8,14 @@ import (
 	"sluice/internal/llm"
 )
 
-// complete is text generation from a prompt.
+// complete translates text generation from a prompt.
 // Source: contract/provider-transforms.md 7.3.
 type complete struct{}
 
 var _ dialect.Streamer = complete{}
 
-// EncodeRequest makes a request for text. The models are made for conversations: unless
-// the caller asks for raw, the prompt is put as one.
+// EncodeRequest builds a request for text. The models are made for conversations. The prompt
+// is treated as one, unless the caller sets raw.
 func (complete) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	t := dialect.Fields(r.Body)
 	prompt, err := dialect.Prompt(t)

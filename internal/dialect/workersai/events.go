@@ -13,17 +13,17 @@ import (
 // NewDecoder makes the decoder of a stream of text.
 func (chat) NewDecoder(*dialect.Incoming) dialect.EventDecoder { return &events{} }
 
-// events reads one stream: {"response":"Hi","p":"…"} as long as there is text, with the
-// usage in the last one, or the chunks of models that speak OpenAI's words, and [DONE].
+// events reads one stream: {"response":"Hi","p":"…"} while there is text, with the usage in
+// the last one, or the chunks of models that use OpenAI's format, and [DONE].
 type events struct {
 	events       dialect.EventReader
 	started      bool
 	ended        bool
 	blocks       int           // begun so far
-	open         bool          // the block at blocks-1 holds text or thoughts and is open
+	open         bool          // the block at blocks-1 contains text or reasoning and is open
 	part         llm.PartKind  // of it
-	calls        map[int]*call // by their places
-	last         *call         // that pieces without a place belong to
+	calls        map[int]*call // by their indexes
+	last         *call         // that fragments without an index belong to
 	order        []int         // blocks of the calls, which stay open
 	early        dialect.PendingToolCalls
 	finishReason string // the provider's reason
@@ -32,12 +32,12 @@ type events struct {
 	ev           llm.Event
 }
 
-// call is a tool call. It begins when its name is known; one whose name never comes is none.
+// call is a tool call. It begins when its name is known. A call without a name is ignored.
 type call struct {
 	begun bool
 	block int
 	id    string
-	early []string // pieces of arguments that came before the name
+	early []string // fragments of arguments that arrived before the name
 }
 
 // Feed reads what came.
@@ -45,7 +45,7 @@ func (d *events) Feed(p []byte, emit func(*llm.Event)) error {
 	return d.events.Feed(p, func(_, data []byte) error { return d.event(data, emit) })
 }
 
-// Close ends the reading. A stream without [DONE] is whole when it gave a reason.
+// Close ends the reading. A stream without [DONE] is complete if it has a finish reason.
 func (d *events) Close(emit func(*llm.Event)) error {
 	if err := d.events.Close(func(_, data []byte) error { return d.event(data, emit) }); err != nil {
 		return err
@@ -113,7 +113,7 @@ func (d *events) start(data []byte, emit func(*llm.Event)) {
 	}
 }
 
-// delta takes a piece of an answer, of which the text stands under that name.
+// delta reads a fragment of a response, whose text is under the given name.
 func (d *events) delta(raw []byte, name string, emit func(*llm.Event)) {
 	d.text(llm.ReasoningPart, reasoningText(raw), emit)
 	content, _ := splice.Find(raw, name)
@@ -144,7 +144,7 @@ func (d *events) shut(emit func(*llm.Event)) {
 	}
 }
 
-// call takes a tool call or a piece of one.
+// call reads a tool call or a fragment of one.
 func (d *events) call(f function, emit func(*llm.Event)) {
 	c := d.findOrAddCall(f)
 	d.last = c
@@ -162,8 +162,8 @@ func (d *events) call(f function, emit func(*llm.Event)) {
 	d.arguments(c, f.arguments, emit)
 }
 
-// findOrAddCall is the call that a piece belongs to, a new one where it begins one. What has
-// neither a place nor a name goes on with the last.
+// findOrAddCall returns the call that a fragment belongs to, or a new call if the fragment
+// begins one. A fragment with neither an index nor a name continues the last call.
 func (d *events) findOrAddCall(f function) *call {
 	if !f.placed {
 		if d.last != nil && (f.name == "" || !d.last.begun) {

@@ -18,8 +18,8 @@ type image struct{}
 
 var _ dialect.OpenAIEndpoint = image{}
 
-// EncodeRequest makes a request for an image. Of the steps some models read the one
-// name, some the other.
+// EncodeRequest builds a request for an image. Models differ in the name that they read for
+// the number of steps.
 func (image) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
 	t := dialect.Fields(r.Body)
 	prompt, ok := t.Consume("prompt")
@@ -45,7 +45,7 @@ func (image) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Tar
 	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
 
-// size takes "1024x768" apart; anything else, for example "auto", is left where it is.
+// size splits "1024x768". It leaves anything else, for example "auto", unconsumed.
 func size(t *llm.FieldTracker) (width, height int64, ok bool) {
 	raw, _ := t.Peek("size")
 	text, _ := splice.Unquote(raw)

@@ -13,8 +13,8 @@ func (w *writer) messages() error {
 	return list.Write()
 }
 
-// turn writes what a user or the system says: texts as one, because most models take no
-// lists, and a list where there are images.
+// turn writes a user or system message. It joins texts into one, because most models do not
+// accept lists, and writes a list if there are images.
 func (w *writer) turn(m *llm.Message, role string, parts []llm.Part) error {
 	var texts []string
 	images := 0
@@ -64,7 +64,7 @@ func (w *writer) list(parts []llm.Part) {
 	w.Close(']')
 }
 
-// assistant writes what the model said before. Thoughts have no place.
+// assistant writes an earlier message of the model. Reasoning is not supported.
 func (w *writer) assistant(m *llm.Message) error {
 	s, err := dialect.ReadAssistantMessage(w.t, w.c, m)
 	if err != nil {
@@ -74,7 +74,7 @@ func (w *writer) assistant(m *llm.Message) error {
 		w.t.Drop(w.c.Path(m, p.Index))
 	}
 	if len(s.Texts)+len(s.Calls) == 0 && len(m.Parts) > 0 {
-		return nil // all of it is lost, and said to be
+		return nil // all of it is dropped and reported
 	}
 	w.Open('{')
 	w.Str("role", "assistant")

@@ -8,9 +8,9 @@ import (
 	"sluice/internal/splice"
 )
 
-// result takes an answer out of its envelope:
-// {"result":{…},"success":true,"errors":[],"messages":[]}. One that reports a failure is none,
-// whatever its result is.
+// result unwraps a response from its envelope:
+// {"result":{…},"success":true,"errors":[],"messages":[]}. An envelope that reports a failure
+// is not a response, whatever its result is.
 func result(body []byte) ([]byte, error) {
 	success, _ := splice.Find(body, "success")
 	if ev, failed := failure(body); failed && string(success) == "false" {
@@ -23,8 +23,8 @@ func result(body []byte) ([]byte, error) {
 	return raw, nil
 }
 
-// DecodeResponse reads {"response":"…","tool_calls":[…],"usage":{…}} or, of models that
-// speak OpenAI's words, {"choices":[…]}.
+// DecodeResponse reads {"response":"…","tool_calls":[…],"usage":{…}} or, from models that use
+// OpenAI's format, {"choices":[…]}.
 func (chat) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
 	raw, err := result(incoming.Body)
 	if err != nil {
@@ -46,7 +46,7 @@ func (chat) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
 	return r, nil
 }
 
-// choice reads what was said: the text stands under that name.
+// choice reads the content. The text is under the given name.
 func choice(index int, raw []byte, finish, name string) llm.Choice {
 	c := llm.Choice{Index: index, Raw: finish}
 	if reasoning := dialect.ReplaceLoneSurrogates(reasoningText(raw)); reasoning != "" {
@@ -60,7 +60,7 @@ func choice(index int, raw []byte, finish, name string) llm.Choice {
 	called := false
 	for val := range splice.Elements(calls) {
 		f := readCall(val)
-		if f.name == "" { // nobody could run it
+		if f.name == "" { // no caller could run it
 			continue
 		}
 		if f.id == "" {
@@ -73,7 +73,7 @@ func choice(index int, raw []byte, finish, name string) llm.Choice {
 	return c
 }
 
-// finishOf is the reason, of which most models say nothing.
+// finishOf returns the finish reason, which most models do not report.
 func finishOf(reason string, called bool) llm.Finish {
 	switch {
 	case reason == "length":
@@ -86,7 +86,7 @@ func finishOf(reason string, called bool) llm.Finish {
 	return llm.FinishStop
 }
 
-// reasoningText is what a reasoning model thought.
+// reasoningText returns the reasoning of a reasoning model.
 func reasoningText(raw []byte) string {
 	for _, name := range [...]string{"reasoning_content", "reasoning"} {
 		val, _ := splice.Find(raw, name)
@@ -97,8 +97,8 @@ func reasoningText(raw []byte) string {
 	return ""
 }
 
-// text is a piece of an answer. Where JSON was asked for it may come as JSON, and single
-// digits as a number.
+// text is a fragment of a response. If JSON was requested, it may arrive as JSON. A single
+// digit may arrive as a number.
 func text(raw []byte) string {
 	if len(raw) > 0 && raw[0] == '"' {
 		return dialect.DecodeFragment(raw)
@@ -109,11 +109,11 @@ func text(raw []byte) string {
 	return string(raw)
 }
 
-// function is a tool call, or a piece of one.
+// function is a tool call, or a fragment of one.
 type function struct {
 	id, name, arguments string
 	index               int
-	placed              bool // it has a place
+	placed              bool // it has an index
 }
 
 // readCall reads {"name":"f","arguments":{…}} or, in OpenAI's words,

@@ -7,7 +7,7 @@ import (
 	"sluice/internal/llm"
 )
 
-// chat is text generation from messages.
+// chat translates text generation from messages.
 // Source: https://developers.cloudflare.com/workers-ai/configuration/open-ai-compatibility/ and
 // https://developers.cloudflare.com/workers-ai/features/function-calling/traditional/, read 2026-11;
 // contract/provider-transforms.md 7.3.
@@ -22,7 +22,7 @@ var params = []dialect.Rename{
 	{Path: "frequency_penalty", To: "frequency_penalty"}, {Path: "presence_penalty", To: "presence_penalty"},
 }
 
-// EncodeCall makes a request for text.
+// EncodeCall builds a request for text.
 func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dialect.Outgoing, error) {
 	w := writer{c: c, t: llm.NewTally(c)}
 	w.Open('{')

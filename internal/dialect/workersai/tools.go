@@ -5,8 +5,8 @@ import (
 	"sluice/internal/llm"
 )
 
-// tools writes the functions. Workers AI cannot be told to call one of them; where it
-// shall call none it is shown none.
+// tools writes the functions. Workers AI cannot be forced to call one of them. To prevent
+// calls, tools omits all functions.
 func (w *writer) tools() {
 	if w.c.Choice.Mode == "none" {
 		return
@@ -38,8 +38,7 @@ func (w *writer) function(t *llm.Tool, path string) {
 	}
 }
 
-// format says which form the answer shall have; a schema stands bare under
-// json_schema.
+// format writes the response format. A schema is directly under json_schema.
 // Source: https://developers.cloudflare.com/workers-ai/features/json-mode/, read 2026-11.
 func (w *writer) format() {
 	f := w.c.Format

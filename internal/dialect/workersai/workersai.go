@@ -1,6 +1,6 @@
-// Package workersai is the shape that Cloudflare's Workers AI speaks at
-// /ai/run/{model}: bodies of its own, and around every whole answer an envelope. Some of
-// its models answer inside of that in OpenAI's words.
+// Package workersai translates requests for Cloudflare's Workers AI at /ai/run/{model}. The
+// API has its own bodies, and an envelope around every buffered response. Some models use
+// OpenAI's format inside the envelope. Start reading at Dialect.
 package workersai
 
 import (
