@@ -11,8 +11,8 @@ import (
 	"sluice/internal/tenant"
 )
 
-// acceptInvite makes the invited person a user, or brings a removed one back, with the
-// memberships and keys that the invitation names. The token is the credential.
+// acceptInvite creates the invited user, or restores a removed one, with the memberships and
+// keys that the invitation names. The token is the credential.
 func (k deps) acceptInvite(ctx context.Context, c *resource.Call) (any, error) {
 	if !k.LocalLogin {
 		return nil, fault.New(fault.FeatureOff, "this deployment signs users in through its identity provider (AUTH_MODE); accept the invitation there")
@@ -31,14 +31,14 @@ func (k deps) acceptInvite(ctx context.Context, c *resource.Call) (any, error) {
 		return nil, err
 	}
 	if _, err := longestSession(ctx, c.Reader, invited.OrgID); err != nil {
-		return nil, err // who could not sign in is given no password
+		return nil, err // users who could not sign in get no password
 	}
 	hash, err := k.passwordOf(ctx, c.Sent.Secret("password"), "password")
 	if err != nil {
 		return nil, err
 	}
 	return resource.Empty{}, c.Change(ctx, func(tx resource.Tx) error {
-		i, err := k.inviteOf(ctx, c) // again: two may come at once
+		i, err := k.inviteOf(ctx, c) // read again, because two calls may run at once
 		if err != nil {
 			return err
 		}
@@ -62,8 +62,8 @@ func (k deps) acceptInvite(ctx context.Context, c *resource.Call) (any, error) {
 	})
 }
 
-// inviteOf is the pending invitation of the token in the path: fault.NotFound for one
-// that is none, or is over.
+// inviteOf returns the pending invitation of the token in the path. It returns fault.NotFound if
+// there is none or it is no longer pending.
 func (k deps) inviteOf(ctx context.Context, c *resource.Call) (*resource.Row[tenant.Invite], error) {
 	rows, err := rowsOf[tenant.Invite](ctx, c.Reader, resource.Query{
 		Kind: tenant.InviteKind, Statuses: []string{tenant.InvitePending}, Limit: 1,
@@ -78,8 +78,8 @@ func (k deps) inviteOf(ctx context.Context, c *resource.Call) (*resource.Row[ten
 	return rows[0], nil
 }
 
-// createInvitedUser makes the user of an invitation. One who was removed keeps the id, so that
-// what they did stays theirs.
+// createInvitedUser creates the user of an invitation. A user who was removed before gets the
+// same id again, so that past actions remain theirs.
 func (k deps) createInvitedUser(ctx context.Context, tx resource.Tx, c *resource.Call, i *resource.Row[tenant.Invite]) (resource.Record, error) {
 	u := tenant.User{Email: i.Value.Email, FirstName: c.Sent.Text("first_name"), LastName: c.Sent.Text("last_name"), Role: i.Value.Role}
 	gone, err := tx.List(ctx, resource.Query{
@@ -101,8 +101,8 @@ func (k deps) createInvitedUser(ctx context.Context, tx resource.Tx, c *resource
 	return rec, tx.Update(ctx, rec)
 }
 
-// addMemberships gives the user their places. A workspace that was archived meanwhile is left
-// out.
+// addMemberships adds the user to the workspaces of the invitation. Workspaces archived in the
+// meantime are left out.
 func (k deps) addMemberships(ctx context.Context, tx resource.Tx, c *resource.Call, i *resource.Row[tenant.Invite], user resource.Record) error {
 	for _, p := range i.Value.Workspaces {
 		workspace, err := findWorkspace(ctx, tx, i.OrgID, p.ID)

@@ -1,6 +1,6 @@
-// Package admin is the administration interface: one file per kind of record, each
-// saying what the resource engine must know about it, and the few routes that are
-// no kind (logs, circuit breakers, the description of the interface itself).
+// Package admin is the administration interface. It has one file per kind of record, which
+// defines the kind for the resource engine, and some routes that are not kinds (logs, circuit
+// breakers, the description of the interface). Start reading at New.
 package admin
 
 import (
@@ -31,8 +31,8 @@ import (
 	"sluice/internal/wire"
 )
 
-// Parts are what the administration works with. All are needed unless it says
-// otherwise.
+// Parts are the dependencies and settings of the administration. All are required unless the
+// comment states otherwise.
 type Parts struct {
 	Store    resource.Store
 	Box      *sealed.Sealer
@@ -41,131 +41,133 @@ type Parts struct {
 	Wake     func()                                           // called after each committed change; may be nil
 	Clock    ident.Clock
 	Log      *slog.Logger
-	Version  string // of the program, for the description: "1.0.0"
+	Version  string // program version, for the description: "1.0.0"
 
-	KeyPrefix string // of new API keys: "sk-"
-	// ConsoleURL is where people reach the console, without a slash at the end:
+	KeyPrefix string // prefix of new API keys: "sk-"
+	// ConsoleURL is the public address of the console, without a trailing slash:
 	// "https://gateway.example.com". Links in mails begin with it.
 	ConsoleURL string
-	// MCPURL is where clients reach tool servers, without a slash at the end:
-	// "https://mcp.example.com". Behind it stand the slug of a server and "/mcp".
+	// MCPURL is the public address of tool servers, without a trailing slash:
+	// "https://mcp.example.com". The slug of a server and "/mcp" follow it.
 	MCPURL     string
-	LocalLogin bool // people sign in with e-mail and password
+	LocalLogin bool // users sign in with e-mail and password
 	Passwords  *identity.Passwords
-	Throttle   *identity.LoginThrottle // of logins
-	Invites    *identity.LoginThrottle // of acceptances of invitations
-	Features   map[string]bool         // deployment flags by name, "POLICY_ENABLED"; absent is on
+	Throttle   *identity.LoginThrottle // limits logins
+	Invites    *identity.LoginThrottle // limits acceptances of invitations
+	Features   map[string]bool         // deployment flags by name, "POLICY_ENABLED"; a flag that is absent is on
 	Specs      Specs
 	Guard      Guard
 	Secrets    Secrets
 	Limits     routing.Limits
 	Logs       Logs
-	Journal    Journal // takes custom logs
-	// Replay sends a request of the log again for the caller of r, with an API key that
-	// pays for it: that of r when the value is empty. An error is the refusal of a request
-	// that came to no target.
+	Journal    Journal // receives custom logs
+	// Replay sends a logged request again for the caller of r. The API key pays for it; if it is
+	// empty, that of r does. An error means that the request was rejected before it reached a
+	// target.
 	Replay          func(r *http.Request, key sealed.String, remote string, call *replay.Call) (*replay.Outcome, error)
 	Models          Models
 	Rerate          *rerate.Engine
 	Exports         ExportFiles
-	ExportRetention time.Duration // how long the file of a log export is kept
-	// LogRetention is how long the deployment keeps what is logged: nobody may ask for
-	// longer.
+	ExportRetention time.Duration // how long the file of a log export is stored
+	// LogRetention is how long the deployment stores logs; no organisation or workspace may set
+	// more.
 	LogRetention tenant.Retention
-	// RetentionShown is how long bodies and records are kept, as people are shown it.
+	// RetentionShown is how long bodies and records are stored, as consoles show it.
 	RetentionShown RetentionShown
-	// BodyLogBytes is how much is kept of each body of a custom log.
+	// BodyLogBytes is the maximum number of bytes stored of each body of a custom log.
 	BodyLogBytes int
-	// Deployments are the most gateways of each type that an organisation may register;
-	// a type that is absent has no limit.
+	// Deployments is the maximum number of gateways of each type that an organisation may
+	// register; a type that is absent has no limit.
 	Deployments map[deployment.Type]int
-	Outside     *http.Client // for addresses that callers name: keeps from private ones
+	Outside     *http.Client // for addresses that callers name; blocks private addresses
 	Breakers    func(workspaceID string) []routing.BreakerState
-	// Draining reports whether the program is about to stop: answers without an end then
-	// end. Nil means never.
+	// Draining reports whether the program is shutting down: endless responses then end. Nil
+	// means never.
 	Draining func() bool
 
-	// Mail hands letters to a mail server; nil when there is none: mails then wait in
-	// the outbox. Letters writes them; only jobs need it.
+	// Mail sends emails to a mail server; if it is nil, mails wait in the outbox. Templates
+	// renders the emails; only jobs need it.
 	Mail      Mailer
 	Templates *mail.TemplateSet
 
-	// PerMinute is how many administrative requests each key or user may send in a minute
-	// to this node; 0 for no limit.
+	// PerMinute is how many administrative requests each key or user may send in a minute to this
+	// node; 0 for no limit.
 	PerMinute int
-	// MaxRecords is how many records of a kind a workspace, or the organisation, may have;
-	// 0 for no limit.
+	// MaxRecords is how many records of a kind a workspace or the organisation may have; 0 for no
+	// limit.
 	MaxRecords int
-	// StrictRequests refuses unknown fields and parameters of every request.
+	// StrictRequests rejects unknown fields and parameters in every request.
 	StrictRequests bool
-	Ingest         *resource.Rate // of the entries that each workspace sends: feedback, custom logs; nil for no limit
+	Ingest         *resource.Rate // limits the entries of each workspace: feedback, custom logs; nil for no limit
 
 	Meters      Meters
 	Audit       AuditTrail
 	AuditSigner *audit.Signer
-	Proxies     wire.Proxies // who is believed about the addresses of callers; may be nil
+	Proxies     wire.Proxies // proxies that are trusted to report client addresses; may be nil
 }
 
-// RetentionShown are the retentions, in days, that consoles show to people; what is kept is
-// Parts.LogRetention.
+// RetentionShown contains the retentions, in days, that consoles show to people.
+// Parts.LogRetention is the one that applies.
 type RetentionShown struct{ Bodies, Metrics int }
 
 // Secrets reads from external secret managers: *secretref.Reader.
 type Secrets interface {
-	// Read returns the values of fields by their names; fault.SecretUnavailable.
+	// Read returns the values of fields by their names; the error is fault.SecretUnavailable.
 	Read(ctx context.Context, uses []credential.SecretUse) (map[string]string, error)
 }
 
-// Specs knows the providers: *provider.Table.
+// Specs looks up providers: *provider.Table.
 type Specs interface {
 	// Find returns the provider with an id or alias.
 	Find(name string) (*provider.Spec, bool)
-	// All lists the providers in the order of their ids; they must not be changed.
+	// All lists the providers in the order of their ids. Callers must not change them.
 	All() []*provider.Spec
 }
 
-// Guard judges URLs that callers name: *netguard.Guard.
+// Guard checks URLs that callers name: *netguard.Guard.
 type Guard interface {
-	// CheckURL refuses with fault.InvalidRequest or fault.AddressRefused.
+	// CheckURL returns fault.InvalidRequest or fault.AddressRefused for a URL that is not
+	// allowed.
 	CheckURL(raw string) error
-	// TakesStoredKeys reports whether the operator lets stored credentials go to the host
-	// and port of a URL.
+	// TakesStoredKeys reports whether the operator allows stored credentials for the host and
+	// port of a URL.
 	TakesStoredKeys(raw string) bool
-	// MayReceive reports whether a stored credential may go to a URL: to the origin of one
-	// that it is saved with, or where TakesStoredKeys lets it.
+	// MayReceive reports whether a stored credential may be sent to a URL: to the origin of a URL
+	// that is saved with it, or where TakesStoredKeys allows it.
 	MayReceive(raw string, saved ...string) bool
 }
 
 // Logs is the request log.
 type Logs interface {
 	List(ctx context.Context, q record.Query) (record.Page, error)
-	// Find returns one attempt with its bodies; fault.NotFound when there is none
-	// in the organisation or, unless it is empty, in the workspace.
+	// Find returns one attempt with its bodies. It returns fault.NotFound if the organisation
+	// does not have it or, unless workspaceID is empty, if the workspace does not.
 	Find(ctx context.Context, orgID, workspaceID, id string) (record.Attempt, error)
-	// Search is List of the attempts one of whose bodies holds a text, as far as it came.
+	// Search lists the attempts with a body that contains a text. It may stop before the end, see
+	// record.Found.
 	Search(ctx context.Context, q record.Query, text string) (record.Found, error)
-	// Corrections are those of the cost of an attempt, the oldest first.
+	// Corrections returns the cost corrections of an attempt, oldest first.
 	Corrections(ctx context.Context, id string) ([]record.Correction, error)
-	// Analyse works out figures; fault.InvalidParameter for more than record.MaxGroups rows.
+	// Analyse computes statistics; more than record.MaxGroups rows is fault.InvalidParameter.
 	Analyse(ctx context.Context, a record.Analysis) (record.AnalysisPage, error)
 }
 
-// Admin serves the administration. Safe for concurrent use.
+// Admin serves the administration. It is safe for concurrent use.
 type Admin struct {
 	engine *resource.Engine
-	spec   []byte // description of the interface, JSON
+	spec   []byte // description of the interface as JSON
 }
 
-// New mounts everything. Two kinds that claim one route are a programmer's mistake and
-// panic.
+// New mounts all routes. It panics if two kinds have the same route, which is a programming
+// error.
 func New(p Parts) *Admin {
 	e := newEngine(p)
-	_ = e.OpenAPI() // published from the folder api; this one is released
+	_ = e.OpenAPI() // the published one comes from the folder api; this one is released
 	return &Admin{engine: e, spec: api.Description(p.Version)}
 }
 
-// Describe returns the description of the operations as their types give it, from which
-// the published one is generated.
+// Describe returns the description of the operations as their types give it. The published
+// description is generated from it.
 func Describe(p Parts) *huma.OpenAPI { return newEngine(p).OpenAPI() }
 
 func newEngine(p Parts) *resource.Engine {
@@ -181,12 +183,13 @@ func newEngine(p Parts) *resource.Engine {
 	}, k.list()...)
 }
 
-// Await waits until the audit trail has what was answered before it was written: for the
-// end of the program, once it takes no more calls. The error is that of ctx.
+// Await waits until the audit trail contains the rows of all responses that were sent before
+// their row. It is for shutdown, after the program has stopped accepting calls. The error is
+// that of ctx.
 func (a *Admin) Await(ctx context.Context) error { return a.engine.Await(ctx) }
 
-// Description is the published description of the interface: OpenAPI 3.1 as JSON.
+// Description returns the published description of the interface: OpenAPI 3.1 as JSON.
 func (a *Admin) Description() []byte { return a.spec }
 
-// ShownPath is a path as logs may show it: secrets in it are masked.
+// ShownPath returns a path for logs, with its secrets masked.
 func (a *Admin) ShownPath(method, path string) string { return a.engine.ShownPath(method, path) }

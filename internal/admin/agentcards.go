@@ -12,10 +12,10 @@ import (
 	"sluice/internal/sealed"
 )
 
-// linkCard is the set that keeps the card of an agent beside its integration.
+// linkCard is the link set that stores the card of an agent with its integration.
 const linkCard = "agent_integration.card"
 
-// readCard is the card that was fetched last; nil for none.
+// readCard returns the card that was fetched last; nil for none.
 func readCard(ctx context.Context, from resource.Reader, integrationID string) (*agent.Card, error) {
 	raw, err := sideDataOf(ctx, from, linkCard, integrationID)
 	if err != nil || raw == nil {
@@ -28,7 +28,7 @@ func readCard(ctx context.Context, from resource.Reader, integrationID string) (
 	return card, nil
 }
 
-// findServerCard is the integration of a server, and the card that was fetched last.
+// findServerCard returns the integration of a server and the card that was fetched last.
 func (k deps) findServerCard(ctx context.Context, from resource.Reader, s *agent.Server) (*resource.Row[agent.Integration], *agent.Card, error) {
 	integration, err := k.agents().findIntegration(ctx, from, s)
 	if err != nil {
@@ -38,7 +38,7 @@ func (k deps) findServerCard(ctx context.Context, from resource.Reader, s *agent
 	return integration, card, err
 }
 
-// rawCard is a card as the agent wrote it; nil for none.
+// rawCard returns a card as the agent wrote it; nil for none.
 func rawCard(card *agent.Card) objectOrNull {
 	if card == nil {
 		return nil
@@ -46,7 +46,7 @@ func rawCard(card *agent.Card) objectOrNull {
 	return objectOrNull(encode(card.Raw))
 }
 
-// noteCard keeps a card; nil takes the present one away.
+// noteCard stores a card; nil deletes the present one.
 func (k deps) noteCard(ctx context.Context, integrationID string, card *agent.Card) {
 	k.putSideData(ctx, linkCard, integrationID, func(resource.Tx) ([]byte, error) {
 		if card == nil {
@@ -56,8 +56,8 @@ func (k deps) noteCard(ctx context.Context, integrationID string, card *agent.Ca
 	})
 }
 
-// receiveAgent answers a creation. The card is fetched behind it: an agent that is away
-// can be registered all the same.
+// receiveAgent builds the response to a creation. It fetches the card after the record is
+// stored, so that an unavailable agent can be registered too.
 func (k deps) receiveAgent(ctx context.Context, c *resource.Call, ch *resource.Edit[agent.Integration]) (any, error) {
 	if card, _, err := k.cardOf(ctx, c, ch.New, ch.New.WorkspaceID); err == nil {
 		k.noteCard(ctx, ch.New.ID, card)
@@ -65,8 +65,8 @@ func (k deps) receiveAgent(ctx context.Context, c *resource.Call, ch *resource.E
 	return integrationReceipt{ch.New.ID, ch.New.Slug}, nil
 }
 
-// agentChanged fetches the card anew when an update changed how it is reached. The card
-// of another address says nothing of the new one.
+// agentChanged fetches the card again if an update changed how the agent is reached. The card
+// from the old address does not describe the new one.
 func (k deps) agentChanged(ctx context.Context, c *resource.Call, ch *resource.Edit[agent.Integration]) (any, error) {
 	moved := ch.Old.Value.URL != ch.New.Value.URL
 	if !moved && !ch.Sent.Has("configurations") && !ch.Sent.Has("secret_mappings") && !ch.Sent.Has("auth_type") {
@@ -79,7 +79,7 @@ func (k deps) agentChanged(ctx context.Context, c *resource.Call, ch *resource.E
 	return resource.Empty{}, nil
 }
 
-// tryAgent fetches the card of an agent and keeps it.
+// tryAgent fetches the card of an agent and stores it.
 func (k deps) tryAgent(ctx context.Context, c *resource.Call, r resource.Row[agent.Integration]) (any, error) {
 	v := trialView{ServerName: r.Value.Name, URL: new(sealed.Address(r.Value.URL)), Object: "agent-integration"}
 	card, out, err := k.cardOf(ctx, c, &r, r.WorkspaceID)
@@ -91,8 +91,8 @@ func (k deps) tryAgent(ctx context.Context, c *resource.Call, r resource.Row[age
 	return v, nil
 }
 
-// cardOf fetches the card of a registered agent, with the secrets that the workspace place
-// or, with "", the organisation may use.
+// cardOf fetches the card of a registered agent. It uses the secrets that the workspace may use
+// or, if workspaceID is empty, those of the organisation.
 func (k deps) cardOf(ctx context.Context, c *resource.Call, r *resource.Row[agent.Integration], workspaceID string) (*agent.Card, outcome, error) {
 	header, err := k.agents().headers(ctx, c, r, workspaceID)
 	if err != nil {
@@ -101,14 +101,14 @@ func (k deps) cardOf(ctx context.Context, c *resource.Call, r *resource.Row[agen
 	return k.fetchCard(ctx, r.Value.URL, header)
 }
 
-// fetchCard looks for a card at the places where agents keep theirs.
+// fetchCard fetches a card from the URLs where agents publish theirs.
 func (k deps) fetchCard(ctx context.Context, address string, header http.Header) (*agent.Card, outcome, error) {
 	if err := k.Guard.CheckURL(address); err != nil {
 		return nil, outcome{}, err
 	}
 	header = header.Clone()
 	header.Set("Accept", "application/json")
-	var refused outcome // the first, unless it only says that the card is not there
+	var refused outcome // the first failure other than a missing card, otherwise a missing card
 	for _, url := range agent.CardURLs(address) {
 		out, err := k.try(ctx, trial{method: http.MethodGet, url: url, header: header, maxBytes: agent.MaxCardBytes})
 		if err != nil {
@@ -125,7 +125,7 @@ func (k deps) fetchCard(ctx context.Context, address string, header http.Header)
 	return nil, refused, fault.Newf(fault.InvalidRequest, "the agent returned status %d instead of its card", refused.status)
 }
 
-// fetchCardIn is the body of fetching a card.
+// fetchCardIn is the request body for fetching a card.
 type fetchCardIn struct {
 	OwnerIn
 	URL     string            `json:"url" maxLength:"2048" doc:"Base URL of the agent, or the address of its card"`
@@ -135,15 +135,15 @@ type fetchCardIn struct {
 // agentCard is an agent card as the agent wrote it.
 type agentCard map[string]any
 
-// cardFetcher is the route by which a card is looked at before an agent is registered.
-// It has no record, so it is no action of one.
+// cardFetcher is the route that fetches a card before an agent is registered. There is no record
+// yet, so it is not an action of a kind.
 // Source: contract/content-and-observability.yaml, POST /v2/agent-integrations/fetch-agent-card.
 func (k deps) cardFetcher() resource.Resource {
 	return resource.Operations{{
 		Method: http.MethodPost, Path: "/agent-integrations/fetch-agent-card", ID: "fetchAgentCard", Summary: "Fetch and validate the card of an agent", Tag: "Agent integrations",
 		Scopes: k.agents().scopes("create", nil), Anywhere: true, Body: fetchCardIn{}, Response: agentCard{},
 		Run: func(ctx context.Context, c *resource.Call) (any, error) {
-			// where it counts is decided as for the integration that is to be made
+			// permissions are checked as for the integration that will be created
 			if err := c.May(k.cardScopes(c), access.Target{OrgID: c.OrgID, WorkspaceID: c.WorkspaceID}); err != nil {
 				return nil, err
 			}

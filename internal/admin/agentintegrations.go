@@ -9,8 +9,8 @@ import (
 	"sluice/internal/sealed"
 )
 
-// agentIntegrations are upstream agents, of the organisation or of one workspace, with
-// how to sign in to them and the workspaces that may use them.
+// agentIntegrations are upstream agents of the organisation or of one workspace. Each has
+// credentials and the workspaces that may use it.
 // Source: contract/content-and-observability.yaml, agent-integrations; .md section 11.
 func (k deps) agentIntegrations() resource.Resource {
 	f := k.agents()
@@ -37,8 +37,7 @@ func (k deps) agentIntegrations() resource.Resource {
 	}
 }
 
-// agents is what the administration must know of agents where it treats them as it
-// treats tool servers.
+// agents describes agents for the code that handles tool servers and agents alike.
 func (k deps) agents() *serverKind[agent.Integration, agent.Server] {
 	return &serverKind[agent.Integration, agent.Server]{
 		k: k, integration: agent.IntegrationKind, server: agent.ServerKind, title: "agent integration", stem: "agent_integrations", field: "agent_integration_id", sideDataSet: linkCard,
@@ -84,8 +83,8 @@ type agentIntegrationPatch struct {
 	Mappings       []secretMappingIn `json:"secret_mappings,omitempty" nullable:"false" maxItems:"50" doc:"Replaces all; an empty list removes them"`
 }
 
-// agentIntegrationView is an integration as clients see it; its card and configurations
-// only when one is read, and workspaces_count only in lists.
+// agentIntegrationView is an integration as clients see it. Its card and configurations are
+// shown only when one integration is read, and workspaces_count only in lists.
 type agentIntegrationView struct {
 	ID              string               `json:"id" format:"uuid"`
 	Slug            string               `json:"slug"`

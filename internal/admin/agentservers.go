@@ -10,7 +10,7 @@ import (
 	"sluice/internal/resource"
 )
 
-// agentServers are the appearances of upstream agents in workspaces: clients call them.
+// agentServers are the upstream agents in workspaces; clients call them.
 // Source: contract/content-and-observability.yaml, agent-servers; .md section 11.
 func (k deps) agentServers() *resource.Kind[agent.Server, agentServerView] {
 	f := k.agents()
@@ -32,8 +32,8 @@ func (k deps) agentServers() *resource.Kind[agent.Server, agentServerView] {
 	}
 }
 
-// serverCard fetches the card of the agent, or shows the one that was fetched before
-// when the agent is away.
+// serverCard fetches the card of the agent. If the agent is unavailable, it shows the card that
+// was fetched before.
 func (k deps) serverCard(ctx context.Context, c *resource.Call, r resource.Row[agent.Server]) (any, error) {
 	integration, card, err := k.findServerCard(ctx, c.Reader, &r.Value)
 	if err != nil {

@@ -14,9 +14,8 @@ import (
 
 var analyticsScopes = []access.Scope{"analytics.view"}
 
-// analytics are the routes of figures over the log: graphs, totals and groups. What each
-// of them asks, and how the figures become its answer, stands in the tables graphs and
-// groups.
+// analytics are the routes of statistics over the log: graphs, totals and groups. The tables
+// graphs and groups define the query of each route and how the statistics become its response.
 // Source: contract/content-and-observability.yaml, analytics; .md section 5.
 func (k deps) analytics() resource.Resource {
 	var ops resource.Operations
@@ -50,12 +49,12 @@ func analyticsRoute(path, id, title string, response any, more []resource.Param,
 	}
 }
 
-// maxSpan is the longest time that figures are worked out over in one call. With steps of
-// a week it bounds the points of a graph, to 263.
+// maxSpan is the longest time range of one call. With steps of a week it limits the points of a
+// graph to 263.
 const maxSpan = 5 * 366 * 24 * time.Hour
 
-// analysis reads what a call selects. An Admin key that names no workspace asks about the
-// default one, or about all of them where they are what is grouped.
+// analysis reads what a call selects. An Admin key that does not name a workspace selects the
+// default one, or all of them if the rows are grouped by workspace.
 func (k deps) analysis(ctx context.Context, c *resource.Call, by record.Dimension) (a record.Analysis, err error) {
 	q, err := attemptQuery(c)
 	if err != nil {
@@ -72,7 +71,8 @@ func (k deps) analysis(ctx context.Context, c *resource.Call, by record.Dimensio
 	return record.Analysis{Query: q, By: by}, nil
 }
 
-// defaultWorkspace is the id of the one that the organisation began with.
+// defaultWorkspace returns the id of the default workspace, which was created with the
+// organisation.
 func defaultWorkspace(ctx context.Context, c *resource.Call) (string, error) {
 	q := resource.Query{Kind: tenant.WorkspaceKind, OrgID: c.OrgID, Statuses: []string{resource.Active}, Bare: true}
 	for {

@@ -12,30 +12,30 @@ import (
 	"sluice/internal/resource"
 )
 
-// graph is a route whose answer is drawn from a series.
+// graph is a route whose response is computed from a series.
 type graph struct {
 	path, id, title string
-	metrics         record.MetricSet // of each bucket and of all; 0 for none
-	by              record.Dimension // values whose figures are worked out besides
-	still           bool             // no axis of time
-	response        any              // zero value of what show returns
+	metrics         record.MetricSet // metrics of each bucket and of the total; 0 for none
+	by              record.Dimension // dimension whose values get their own metrics; ByNothing for none
+	still           bool             // the graph has no time axis
+	response        any              // zero value of the type that show returns
 	show            func(s *series) any
 }
 
-// series is what a graph is drawn from.
+// series is the data of a graph.
 type series struct {
-	total   record.Metrics       // over the rows of all the time, as far as the graph wants any
-	buckets []bucket             // in order, also those in which nothing was; none for a graph without an axis of time
-	values  []record.AnalysisRow // of a graph without an axis of time
+	total   record.Metrics       // metrics of the whole period; zero if the graph requests none
+	buckets []bucket             // in order, including empty ones; nil for a graph without a time axis
+	values  []record.AnalysisRow // rows of a graph without a time axis
 }
 
-// bucket is a step of time.
+// bucket is one step on the time axis. values has its rows by graph.by.
 type bucket struct {
 	record.AnalysisRow
 	values []record.AnalysisRow
 }
 
-// graphs are all that are drawn. An answer with an axis of time has a point for each
+// graphs lists all graphs. The response of a graph with a time axis has a point for each
 // bucket.
 // Source: contract/content-and-observability.yaml, analytics; .md 5.2.
 var graphs = []graph{
@@ -107,14 +107,14 @@ var graphs = []graph{
 
 const graphsPath = "/analytics/graphs/"
 
-// dashed is the path under which some clients know a graph of several words: "users-requests"
-// in the place of "users/requests". Ok is false for a graph of one word.
+// dashed returns the path that some clients use for a graph of several words: "users-requests"
+// instead of "users/requests". ok is false for a graph of one word.
 func (g *graph) dashed() (path string, ok bool) {
 	name, found := strings.CutPrefix(g.path, graphsPath)
 	return graphsPath + strings.ReplaceAll(name, "/", "-"), found && strings.Contains(name, "/")
 }
 
-// drawn completes a graph with how its summary and its points come of a series.
+// drawn completes a graph with the function that computes its summary and points from a series.
 func drawn[S, P any](g graph, show func(s *series) (S, []P)) graph {
 	g.path, g.response = graphsPath+g.path, graphOf[S, P]{}
 	g.show = func(s *series) any {
@@ -124,8 +124,8 @@ func drawn[S, P any](g graph, show func(s *series) (S, []P)) graph {
 	return g
 }
 
-// overTime is a graph whose summary comes of the figures of all the time, and each point
-// of those of a bucket.
+// overTime returns a graph with a time axis. total computes its summary from the metrics of the
+// whole period, and point computes each point from the metrics of a bucket.
 func overTime[S, P any](path, id, title string, metrics record.MetricSet, total func(*record.Metrics) S, point func(start resource.Stamp, f *record.Metrics) P) graph {
 	return drawn(graph{path: path, id: id, title: title, metrics: metrics}, func(s *series) (S, []P) {
 		points := make([]P, len(s.buckets))
@@ -136,7 +136,7 @@ func overTime[S, P any](path, id, title string, metrics record.MetricSet, total 
 	})
 }
 
-// draw asks for the series of a graph and shows it.
+// draw loads the series of a graph and returns its response.
 func (k deps) draw(ctx context.Context, c *resource.Call, g *graph) (any, error) {
 	a, err := k.analysis(ctx, c, record.ByNothing)
 	if err != nil {
@@ -170,7 +170,8 @@ func (k deps) draw(ctx context.Context, c *resource.Call, g *graph) (any, error)
 	return g.show(s), nil
 }
 
-// fill puts the figures of the buckets and of all together into a series.
+// fill loads the metrics of the buckets and the total into a series. It adds the total up from
+// the buckets, or loads it with a second query if some metrics are not additive.
 func (k deps) fill(ctx context.Context, a record.Analysis, metrics record.MetricSet, s *series) error {
 	a.Metrics = metrics
 	page, err := k.Logs.Analyse(ctx, a)
@@ -191,12 +192,12 @@ func (k deps) fill(ctx context.Context, a record.Analysis, metrics record.Metric
 	return err
 }
 
-// bucketAt is the bucket that begins at a time.
+// bucketAt returns the bucket that begins at start.
 func (s *series) bucketAt(a *record.Analysis, start time.Time) *bucket {
 	return &s.buckets[int(start.Sub(s.buckets[0].Start)/a.Step)]
 }
 
-// bucketsOf are the empty buckets of all the time of an analysis.
+// bucketsOf returns empty buckets for the whole period of an analysis.
 func bucketsOf(a *record.Analysis) (out []bucket) {
 	for start := a.Bucket(a.Query.From); start.Before(a.Query.To); start = start.Add(a.Step) {
 		out = append(out, bucket{AnalysisRow: record.AnalysisRow{Start: start}})
@@ -204,7 +205,7 @@ func bucketsOf(a *record.Analysis) (out []bucket) {
 	return out
 }
 
-// stepOf is the width of the buckets of a time.
+// stepOf returns the width of the buckets for a period.
 // Source: contract/content-and-observability.md 5.1.
 func stepOf(span time.Duration) time.Duration {
 	const day = 24 * time.Hour
@@ -219,7 +220,8 @@ func stepOf(span time.Duration) time.Duration {
 	return 7 * day
 }
 
-// zoneOf is how far east of UTC a time was written; the form was checked.
+// zoneOf returns the UTC offset of an RFC 3339 time, positive east of UTC. The format was checked
+// before; zoneOf returns 0 for other strings.
 func zoneOf(text string) time.Duration {
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
@@ -255,7 +257,7 @@ func errorStatuses(s *series) (summary statusesSummary, points []statusPoint) {
 	return summary, points
 }
 
-// failure is a status that was counted, and whether it is an error.
+// failure parses a status and reports whether it is an error: not between 200 and 299.
 func failure(value string) (status int, failed bool) {
 	status, err := strconv.Atoi(value)
 	return status, err == nil && (status < 200 || status > 299)
@@ -300,7 +302,7 @@ func scores(s *series) (summary countSummary, points []scorePoint) {
 	return summary, points
 }
 
-// judgedModels are the models that there is feedback on.
+// judgedModels returns a point for each model that has feedback.
 func judgedModels(s *series) (resource.Empty, []modelPoint) {
 	points := []modelPoint{}
 	for _, v := range s.values {
@@ -311,7 +313,7 @@ func judgedModels(s *series) (resource.Empty, []modelPoint) {
 	return resource.Empty{}, points
 }
 
-// cacheSummary compares answers from the cache with all others.
+// cacheSummary compares responses from the cache with all other responses.
 func cacheSummary(s *series) any {
 	var f record.Metrics
 	for _, v := range s.values {

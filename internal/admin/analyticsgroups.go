@@ -14,18 +14,18 @@ import (
 	"sluice/internal/tenant"
 )
 
-// groupRoute is a route that lists the values of a property with their figures.
+// groupRoute is a route that lists the values of a property with their statistics.
 type groupRoute struct {
 	path, id, title string
 	params          []resource.Param
-	scopes          []access.Scope   // nil for those of analytics
-	by              record.Dimension // ByNothing when the path names it, and the caller the columns
+	scopes          []access.Scope   // nil for the scopes of analytics
+	by              record.Dimension // ByNothing if the path names it; the caller then names the columns
 	metrics         record.MetricSet
 	response        any // zero value of what show returns
 	show            func(p *record.AnalysisPage) any
 }
 
-// groups are all of them. Numbers are texts where they always were.
+// groups are all group routes. Numbers that have always been strings remain strings.
 // Source: contract/content-and-observability.yaml, analytics; .md 5.3.
 var groups = []groupRoute{
 	grouped(groupRoute{path: "users", id: "groupByUsers", title: "Get metrics by end user", by: record.ByUser, metrics: record.MetricCost}, func(r *record.AnalysisRow) userRow {
@@ -51,7 +51,8 @@ var groups = []groupRoute{
 
 const rowObject = "analytics-group"
 
-// grouped completes a route with how a row of its answer comes of one of the log.
+// grouped completes a route with the function that converts a row of the log to a row of the
+// response.
 func grouped[R any](g groupRoute, row func(*record.AnalysisRow) R) groupRoute {
 	g.path, g.response = "/analytics/groups/"+g.path, resource.ListOf[R]{}
 	g.show = func(p *record.AnalysisPage) any {
@@ -64,7 +65,7 @@ func grouped[R any](g groupRoute, row func(*record.AnalysisRow) R) groupRoute {
 	return g
 }
 
-// query are the parameters of a route besides the filters.
+// query returns the parameters of a route without the filters.
 func (g *groupRoute) query() []resource.Param {
 	out := []resource.Param{
 		{Name: "current_page", Doc: "Page number, starting at 0", Type: "integer", Default: "0", Max: 1_000_000},
@@ -83,7 +84,7 @@ func (g *groupRoute) query() []resource.Param {
 
 const groupPageSize = 100
 
-// group answers a route of groups.
+// group serves a group route.
 func (k deps) group(ctx context.Context, c *resource.Call, g *groupRoute) (any, error) {
 	by := g.by
 	if by == record.ByNothing {
@@ -120,7 +121,7 @@ func metadataKey(c *resource.Call) (string, error) {
 	return key, nil
 }
 
-// groupByProperty answers with the columns, and in the order, that the caller names.
+// groupByProperty responds with the columns that the caller names, in that order.
 func (k deps) groupByProperty(ctx context.Context, c *resource.Call, a record.Analysis) (any, error) {
 	columns, err := columnsOf(c)
 	if err != nil {
@@ -152,7 +153,7 @@ func (k deps) groupByProperty(ctx context.Context, c *resource.Call, a record.An
 	return out, err
 }
 
-// columnsOf are the columns that a call asks for.
+// columnsOf returns the columns that a call requests.
 func columnsOf(c *resource.Call) ([]record.Column, error) {
 	var out []record.Column
 	for _, name := range split(c.Query("columns")) {
@@ -165,7 +166,7 @@ func columnsOf(c *resource.Call) ([]record.Column, error) {
 	return out, nil
 }
 
-// nameWorkspaces adds the slugs of the workspaces, also of archived ones.
+// nameWorkspaces adds the slugs of the workspaces, including archived ones.
 func (p *propertyPage) nameWorkspaces(ctx context.Context, c *resource.Call) error {
 	ids := make([]string, len(p.Data))
 	for i := range p.Data {

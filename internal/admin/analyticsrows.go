@@ -22,8 +22,8 @@ type modelRow struct {
 	Object   string `json:"object" enum:"analytics-group"`
 }
 
-// unpricedRow are the calls of a model of which the cost, or a part of it, is not known for
-// one reason.
+// unpricedRow contains the calls of a model whose cost is fully or partly unknown for one
+// reason.
 type unpricedRow struct {
 	Provider string         `json:"ai_service" doc:"Kind of the provider, for example openai"`
 	Model    string         `json:"ai_model" doc:"Model name from the request"`
@@ -53,7 +53,7 @@ type propertyPage struct {
 	Exceeded *bool         `json:"is_quota_exceeded,omitempty" nullable:"false" doc:"Groups by workspace only; always false, because analytics do not have a quota"`
 }
 
-// propertyRow is a value of a property, with requests and the columns that were asked for.
+// propertyRow is a value of a property, with requests and the requested columns.
 type propertyRow struct {
 	Provider      string `json:"ai_service,omitempty" doc:"Id of the provider; each of these eight only in groups by that property"`
 	Model         string `json:"model,omitempty"`
@@ -82,7 +82,7 @@ type propertyRow struct {
 	First          *resource.Stamp `json:"first_seen,omitempty" nullable:"false"`
 }
 
-// propertyKeys say under which name a row has its value.
+// propertyKeys are the field names for the value of a row.
 var propertyKeys = []struct {
 	by  record.Dimension
 	set func(r *propertyRow, value string)
@@ -101,7 +101,7 @@ var propertyKeys = []struct {
 	{record.ByPrompt, func(r *propertyRow, v string) { r.Prompt = v }},
 }
 
-// groupedBy is the parameter of the path that names the property.
+// groupedBy is the path parameter that names the property.
 var groupedBy = []resource.Param{{Name: "groupBy", Enum: func() (names []string) {
 	for _, k := range propertyKeys {
 		names = append(names, string(k.by))
@@ -109,7 +109,7 @@ var groupedBy = []resource.Param{{Name: "groupBy", Enum: func() (names []string)
 	return names
 }()}}
 
-// propertyColumns are the columns that a call may ask for.
+// propertyColumns are the columns that a call may request.
 // Source: contract/content-and-observability.yaml, enums.group_columns.
 var propertyColumns = []struct {
 	name record.Column
@@ -138,7 +138,7 @@ func columnNames() string {
 	return strings.Join(names, ", ")
 }
 
-// propertyRowOf is a row with the columns that were asked for.
+// propertyRowOf returns a row with the requested columns.
 func propertyRowOf(row *record.AnalysisRow, by record.Dimension, columns []record.Column) propertyRow {
 	r := propertyRow{Requests: row.Requests, Object: rowObject}
 	for _, k := range propertyKeys {

@@ -7,7 +7,7 @@ import (
 	"sluice/internal/resource"
 )
 
-// graphOf is the answer of a graph.
+// graphOf is the response of a graph.
 // Source: contract/content-and-observability.yaml, Graph.
 type graphOf[S, P any] struct {
 	Summary S      `json:"summary" doc:"Totals over the complete time range"`
@@ -65,7 +65,7 @@ type tokensPoint struct {
 	Average   float64        `json:"avg" doc:"Average per request"`
 }
 
-// countSummary and countPoint are those of graphs that count one thing.
+// countSummary and countPoint are the summary and a point of graphs that count one thing.
 type countSummary struct {
 	Total int64 `json:"total"`
 }
@@ -160,7 +160,7 @@ type modelPoint struct {
 	Weighted float64 `json:"avg_weighted_feedback"`
 }
 
-// cacheTotals is the answer of the summary of the cache.
+// cacheTotals is the response of the cache summary.
 type cacheTotals struct {
 	Summary cacheMetrics `json:"summary"`
 	Object  string       `json:"object" enum:"analytics-summary"`
@@ -173,10 +173,10 @@ type cacheMetrics struct {
 	Speedup  float64 `json:"cache_speedup" doc:"Percent by which hits are faster than other requests; 0 without either"`
 }
 
-// ms are milliseconds with their fraction.
+// ms returns a duration in milliseconds with a fraction.
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// share is a sum over a number of things, 0 for none of them.
+// share returns sum divided by n, 0 if n is 0.
 func share(sum float64, n int64) float64 {
 	if n == 0 {
 		return 0
@@ -186,8 +186,8 @@ func share(sum float64, n int64) float64 {
 
 func percent(part, total int64) float64 { return share(float64(part)*100, total) }
 
-// weighted is the average weighted feedback.
+// weighted returns the average weighted feedback.
 func weighted(f *record.Metrics) float64 { return share(f.Weighted, f.Feedbacks) }
 
-// hitLatency is the average duration of hits of the cache, in ms.
+// hitLatency returns the average duration of cache hits, in ms.
 func hitLatency(f *record.Metrics) float64 { return share(ms(f.HitLatency), f.Hits()) }

@@ -46,7 +46,7 @@ type keyDefaultsIn struct {
 	AllowConfigOverride *bool             `json:"allow_config_override,omitempty" nullable:"true" doc:"Whether a request may send its own config; absent means yes"`
 }
 
-// keyReceipt is the one answer that shows a raw key.
+// keyReceipt is a response that shows a raw key. No other response does.
 type keyReceipt struct {
 	ID     string `json:"id" format:"uuid"`
 	Key    string `json:"key" doc:"Raw key; returned only once"`
@@ -114,7 +114,7 @@ func (ks deps) viewKey(ctx context.Context, c *resource.Call, r resource.Row[key
 		v.KeyTransitionExpiresAt = resource.StampOf(k.Previous.Until)
 	}
 	if !detail && k.Type == access.WorkspaceUser && k.UserID != c.Principal.UserID {
-		v.Key = "" // another user's key
+		v.Key = "" // a key of another user
 	}
 	if v.Defaults.Metadata == nil {
 		v.Defaults.Metadata = map[string]string{}
@@ -131,7 +131,7 @@ func (ks deps) viewKey(ctx context.Context, c *resource.Call, r resource.Row[key
 	return v, nil
 }
 
-// lifeOf is the status with an expiry that nobody wrote down yet.
+// lifeOf returns the status of a record, including an expiry that is not stored yet.
 func lifeOf(status string, expires *time.Time, now time.Time) string {
 	if expires != nil && !now.Before(*expires) && status != resource.Archived {
 		return "expired"

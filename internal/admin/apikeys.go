@@ -12,8 +12,8 @@ import (
 	"sluice/internal/resource"
 )
 
-// apiKeys are the API keys. The raw value of a key is shown by its creation and by
-// a rotation, and by nothing else; what is stored is its hash, and the value sealed.
+// apiKeys are the API keys. Only the creation of a key and a rotation show its raw value. The
+// store contains its hash, and the value sealed.
 // Source: contract/identity-and-governance.yaml, API keys; .md sections 1 and 5.
 func (k deps) apiKeys() resource.Resource {
 	return &resource.Kind[keys.Key, apiKeyView]{
@@ -50,11 +50,11 @@ func (k deps) apiKeys() resource.Resource {
 	}
 }
 
-// timedEntry is the index entry of keys to which something happens with time.
+// timedEntry is the index entry of keys that change with time.
 const timedEntry = "timed"
 
-// KeyIndex are the index entries of an API key, also of one that is made elsewhere:
-// the hashes that lead to it, its type, whose it is, and whether time changes it.
+// KeyIndex returns the index entries of an API key, also for keys that other packages create:
+// its hashes, its type, its owner, and whether it changes with time.
 func KeyIndex(key *keys.Key) []resource.IndexEntry {
 	entries := []resource.IndexEntry{{Name: "type", Value: string(key.Type)}}
 	if key.UserID != "" {
@@ -69,7 +69,7 @@ func KeyIndex(key *keys.Key) []resource.IndexEntry {
 	return entries
 }
 
-// keyScopes are the stems of the scopes that manage each type of key.
+// keyScopes are the prefixes of the scopes that manage each type of key.
 var keyScopes = []struct {
 	key  access.KeyType
 	stem string
@@ -89,8 +89,8 @@ func apiKeyScopes(action string, r *resource.Row[keys.Key]) []access.Scope {
 	return scopes
 }
 
-// locateKey takes the type of a new key from the path. A user key and a service key
-// live in a workspace, an Admin key in none.
+// locateKey takes the type of a new key from the path. A user key or a service key belongs to a
+// workspace, an Admin key does not.
 func locateKey(_ context.Context, c *resource.Call, r *resource.Row[keys.Key]) error {
 	switch c.Path("type") + "/" + c.Path("sub_type") {
 	case "organisation/service":
@@ -110,8 +110,8 @@ func locateKey(_ context.Context, c *resource.Call, r *resource.Row[keys.Key]) e
 	return c.RequireWorkspace()
 }
 
-// selectKeys narrows a list to the types that the caller may list. Without a workspace an
-// Admin key lists the keys of the organisation and of all its workspaces.
+// selectKeys narrows a list to the types that the caller may list. Without a workspace, an Admin
+// key lists the keys of the organisation and of all its workspaces.
 func selectKeys(_ context.Context, c *resource.Call, q *resource.Query) error {
 	var types []access.KeyType
 	for _, s := range keyScopes {
@@ -121,7 +121,7 @@ func selectKeys(_ context.Context, c *resource.Call, q *resource.Query) error {
 			types = append(types, s.key)
 		}
 	}
-	if leads := c.Principal.CanManageUsers(c.WorkspaceID); !leads { // of others' keys they know nothing
+	if leads := c.Principal.CanManageUsers(c.WorkspaceID); !leads { // they do not see the keys of other users
 		q.Index = append(q.Index, resource.IndexEntry{Name: userEntry, Value: c.Principal.UserID})
 	}
 	if len(types) == len(keyScopes) {
@@ -143,7 +143,7 @@ func keysNamed(_ *resource.Call, v string, q *resource.Query) error {
 	return nil
 }
 
-// authorizeKey keeps who leads no workspace to the keys that are theirs.
+// authorizeKey restricts callers who do not manage the workspace to their own keys.
 func authorizeKey(_ context.Context, c *resource.Call, r *resource.Row[keys.Key]) error {
 	if r.Value.Type == access.WorkspaceUser && !isCallerKey(c, r) && !c.Principal.CanManageUsers(r.WorkspaceID) {
 		return fault.New(fault.NotFound, "the API key belongs to another user")

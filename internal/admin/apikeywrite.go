@@ -15,16 +15,16 @@ import (
 	"sluice/internal/tenant"
 )
 
-// maxMetadata bounds a metadata value, in characters.
+// maxMetadata is the maximum length of a metadata value, in characters.
 // Source: contract/content-and-observability.md 3.3.
 const maxMetadata = 128
 
-// maxDefaultPairs bounds the metadata of a key and of a workspace: a request carries no
-// more in all.
+// maxDefaultPairs is the maximum number of metadata pairs of a key and of a workspace. A request
+// contains no more than that in total.
 const maxDefaultPairs = 64
 
-// prepareKey checks what is no matter of the body's form, and gives a new key its
-// value.
+// prepareKey checks what the form of the body does not show, and generates the value of a new
+// key.
 func (k deps) prepareKey(ctx context.Context, c *resource.Call, ch *resource.Edit[keys.Key]) error {
 	key := &ch.New.Value
 	if err := checkExpiry(c, ch.Sent, key.ExpiresAt); err != nil {
@@ -57,7 +57,7 @@ func (k deps) prepareKey(ctx context.Context, c *resource.Call, ch *resource.Edi
 	}
 	if ch.Old != nil {
 		if reactivate(ch, key.ExpiresAt, c.Now); ch.Old.Status == "expired" && slices.Contains(key.Due(ch.New.Status, c.Now), keys.Rotate) {
-			key.Rotation = key.Rotation.AfterRotation(c.Now) // who prolongs a key does not expect another value at once
+			key.Rotation = key.Rotation.AfterRotation(c.Now) // a client that extends a key does not expect a new value immediately
 		}
 		return nil
 	}
@@ -65,8 +65,8 @@ func (k deps) prepareKey(ctx context.Context, c *resource.Call, ch *resource.Edi
 	return k.generateSecret(ch)
 }
 
-// checkKeyMetadata checks the metadata of a key, and fills it, by the schema of the
-// organisation.
+// checkKeyMetadata validates the metadata of a key against the schema of the organisation, and
+// adds the defaults of the schema.
 func (k deps) checkKeyMetadata(ctx context.Context, c *resource.Call, key *keys.Key) error {
 	const path = "defaults.metadata"
 	if err := checkMetadata(key.Defaults.Metadata, path); err != nil || key.Type == access.OrganisationService {
@@ -80,7 +80,8 @@ func (k deps) checkKeyMetadata(ctx context.Context, c *resource.Call, key *keys.
 	return err
 }
 
-// userKeyRules applies what the workspace says of user keys: how many, and how long.
+// userKeyRules applies the limits of the workspace to user keys: their number and their
+// lifetime.
 func (k deps) userKeyRules(ctx context.Context, c *resource.Call, ch *resource.Edit[keys.Key]) error {
 	if ch.New.Value.Type != access.WorkspaceUser || ch.Old != nil && !sentAny(ch.Sent, []string{"expires_at"}) {
 		return nil
@@ -102,7 +103,7 @@ func (k deps) userKeyRules(ctx context.Context, c *resource.Call, ch *resource.E
 	return limitLife(&ch.New.Value, settings, c.Now, sentAny(ch.Sent, []string{"expires_at"}))
 }
 
-// checkExpiry refuses an expiry that is over when it is sent.
+// checkExpiry rejects an expiry in the past.
 func checkExpiry(c *resource.Call, sent resource.Sent, expires *time.Time) error {
 	if sent.Has("expires_at") && !expires.After(c.Now) {
 		return fault.New(fault.InvalidParameter, "must be in the future").WithParam("expires_at")
@@ -110,30 +111,31 @@ func checkExpiry(c *resource.Call, sent resource.Sent, expires *time.Time) error
 	return nil
 }
 
-// reactivate makes an expired thing active when its expiry was moved or taken away.
+// reactivate makes an expired record active if its expiry was moved or removed.
 func reactivate[T any](ch *resource.Edit[T], expires *time.Time, now time.Time) {
 	if ch.New.Status == "expired" && (expires == nil || now.Before(*expires)) {
 		ch.New.Status = resource.Active
 	}
 }
 
-// generateSecret makes a raw value for the key, which the answer shows once.
+// generateSecret generates a raw value for the key, which the response shows once.
 func (k deps) generateSecret(ch *resource.Edit[keys.Key]) error {
 	secret, raw, err := k.newSecret(ch.New.ID)
 	ch.New.Value.Secret, ch.Raw = secret, sealed.New(raw)
 	return err
 }
 
-// newSecret is a new value for the key with an id, and its raw form.
+// newSecret generates a value for the key with an id. It returns the stored form and the raw
+// form.
 func (k deps) newSecret(id string) (secret keys.Secret, raw string, err error) {
 	raw = ident.NewKey(k.KeyPrefix)
 	shut, err := k.Box.Seal([]byte(raw), keys.Context(id))
 	return keys.Secret{Hash: k.Hasher.Sum(raw), Sealed: shut, Masked: keys.Mask(raw)}, raw, err
 }
 
-// checkUser settles whose a user key is: that of the caller's user when nobody is
-// named, and of somebody who belongs to the workspace in any case. For others than
-// themselves only those make keys who lead the workspace.
+// checkUser determines the owner of a user key: the caller's user if the body does not name one.
+// The owner must belong to the workspace. Only callers who manage the workspace may create keys
+// for other users.
 func checkUser(ctx context.Context, c *resource.Call, r *resource.Row[keys.Key]) error {
 	key := &r.Value
 	if key.Type != access.WorkspaceUser {
@@ -157,7 +159,7 @@ func checkUser(ctx context.Context, c *resource.Call, r *resource.Row[keys.Key])
 	}
 	switch {
 	case fault.Has(err, fault.NotFound) && !c.Principal.IsOrgWide():
-		return noUser("user_id") // who belongs to other workspaces is not revealed
+		return noUser("user_id") // do not reveal members of other workspaces
 	case fault.Has(err, fault.NotFound):
 		return fault.New(fault.InvalidParameter, "the user is not a member of the workspace; add them first").WithParam("user_id")
 	case err == nil && key.UserID != c.Principal.UserID && !c.Principal.CanManageUsers(r.WorkspaceID):
@@ -178,8 +180,8 @@ func checkMetadata(m map[string]string, path string) error {
 	return nil
 }
 
-// referAnywhere finds a live record of the organisation, in whichever workspace it lies:
-// fault.ReferenceMissing, At the field, when there is none.
+// referAnywhere finds a live record of the organisation in any workspace. If there is none, it
+// returns fault.ReferenceMissing with the path of the field.
 func referAnywhere(ctx context.Context, c *resource.Call, kind, name, path string) (*resource.Record, error) {
 	r, err := resource.FindByName(ctx, c.Reader, kind, access.Target{OrgID: c.OrgID}, name)
 	switch {
@@ -191,7 +193,7 @@ func referAnywhere(ctx context.Context, c *resource.Call, kind, name, path strin
 	return &r, nil
 }
 
-// defaultConfig is the reference of a field that names a config of the workspace.
+// defaultConfig returns the reference of a field that names a config of the workspace.
 func defaultConfig[T any](field func(*T) string, path string, missing fault.Code) resource.Ref[T] {
 	return resource.Ref[T]{Kind: "config", Find: func(ctx context.Context, c *resource.Call, r *resource.Row[T]) (*resource.Record, error) {
 		name := field(&r.Value)
@@ -203,7 +205,7 @@ func defaultConfig[T any](field func(*T) string, path string, missing fault.Code
 			workspace = r.ID
 		}
 		rec, err := c.Refer(ctx, "config", workspace, name, path)
-		if workspace == "" { // of an Admin key, which belongs to no workspace
+		if workspace == "" { // an Admin key, which does not belong to a workspace
 			rec, err = referAnywhere(ctx, c, routing.SavedKind, name, path)
 		}
 		if fault.Has(err, fault.ReferenceMissing) {

@@ -8,8 +8,7 @@ import (
 	"sluice/internal/resource"
 )
 
-// exportAuditLogs streams the trail of the organisation, or what of it belongs to a
-// time.
+// exportAuditLogs streams the audit trail of the organisation, or a time range of it.
 func (k deps) exportAuditLogs(_ context.Context, c *resource.Call) (any, error) {
 	if err := mayAudit(c); err != nil {
 		return nil, err
@@ -23,7 +22,7 @@ func (k deps) exportAuditLogs(_ context.Context, c *resource.Call) (any, error) 
 	}), nil
 }
 
-// auditKey is the key that verifies what the gateway signs.
+// auditKey is the key that verifies the signatures of the gateway.
 type auditKey struct {
 	Object    string `json:"object" enum:"audit-public-key"`
 	Algorithm string `json:"algorithm" enum:"Ed25519"`

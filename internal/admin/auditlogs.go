@@ -12,10 +12,10 @@ import (
 	"sluice/internal/resource"
 )
 
-// AuditTrail is where the audit trail is read: *store.Store.
+// AuditTrail reads the audit trail: *store.Store.
 type AuditTrail interface {
 	audit.Source
-	// AuditRows returns a page of rows, the newest first, and how many there are.
+	// AuditRows returns a page of rows, newest first, and the total number of rows.
 	AuditRows(ctx context.Context, q audit.Query) ([]audit.Row, int, error)
 }
 
@@ -23,9 +23,9 @@ const auditFeature = "AUDIT_LOGS_ENABLED"
 
 var auditScopes = []access.Scope{"audit_logs.list"}
 
-// auditLogs are the routes that read the audit trail. They are no Kind because its
-// rows are never written by a call about them. Source:
-// contract/identity-and-governance.yaml, GET /audit-logs; the export and the key are
+// auditLogs are the routes that read the audit trail. They are not a Kind, because calls about
+// audit rows never write them.
+// Source: contract/identity-and-governance.yaml, GET /audit-logs; the export and the key are
 // ours.
 func (k deps) auditLogs() resource.Resource {
 	op := func(path, id, summary string, query []resource.Param, run func(context.Context, *resource.Call) (any, error)) resource.Operation {
@@ -75,16 +75,15 @@ func auditRange() []resource.Param {
 	}
 }
 
-// auditList is a page of the trail.
+// auditList is a page of the audit trail.
 type auditList struct {
 	Object  string        `json:"object" enum:"analytics-graph"`
 	Total   int           `json:"total" doc:"Number of all matching rows"`
 	Records []auditRecord `json:"records" nullable:"false"`
 }
 
-// auditRecord is an action as the interface shows it.
-// Source: contract/identity-and-governance.yaml, AuditRecord; ours are those behind
-// country.
+// auditRecord is an audit row as the interface shows it.
+// Source: contract/identity-and-governance.yaml, AuditRecord; the fields after country are ours.
 type auditRecord struct {
 	Timestamp   string `json:"timestamp" format:"date-time"`
 	Method      string `json:"method"`
@@ -126,7 +125,7 @@ func viewAudit(r *audit.Row) auditRecord {
 		Query, Headers, Request, Notes json.RawMessage
 		Error                          string
 	}
-	_ = json.Unmarshal([]byte(r.Details), &parts) // somebody may have changed it: what cannot be read is not shown
+	_ = json.Unmarshal([]byte(r.Details), &parts) // the stored text may have been tampered with; unreadable parts are not shown
 	v.QueryParams, v.Headers, v.RequestBody = string(parts.Query), string(parts.Headers), string(parts.Request)
 	v.Notes, v.Error = parts.Notes, parts.Error
 	return v
@@ -176,7 +175,8 @@ func auditQuery(ctx context.Context, c *resource.Call) (q audit.Query, err error
 	return q, inOrder(q.From, q.To)
 }
 
-// mayAudit asks for the scope on the organisation: its trail is not that of a workspace.
+// mayAudit requires the scope on the organisation, because the trail does not belong to a
+// workspace.
 func mayAudit(c *resource.Call) error {
 	if id := c.Query("organisation_id"); id != "" {
 		if err := c.RequireOrganisation(id, "organisation_id"); err != nil {

@@ -10,8 +10,8 @@ import (
 	"sluice/internal/tenant"
 )
 
-// nameAudit puts the present names of users, API keys and workspaces beside their ids. The
-// trail itself keeps ids alone: names change.
+// nameAudit adds the present names of users, API keys and workspaces to the records. The trail
+// stores only ids, because names change.
 func nameAudit(ctx context.Context, c *resource.Call, records []auditRecord) error {
 	org, err := readOrganisation(ctx, c)
 	if err != nil {
@@ -64,8 +64,8 @@ func nameAudit(ctx context.Context, c *resource.Call, records []auditRecord) err
 	return nil
 }
 
-// recordsNamed are the records of a kind with some ids, those that are archived included, by
-// id. A page of the trail has at most 100 rows, and so 200 ids.
+// recordsNamed returns the records of a kind with the given ids, by id, including archived ones.
+// A page of the trail has at most 100 rows and therefore 200 ids.
 func recordsNamed[T any](ctx context.Context, c *resource.Call, kind string, ids []string) (map[string]*resource.Row[T], error) {
 	m := make(map[string]*resource.Row[T])
 	if len(ids) == 0 {

@@ -18,9 +18,9 @@ import (
 	"sluice/internal/tenant"
 )
 
-// auth is how people and programs of the organisation sign in. It has routes of its
-// own because there is one of it, which is merged object by object and made when it is
-// first written.
+// auth returns the routes of the sign-in settings and domains of an organisation. They are not a
+// resource.Kind, because an organisation has one record of them. Updates merge it object by
+// object, and the first update creates it.
 // Source: contract/identity-and-governance.yaml, auth-settings and domains.
 func (k deps) auth() resource.Resource {
 	org := resource.Param{Name: "organisationId", Doc: "Id of the organisation, or self"}
@@ -99,7 +99,8 @@ type domainIn struct {
 	Subdomains bool   `json:"allow_subdomains,omitempty"`
 }
 
-// authOf is the record of an organisation; one with nothing set when there is none.
+// authOf returns the sign-in settings of an organisation. If there is no record yet, it returns
+// an empty one without an id.
 func authOf(ctx context.Context, from resource.Reader, orgID string) (*resource.Row[tenant.Auth], error) {
 	rows, err := rowsOf[tenant.Auth](ctx, from, resource.Query{Kind: tenant.AuthKind, OrgID: orgID, Limit: 1})
 	if err != nil {
@@ -119,7 +120,8 @@ func requireCallerOrg(c *resource.Call) error {
 	return nil
 }
 
-// changeAuth rewrites the record, or makes it.
+// changeAuth applies edit to the sign-in settings, validates them and stores them. It creates
+// the record if it does not exist.
 func (k deps) changeAuth(ctx context.Context, c *resource.Call, edit func(resource.Tx, *resource.Row[tenant.Auth]) error) error {
 	if err := requireCallerOrg(c); err != nil {
 		return err
@@ -178,8 +180,8 @@ func (k deps) putAuth(ctx context.Context, c *resource.Call) (any, error) {
 	})
 }
 
-// mergeAuth lays settings over the present ones. Objects are merged, and null takes one
-// away.
+// mergeAuth merges the sent settings into the present ones. It merges objects field by field;
+// null removes an object.
 func (k deps) mergeAuth(row *resource.Row[tenant.Auth], fields resource.Sent) error {
 	a := &row.Value
 	plain := make(resource.Sent)
@@ -223,7 +225,8 @@ func (k deps) mergeAuth(row *resource.Row[tenant.Auth], fields resource.Sent) er
 	return k.checkAddresses(a)
 }
 
-// mergeObject is an object of the settings with the fields of it that were sent.
+// mergeObject returns an object of the settings, merged with its sent fields. It returns nil if
+// null was sent, and present if nothing was sent.
 func mergeObject[T any](sent resource.Sent, name string, present *T) (*T, error) {
 	if sent.Cleared(name) {
 		return nil, nil
@@ -243,7 +246,7 @@ func mergeObject[T any](sent resource.Sent, name string, present *T) (*T, error)
 	return &next, err
 }
 
-// mergeOIDC is laid for the identity provider, whose secrets are sealed.
+// mergeOIDC merges the settings of the identity provider and seals its secrets.
 func (k deps) mergeOIDC(row *resource.Row[tenant.Auth], sent resource.Sent) error {
 	if sent.Cleared("oidc") {
 		row.Value.OIDC = nil
@@ -285,9 +288,9 @@ const (
 	oidcKeys   = "jwks"
 )
 
-// leftWithIssuer names the secret that would go to another host than the one it was
-// given for; empty for none. Who may change the settings could otherwise read there what
-// nobody shows them.
+// leftWithIssuer returns the name of a stored secret that would go to another host than before
+// because the issuer changes and the secret was not sent again. It returns "" for none.
+// Otherwise an administrator could read secrets at that host that responses never show.
 func leftWithIssuer(present, next *tenant.OIDC, sent resource.Sent) string {
 	switch {
 	case origin(present.Issuer) == origin(next.Issuer):
@@ -299,7 +302,8 @@ func leftWithIssuer(present, next *tenant.OIDC, sent resource.Sent) string {
 	return ""
 }
 
-// sealOIDC puts the secrets that were sent in the place of the present ones.
+// sealOIDC seals the sent secrets and replaces the present ones. Secrets that were not sent
+// remain.
 func (k deps) sealOIDC(next *tenant.OIDC, sent resource.Sent, context string) (err error) {
 	if raw := sent.Secret(oidcSecret).Reveal(); raw != "" {
 		if next.ClientSecret, err = k.Box.Seal([]byte(raw), context); err != nil {
@@ -316,7 +320,8 @@ func (k deps) sealOIDC(next *tenant.OIDC, sent resource.Sent, context string) (e
 	return err
 }
 
-// checkAddresses passes what will be fetched by the guard against private addresses.
+// checkAddresses checks all URLs that the gateway will fetch with k.Guard, and the public keys
+// for JWTs.
 func (k deps) checkAddresses(a *tenant.Auth) error {
 	check := func(u, path string) error {
 		if u == "" {
@@ -346,7 +351,8 @@ func (k deps) checkAddresses(a *tenant.Auth) error {
 	return check(a.JWT.JWKSURL, "jwt.jwks_url")
 }
 
-// checkPublicKeys wants RSA keys without private members.
+// checkPublicKeys checks that a key set contains only RSA keys with a kid and without private
+// members. An absent or null set is valid.
 func checkPublicKeys(raw json.RawMessage) error {
 	if len(raw) == 0 || bytes.Equal(raw, []byte("null")) {
 		return nil
@@ -375,7 +381,8 @@ func checkPublicKeys(raw json.RawMessage) error {
 
 var domainForm = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$`)
 
-// replaceDomains replaces the list of domains; one that stays keeps its state.
+// replaceDomains replaces the list of domains if one was sent. A domain that remains retains its
+// state.
 func replaceDomains(c *resource.Call, a *tenant.Auth) error {
 	var sent []domainIn
 	if err := c.Sent.Into("domains", &sent); err != nil || !c.Sent.Has("domains") {
@@ -404,7 +411,7 @@ type scimTokenOut struct {
 	BaseURL string `json:"base_url"`
 }
 
-// newScimToken refuses, because a token would be for routes that do not exist.
+// newScimToken always returns an error, because the SCIM routes do not exist.
 func (k deps) newScimToken(_ context.Context, c *resource.Call) (any, error) {
 	if err := requireCallerOrg(c); err != nil {
 		return nil, err
@@ -420,10 +427,11 @@ type verifyOut struct {
 	Status string `json:"status" enum:"pending,verified"`
 }
 
-// codeLife is how long a mailed code can be used.
+// codeLife is the lifetime of an emailed code.
 const codeLife = 24 * time.Hour
 
-// verifyDomain mails a code to the postmaster of the domain, or takes it.
+// verifyDomain emails a code to the postmaster of the domain if no code was sent. Otherwise it
+// checks the code and marks the domain as verified.
 func (k deps) verifyDomain(ctx context.Context, c *resource.Call) (any, error) {
 	name, out := strings.ToLower(c.Path("domain")), verifyOut{"pending"}
 	raw := strings.ToUpper(ident.NewSecret(5))
@@ -451,7 +459,7 @@ func (k deps) verifyDomain(ctx context.Context, c *resource.Call) (any, error) {
 	return out, err
 }
 
-// mailCode sends the code of a domain to its postmaster.
+// mailCode emails the code of a domain to its postmaster.
 func (k deps) mailCode(ctx context.Context, tx resource.Tx, c *resource.Call, domain, code string) error {
 	org, err := readOrganisation(ctx, c)
 	if err != nil {

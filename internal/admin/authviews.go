@@ -13,7 +13,7 @@ import (
 	"sluice/internal/tenant"
 )
 
-// authOut is the answer to a read of the settings.
+// authOut is the response to a read of the settings.
 type authOut struct {
 	Settings  authView     `json:"auth_settings"`
 	Domains   []domainView `json:"domains" nullable:"false"`
@@ -128,16 +128,16 @@ func (k deps) viewSAML(s *tenant.SAML) *samlView {
 	return &samlView{orNull(s.MetadataURL), orNull(s.MetadataXML), base, base + "/callback/" + s.Token}
 }
 
-// same compares two texts in constant time.
+// same compares two strings in constant time.
 func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
 
-// digest is a short name of a long text.
+// digest returns a short name of a long string.
 func digest(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(sum[:])
 }
 
-// clipped is at most n bytes of a text, without half characters.
+// clipped returns at most n bytes of a string without cutting a character.
 func clipped(s string, n int) string {
 	return strings.ToValidUTF8(s[:min(len(s), n)], "")
 }

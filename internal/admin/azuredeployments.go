@@ -7,11 +7,11 @@ import (
 	"sluice/internal/resource"
 )
 
-// deploymentsField is the field of a provider that lists the deployments at Azure.
+// deploymentsField is the provider field that lists the Azure deployments.
 const deploymentsField = "azure_deployment_config"
 
-// deploymentNames are the names of what an entry of that list holds, by the shorter ones that
-// clients send.
+// deploymentNames maps the shorter field names that clients send to the names of the fields in
+// an entry of that list.
 var deploymentNames = map[string]string{
 	"deployment_name": "azure_deployment_name",
 	"deployment_id":   "azure_deployment_name",
@@ -19,8 +19,8 @@ var deploymentNames = map[string]string{
 	"model_slug":      "azure_model_slug",
 }
 
-// plainDeployments writes the entries of a list of deployments with the names that the data
-// plane reads. Those that an entry has under their own name, and other values, stay as they are.
+// plainDeployments renames the fields in a list of deployments to the names that the data plane
+// reads. Fields with their full name and other values do not change.
 func plainDeployments(raw json.RawMessage) json.RawMessage {
 	var list []map[string]json.RawMessage
 	if json.Unmarshal(raw, &list) != nil || slices.ContainsFunc(list, func(entry map[string]json.RawMessage) bool { return entry == nil }) {

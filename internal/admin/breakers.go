@@ -10,7 +10,7 @@ import (
 	"sluice/internal/routing"
 )
 
-// breakers show which targets a workspace's configs leave out at the moment.
+// breakers are the routes that show which targets the configs of a workspace skip at the moment.
 func (k deps) breakers() resource.Resource {
 	return resource.Operations{{
 		Method: http.MethodGet, Path: "/circuit-breakers", ID: "listCircuitBreakers", Summary: "List the circuit breakers of a workspace that have counted requests",

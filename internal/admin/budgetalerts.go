@@ -12,15 +12,15 @@ import (
 	"sluice/internal/tenant"
 )
 
-// isExhaustedByBudget reports whether the records of a kind are exhausted with their budget. A
-// workspace, a policy and an integration have several: there each budget or counter is
-// by itself.
+// isExhaustedByBudget reports whether the records of a kind are exhausted together with their
+// budget. A workspace, a policy or an integration has several budgets or counters, each of which
+// is exhausted separately.
 func isExhaustedByBudget(kind string) bool {
 	return kind == keys.Kind || kind == credential.ProviderKind || kind == credential.VirtualKeyKind
 }
 
-// notifyBudget tells that a budget has reached its "threshold" or is "exhausted": by
-// mail, and of a policy in the audit trail alone.
+// notifyBudget reports that a budget has reached its "threshold" or is "exhausted". It sends a
+// mail; for a policy it only writes to the audit trail.
 // Source: contract/identity-and-governance.yaml, emails.
 func (k deps) notifyBudget(ctx context.Context, tx resource.Tx, m *quota.Meter, subject *budgetSubject, what string, now time.Time) error {
 	if m.Kind == quota.UsageLimitKind {
@@ -72,7 +72,7 @@ func (k deps) notifyBudget(ctx context.Context, tx resource.Tx, m *quota.Meter, 
 	return post(ctx, tx, m.OrgID, now, mail.Message{Template: stem + "-usage-" + what + "-alert", To: to, Vars: vars})
 }
 
-// amountText is an amount for people: "25.5 USD".
+// amountText returns an amount for people: "25.5 USD".
 func amountText(b *quota.Budget, a *quota.Amount) string {
 	if a == nil {
 		return ""

@@ -8,8 +8,8 @@ import (
 	"sluice/internal/resource"
 )
 
-// collections are the folders of prompts and partials. Each workspace has one that is
-// made with it, or when its collections are first asked for.
+// collections are the folders of prompts and partials. Each workspace has a default one, which
+// is created with the workspace or when its collections are first listed.
 // Source: contract/content-and-observability.yaml, collections; .md section 1.7.
 func (k deps) collections() resource.Resource {
 	return &resource.Kind[prompt.Collection, collectionView]{
@@ -41,7 +41,7 @@ type collectionPatch struct {
 	WorkspaceID string `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; for Admin keys"`
 }
 
-// entryParent is the index entry of what lies in a collection.
+// entryParent is the index entry of records in a collection.
 const entryParent = "collection"
 
 func parentEntries(id string) []resource.IndexEntry {
@@ -56,8 +56,9 @@ func searchFilter() resource.Filter {
 	return resource.NameFilter("search")
 }
 
-// selectCollections makes the default collection of the workspace that is listed when it is
-// older than collections are. Without a workspace the collections of all are listed.
+// selectCollections creates the default collection of the listed workspace if the workspace is
+// older than collections are. Without a workspace, the list contains the collections of all
+// workspaces.
 func (k deps) selectCollections(ctx context.Context, c *resource.Call, _ *resource.Query) error {
 	if c.WorkspaceID == "" {
 		return nil
@@ -70,12 +71,12 @@ func (k deps) selectCollections(ctx context.Context, c *resource.Call, _ *resour
 		return ensureDefaultCollection(ctx, tx, c, c.OrgID, c.WorkspaceID)
 	})
 	if fault.Has(err, fault.ReadOnly) || fault.Has(err, fault.Conflict) {
-		return nil // it is shown once it can be written, or somebody else just made it
+		return nil // it is shown once it can be written, or another call has just created it
 	}
 	return err
 }
 
-// ensureDefaultCollection makes the default collection of a workspace unless it is there.
+// ensureDefaultCollection creates the default collection of a workspace unless it exists.
 func ensureDefaultCollection(ctx context.Context, tx resource.Tx, c *resource.Call, orgID, workspaceID string) error {
 	id := prompt.DefaultCollectionID(workspaceID)
 	_, err := tx.Find(ctx, prompt.CollectionKind, id)
@@ -88,7 +89,7 @@ func ensureDefaultCollection(ctx context.Context, tx resource.Tx, c *resource.Ca
 	})
 }
 
-// prepareCollection finds the collection that a new one lies in.
+// prepareCollection finds the parent collection of a new one.
 func prepareCollection(ctx context.Context, c *resource.Call, ch *resource.Edit[prompt.Collection]) error {
 	name := ch.Sent.Text("parent_collection_id")
 	if ch.Old != nil || name == "" {
@@ -110,8 +111,9 @@ func prepareCollection(ctx context.Context, c *resource.Call, ch *resource.Edit[
 	return nil
 }
 
-// findCollection finds a collection that a field names by id or slug, in a workspace or,
-// when none is named, in those of the caller: fault.NotFound, At the field.
+// findCollection finds a collection that a field names by id or slug. It searches one workspace
+// or, if workspaceID is empty, those of the caller. If there is none, it returns fault.NotFound
+// with the field.
 func findCollection(ctx context.Context, c *resource.Call, workspaceID, name, field string) (*resource.Row[prompt.Collection], error) {
 	rec, err := resource.FindByName(ctx, c.Reader, prompt.CollectionKind, targetOf(c, workspaceID), name)
 	if err != nil && !fault.Has(err, fault.NotFound) {
@@ -123,7 +125,8 @@ func findCollection(ctx context.Context, c *resource.Call, workspaceID, name, fi
 	return resource.Decode[prompt.Collection](rec)
 }
 
-// canArchiveCollection refuses to delete the default collection and one that holds anything.
+// canArchiveCollection rejects deletion of the default collection and of a collection that is
+// not empty.
 func canArchiveCollection(ctx context.Context, c *resource.Call, r *resource.Row[prompt.Collection]) error {
 	if r.Value.IsDefault {
 		return fault.New(fault.NotFound, "the default collection of a workspace cannot be deleted")
@@ -135,7 +138,7 @@ func canArchiveCollection(ctx context.Context, c *resource.Call, r *resource.Row
 	return fault.Newf(fault.InvalidRequest, "the collection contains %s; move or delete them first", found)
 }
 
-// collected are the kinds of which records lie in collections.
+// collected are the kinds whose records are in collections.
 var collected = []content{
 	{prompt.CollectionKind, "collection"}, {prompt.Kind, "prompt"}, {prompt.PartialKind, "partial"},
 }

@@ -8,8 +8,8 @@ import (
 	"sluice/internal/resource"
 )
 
-// collectionView is a collection as clients see it: in lists with what is in it as
-// figures, alone with the collections in it.
+// collectionView is a collection as clients see it: in lists with counts of its contents, alone
+// with its child collections.
 type collectionView struct {
 	ID            string             `json:"id" format:"uuid"`
 	Name          string             `json:"name"`
@@ -63,7 +63,7 @@ func viewCollection(ctx context.Context, c *resource.Call, r resource.Row[prompt
 	return v, err
 }
 
-// detailsOf counts what lies in a collection.
+// detailsOf counts the contents of a collection.
 func detailsOf(ctx context.Context, c *resource.Call, r resource.Record) (d collectionDetails, err error) {
 	if d.Children, d.ChildrenUpdated, err = countChildren(ctx, c, insideCollection(r, prompt.CollectionKind)); err != nil {
 		return d, err
@@ -72,7 +72,7 @@ func detailsOf(ctx context.Context, c *resource.Call, r resource.Record) (d coll
 	return d, err
 }
 
-// countChildren is the number of records of a query, and when the last of them changed.
+// countChildren returns the number of records of a query and the time of their last change.
 func countChildren(ctx context.Context, c *resource.Call, q resource.Query) (int, *resource.Stamp, error) {
 	n := 0
 	var newest time.Time

@@ -10,8 +10,8 @@ import (
 	"sluice/internal/splice"
 )
 
-// maskConfig is a config document as answers show it: each secret masked, every
-// other byte as it is stored.
+// maskConfig returns a config document as responses show it: each secret masked, every other
+// byte as it is stored.
 func maskConfig(doc []byte) string {
 	var b strings.Builder
 	end := 0
@@ -24,17 +24,17 @@ func maskConfig(doc []byte) string {
 	return b.String()
 }
 
-// unmaskConfig puts stored secrets in the place of their masks, so that a document
-// can be sent back as it was shown. A mask stands for the secret at the same path of
-// the stored document, which is nil at creation. Any other mask is
-// fault.InvalidConfig in the form of routing.Parse, which would take it for a key.
+// unmaskConfig replaces masks with the stored secrets, so that a document can be sent back as it
+// was shown. A mask stands for the secret at the same path of the stored document, which is nil
+// at creation. Any other mask is fault.InvalidConfig in the form of routing.Parse, which would
+// accept it as a key.
 func unmaskConfig(sent, stored []byte) ([]byte, error) {
 	doc, misfits := unmask(sent, stored)
 	return doc, refusal(misfits)
 }
 
-// unmask is unmaskConfig for documents of any sort; it returns the masks that stand
-// for nothing.
+// unmask does the same as unmaskConfig for any document. It returns the masks that do not match
+// a secret.
 func unmask(sent, stored []byte) ([]byte, []misfit) {
 	known := make(map[string]configSecret)
 	for _, s := range findSecrets(stored) {
@@ -60,19 +60,18 @@ func unmask(sent, stored []byte) ([]byte, []misfit) {
 	return b.Bytes(), misfits
 }
 
-// isMask reports whether a secret that was sent is the mask of one. That of a URL is the
-// URL with *** in it.
+// isMask reports whether a secret that was sent is a mask. The mask of a URL is the URL with ***
+// in it.
 func isMask(s configSecret) bool {
 	return maskForm.MatchString(s.text) || strings.Contains(s.text, "://") && strings.Contains(s.text, sealed.Mask)
 }
 
-// maskForm is what a value looks like that is taken for a mask. No provider's key
-// does.
+// maskForm matches values that are treated as masks. No key of a provider matches.
 var maskForm = regexp.MustCompile(`(?s)^(.{1,2}\*{5}.{1,3}|\*{5})$`)
 
-// refuseMask says why a mask does not stand for the stored secret, "" when it does.
-// It must go where it went before: who may change configs could otherwise have a
-// secret that nobody shows them sent to a host of their own.
+// refuseMask returns why a mask does not match the stored secret, "" if it does. The secret
+// must have the same destination as before. Otherwise a caller who may change configs but not
+// see secrets could send one to a host of their own.
 func refuseMask(sent, old configSecret) string {
 	switch {
 	case old.mask != sent.text:
@@ -83,16 +82,16 @@ func refuseMask(sent, old configSecret) string {
 	return ""
 }
 
-// misfit is a mask that stands for nothing.
+// misfit is a mask that does not match a stored secret.
 type misfit struct{ path, reason string }
 
-// Limits of a refusal; those of routing.Parse are alike.
+// Limits of an error; routing.Parse has similar ones.
 const (
 	maxMisfits   = 20
 	maxPathBytes = 256
 )
 
-// refusal is the error that lists misfits; nil for none.
+// refusal returns the error that lists misfits; nil for none.
 func refusal(misfits []misfit) error {
 	if len(misfits) == 0 {
 		return nil

@@ -16,9 +16,9 @@ import (
 	"sluice/internal/routing"
 )
 
-// configs are the saved gateway configs. What a config may say is the business of
-// routing.Parse; each new text is a new version, and the newest is in force. Texts are
-// sealed at rest, and answers mask the secrets in them.
+// configs are the saved gateway configs. routing.Parse validates their content. Each new text is
+// a new version, and the newest is in force. Texts are sealed at rest, and responses mask the
+// secrets in them.
 // Source: contract/content-and-observability.yaml, configs.
 func (k deps) configs() resource.Resource {
 	return &resource.Kind[routing.Saved, configView]{
@@ -63,15 +63,15 @@ type configPatch struct {
 	WorkspaceID string     `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; for Admin keys"`
 }
 
-// configText is a config in a body: an object, or its text as answers show it.
+// configText is a config in a body: an object, or its text as responses show it.
 type configText struct{}
 
-// Schema describes it.
+// Schema describes configText.
 func (configText) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{OneOf: []*huma.Schema{{Type: huma.TypeObject, AdditionalProperties: true}, {Type: huma.TypeString}}}
 }
 
-// sentConfig is the document of a config that was sent in either form.
+// sentConfig returns the document of a config that was sent in either form.
 func sentConfig(sent json.RawMessage) (json.RawMessage, error) {
 	var text string
 	if json.Unmarshal(sent, &text) != nil {
@@ -83,8 +83,8 @@ func sentConfig(sent json.RawMessage) (json.RawMessage, error) {
 	return json.RawMessage(text), nil
 }
 
-// configReceipt is the answer to a creation: flat, and the same within data for clients that
-// read it there.
+// configReceipt is the response to a creation: flat, with the same fields within data for
+// clients that read them there.
 type configReceipt struct {
 	ConfigMade
 	Success bool       `json:"success"`
@@ -108,8 +108,8 @@ func receiveConfig(_ context.Context, _ *resource.Call, ch *resource.Edit[routin
 	return configReceipt{made, true, made}, nil
 }
 
-// changedConfig names the version in force: the one just made, or the old one when
-// the text stayed.
+// changedConfig returns the version in force: the new one, or the old one if the text did not
+// change.
 func (k deps) changedConfig(ctx context.Context, c *resource.Call, ch *resource.Edit[routing.Saved]) (any, error) {
 	if since := ch.New.Value.Since; since > 0 {
 		return configDone{versionID(ch.New.ID, since)}, nil
@@ -121,7 +121,7 @@ func (k deps) changedConfig(ctx context.Context, c *resource.Call, ch *resource.
 	return configDone{versions[0].id()}, nil
 }
 
-// configView is a config as clients see it; the text only when one is read.
+// configView is a config as clients see it; the text is shown only when one config is read.
 type configView struct {
 	ID             string         `json:"id" format:"uuid"`
 	Name           string         `json:"name"`
@@ -141,8 +141,8 @@ type configView struct {
 	VersionID      string         `json:"version_id,omitempty" format:"uuid"`
 }
 
-// prepareConfig checks and seals a text that was sent. One that says what is stored
-// leaves the sealed bytes as they are.
+// prepareConfig checks and seals a text that was sent. A text equal to the stored one leaves the
+// sealed bytes unchanged.
 func (k deps) prepareConfig(ctx context.Context, c *resource.Call, ch *resource.Edit[routing.Saved]) error {
 	if ch.New.Value.UpdatedBy = c.Principal.Actor(); ch.Old == nil {
 		ch.New.Value.OwnerID = c.Principal.Actor()
@@ -180,7 +180,7 @@ func (k deps) prepareConfig(ctx context.Context, c *resource.Call, ch *resource.
 	return ch.New.Value.Seal(k.Box, ch.New.ID, doc)
 }
 
-// storedConfig is the text of a config; nil for none.
+// storedConfig returns the text of a config; nil for none.
 func (k deps) storedConfig(r *resource.Row[routing.Saved]) ([]byte, error) {
 	if r == nil {
 		return nil, nil
@@ -192,17 +192,17 @@ func (k deps) storedConfig(r *resource.Row[routing.Saved]) ([]byte, error) {
 	return doc, nil
 }
 
-// withoutSpace removes the white space between tokens: two texts that differ in
-// nothing else are the same version.
+// withoutSpace removes the white space between tokens: two texts that differ only in white space
+// are the same version.
 func withoutSpace(raw []byte) []byte {
 	var b bytes.Buffer
 	if json.Compact(&b, raw) != nil {
-		return raw // cannot happen: the body was read as JSON
+		return raw // cannot happen: the body was parsed as JSON
 	}
 	return b.Bytes()
 }
 
-// onlyDefault takes the mark off the config that was the default of the workspace.
+// onlyDefault removes the default mark from the previous default config of the workspace.
 func onlyDefault(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[routing.Saved]) error {
 	if !ch.New.Value.IsDefault || ch.Old != nil && ch.Old.Value.IsDefault {
 		return nil

@@ -16,16 +16,15 @@ import (
 // configSecret is a secret value of a config document.
 type configSecret struct {
 	path     string // "targets[0].api_key"
-	from, to int    // where the value stands in the document
-	text     string // what it says
-	mask     string // what answers show instead: "sk*****x4Q"
+	from, to int    // byte offsets of the value in the document
+	text     string // the value
+	mask     string // what responses show instead: "sk*****x4Q"
 	goesTo   string // the providers and addresses of the objects around it
 }
 
-// findSecrets lists the secrets of a config document, in order. Which fields hold
-// some is resource.SecretField's to say, in targets and in the parameters of checks
-// alike; below such a field each string is one, so that a service account or a set
-// of headers still shows which fields it has.
+// findSecrets lists the secrets of a config document, in order. resource.SecretField decides
+// which fields hold secrets, in targets and in the parameters of checks. Below such a field each
+// string is a secret, so that a service account or a set of headers still shows its field names.
 func findSecrets(doc []byte) []configSecret {
 	var s secretSearch
 	s.walk(gjson.ParseBytes(doc), secretPath{})
@@ -34,12 +33,12 @@ func findSecrets(doc []byte) []configSecret {
 
 type secretSearch struct{ found []configSecret }
 
-// secretPath is where a value of a config stands.
+// secretPath is the path of a value in a config.
 type secretPath struct {
 	path   string
-	name   string // of the field that it is in
-	list   string // the field whose list the object around it stands in
-	secret bool   // below a field with secrets
+	name   string // of the field that contains it
+	list   string // the field whose list contains the surrounding object
+	secret bool   // below a secret field
 	goesTo string
 }
 
@@ -90,8 +89,8 @@ func (location secretPath) element(i int) secretPath {
 	return location
 }
 
-// shownURL is a text of a field as answers show it where it is a URL that holds
-// credentials, and else as it is.
+// shownURL returns a field text as responses show it: a URL with credentials is masked, other
+// texts are unchanged.
 func shownURL(name, text string) string {
 	if resource.WebhookField(name) {
 		return sealed.Webhook(text)
@@ -101,25 +100,26 @@ func shownURL(name, text string) string {
 
 var plainName = regexp.MustCompile(`^[A-Za-z0-9_$-]+$`)
 
-// destinationNames are what the names of fields hold that stand in a provider's host or say whose
-// account a call is for: azure_resource_name, snowflakeAccount. A region alone leads to nobody else.
+// destinationNames are parts of the names of fields that are part of a provider's host or select
+// the account of a call: azure_resource_name, snowflakeAccount. A region alone does not lead to
+// another owner.
 var destinationNames = []string{"resource", "account", "workspace", "host", "url", "endpoint", "tenan", "project", "domain", "compartment", "bucket", "foundry"}
 
-// isDestinationField reports whether a field of that name says where a call goes.
+// isDestinationField reports whether a field of that name determines where a call goes.
 func isDestinationField(name string) bool {
 	name = strings.ToLower(name)
 	return name == "provider" || name == "virtual_key" || name == "virtualkey" ||
 		slices.ContainsFunc(destinationNames, func(p string) bool { return strings.Contains(name, p) })
 }
 
-// destination tells where an object of a config sends its secrets: its provider, the
-// fields that say where that is, and the URLs in it, whatever their order.
+// destination returns where an object of a config sends its secrets: its provider, the fields
+// that select the destination, and the URLs in it, in any order.
 func destination(object gjson.Result, list string) string {
 	var parts []string
 	object.ForEach(func(k, v gjson.Result) bool {
 		name := k.String()
 		if v.Type == gjson.String && (isDestinationField(name) || strings.Contains(v.Str, "://")) && !resource.SecretField(name, list) {
-			parts = append(parts, strconv.Quote(name)+strconv.Quote(shownURL(name, v.Str))) // the mask of a URL leads to the same place
+			parts = append(parts, strconv.Quote(name)+strconv.Quote(shownURL(name, v.Str))) // the masked URL leads to the same destination
 		}
 		return true
 	})

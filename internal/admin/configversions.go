@@ -16,7 +16,7 @@ import (
 	"sluice/internal/routing"
 )
 
-// versionID names a version of a record, for ever the same.
+// versionID returns the id of a version of a record. It never changes.
 func versionID(recordID string, version int64) string {
 	space, err := uuid.Parse(recordID)
 	if err != nil {
@@ -32,12 +32,12 @@ type configVersion struct {
 	number int
 }
 
-// id names the text.
+// id returns the id of the text.
 func (v *configVersion) id() string {
 	return versionID(v.record.ID, cmp.Or(v.saved.Since, v.record.Version))
 }
 
-// numberConfig notes in a config that gets another text which one that is.
+// numberConfig records in a config with a new text which version of the text that is.
 func (k deps) numberConfig(ctx context.Context, from resource.Reader, ch *resource.Edit[routing.Saved]) error {
 	to := &ch.New.Value
 	if ch.Old == nil {
@@ -56,8 +56,8 @@ func (k deps) numberConfig(ctx context.Context, from resource.Reader, ch *resour
 	return nil
 }
 
-// configVersions returns the texts of a config, newest first, as far as the store shows
-// them. A change that left the text as it was makes no version.
+// configVersions returns the texts of a config, newest first, as far as the store has them. A
+// change that did not change the text does not create a version.
 func (k deps) configVersions(ctx context.Context, from resource.Reader, id string) ([]configVersion, error) {
 	records, err := from.Versions(ctx, routing.SavedKind, id)
 	if err != nil {
@@ -76,7 +76,7 @@ func (k deps) configVersions(ctx context.Context, from resource.Reader, id strin
 				return nil, err
 			}
 			if same {
-				versions = versions[:n-1] // the older of two with the same text began it
+				versions = versions[:n-1] // of two versions with the same text, the older one introduced it
 			}
 		}
 		versions = append(versions, v)
@@ -87,7 +87,7 @@ func (k deps) configVersions(ctx context.Context, from resource.Reader, id strin
 	return versions, nil
 }
 
-// sameText reports whether two versions of a record have one text.
+// sameText reports whether two versions of a record have the same text.
 func (k deps) sameText(a, b *configVersion) (bool, error) {
 	if a.saved.Number+b.saved.Number > 0 || bytes.Equal(a.saved.Sealed, b.saved.Sealed) {
 		return a.saved.Number == b.saved.Number, nil
@@ -100,7 +100,7 @@ func (k deps) sameText(a, b *configVersion) (bool, error) {
 	return bytes.Equal(one, other), err
 }
 
-// textOf is the text of a version in the clear.
+// textOf returns the text of a version in plain text.
 func (k deps) textOf(v *configVersion) ([]byte, error) {
 	text, err := v.saved.Open(k.Box, v.record.ID)
 	if err != nil {
@@ -109,8 +109,8 @@ func (k deps) textOf(v *configVersion) ([]byte, error) {
 	return text, nil
 }
 
-// viewConfig shows a config. When one is read its text is there too, that of the
-// version that the parameter asks for.
+// viewConfig shows a config. A read of one config includes its text, in the version that the
+// parameter selects.
 func (k deps) viewConfig(ctx context.Context, c *resource.Call, r resource.Row[routing.Saved], detail bool) (configView, error) {
 	v := bareConfig(r.Record, r.Value)
 	if !detail {
@@ -180,7 +180,7 @@ func (k deps) listVersions(ctx context.Context, c *resource.Call, r resource.Row
 	return out, nil
 }
 
-// unmark takes the default mark off a config.
+// unmark removes the default mark from a config.
 func unmark(ctx context.Context, tx resource.Tx, c *resource.Call, r resource.Record) error {
 	var s routing.Saved
 	if err := json.Unmarshal(r.Body, &s); err != nil {

@@ -10,25 +10,25 @@ import (
 	"sluice/internal/wire"
 )
 
-// The cookie that holds the token of a session. Over TLS it has a prefix with which browsers
-// take it from this host alone, by TLS, for all of its paths: no other host of the domain
-// can put a session of its own in its place.
+// The cookie that contains the session token. Over TLS its name has a prefix: browsers then
+// accept it only from this host, over TLS, for all paths. Other hosts of the domain cannot
+// replace it with a session of their own.
 // Source: RFC 6265bis section 4.1.3.2.
 const (
 	cookieName     = "sluice_session"
 	hostCookieName = "__Host-" + cookieName
 )
 
-// Browsers says by which way browsers come. The zero value is for a gateway that they reach
-// directly.
+// Browsers describes how browsers reach the gateway. The zero value is for a gateway that they
+// reach directly.
 type Browsers struct {
-	Console string       // where people reach the console (CONTROL_PLANE_URL): "https://gateway.example.com"
-	Proxies wire.Proxies // who is believed about how a request came; may be nil
+	Console string       // public address of the console (CONTROL_PLANE_URL): "https://gateway.example.com"
+	Proxies wire.Proxies // proxies that are trusted to report how a request came; may be nil
 }
 
 func (k deps) browsers() Browsers { return Browsers{Console: k.ConsoleURL, Proxies: k.Proxies} }
 
-// secure reports whether a browser came by TLS, to the gateway or to what stands before it.
+// secure reports whether a browser used TLS, to the gateway or to a proxy before it.
 func (b Browsers) secure(r *http.Request) bool {
 	remote, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
@@ -37,8 +37,8 @@ func (b Browsers) secure(r *http.Request) bool {
 	return r.TLS != nil || isHTTPS(b.Console) || b.Proxies.Secure(remote, r.Header.Values("X-Forwarded-Proto")...)
 }
 
-// cookie holds the token: for this host alone, out of reach of scripts, and sent by no other
-// site. An empty one of the past ends it.
+// cookie returns the cookie with the token: for this host only, not readable by scripts, and not
+// sent by other sites. An empty one with a past expiry ends the session.
 func (b Browsers) cookie(r *http.Request, token string, until time.Time) *http.Cookie {
 	c := &http.Cookie{Name: cookieName, Value: token, Path: "/", Expires: until, HttpOnly: true, SameSite: http.SameSiteStrictMode}
 	if b.secure(r) {
@@ -47,8 +47,8 @@ func (b Browsers) cookie(r *http.Request, token string, until time.Time) *http.C
 	return c
 }
 
-// token is what the cookie of a request holds, "" for none. Where browsers come by TLS that
-// without the prefix is not looked at: somebody else may have set it.
+// token returns the value of the cookie of a request, "" for none. If browsers use TLS, a cookie
+// without the prefix is ignored, because another host may have set it.
 func (b Browsers) token(r *http.Request) string {
 	name := cookieName
 	if b.secure(r) {

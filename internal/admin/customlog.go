@@ -19,7 +19,7 @@ import (
 	"sluice/internal/wire"
 )
 
-// customSent is an entry as it is read: the bodies stay as they were written.
+// customSent is an entry before its bodies are parsed: they remain as they were sent.
 type customSent struct {
 	Request struct {
 		URL, Provider, Method string
@@ -39,7 +39,8 @@ type customSent struct {
 	Metadata map[string]string
 }
 
-// customLog makes a record of an entry. It began as long ago as the call took.
+// customLog converts an entry to a record. The record starts earlier than now by the duration of
+// the call.
 func (k deps) customLog(c *resource.Call, item resource.Sent) (*record.Attempt, error) {
 	var s customSent
 	for _, name := range []string{"request", "response", "metadata"} {
@@ -73,13 +74,13 @@ func (k deps) customLog(c *resource.Call, item resource.Sent) (*record.Attempt, 
 	}
 	a.Usage, a.ResponseModel = dialect.Usage(a.Endpoint, s.Response.Body, "")
 	var parsed struct{ Model, User string }
-	_ = json.Unmarshal(s.Request.Body, &parsed) // what is no text is none
+	_ = json.Unmarshal(s.Request.Body, &parsed) // a body that is not an object has no model
 	a.Model = cmp.Or(parsed.Model, a.ResponseModel)
 	a.MaskCredentials(k.BodyLogBytes)
 	return a, describe(a, s.Metadata, parsed.User)
 }
 
-// plainAddress is a URL without what may be secret in it.
+// plainAddress returns a URL without the parts that may be secret.
 func plainAddress(raw string) (string, error) {
 	u, err := url.Parse(raw)
 	if err != nil || len(raw) > maxCustomURL {
@@ -89,8 +90,8 @@ func plainAddress(raw string) (string, error) {
 	return u.String(), nil
 }
 
-// endpointOf is the endpoint whose path an address ends with, the longest counting:
-// "https://api.openai.com/v1/chat/completions" is chatComplete. Others are proxy.
+// endpointOf returns the endpoint whose path is the longest suffix of an address:
+// "https://api.openai.com/v1/chat/completions" is chatComplete. Other addresses are proxy.
 func endpointOf(address string) llm.Endpoint {
 	found, longest := llm.Proxy, 0
 	for _, r := range llm.Routes {
@@ -101,7 +102,7 @@ func endpointOf(address string) llm.Endpoint {
 	return found
 }
 
-// truncateBody is as much of a body as the deployment keeps.
+// truncateBody returns as much of a body as the deployment stores.
 func (k deps) truncateBody(headers map[string]string, body []byte) record.Body {
 	b := record.Body{Type: "application/json", Bytes: body, Size: int64(len(body))}
 	for name, v := range headers {
@@ -115,8 +116,8 @@ func (k deps) truncateBody(headers map[string]string, body []byte) record.Body {
 	return b
 }
 
-// traceFields are the names under which metadata says where in a trace a call stands,
-// that of the contract first.
+// traceFields are the metadata names for the position of a call in a trace, the name of the
+// contract first.
 var traceFields = []struct {
 	snake, camel string
 	field        func(*record.Attempt) *string
@@ -127,20 +128,20 @@ var traceFields = []struct {
 	{"parent_span_id", "parentSpanId", func(a *record.Attempt) *string { return &a.ParentSpan }},
 }
 
-// renamedMetadata are names of metadata that stand for the special ones.
+// renamedMetadata maps metadata names to the special names that they mean.
 var renamedMetadata = map[string]string{"user": "_user", "organization": "_organisation", "organisation": "_organisation"}
 
-// describe puts what was sent as metadata where it belongs. The user that the body names
-// counts where the metadata names none.
+// describe assigns the metadata that was sent to the fields of the record. The user in the body
+// counts if the metadata does not name one.
 func describe(a *record.Attempt, sent map[string]string, user string) error {
 	rest := make(map[string]string, len(sent)+1)
 	if user != "" && len(user) <= maxCustomValue {
 		rest["_user"] = user
 	}
-	if sent["user"] != "" { // else either of the two could win
+	if sent["user"] != "" { // otherwise either of the two could win
 		delete(rest, "_user")
 	}
-	for _, name := range slices.Sorted(maps.Keys(sent)) { // "_user" before "user", which counts where that says nothing
+	for _, name := range slices.Sorted(maps.Keys(sent)) { // "_user" comes before "user", which counts if "_user" is empty
 		to := cmp.Or(renamedMetadata[name], name)
 		if to == name || sent[name] != "" && sent[to] == "" {
 			rest[to] = sent[name]

@@ -20,15 +20,15 @@ const (
 	maxCustomURL      = 2048 // bytes
 )
 
-// Journal is where records of traffic go: *journal.Journal.
+// Journal stores records of traffic: *journal.Journal.
 type Journal interface {
-	// Append returns once the record would survive the death of the process.
+	// Append returns once the record would survive a crash of the process.
 	Append(a *record.Attempt) error
 }
 
-// customLogs is the route by which callers put calls on record that did not go through
-// this gateway. They are traffic, not administration, and leave no row in the audit
-// trail. Source: contract/content-and-observability.md section 3.6.
+// customLogs is the route with which callers record calls that did not go through this gateway.
+// They are traffic, not administration, and leave no row in the audit trail.
+// Source: contract/content-and-observability.md section 3.6.
 func (k deps) customLogs() resource.Resource {
 	return resource.Operations{{
 		Method: http.MethodPost, Path: "/logs", ID: "createLogs", Summary: "Record calls that were made outside the gateway", Tag: "Logs",
@@ -37,7 +37,7 @@ func (k deps) customLogs() resource.Resource {
 	}}
 }
 
-// customLogIn is one call. Names in camel case mean the same as those with underscores.
+// customLogIn is one call. Names in camel case mean the same as names with underscores.
 // Source: contract/content-and-observability.yaml, CustomLog.
 type customLogIn struct {
 	Request  customRequestIn   `json:"request"`
@@ -69,7 +69,7 @@ type customLogsDone struct {
 	IDs    []string `json:"ids" nullable:"false" doc:"Ids of the logs, in the order of the request"`
 }
 
-// addLogs takes all entries or none: each is read before the first is kept.
+// addLogs stores all entries or none: it parses every entry before it stores the first.
 func (k deps) addLogs(_ context.Context, c *resource.Call) (any, error) {
 	if err := c.RequireWorkspace(); err != nil {
 		return nil, err

@@ -32,7 +32,7 @@ type gatewayPatch struct {
 	Auth      *deploymentAuthSet `json:"auth_settings,omitempty" doc:"Merged into the present settings"`
 }
 
-// DeploymentAuthIn is what a creation says of access.
+// DeploymentAuthIn contains the access settings of a creation.
 type DeploymentAuthIn struct {
 	BaseURL           *string           `json:"gateway_base_url,omitempty" nullable:"true" maxLength:"2048"`
 	MCPBaseURL        *string           `json:"mcp_gateway_base_url,omitempty" nullable:"true" maxLength:"2048"`
@@ -43,7 +43,7 @@ type DeploymentAuthIn struct {
 	SubjectWorkspaces map[string]string `json:"jwt_sub_workspace_mapping,omitempty" doc:"Workspace for each sub; allows both"`
 }
 
-// deploymentAuthSet is what an update says of access.
+// deploymentAuthSet contains the access settings of an update.
 type deploymentAuthSet struct {
 	DeploymentAuthIn
 	All              flag     `json:"allow_all_workspaces,omitempty" doc:"Removes the restriction to workspaces"`
@@ -62,7 +62,8 @@ type deploymentDone struct {
 	ClientAuth string `json:"client_auth,omitempty" doc:"Set after rotate_auth; returned only once"`
 }
 
-// deploymentView is a deployment as clients see it; its settings only when one is read.
+// deploymentView is a deployment as clients see it; its settings are shown only when one is
+// read.
 type deploymentView struct {
 	ID               string                    `json:"id" format:"uuid"`
 	Name             string                    `json:"name"`
@@ -140,8 +141,8 @@ func (k deps) viewDeployment(ctx context.Context, c *resource.Call, r resource.R
 	return v, nil
 }
 
-// findWorkspaceSlugs are the slugs of the workspaces that the settings name, by id; the id
-// itself where a workspace is gone.
+// findWorkspaceSlugs returns the slugs of the workspaces in the settings, by id. A workspace
+// that does not exist any more has its id as slug.
 func findWorkspaceSlugs(ctx context.Context, from resource.Reader, a deployment.Auth) (map[string]string, error) {
 	slugs := make(map[string]string)
 	ids := a.Workspaces

@@ -15,10 +15,10 @@ import (
 	"sluice/internal/resource"
 )
 
-// linkState is the set that keeps what is known of a deployment beside its record.
+// linkState is the link set that stores the state of a deployment with its record.
 const linkState = "deployment.state"
 
-// deploymentState is what is known of a deployment.
+// deploymentState is the last known state of a deployment.
 type deploymentState struct {
 	Connection string `json:"connection_status"` // healthy, unhealthy, unknown
 	Synced     int64  `json:"last_synced_ms,omitempty"`
@@ -41,7 +41,7 @@ func readState(ctx context.Context, from resource.Reader, id string) (deployment
 	return s, json.Unmarshal(raw, &s)
 }
 
-// note writes what is known of a deployment.
+// note stores a change to the state of a deployment.
 func (k deps) note(ctx context.Context, id string, change func(*deploymentState)) {
 	updateSideData(ctx, k, linkState, id, readState, change)
 }
@@ -66,14 +66,15 @@ type pingIn struct {
 	Error  *string `json:"error" nullable:"true"`
 }
 
-// The gateway is given this long to answer, and counts as silent after that.
+// Limits of a health check: the time to respond, the time since its last call after which a
+// gateway counts as silent, and the size of a response.
 const (
 	pingTime   = 5 * time.Second
 	silentTime = 10 * time.Minute
-	maxHealth  = 64 << 10 // bytes of an answer
+	maxHealth  = 64 << 10 // bytes of a response
 )
 
-// pingDeployment calls the gateway, and looks whether it called us.
+// pingDeployment calls the gateway, and checks whether it has called us.
 func (k deps) pingDeployment(ctx context.Context, c *resource.Call, r resource.Row[deployment.Deployment]) (any, error) {
 	state, err := readState(ctx, c.Reader, r.ID)
 	if err != nil {
@@ -96,8 +97,8 @@ func (k deps) pingDeployment(ctx context.Context, c *resource.Call, r resource.R
 
 func reportedError(s string) *string { return &s }
 
-// callGateway asks a gateway for its health. What goes wrong on the way is told in
-// general words: the addresses of a network are nobody's business.
+// callGateway requests the health of a gateway. It reports network errors only in general words,
+// so that they do not reveal internal addresses.
 func (k deps) callGateway(ctx context.Context, base string) pingOut {
 	if base == "" {
 		return pingOut{Status: "unknown", Error: reportedError("auth_settings.gateway_base_url is not set")}
@@ -116,7 +117,7 @@ func (k deps) callGateway(ctx context.Context, base string) pingOut {
 		k.Log.Info("deployment unreachable", "gateway_base_url", base, "error", err.Error())
 		return pingOut{Status: "unhealthy", Error: reportedError("the gateway cannot be reached")}
 	}
-	defer func() { _ = res.Body.Close() }() // read as far as it is needed
+	defer func() { _ = res.Body.Close() }() // read only as far as needed
 	out := pingOut{Status: "healthy", StatusCode: &res.StatusCode}
 	if res.StatusCode != http.StatusOK {
 		out.Status, out.Error = "unhealthy", reportedError(fmt.Sprintf("the gateway returned status %d", res.StatusCode))
@@ -131,8 +132,8 @@ func (k deps) callGateway(ctx context.Context, base string) pingOut {
 	return out
 }
 
-// callingDeployment is the route by which a gateway reads its own record. Its token is no
-// API key and opens nothing else, so the route identifies its callers itself.
+// callingDeployment is the route with which a gateway reads its own record. Its token is not an
+// API key and permits nothing else, so the route identifies its callers itself.
 func (k deps) callingDeployment() resource.Resource {
 	return resource.Operations{{
 		Method: http.MethodGet, Path: "/deployments/self", ID: "getOwnDeployment", Summary: "Get the deployment that the client_auth in the request belongs to",
@@ -161,7 +162,7 @@ func (k deps) identifyDeployment(r *http.Request) (*access.Principal, error) {
 	return &access.Principal{Kind: "deployment", ID: rows[0].ID, Name: rows[0].Name, OrgID: rows[0].OrgID}, nil
 }
 
-// readCallingDeployment answers the record, and notes once a minute that it was read.
+// readCallingDeployment returns the record, and records at most once a minute that it was read.
 func (k deps) readCallingDeployment(ctx context.Context, c *resource.Call) (any, error) {
 	rec, err := c.Reader.Find(ctx, deployment.Kind, c.Principal.ID)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"sluice/internal/resource"
 )
 
-// deployments are the gateways that are registered here. Each has a token, its
-// client_auth, by which it reads its own record as /deployments/self.
+// deployments are the gateways that are registered here. Each has a token, its client_auth, with
+// which it reads its own record as /deployments/self.
 // Source: contract/identity-and-governance.yaml, gateway deployments.
 func (k deps) deployments() resource.Resource {
 	return &resource.Kind[deployment.Deployment, deploymentView]{
@@ -63,7 +63,7 @@ func sameOrganisation(c *resource.Call, id string, _ *resource.Query) error {
 	return c.RequireOrganisation(id, "organisation_id")
 }
 
-// selectDeployments lists archived ones too unless a status was asked for, and keeps
+// selectDeployments also lists archived deployments unless a status was requested. It selects
 // those that one of the named workspaces may use.
 func selectDeployments(ctx context.Context, c *resource.Call, q *resource.Query) error {
 	if len(q.Statuses) == 0 {
@@ -94,7 +94,7 @@ func selectDeployments(ctx context.Context, c *resource.Call, q *resource.Query)
 	return nil
 }
 
-// onlyDefaultDeployment takes the mark off the one that was the default.
+// onlyDefaultDeployment removes the default mark from the previous default deployment.
 func onlyDefaultDeployment(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[deployment.Deployment]) error {
 	if !ch.New.Value.IsDefault || ch.New.Status == resource.Archived || ch.Old != nil && ch.Old.Value.IsDefault {
 		return nil

@@ -19,7 +19,7 @@ const (
 	maxDeploymentConfig = 64 << 10 // bytes
 )
 
-// prepareDeployment settles type, access and token.
+// prepareDeployment sets type, access and token.
 func (k deps) prepareDeployment(ctx context.Context, c *resource.Call, ch *resource.Edit[deployment.Deployment]) error {
 	d := &ch.New.Value
 	if len(d.Config) > maxDeploymentConfig {
@@ -46,7 +46,7 @@ func (k deps) prepareDeployment(ctx context.Context, c *resource.Call, ch *resou
 	return k.prepareAccess(ctx, c, ch)
 }
 
-// checkDeploymentLimit refuses one more of a type than may be.
+// checkDeploymentLimit rejects a deployment beyond the limit of its type.
 func (k deps) checkDeploymentLimit(ctx context.Context, c *resource.Call, t deployment.Type) error {
 	n, err := c.Reader.Count(ctx, resource.Query{
 		Kind: deployment.Kind, OrgID: c.OrgID, Statuses: []string{resource.Active}, Index: []resource.IndexEntry{{Name: "type", Value: string(t)}},
@@ -60,7 +60,7 @@ func (k deps) checkDeploymentLimit(ctx context.Context, c *resource.Call, t depl
 	return nil
 }
 
-// prepareAccess lays the settings that were sent over the present ones.
+// prepareAccess merges the settings that were sent into the present ones.
 func (k deps) prepareAccess(ctx context.Context, c *resource.Call, ch *resource.Edit[deployment.Deployment]) error {
 	if !ch.Sent.Has("auth_settings") {
 		return nil
@@ -95,7 +95,7 @@ func (k deps) prepareAccess(ctx context.Context, c *resource.Call, ch *resource.
 	return a.Apply(change)
 }
 
-// readAccess reads what is said of the lists, workspaces by their ids.
+// readAccess reads the access lists that were sent, with workspaces by their ids.
 func readAccess(ctx context.Context, c *resource.Call, sent resource.Sent) (change deployment.Change, err error) {
 	if err := setFlag(sent, "allow_all_workspaces", &change.All); err != nil {
 		return change, err

@@ -11,9 +11,9 @@ import (
 	"sluice/internal/resource"
 )
 
-// discovery are the routes that tell a client what it may write into fields of other routes:
-// scopes of keys, credential fields of providers, and checks of guardrails. They hold nothing
-// of the organisation, so that everybody who is identified may call them. They are ours.
+// discovery are the routes that show a client the valid contents of fields in other routes:
+// scopes of keys, credential fields of providers, and checks of guardrails. They contain nothing
+// of the organisation, so every identified caller may use them. They are ours.
 func (k deps) discovery() resource.Resource {
 	op := func(path, id, summary string, response any, run func(context.Context, *resource.Call) (any, error)) resource.Operation {
 		return resource.Operation{Method: http.MethodGet, Path: "/discovery/" + path, ID: id, Summary: summary, Tag: "Discovery", Anywhere: true, Response: response, Run: run}
@@ -46,7 +46,7 @@ func listScopes(context.Context, *resource.Call) (any, error) {
 	return resource.ListOf[scopeView]{Object: "list", Total: len(list), Data: list}, nil
 }
 
-// providerFieldsView is a provider with what an integration of it takes.
+// providerFieldsView is a provider with the fields that its integrations accept.
 type providerFieldsView struct {
 	ID      string          `json:"id" doc:"Value of ai_provider_id"`
 	Name    string          `json:"name"`
@@ -56,7 +56,7 @@ type providerFieldsView struct {
 	Object  string          `json:"object" enum:"ai-provider"`
 }
 
-// providerField is a field of configurations, or key.
+// providerField is a field of configurations, or the key.
 type providerField struct {
 	Name       string           `json:"name"`
 	Required   bool             `json:"required"`
@@ -94,7 +94,7 @@ func viewField(f *provider.Field) providerField {
 	return v
 }
 
-// knownCheckView is a check that guardrails may name.
+// knownCheckView is a check that guardrails may use.
 type knownCheckView struct {
 	ID          string           `json:"id" doc:"Id of the check, for example default.wordCount; a trailing * stands for every check of the source"`
 	Aliases     []string         `json:"aliases" nullable:"false"`

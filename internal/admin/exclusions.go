@@ -11,8 +11,8 @@ import (
 	"sluice/internal/tenant"
 )
 
-// exclusions are the workspaces in which guardrails of the organisation do not run.
-// They have routes of their own because they are a list in the organisation's record.
+// exclusions are the workspaces in which guardrails of the organisation do not run. They have
+// separate routes because they are a list in the organisation's record.
 // Source: contract/identity-and-governance.yaml, /workspace-exclusions/{direction}.
 func (k deps) exclusions() resource.Resource {
 	direction := []resource.Param{{Name: "direction", Enum: []string{inputGuardrails, outputGuardrails}}}
@@ -51,7 +51,7 @@ type exclusionView struct {
 	Excluded    bool   `json:"excluded"`
 }
 
-// exemptList is the list of a direction: fault.InvalidParameter when there is none.
+// exemptList returns the list of a direction. An unknown direction is fault.InvalidParameter.
 func exemptList(c *resource.Call, o *tenant.Organisation) (*[]string, error) {
 	switch c.Path("direction") {
 	case inputGuardrails:

@@ -14,17 +14,17 @@ import (
 	"sluice/internal/resource"
 )
 
-// maxFeedbacks bounds the feedback of one call, and that which is shown of one trace.
+// maxFeedbacks limits the feedback of one call and the feedback shown for one trace.
 const maxFeedbacks = 100
 
-// feedbackScopes let keys that send model traffic judge what came of it.
+// feedbackScopes let keys that send model traffic rate its results.
 // Source: contract/content-and-observability.yaml, POST /feedback; feedbacks.write is in
 // the table of scopes.
 var feedbackScopes = []access.Scope{"feedbacks.write", access.CompletionsWrite}
 
-// feedback are the routes by which callers judge a trace. They are no Kind because
-// several are given at once, a change replaces all of one, and no administrator looks
-// for them: they are data of the traffic, so they leave no row in the audit trail.
+// feedback are the routes with which callers rate a trace. They are not a Kind: one call gives
+// several, a change replaces a complete feedback, and administrators do not manage them. They
+// are traffic data, so they leave no row in the audit trail.
 // Source: contract/content-and-observability.md section 4.
 func (k deps) feedback() resource.Resource {
 	op := resource.Operation{Tag: "Feedback", Scopes: feedbackScopes, Query: []resource.Param{resource.WorkspaceParam}, Response: feedbackDone{}}
@@ -37,7 +37,7 @@ func (k deps) feedback() resource.Resource {
 	return resource.Operations{add, put}
 }
 
-// FeedbackPatch is what can be changed.
+// FeedbackPatch contains the fields that can be changed.
 type FeedbackPatch struct {
 	Value    int              `json:"value" minimum:"-10" maximum:"10"`
 	Weight   float64          `json:"weight,omitempty" minimum:"0" maximum:"1" default:"1"`
@@ -52,21 +52,21 @@ type feedbackIn struct {
 // feedbackMetadata is an object or its JSON text.
 type feedbackMetadata struct{}
 
-// Schema describes it.
+// Schema describes feedbackMetadata.
 func (feedbackMetadata) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{OneOf: []*huma.Schema{
 		{Type: huma.TypeObject, AdditionalProperties: true}, {Type: huma.TypeString},
 	}}
 }
 
-// feedbackDone is the answer to both.
+// feedbackDone is the response to both operations.
 type feedbackDone struct {
 	Status  string   `json:"status" enum:"success"`
 	Message string   `json:"message"`
 	IDs     []string `json:"feedback_ids" nullable:"false" doc:"Ids, in the order of the request"`
 }
 
-// judged reads what was sent into a feedback.
+// judged reads the sent fields into a feedback.
 func judged(s resource.Sent, f *record.Feedback) error {
 	f.Value, f.Weight, f.Metadata = 0, 1, s["metadata"]
 	if err := s.Into("value", &f.Value); err != nil {
@@ -78,7 +78,7 @@ func judged(s resource.Sent, f *record.Feedback) error {
 	return f.Validate()
 }
 
-// keyOf is the key with which somebody calls; empty for people and tokens.
+// keyOf returns the key of the caller; empty for users and tokens.
 func keyOf(c *resource.Call) string {
 	if c.Principal.Kind != access.ByKey {
 		return ""
@@ -111,7 +111,7 @@ func (k deps) addFeedback(ctx context.Context, c *resource.Call) (any, error) {
 	return out, err
 }
 
-// inItem says of a refusal in which entry of the body its field stands.
+// inItem adds the entry of the body to the field of an error.
 func inItem(c *resource.Call, i int, err error) error {
 	f := fault.From(err)
 	return f.WithParam(c.ItemField(i, f.Param))
@@ -124,7 +124,7 @@ func feedbackRecord(c *resource.Call, id string, f *record.Feedback) resource.Re
 	}
 }
 
-// FeedbackIndex finds feedback by its trace.
+// FeedbackIndex returns the index entries that find feedback by its trace.
 func FeedbackIndex(traceID string) []resource.IndexEntry {
 	return []resource.IndexEntry{{Name: "trace", Value: record.TraceEntry(traceID)}}
 }
@@ -155,8 +155,8 @@ func (k deps) putFeedback(ctx context.Context, c *resource.Call) (any, error) {
 	return feedbackDone{Status: "success", Message: "feedback changed", IDs: []string{id}}, err
 }
 
-// findFeedback is a feedback of the workspace: fault.NotFound for any other, and for that
-// of somebody else when the caller sees only their own data.
+// findFeedback returns a feedback of the workspace. It returns fault.NotFound for any other, and
+// for feedback of others if the caller sees only their own data.
 func findFeedback(ctx context.Context, from resource.Reader, c *resource.Call, id string) (*resource.Row[record.Feedback], error) {
 	missing := fault.New(fault.NotFound, "the feedback does not exist").WithParam("id")
 	rec, err := from.Find(ctx, record.FeedbackKind, id)
@@ -182,8 +182,8 @@ type logFeedback struct {
 	CreatedAt resource.Stamp  `json:"created_at"`
 }
 
-// feedbackOf is what was said of the trace of an attempt, the newest first, at most
-// maxFeedbacks of it; nil when nothing was.
+// feedbackOf returns the feedback for the trace of an attempt, newest first, at most
+// maxFeedbacks; nil if there is none.
 func feedbackOf(ctx context.Context, from resource.Reader, a *record.Attempt) ([]logFeedback, error) {
 	if a.TraceID == "" || len(a.TraceID) > record.MaxTraceID {
 		return nil, nil

@@ -9,18 +9,18 @@ import (
 	"sluice/internal/resource"
 )
 
-// flag is a switch that the wire writes as 0 or 1; true and false are taken too.
+// flag is a switch that the wire writes as 0 or 1; true and false are accepted too.
 // Source: contract/content-and-observability.yaml, conventions.booleans_as_int.
 type flag struct{}
 
-// Schema describes it.
+// Schema describes flag.
 func (flag) Schema(huma.Registry) *huma.Schema {
 	number := &huma.Schema{Type: huma.TypeInteger, Enum: []any{0.0, 1.0}}
 	number.PrecomputeMessages()
 	return &huma.Schema{OneOf: []*huma.Schema{number, {Type: huma.TypeBoolean}}}
 }
 
-// setFlag sets a switch to what was sent; one that was not sent stays.
+// setFlag sets a switch to the value that was sent; a missing field leaves it unchanged.
 func setFlag(sent resource.Sent, name string, to *bool) error {
 	if !sent.Has(name) {
 		return nil
@@ -36,7 +36,7 @@ func setFlag(sent resource.Sent, name string, to *bool) error {
 	return nil
 }
 
-// bit is the form of a switch in answers.
+// bit returns the form of a switch in responses.
 func bit(enabled bool) int {
 	if enabled {
 		return 1
@@ -56,5 +56,5 @@ func encode(v any) json.RawMessage {
 // none is the type of fields that are always null for now.
 type none struct{}
 
-// Schema describes it.
+// Schema describes none.
 func (none) Schema(huma.Registry) *huma.Schema { return &huma.Schema{Type: "null"} }

@@ -7,15 +7,15 @@ import (
 	"sluice/internal/resource"
 )
 
-// gatewayIdentityScope is what a caller holds who may have calls signed with the identity of the
-// gateway's machine: it writes integrations of the whole organisation.
+// gatewayIdentityScope is the scope of callers who may have calls signed with the identity of
+// the gateway's machine: it permits writing integrations of the whole organisation.
 const gatewayIdentityScope access.Scope = "organisation_integrations.create"
 
-// rejectGatewayIdentity refuses values that sign with the identity of the gateway's machine from
-// callers who are no administrators of the organisation. Everybody in the workspace would
-// have the machine's rights, and with assumedRole those of every role that trusts it; what
-// one workspace may have of that is no business of its managers. At says where a field
-// stands in the body.
+// rejectGatewayIdentity rejects values that sign with the identity of the gateway's machine,
+// unless the caller is an administrator of the organisation. Otherwise everyone in the workspace
+// would have the machine's rights, and with assumedRole those of every role that trusts it.
+// Managers of one workspace may not grant such rights. fieldPath returns the path of a field in
+// the body.
 func rejectGatewayIdentity(c *resource.Call, v provider.Values, fieldPath func(field string) string) error {
 	field := provider.UsesGatewayIdentity(v)
 	if field == "" || c.Holds(gatewayIdentityScope) {

@@ -10,20 +10,20 @@ import (
 	"sluice/internal/resource"
 )
 
-// grantEditor changes the grants of one integration in a transaction. What it changes of
-// the record itself, its index, is written by who holds the record.
+// grantEditor changes the grants of one integration in a transaction. The caller that holds the
+// record writes the changes to its index.
 type grantEditor struct {
 	k           deps
 	tx          resource.Tx
 	c           *resource.Call
 	integration *resource.Row[credential.Integration]
 	present     map[string]grant
-	meters      map[string]quota.Meter // in all workspaces, by the ids of their budgets; nil until one is needed
+	meters      map[string]quota.Meter // of all workspaces, by the ids of their budgets; nil until needed
 }
 
-// set gives the integration to a workspace, with its limits and a default provider, or
-// takes it away, with all providers made of it. What was taken away keeps its limits, and
-// has them again when it is given again.
+// set grants the integration to a workspace, with its limits and a default provider, or
+// withdraws it together with all providers made of it. A withdrawn grant retains its limits and
+// has them again when it is granted again.
 func (g *grantEditor) set(ctx context.Context, workspace string, w requestedGrant) error {
 	old, known := g.present[workspace]
 	if !known {
@@ -47,7 +47,7 @@ func (g *grantEditor) set(ctx context.Context, workspace string, w requestedGran
 	return nil
 }
 
-// global says whether every new workspace gets the integration, and with which limits.
+// global sets whether every new workspace gets the integration, and with which limits.
 func (g *grantEditor) global(in *globalIn) error {
 	g.integration.Index = slices.DeleteFunc(g.integration.Index, func(e resource.IndexEntry) bool { return e == globalEntry })
 	if in.Enabled {
@@ -59,8 +59,8 @@ func (g *grantEditor) global(in *globalIn) error {
 	return err
 }
 
-// save lets the workspaces follow global access, and writes the grants as links and into
-// the index of the record.
+// save applies global access to the workspaces, and writes the grants as links and into the
+// index of the record.
 func (g *grantEditor) save(ctx context.Context) error {
 	if err := g.follow(ctx); err != nil {
 		return err
@@ -68,7 +68,7 @@ func (g *grantEditor) save(ctx context.Context) error {
 	return integrationGrants.save(ctx, g.tx, &g.integration.Record, g.present)
 }
 
-// grantAll gives a new workspace whatever is for all.
+// grantAll grants everything with global access to a new workspace.
 func (k deps) grantAll(ctx context.Context, tx resource.Tx, c *resource.Call, workspace resource.Record) error {
 	if err := k.grantGlobal(ctx, tx, c, workspace); err != nil {
 		return err
@@ -79,15 +79,15 @@ func (k deps) grantAll(ctx context.Context, tx resource.Tx, c *resource.Call, wo
 	return k.agents().grantNew(ctx, tx, c, workspace)
 }
 
-// grantGlobal gives a new workspace the integrations that are for all.
+// grantGlobal grants the integrations with global access to a new workspace.
 func (k deps) grantGlobal(ctx context.Context, tx resource.Tx, c *resource.Call, workspace resource.Record) error {
 	return k.updateGrants(ctx, tx, c, workspace.OrgID, globalEntry, func(g *grantEditor) error {
 		return g.set(ctx, workspace.ID, requestedGrant{enabled: true, provider: true, global: true})
 	})
 }
 
-// withdrawAll takes a workspace that goes off the integrations of the organisation, with
-// its limits and what was used of them.
+// withdrawAll removes a deleted workspace from the integrations of the organisation, with its
+// limits and their usage.
 func (k deps) withdrawAll(ctx context.Context, tx resource.Tx, c *resource.Call, workspace resource.Record) error {
 	return k.updateGrants(ctx, tx, c, workspace.OrgID, resource.IndexEntry{Name: entryWorkspace, Value: workspace.ID}, func(g *grantEditor) error {
 		delete(g.present, workspace.ID)
@@ -96,7 +96,7 @@ func (k deps) withdrawAll(ctx context.Context, tx resource.Tx, c *resource.Call,
 }
 
 // updateGrants changes the grants of those integrations of an organisation that have an index
-// entry, with what hangs on them.
+// entry, with everything that depends on them.
 func (k deps) updateGrants(ctx context.Context, tx resource.Tx, c *resource.Call, orgID string, having resource.IndexEntry, change func(*grantEditor) error) error {
 	return regrant(ctx, tx, c, integrationGrants, orgID, having, func(in *resource.Row[credential.Integration], present map[string]grant) error {
 		g := grantEditor{k: k, tx: tx, c: c, integration: in, present: present}

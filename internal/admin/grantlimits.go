@@ -11,7 +11,7 @@ import (
 	"sluice/internal/quota"
 )
 
-// sentLimits are the limits that a body has for a workspace or for global access.
+// sentLimits are the limits in a body for a workspace or for global access.
 type sentLimits struct {
 	path           string          // path of their fields: "workspaces[0]."
 	budgets, rates json.RawMessage // nil for what was not sent
@@ -19,7 +19,8 @@ type sentLimits struct {
 
 func (s sentLimits) any() bool { return s.budgets != nil || s.rates != nil }
 
-// mergeLimits lays the limits that were sent over those that hold: what was not sent stays.
+// mergeLimits merges the limits that were sent into the present ones; limits that were not sent
+// do not change.
 func (g *grantEditor) mergeLimits(hold credential.WorkspaceLimits, s sentLimits) (credential.WorkspaceLimits, error) {
 	if s.rates != nil {
 		rates, err := readRates(s.rates, s.path+"rate_limits", 1)
@@ -41,8 +42,8 @@ func (g *grantEditor) mergeLimits(hold credential.WorkspaceLimits, s sentLimits)
 	return hold, err
 }
 
-// limit gives a workspace its limits and keeps its meter in step: one that has not the
-// integration has no meter, and one that gets it now begins at nothing.
+// limit sets the limits of a workspace and updates its meters. A workspace without the
+// integration has no meter; one that gets it now starts at zero.
 func (g *grantEditor) limit(ctx context.Context, workspaceID string, limits credential.WorkspaceLimits, now, reset bool) error {
 	integration := &g.integration.Value
 	old := integration.Limits[workspaceID]
@@ -68,7 +69,7 @@ func (g *grantEditor) limit(ctx context.Context, workspaceID string, limits cred
 	if ch.none() {
 		return nil
 	}
-	if g.meters == nil { // read at once, in the order in which those lock them who add to them
+	if g.meters == nil { // all at once, in the lock order of the code that adds usage
 		if g.meters, err = g.k.metersOf(ctx, g.tx, quota.Subject{ID: g.integration.ID}); err != nil {
 			return err
 		}
@@ -76,8 +77,8 @@ func (g *grantEditor) limit(ctx context.Context, workspaceID string, limits cred
 	return g.k.syncMeters(ctx, g.tx, g.c.Now, subject, ch, g.meters)
 }
 
-// follow gives the limits of global access to the workspaces that have none of their
-// own, to each a budget that is counted apart.
+// follow applies the limits of global access to the workspaces without their own limits. Each
+// gets a separately counted budget.
 func (g *grantEditor) follow(ctx context.Context) error {
 	global := g.integration.Value.GlobalLimits
 	for _, workspaceID := range slices.Sorted(maps.Keys(g.present)) {

@@ -13,14 +13,14 @@ import (
 	"sluice/internal/tenant"
 )
 
-// grantSet is where the grants of integrations of one kind are kept: as links to the
-// workspaces, and for those that may use the integration in its index too.
+// grantSet stores the grants of integrations of one kind: as links to the workspaces, and in the
+// index of the integration for those that may use it.
 type grantSet struct {
 	kind  string // of the integrations: "mcp_integration"
-	title string // of them, for texts: "MCP integration"
+	title string // of the integrations, for texts: "MCP integration"
 }
 
-// maxGrants bounds the workspaces that one integration is granted to one by one.
+// maxGrants limits the workspaces that one integration is granted to individually.
 const maxGrants = 900
 
 // grant is the body of a link to a workspace.
@@ -28,14 +28,14 @@ type grant struct {
 	Enabled bool  `json:"enabled"`
 	Created int64 `json:"created_ms"`
 	Updated int64 `json:"updated_ms"`
-	// Global says that it came with global access, whose limits are its limits until it
-	// gets some of its own.
+	// Global marks a grant that came with global access. It uses the limits of global access
+	// until it gets its own.
 	Global bool `json:"global,omitempty"`
 }
 
 func (l grantSet) set() string { return l.kind + ".workspaces" }
 
-// load are the grants of an integration by the id of the workspace.
+// load returns the grants of an integration by workspace id.
 func (l grantSet) load(ctx context.Context, from resource.Reader, id string) (map[string]grant, error) {
 	links, err := from.Links(ctx, l.set(), id)
 	if err != nil {
@@ -58,8 +58,8 @@ type grantedWorkspace struct {
 	grant grant
 }
 
-// listWorkspaces are the grants of an integration to workspaces that are still there, by the ids
-// of the workspaces.
+// listWorkspaces returns the grants of an integration to workspaces that still exist, by
+// workspace id.
 func (l grantSet) listWorkspaces(ctx context.Context, c *resource.Call, id string) ([]grantedWorkspace, error) {
 	present, err := l.load(ctx, c.Reader, id)
 	if err != nil || len(present) == 0 {
@@ -74,8 +74,8 @@ func (l grantSet) listWorkspaces(ctx context.Context, c *resource.Call, id strin
 	}), err
 }
 
-// readGrants reads the body of a change of grants, and what is granted so far. Asks says
-// whether the body wants anything.
+// readGrants reads the body of a change of grants and returns the present grants. asks reports
+// whether the body requests anything.
 func (l grantSet) readGrants(ctx context.Context, tx resource.Tx, c *resource.Call, in resource.Record, body any, asks func() bool) (map[string]grant, error) {
 	if in.WorkspaceID != "" {
 		return nil, fault.Newf(fault.InvalidRequest, "an %s that belongs to a workspace cannot be granted to other workspaces", l.title)
@@ -89,9 +89,9 @@ func (l grantSet) readGrants(ctx context.Context, tx resource.Tx, c *resource.Ca
 	return l.load(ctx, tx, in.ID)
 }
 
-// readRequested is what the list of a body asks for its workspaces, by their ids; want reads
-// the entry at i, and which workspace it names. With override those of the present
-// grants that the list does not name get the zero value, which takes them away.
+// readRequested returns what the list of a body requests for its workspaces, by workspace id.
+// parse reads the entry at i and the workspace that it names. With override, present grants that
+// the list does not name get the zero value, which withdraws them.
 func readRequested[Entry, W any](ctx context.Context, tx resource.Tx, c *resource.Call, present map[string]grant, override bool, list []Entry, parse func(i int, in Entry) (name string, w W)) (map[string]W, error) {
 	out := make(map[string]W, len(list))
 	if override {
@@ -114,8 +114,8 @@ func readRequested[Entry, W any](ctx context.Context, tx resource.Tx, c *resourc
 	return out, nil
 }
 
-// save writes the grants of an integration as links, and into the index of its record,
-// which is written by who holds it.
+// save writes the grants of an integration as links, and into the index of its record. The
+// caller writes the record.
 func (l grantSet) save(ctx context.Context, tx resource.Tx, in *resource.Record, present map[string]grant) error {
 	if len(present) > maxGrants {
 		return fault.Newf(fault.InvalidParameter, "an %s must not be granted to more than %d workspaces", l.title, maxGrants).WithParam("workspaces")
@@ -131,8 +131,8 @@ func (l grantSet) save(ctx context.Context, tx resource.Tx, in *resource.Record,
 	return tx.PutLinks(ctx, l.set(), in.ID, links)
 }
 
-// regrant changes the grants of those integrations of an organisation that have an index
-// entry. Change does what goes with that, and has the grants by the id of the workspace.
+// regrant changes the grants of those integrations of an organisation that have an index entry.
+// change gets the grants by workspace id and makes all changes that belong together.
 func regrant[I any](ctx context.Context, tx resource.Tx, c *resource.Call, l grantSet, orgID string, having resource.IndexEntry, change func(in *resource.Row[I], present map[string]grant) error) error {
 	rows, err := rowsOf[I](ctx, tx, resource.Query{
 		Kind: l.kind, OrgID: orgID, Statuses: []string{resource.Active},

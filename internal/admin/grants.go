@@ -14,9 +14,9 @@ import (
 // integrationGrants are the grants of integrations of model providers.
 var integrationGrants = grantSet{credential.IntegrationKind, "integration"}
 
-// grantActions read and change which workspaces may use an integration of the
-// organisation. Source: contract/identity-and-governance.yaml,
-// /integrations/{slug}/workspaces; .md section 12.
+// grantActions read and change which workspaces may use an integration of the organisation.
+// Source: contract/identity-and-governance.yaml, /integrations/{slug}/workspaces; .md section
+// 12.
 func (k deps) grantActions() []resource.Action[credential.Integration] {
 	return []resource.Action[credential.Integration]{
 		{
@@ -48,15 +48,15 @@ type grantIn struct {
 	ProviderSlug string               `json:"default_provider_slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"Takes precedence over the top-level value"`
 }
 
-// globalIn is global access: that of every new workspace.
+// globalIn is global access, which every new workspace gets.
 type globalIn struct {
 	Enabled     bool                 `json:"enabled" doc:"Grants the integration to every new workspace"`
 	UsageLimits rawField[[]budgetIn] `json:"usage_limits,omitempty" nullable:"true" maxItems:"1" doc:"Limit for each workspace with such a grant and without limits of its own; counted separately"`
 	RateLimits  rawField[[]rateIn]   `json:"rate_limits,omitempty" nullable:"true" maxItems:"1"`
 }
 
-// putGrants does what was asked for, workspace by workspace: first what is taken
-// away, then what is given.
+// putGrants applies the requested grants by workspace: first the withdrawals, then the new
+// grants.
 func (k deps) putGrants(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[credential.Integration]) (any, error) {
 	body := grantsIn{MakeProvider: true}
 	present, err := integrationGrants.readGrants(ctx, tx, c, ch.New.Record, &body, func() bool { return len(body.Workspaces) > 0 || body.Override || body.Global != nil })
@@ -85,16 +85,16 @@ func (k deps) putGrants(ctx context.Context, tx resource.Tx, c *resource.Call, c
 	return nil, g.save(ctx)
 }
 
-// requestedGrant is what was asked for a workspace.
+// requestedGrant is the requested grant of a workspace.
 type requestedGrant struct {
 	enabled, provider bool
-	slug              string // of the default provider; empty for the usual one
-	global            bool   // it comes with global access
+	slug              string // of the default provider; empty for that of the integration
+	global            bool   // the grant comes with global access
 	limits            sentLimits
 	reset             bool
 }
 
-// parseEntry is what the entry w of the list, at i, asks for its workspace.
+// parseEntry returns what the entry w of the list, at i, requests for its workspace.
 func (body *grantsIn) parseEntry(i int, w grantIn) (name string, one requestedGrant) {
 	one = requestedGrant{
 		enabled: w.Enabled, provider: body.MakeProvider, slug: body.ProviderSlug, reset: w.ResetUsage,

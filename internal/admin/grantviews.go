@@ -29,7 +29,7 @@ type grantedView struct {
 	LastResetAt   *resource.Stamp `json:"last_reset_at" nullable:"true"`
 }
 
-// globalAccessView says what every new workspace gets.
+// globalAccessView shows what every new workspace gets.
 type globalAccessView struct {
 	Enabled     bool          `json:"enabled"`
 	UsageLimits []BudgetTerms `json:"usage_limits" nullable:"true"`

@@ -14,9 +14,9 @@ import (
 	"sluice/internal/resource"
 )
 
-// guardrails are named sets of checks, of a workspace or of the whole organisation,
-// that configs and defaults name by id or slug. Each change makes a version. The
-// checks are sealed at rest, and answers mask the secrets in them.
+// guardrails are named sets of checks of a workspace or of the whole organisation. Configs and
+// defaults name them by id or slug. Each change creates a version. The checks are sealed at
+// rest, and responses mask the secrets in them.
 // Source: contract/content-and-observability.yaml, guardrails.
 func (k deps) guardrails() resource.Resource {
 	return &resource.Kind[guard.Guardrail, guardrailView]{
@@ -67,8 +67,8 @@ type checkIn struct {
 	IsEnabled  bool           `json:"is_enabled,omitempty" default:"true"`
 }
 
-// actionsSent are actions as they are sent; guard.ReadActions says which fields
-// there are, for some have several forms.
+// actionsSent are actions as they are sent. guard.ReadActions defines their fields, because some
+// have several forms.
 type actionsSent map[string]any
 
 type guardrailReceipt struct {
@@ -81,7 +81,8 @@ func receiveGuardrail(_ context.Context, _ *resource.Call, ch *resource.Edit[gua
 	return guardrailReceipt{ch.New.ID, ch.New.Slug, versionID(ch.New.ID, ch.New.Version)}, nil
 }
 
-// guardrailView is a guardrail as clients see it; what it does only when one is read.
+// guardrailView is a guardrail as clients see it; checks and actions are shown only when one is
+// read.
 type guardrailView struct {
 	ID             string               `json:"id" format:"uuid"`
 	Name           string               `json:"name"`
@@ -120,7 +121,7 @@ func (k deps) viewGuardrail(_ context.Context, _ *resource.Call, r resource.Row[
 	return v, nil
 }
 
-// actionsShown are actions in an answer: JSON in whichever of its forms they were sent.
+// actionsShown are actions in a response: JSON in the form in which they were sent.
 type actionsShown json.RawMessage
 
 // Schema describes them as they are sent.
@@ -131,7 +132,8 @@ func (actionsShown) Schema(r huma.Registry) *huma.Schema {
 // MarshalJSON writes them unchanged.
 func (a actionsShown) MarshalJSON() ([]byte, error) { return a, nil }
 
-// guardrailScopes: those of the organisation have scopes of their own besides.
+// guardrailScopes returns the scopes of guardrails. Those of the organisation have additional
+// scopes.
 func guardrailScopes(action string, r *resource.Row[guard.Guardrail]) []access.Scope {
 	scopes := []access.Scope{access.Scope("guardrails." + action)}
 	if r == nil || r.WorkspaceID == "" {
@@ -140,8 +142,8 @@ func guardrailScopes(action string, r *resource.Row[guard.Guardrail]) []access.S
 	return scopes
 }
 
-// locateGuardrail: an Admin key makes one of a workspace when it names it, and else
-// one of the organisation, which it must name to be sure.
+// locateGuardrail sets the workspace of a new guardrail. An Admin key creates it in the
+// workspace that it names, otherwise in the organisation, which it must then name explicitly.
 func locateGuardrail(_ context.Context, c *resource.Call, r *resource.Row[guard.Guardrail]) error {
 	r.WorkspaceID = c.WorkspaceID
 	if c.WorkspaceID == "" && !c.Sent.Has("organisation_id") {
@@ -160,9 +162,9 @@ func ofOrganisation(c *resource.Call, id string, q *resource.Query) error {
 	return nil
 }
 
-// selectGuardrails narrows a list to what may be seen, and to what was asked for.
+// selectGuardrails narrows a list to what the caller may see and requested.
 func selectGuardrails(ctx context.Context, c *resource.Call, q *resource.Query) error {
-	if !c.Holds("guardrails.list") { // the scope for those of the organisation shows nothing else
+	if !c.Holds("guardrails.list") { // the scope for guardrails of the organisation shows nothing else
 		q.Index = append(q.Index, resource.IndexEntry{Name: "level", Value: "organisation"})
 	}
 	return filterByNames("ids", guard.Kind)(ctx, c, q)

@@ -12,7 +12,7 @@ import (
 	"sluice/internal/routing"
 )
 
-// prepareGuardrail checks what was sent, and seals the checks.
+// prepareGuardrail validates what was sent, and seals the checks.
 func (k deps) prepareGuardrail(_ context.Context, c *resource.Call, ch *resource.Edit[guard.Guardrail]) error {
 	g := &ch.New.Value
 	if ch.Old == nil {
@@ -33,8 +33,8 @@ func (k deps) prepareGuardrail(_ context.Context, c *resource.Call, ch *resource
 	return nil
 }
 
-// prepareChecks puts stored secrets in the place of the masks that were sent back,
-// holds the checks against what each may be told, and seals them.
+// prepareChecks replaces masks that were sent back with the stored secrets, validates the
+// parameters of each check, and seals them.
 func (k deps) prepareChecks(ch *resource.Edit[guard.Guardrail], sent []byte) error {
 	var stored []byte
 	if ch.Old != nil {
@@ -61,8 +61,8 @@ func (k deps) prepareChecks(ch *resource.Edit[guard.Guardrail], sent []byte) err
 	return ch.New.Value.Seal(k.Box, ch.New.ID, text)
 }
 
-// namedGuardrails is the reference of a record to the guardrails that lists of it
-// name, in its own workspace or in the organisation. At names the field.
+// namedGuardrails returns the reference of a record to the guardrails that its lists name, in
+// its workspace or in the organisation.
 func namedGuardrails[T any](lists func(*resource.Row[T]) (workspaceID string, byField map[string][]string)) resource.Ref[T] {
 	return resource.Ref[T]{Kind: guard.Kind, All: func(ctx context.Context, c *resource.Call, r *resource.Row[T]) ([]*resource.Record, error) {
 		workspaceID, byField := lists(r)
@@ -80,8 +80,8 @@ func namedGuardrails[T any](lists func(*resource.Row[T]) (workspaceID string, by
 	}}
 }
 
-// configGuardrails are the saved guardrails that the targets of a config name. A
-// config that names one cannot lose it.
+// configGuardrails returns the saved guardrails that the targets of a config name. A guardrail
+// that a config names cannot be deleted.
 func (k deps) configGuardrails(ctx context.Context, c *resource.Call, r *resource.Row[routing.Saved]) ([]*resource.Record, error) {
 	text, err := k.storedConfig(r)
 	if err != nil {
@@ -112,7 +112,8 @@ func (k deps) configGuardrails(ctx context.Context, c *resource.Call, r *resourc
 	return found, nil
 }
 
-// mayName spares most configs a second reading.
+// mayName reports whether a config may name a guardrail. It saves parsing most configs a second
+// time.
 func mayName(text []byte) bool {
 	lower := bytes.ToLower(text)
 	for _, keyword := range []string{"guardrail", "mutator", "hook"} {
@@ -123,7 +124,7 @@ func mayName(text []byte) bool {
 	return false
 }
 
-// missingGuardrail says which of the guardrails of a config there is not.
+// missingGuardrail returns an error that names the missing guardrail of a config.
 func missingGuardrail(err error, name string) error {
 	if !fault.Has(err, fault.ReferenceMissing) {
 		return err

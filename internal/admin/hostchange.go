@@ -13,13 +13,13 @@ import (
 	"sluice/internal/sealed"
 )
 
-// checkHostUnchanged refuses an edit by which stored secrets would follow a record to another host: who
-// may change it could otherwise have them sent to a host, or to a resource of the provider,
-// of their own. Before are the values that were stored, v those to be stored, and fields
-// those that were sent.
+// checkHostUnchanged rejects an edit that would send stored secrets to another host. Otherwise a
+// caller who may change the record could have them sent to a host, or a resource of the
+// provider, of their own. before are the stored values, v the values to be stored, and fields
+// the fields that were sent.
 func (s secrets) checkHostUnchanged(sent resource.Sent, fields map[string]json.RawMessage, before, v values, mappings []sealed.Mapping) error {
 	was, now := s.targetHost(before, mappings), s.targetHost(s.comparable(v, before), mappings)
-	if was == now || now == origin(s.spec.BaseURL) { // the provider's own, where all calls of all customers go
+	if was == now || now == origin(s.spec.BaseURL) { // the provider's shared host, where the calls of all customers go
 		return nil
 	}
 	if path := s.unsentSecretPath(v, sent, fields, mappings); path != "" {
@@ -28,8 +28,9 @@ func (s secrets) checkHostUnchanged(sent resource.Sent, fields map[string]json.R
 	return nil
 }
 
-// targetHost tells the host that calls go to with some values, "https://good.openai.azure.com";
-// where the provider cannot say it, the values that it would be made of.
+// targetHost returns the host that calls go to with some values,
+// "https://good.openai.azure.com". If the provider cannot determine it, the result is built from
+// the values that determine the host.
 func (s secrets) targetHost(v values, mappings []sealed.Mapping) string {
 	p, err := s.spec.Plan(anyCall, s.ready(v.stand(mappings)))
 	if err == nil {
@@ -44,11 +45,12 @@ func (s secrets) targetHost(v values, mappings []sealed.Mapping) string {
 	return strings.Join(parts, "&")
 }
 
-// anyCall is one that every provider takes, for what does not depend on the call.
+// anyCall is a call that every provider accepts, for everything that does not depend on the
+// call.
 var anyCall = provider.Call{Endpoint: llm.Proxy, Method: "GET", Path: "/", Model: "model", User: "user"}
 
-// comparable are values with the regions of others, since another region is the same
-// provider's, and with their secrets where there are none, so that the host can be told.
+// comparable returns the values with the regions of other, since another region belongs to the
+// same provider. It fills in missing secrets, so that the host can be determined.
 func (s secrets) comparable(v, other values) values {
 	out := maps.Clone(v)
 	for _, f := range s.spec.Fields {
@@ -63,7 +65,7 @@ func (s secrets) comparable(v, other values) values {
 	return out
 }
 
-// moved is the field that leads elsewhere than before.
+// moved returns the name of a field that changed the destination.
 func (s secrets) moved(before, v values) string {
 	for _, name := range append([]string{customHost}, slices.Sorted(maps.Keys(v))...) {
 		if text(v[name]) != "" && text(v[name]) != text(before[name]) && isDestinationField(name) && !s.secret(name) {

@@ -23,9 +23,9 @@ var (
 	invitePage = htmlPage(inviteHTML)
 )
 
-// page returns the handler of a page that needs no key, nil for any other path: the
-// description of the interface, a page that shows it, and the one that the links of
-// invitations lead to (inviteLink).
+// page returns the handler of a page that needs no key, nil for any other path. The pages are
+// the description of the interface, a page that shows it, and the page that links of invitations
+// lead to (inviteLink).
 func (a *Admin) page(path string) http.HandlerFunc {
 	switch path {
 	case "/docs":
@@ -38,10 +38,10 @@ func (a *Admin) page(path string) http.HandlerFunc {
 	return nil
 }
 
-// htmlPage serves a page with one script and one style. It runs those and no others, speaks
-// to this gateway alone, no other site frames it, and where it links to does not learn its
-// address, which may hold a secret. base-uri, form-action and frame-ancestors do not follow
-// default-src. Source: CSP Level 3 sections 6.3 and 6.4.
+// htmlPage serves a page with one script and one style. The policy permits only these and
+// requests to this gateway. Other sites cannot frame the page, and linked sites do not receive
+// its address, which may contain a secret. base-uri, form-action and frame-ancestors do not
+// follow default-src. Source: CSP Level 3 sections 6.3 and 6.4.
 func htmlPage(html []byte) http.HandlerFunc {
 	policy := "default-src 'none'; connect-src 'self'; script-src " + hashOf(html, "script") + "; style-src " + hashOf(html, "style") +
 		"; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -52,8 +52,8 @@ func htmlPage(html []byte) http.HandlerFunc {
 	}
 }
 
-// hashOf is what names an element of a page in its policy: the hash of all that stands
-// between its tags.
+// hashOf returns the hash that identifies an element of a page in its policy: the hash of
+// everything between its tags.
 func hashOf(html []byte, element string) string {
 	_, inside, _ := bytes.Cut(html, []byte("<"+element+">"))
 	inside, _, _ = bytes.Cut(inside, []byte("</"+element+">"))
@@ -65,5 +65,5 @@ func send(w http.ResponseWriter, contentType string, body []byte) {
 	w.Header().Set("Content-Type", contentType)
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set(resource.HeaderRequestID, ident.NewID())
-	_, _ = w.Write(body) // the client may have left
+	_, _ = w.Write(body) // the client may have disconnected
 }

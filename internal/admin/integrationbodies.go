@@ -52,8 +52,8 @@ func receiveIntegration(_ context.Context, _ *resource.Call, ch *resource.Edit[c
 	return integrationReceipt{ch.New.ID, ch.New.Slug}, nil
 }
 
-// integrationView is an integration as clients see it; its credentials, masked,
-// only when one is read.
+// integrationView is an integration as clients see it; its masked credentials are shown only
+// when one is read.
 type integrationView struct {
 	ID              string            `json:"id" format:"uuid"`
 	Slug            string            `json:"slug"`
@@ -115,7 +115,7 @@ func (k deps) viewIntegration(_ context.Context, _ *resource.Call, r resource.Ro
 	return v, err
 }
 
-// allModels says whether models that are not listed may be used.
+// allModels reports whether models that are not listed may be used.
 func allModels(integration credential.Integration) bool {
 	return integration.AllowAllModels == nil || *integration.AllowAllModels
 }

@@ -13,9 +13,9 @@ import (
 	"sluice/internal/sealed"
 )
 
-// integrations are stored credentials of model providers, of the organisation or of
-// one workspace, with the list of models that may be used and the workspaces that
-// may use them. Source: contract/identity-and-governance.yaml, integrations.
+// integrations are stored credentials of model providers, of the organisation or of one
+// workspace. Each has a list of models and the workspaces that may use it.
+// Source: contract/identity-and-governance.yaml, integrations.
 func (k deps) integrations() resource.Resource {
 	return &resource.Kind[credential.Integration, integrationView]{
 		Name: credential.IntegrationKind, Object: "integration", Title: "integration", Tag: "Integrations", Audited: "integrations",
@@ -45,11 +45,12 @@ const (
 	entryTag       = "tag"
 )
 
-// globalEntry marks what every new workspace gets.
+// globalEntry marks integrations that every new workspace gets.
 var globalEntry = resource.IndexEntry{Name: entryGlobal, Value: "1"}
 
-// IntegrationIndex are the index entries of an integration, also of one that is made
-// elsewhere. The grants among the present entries stay; nil when it is new.
+// IntegrationIndex returns the index entries of an integration, also for integrations that other
+// packages create. It retains the grants among the present entries; present is nil for a new
+// integration.
 func IntegrationIndex(integration *credential.Integration, workspaceID string, present []resource.IndexEntry) []resource.IndexEntry {
 	entries := slices.DeleteFunc(slices.Clone(present), func(e resource.IndexEntry) bool { return e.Name != entryWorkspace && e.Name != entryGlobal })
 	if workspaceID != "" {
@@ -62,7 +63,7 @@ func integrationScopes(action string, r *resource.Row[credential.Integration]) [
 	return levelScopes("integrations", action, r)
 }
 
-// prepareIntegration checks the credentials against what the provider needs, and
+// prepareIntegration validates the credentials against the requirements of the provider, and
 // seals them.
 func (k deps) prepareIntegration(ctx context.Context, c *resource.Call, ch *resource.Edit[credential.Integration]) error {
 	integration := &ch.New.Value
@@ -122,8 +123,8 @@ func (k deps) readDefaultProvider(ch *resource.Edit[credential.Integration]) err
 	return nil
 }
 
-// afterIntegration makes the default provider of a new integration of a workspace,
-// and archives the providers of one that goes; what was used of its limits is forgotten.
+// afterIntegration creates the default provider of a new workspace integration. If the
+// integration is archived, it archives its providers and deletes the usage of its limits.
 func (k deps) afterIntegration(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[credential.Integration]) error {
 	switch {
 	case ch.New.Status == resource.Archived:

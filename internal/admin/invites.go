@@ -14,9 +14,9 @@ import (
 	"sluice/internal/tenant"
 )
 
-// invites bring people into the organisation. They have routes of their own because
-// their states are none of those of other records, their lists page by other names,
-// and who accepts one has no credential yet.
+// invites returns the routes of invitations to the organisation. They are not a resource.Kind,
+// because invitations have other states than other records, their lists use other paging
+// parameters, and a person who accepts one does not have a credential yet.
 // Source: contract/identity-and-governance.yaml, users and invites.
 func (k deps) invites() resource.Resource {
 	one := []resource.Param{{Name: "inviteId", Doc: "Id of the invitation", Format: "uuid"}}
@@ -66,7 +66,7 @@ type keyDetailIn struct {
 	Scopes []string `json:"scopes" nullable:"false" minItems:"1" maxItems:"200"`
 }
 
-// inviteReceipt is the invitation with the link that its letter has.
+// inviteReceipt is the invitation with the link from its email.
 type inviteReceipt struct {
 	InviteView
 	Link string `json:"invite_link"`
@@ -82,7 +82,7 @@ type acceptIn struct {
 	Password  string `json:"password,omitempty" maxLength:"1024" doc:"Password of at least 12 characters; local login only"`
 }
 
-// InviteView is an invitation as clients see it.
+// InviteView is an invitation in responses.
 type InviteView struct {
 	Object     string                 `json:"object" enum:"invite"`
 	ID         string                 `json:"id" format:"uuid"`
@@ -157,7 +157,7 @@ func (k deps) invite(ctx context.Context, c *resource.Call) (any, error) {
 	return inviteReceipt{viewInvite(c, &resource.Row[tenant.Invite]{Record: made, Value: i}), k.inviteLink(token)}, err
 }
 
-// invitesHere refuses while users come by SCIM alone.
+// invitesHere returns fault.Forbidden if the organisation manages users only through SCIM.
 func (k deps) invitesHere(ctx context.Context, c *resource.Call) error {
 	a, err := authOf(ctx, c.Reader, c.OrgID)
 	if err == nil && a.Value.SCIM.UsersOnly {
@@ -195,7 +195,8 @@ func readInvitedWorkspaces(ctx context.Context, c *resource.Call) ([]tenant.Invi
 	return workspaces, nil
 }
 
-// notThere refuses an address whose user exists or who is invited already.
+// notThere returns fault.Conflict if the address belongs to a user of the organisation or has a
+// pending invitation.
 func notThere(ctx context.Context, c *resource.Call, email string) error {
 	_, err := userByEmail(ctx, c.Reader, c.OrgID, email)
 	if err == nil {
@@ -218,14 +219,14 @@ func notThere(ctx context.Context, c *resource.Call, email string) error {
 	return nil
 }
 
-// invitePath is the page on which an invitation is accepted (invite.html).
+// invitePath is the path of the page that accepts an invitation (invite.html).
 const invitePath = "/console/invite"
 
-// newInviteToken returns a fresh token, "inv_" and 256 random bits.
+// newInviteToken returns a new token: "inv_" and 256 random bits.
 func newInviteToken() string { return sealed.InvitePrefix + ident.NewSecret(32) }
 
-// inviteLink is what the letter has. The token stands in the fragment, which browsers keep
-// to themselves: it comes into no log of a proxy, and other sites do not learn it.
+// inviteLink returns the link in the email. The token is in the fragment, which browsers do not
+// send: it does not appear in the logs of proxies, and other sites do not receive it.
 func (k deps) inviteLink(token string) string {
 	return strings.TrimSuffix(k.ConsoleURL, "/") + invitePath + "#token=" + token
 }
@@ -266,7 +267,7 @@ func (k deps) listInvites(ctx context.Context, c *resource.Call) (any, error) {
 	return listed(ctx, c, q, peoplePage, func(r *resource.Row[tenant.Invite]) InviteView { return viewInvite(c, r) })
 }
 
-// inviteNamed is the invitation that the path names.
+// inviteNamed returns the invitation that the path names and sets it as the audit target.
 func inviteNamed(ctx context.Context, c *resource.Call) (*resource.Row[tenant.Invite], error) {
 	r, err := findInCallerOrg[tenant.Invite](ctx, c, tenant.InviteKind, "inviteId", "the invitation does not exist")
 	if err == nil {
@@ -275,7 +276,8 @@ func inviteNamed(ctx context.Context, c *resource.Call) (*resource.Row[tenant.In
 	return r, err
 }
 
-// inviteToChange is inviteNamed, unless the caller read another state of it.
+// inviteToChange returns the invitation that the path names. It returns fault.Conflict if the
+// caller has read another version of it.
 func inviteToChange(ctx context.Context, c *resource.Call) (*resource.Row[tenant.Invite], error) {
 	r, err := inviteNamed(ctx, c)
 	if err == nil {

@@ -11,8 +11,9 @@ import (
 	"sluice/internal/tenant"
 )
 
-// auditedAs are the resource types of the audit trail, by the kinds of record that time
-// changes. Source: contract/identity-and-governance.yaml, audit_resource_types.
+// auditedAs are the resource types of the audit trail, by the kinds of record that scheduled
+// jobs change.
+// Source: contract/identity-and-governance.yaml, audit_resource_types.
 var auditedAs = map[string]string{
 	keys.Kind:                  "api_keys",
 	credential.ProviderKind:    "providers",
@@ -23,9 +24,9 @@ var auditedAs = map[string]string{
 	quota.IntegrationWorkspace: "integrations",
 }
 
-// What time does to a record, as the audit trail calls it. Source:
-// contract/identity-and-governance.yaml, audit_actions; ours are expire, exhaust, relieve
-// and end_transition.
+// Audit actions of scheduled jobs.
+// Source: contract/identity-and-governance.yaml, audit_actions; ours are expire, exhaust,
+// relieve and end_transition.
 const (
 	deedExpire        = "expire"
 	deedExhaust       = "exhaust"
@@ -37,8 +38,8 @@ const (
 	deedUpdate        = "update"
 )
 
-// onRecord takes what time did to a record into the audit trail, in the transaction of
-// the change: the actor is the gateway itself. Notes are facts without secrets.
+// onRecord adds a scheduled change of a record to the audit trail, in the transaction of the
+// change. The actor is the gateway. notes are facts without secrets.
 func (k deps) onRecord(ctx context.Context, tx resource.Tx, rec resource.Record, deed string, now time.Time, notes map[string]any) error {
 	body, err := resource.AuditDetails{Notes: notes}.Body()
 	if err != nil {
@@ -49,8 +50,8 @@ func (k deps) onRecord(ctx context.Context, tx resource.Tx, rec resource.Record,
 	})
 }
 
-// onMeter is onRecord for a budget, with what was used when it happened; the head of a
-// policy counts nothing.
+// onMeter does the same for a budget, with its usage at that time. The head meter of a policy
+// does not count usage.
 func (k deps) onMeter(ctx context.Context, tx resource.Tx, m *quota.Meter, subject *budgetSubject, deed string, now time.Time, notes map[string]any) error {
 	notes["credit_limit"] = subject.budget.CreditLimit.String()
 	if m.BudgetKey != "" {
@@ -60,7 +61,7 @@ func (k deps) onMeter(ctx context.Context, tx resource.Tx, m *quota.Meter, subje
 	return k.onRecord(ctx, tx, rec, deed, now, notes)
 }
 
-// timeNote is the note of a moment that has come, by the field that names it.
+// timeNote returns the note for a time that has passed, under the name of its field.
 func timeNote(field string, when *time.Time) map[string]any {
 	return map[string]any{field: resource.Stamp(*when).String()}
 }

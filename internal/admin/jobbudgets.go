@@ -12,9 +12,9 @@ import (
 	"sluice/internal/resource"
 )
 
-// updateBudgets resets the usage that is due, takes back what was noticed of
-// usage that was corrected, then notices what has reached its mark: the carrier is
-// exhausted, and people are told once.
+// updateBudgets resets the usage that is due and clears alerts of usage that was corrected. Then
+// it raises alerts for usage that has reached a threshold or limit: the subject is exhausted,
+// and people are notified once.
 // Source: contract/identity-and-governance.md section 6.
 func (k deps) updateBudgets(ctx context.Context, now time.Time) error {
 	if enabled, set := k.Features[featureBudgets]; set && !enabled {
@@ -43,7 +43,7 @@ func (k deps) updateBudgets(ctx context.Context, now time.Time) error {
 	})
 }
 
-// sweepMeters is sweep for meters.
+// sweepMeters does the same as sweep for meters.
 func (k deps) sweepMeters(ctx context.Context, q quota.MeterQuery, f func(quota.Meter) error) error {
 	q.Limit = sweepPage
 	page := func(last *quota.Meter) ([]quota.Meter, error) {
@@ -53,16 +53,16 @@ func (k deps) sweepMeters(ctx context.Context, q quota.MeterQuery, f func(quota.
 	return sweepPages(ctx, page, func(m quota.Meter) string { return "usage of " + m.Kind + " " + m.ID }, f)
 }
 
-// budgetSubject is a budget with the record that has it. changed says that the record is to
-// be written.
+// budgetSubject is a budget with the record that has it. changed reports that the record must be
+// written.
 type budgetSubject struct {
 	rec     resource.Record
 	budget  *quota.Budget
 	changed bool
 }
 
-// changeMeter runs f on the present state of a meter and its carrier, in a transaction.
-// The meters of a carrier that is gone are forgotten.
+// changeMeter runs f on the present state of a meter and its subject, in a transaction. It
+// deletes the meters of a subject that does not exist any more.
 func (k deps) changeMeter(ctx context.Context, m quota.Meter, f func(tx resource.Tx, m *quota.Meter, subject *budgetSubject) error) error {
 	return k.changing(ctx, func(tx resource.Tx) (bool, error) {
 		subject, err := findBudgetSubject(ctx, tx, m)
@@ -83,8 +83,8 @@ func (k deps) changeMeter(ctx context.Context, m quota.Meter, f func(tx resource
 	})
 }
 
-// findBudgetSubject is the record and the budget that a meter belongs to; nil when there is
-// none any more.
+// findBudgetSubject returns the record and the budget that a meter belongs to; nil if they do
+// not exist any more.
 func findBudgetSubject(ctx context.Context, tx resource.Tx, m quota.Meter) (*budgetSubject, error) {
 	kind := m.Kind
 	if kind == quota.IntegrationWorkspace {
@@ -114,8 +114,8 @@ func findBudgetSubject(ctx context.Context, tx resource.Tx, m quota.Meter) (*bud
 	return nil, nil
 }
 
-// budgetsIn are the budgets of a record or, of an integration, those of the workspace
-// that a meter is about.
+// budgetsIn returns the budgets of a record or, for an integration, those of the meter's
+// workspace.
 func budgetsIn(rec resource.Record, m quota.Meter) (quota.Budgets, error) {
 	if m.Kind == quota.IntegrationWorkspace {
 		integration, err := resource.Decode[credential.Integration](rec)
@@ -131,8 +131,7 @@ func budgetsIn(rec resource.Record, m quota.Meter) (quota.Budgets, error) {
 	return limits.Budgets, nil
 }
 
-// resetDue resets a meter whose time has come; the head of a policy, with all of its
-// counters.
+// resetDue resets a meter that is due; for the head meter of a policy, with all of its counters.
 func (k deps) resetDue(ctx context.Context, tx resource.Tx, m *quota.Meter, subject *budgetSubject, now time.Time) error {
 	if !m.Due(now) {
 		return nil
@@ -154,7 +153,8 @@ func (k deps) resetDue(ctx context.Context, tx resource.Tx, m *quota.Meter, subj
 	return nil
 }
 
-// clearBudgetAlert takes back what was noticed: after a correction the carrier is not used up.
+// clearBudgetAlert clears the alerts of a meter: after a correction the subject is not exhausted
+// any more.
 func (k deps) clearBudgetAlert(ctx context.Context, tx resource.Tx, m *quota.Meter, subject *budgetSubject, now time.Time) error {
 	was := m.Exhausted
 	m.ClearAlerts()
@@ -170,14 +170,14 @@ func (k deps) clearBudgetAlert(ctx context.Context, tx resource.Tx, m *quota.Met
 	return k.onMeter(ctx, tx, m, subject, deedRelieve, now, map[string]any{})
 }
 
-// raiseBudgetAlert writes down what usage has reached, and tells of it.
+// raiseBudgetAlert records the level that usage has reached, and notifies people.
 func (k deps) raiseBudgetAlert(ctx context.Context, tx resource.Tx, m *quota.Meter, subject *budgetSubject, now time.Time) error {
 	was := m.Exhausted
 	alerts := m.Check()
 	if err := k.Meters.SaveMeter(ctx, tx, *m); err != nil {
 		return err
 	}
-	if m.Exhausted && !was && m.Kind != quota.UsageLimitKind { // of a policy the crossing is told below
+	if m.Exhausted && !was && m.Kind != quota.UsageLimitKind { // for a policy it is reported below
 		if err := k.onMeter(ctx, tx, m, subject, deedExhaust, now, map[string]any{}); err != nil {
 			return err
 		}

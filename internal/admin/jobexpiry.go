@@ -12,8 +12,8 @@ import (
 	"sluice/internal/tenant"
 )
 
-// expireProviders writes down that providers and virtual keys have expired, and tells of
-// it once. Requests are refused from the moment itself.
+// expireProviders records that providers and virtual keys have expired, and notifies people
+// once. Requests are rejected from the time of expiry, before this job runs.
 func (k deps) expireProviders(ctx context.Context, now time.Time) error {
 	err := expire(ctx, k, credential.ProviderKind, now, func(p *credential.Provider) (*time.Time, string) { return p.ExpiresAt, p.Name })
 	if err != nil {
@@ -23,7 +23,7 @@ func (k deps) expireProviders(ctx context.Context, now time.Time) error {
 }
 
 func expire[T any](ctx context.Context, k deps, kind string, now time.Time, readExpiry func(*T) (expires *time.Time, name string)) error {
-	checkExpired := func(rec resource.Record) (*time.Time, string, error) { // since when; nil while it is not
+	checkExpired := func(rec resource.Record) (*time.Time, string, error) { // time of expiry; nil before it
 		r, err := resource.Decode[T](rec)
 		if err != nil {
 			return nil, "", err
@@ -66,8 +66,8 @@ func (k deps) notifyProviderExpiry(ctx context.Context, tx resource.Tx, rec reso
 	})
 }
 
-// expireInvites writes down which invitations nobody took in time. Their links lead
-// nowhere from then on.
+// expireInvites marks invitations that were not accepted in time. Their links do not work after
+// that.
 func (k deps) expireInvites(ctx context.Context, now time.Time) error {
 	checkExpired := func(rec resource.Record) (*resource.Row[tenant.Invite], bool, error) {
 		r, err := resource.Decode[tenant.Invite](rec)
@@ -91,7 +91,7 @@ func (k deps) expireInvites(ctx context.Context, now time.Time) error {
 	})
 }
 
-// dropSessions deletes the sessions that are over.
+// dropSessions deletes expired sessions.
 func (k deps) dropSessions(ctx context.Context, now time.Time) error {
 	return k.sweep(ctx, resource.Query{Kind: identity.SessionKind}, func(rec resource.Record) error {
 		r, err := resource.Decode[identity.Session](rec)
@@ -102,8 +102,8 @@ func (k deps) dropSessions(ctx context.Context, now time.Time) error {
 	})
 }
 
-// purgeOutbox deletes the mails whose end, or without a mail server whose beginning, is
-// mail.Keep ago.
+// purgeOutbox deletes mails mail.Retention after their last change: the end of their delivery
+// or, without a mail server, their creation. It does not delete a mail that is being sent.
 func (k deps) purgeOutbox(ctx context.Context, now time.Time) error {
 	return k.sweep(ctx, resource.Query{Kind: mail.Kind}, func(rec resource.Record) error {
 		if rec.Status == mail.Sending || now.Sub(rec.Updated) < mail.Retention {
@@ -117,8 +117,8 @@ func (k deps) drop(ctx context.Context, rec resource.Record) error {
 	return k.Store.InTx(ctx, func(tx resource.Tx) error { return tx.Delete(ctx, rec.Kind, rec.ID) })
 }
 
-// purgeFeedback deletes feedback that is older than the figures of any trace which it may
-// be about. Where figures are kept for ever so is feedback.
+// purgeFeedback deletes feedback that is older than the statistics of any trace that it may
+// rate. If statistics are stored forever, so is feedback.
 func (k deps) purgeFeedback(ctx context.Context, now time.Time) error {
 	days := k.LogRetention.Metrics
 	if days == nil {
@@ -126,7 +126,7 @@ func (k deps) purgeFeedback(ctx context.Context, now time.Time) error {
 	}
 	oldest := now.AddDate(0, 0, -*days)
 	for {
-		rows, err := k.Store.List(ctx, resource.Query{Kind: record.FeedbackKind, Limit: sweepPage, Bare: true}) // the oldest first
+		rows, err := k.Store.List(ctx, resource.Query{Kind: record.FeedbackKind, Limit: sweepPage, Bare: true}) // oldest first
 		if err != nil || len(rows) == 0 {
 			return err
 		}

@@ -14,8 +14,8 @@ import (
 
 var livingKeys = []string{resource.Active, "exhausted"}
 
-// runDueKeySteps does to keys what is due: ends values after their transition, expires,
-// rotates, and warns of what comes.
+// runDueKeySteps runs the due steps of keys: it ends values after their transition, expires
+// keys, rotates them, and warns about coming steps.
 // Source: contract/identity-and-governance.md section 5.
 func (k deps) runDueKeySteps(ctx context.Context, now time.Time) error {
 	q := resource.Query{Kind: keys.Kind, Statuses: append([]string{"expired"}, livingKeys...), Index: []resource.IndexEntry{{Name: timedEntry, Value: "1"}}}
@@ -28,7 +28,7 @@ func (k deps) runDueKeySteps(ctx context.Context, now time.Time) error {
 	})
 }
 
-// ageKey does the steps that are due for one key.
+// ageKey runs the due steps of one key.
 func (k deps) ageKey(ctx context.Context, tx resource.Tx, rec *resource.Record, now time.Time) (bool, error) {
 	ch, err := editOf[keys.Key](*rec)
 	if err != nil {
@@ -70,7 +70,7 @@ func (k deps) ageKey(ctx context.Context, tx resource.Tx, rec *resource.Record, 
 	return len(steps) > 0, nil
 }
 
-// editOf is a record before and after, with nothing shared.
+// editOf returns a record before and after a change, without shared memory.
 func editOf[T any](rec resource.Record) (*resource.Edit[T], error) {
 	before, err := resource.Decode[T](rec)
 	if err != nil {
@@ -80,7 +80,7 @@ func editOf[T any](rec resource.Record) (*resource.Edit[T], error) {
 	return &resource.Edit[T]{Old: before, New: after}, err
 }
 
-// updateKeyRecord puts a key into its record. What the key refers to stays in the index.
+// updateKeyRecord encodes a key into its record. The references in the index do not change.
 func updateKeyRecord(rec *resource.Record, key *keys.Key) {
 	entries := KeyIndex(key)
 	for _, e := range rec.Index {
@@ -91,8 +91,8 @@ func updateKeyRecord(rec *resource.Record, key *keys.Key) {
 	rec.Body, rec.Index = encode(key), entries
 }
 
-// rotateAutomatically gives a key the value that its policy wants. Nobody sees it here: those
-// who may, read it in a session.
+// rotateAutomatically rotates a key as its policy requires. Nothing shows the new value here;
+// users with permission read it in a session.
 func (k deps) rotateAutomatically(ctx context.Context, tx resource.Tx, ch *resource.Edit[keys.Key], now time.Time) error {
 	if _, err := k.rotateSecret(ch, now, ch.Old.Value.Rotation.Transition()); err != nil {
 		return err
@@ -104,7 +104,7 @@ func (k deps) rotateAutomatically(ctx context.Context, tx resource.Tx, ch *resou
 	return k.notifyKeyOwner(ctx, tx, ch.New, "apikey-rotated", rotationRecipients, now)
 }
 
-// notifyKeyOwner puts a mail about a key into the outbox.
+// notifyKeyOwner adds a mail about a key to the outbox.
 func (k deps) notifyKeyOwner(
 	ctx context.Context, tx resource.Tx, r *resource.Row[keys.Key], template string,
 	recipients func(context.Context, resource.Reader, *resource.Row[keys.Key]) ([]string, error), now time.Time,
@@ -134,10 +134,10 @@ func (k deps) notifyKeyOwner(
 	return post(ctx, tx, r.OrgID, now, mail.Message{Template: template, To: to, Vars: vars})
 }
 
-// keyTypes are the types of keys in letters.
+// keyTypes are the names of key types in mails.
 var keyTypes = map[access.KeyType]string{access.OrganisationService: "Admin", access.WorkspaceService: "service", access.WorkspaceUser: "user"}
 
-// forPeople is a time as letters have it: "2026-11-23 00:00 UTC".
+// forPeople returns a time as mails show it: "2026-11-23 00:00 UTC".
 func forPeople(t *time.Time) string {
 	if t == nil {
 		return ""
@@ -145,8 +145,8 @@ func forPeople(t *time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04 UTC")
 }
 
-// enforceRotationPeriods brings the user keys of every workspace under the cadence that it
-// forces, and takes the policies back that it forced before.
+// enforceRotationPeriods applies the rotation period of every workspace to its user keys, and
+// removes the policies that it forced before.
 // Source: contract/identity-and-governance.md section 4.
 func (k deps) enforceRotationPeriods(ctx context.Context, now time.Time) error {
 	return k.eachWorkspace(ctx, func(workspace resource.Record, s tenant.Settings) error {

@@ -12,30 +12,31 @@ import (
 	"sluice/internal/resource"
 )
 
-// Mailer hands a letter to a mail server: *smtp.Sender. No error means that the server
-// has it. An error with a method Final that returns true is one that no other try
-// changes. The id makes the Message-ID.
+// Mailer sends an email to a mail server: *smtp.Sender. A nil error means that the server
+// accepted it. An error with a method Final that returns true is permanent: a retry cannot
+// succeed. The id becomes part of the Message-ID.
 type Mailer interface {
 	Send(ctx context.Context, id, to string, date time.Time, l mail.Email) error
 }
 
 const (
-	// mailTime is how long one run sends: other jobs wait for it.
+	// mailTime is the maximum time that one run sends mails, because other jobs wait for it.
 	mailTime = 20 * time.Second
-	// mailMisses is after how many failures in a row a run ends: the server is away.
+	// mailMisses is the number of consecutive failures that ends a run, because the server is
+	// unavailable.
 	mailMisses = 3
-	// markLimit bounds writing down what became of a letter, also while the gateway stops.
+	// markLimit is the maximum time to store the outcome of a mail, also during shutdown.
 	markLimit = 5 * time.Second
-	// maxMailError is how much of what a server says is kept, in bytes.
+	// maxMailError is the maximum stored length of a server's error, in bytes.
 	maxMailError = 500
 )
 
 var errEnough = errors.New("enough for now")
 
-// sendMails sends what waits in the outbox, the oldest first. Each mail is claimed before
-// it is handed to the server and marked behind it, so that two nodes never send the same
-// one. When the gateway dies between the two the mail is sent once more, after
-// mail.Doubt, with the same Message-ID, and then given up.
+// sendMails sends the mails in the outbox, oldest first. Each mail is claimed before it is sent
+// to the server and marked afterwards, so that two nodes never send the same one. If the gateway
+// dies between the two steps, the mail is sent once more after mail.Doubt, with the same
+// Message-ID, and then given up.
 func (k deps) sendMails(ctx context.Context, now time.Time) error {
 	began, misses := time.Now(), 0
 	err := k.sweep(ctx, resource.Query{Kind: mail.Kind, Statuses: []string{mail.Pending, mail.Sending}}, func(rec resource.Record) error {
@@ -59,8 +60,8 @@ func (k deps) sendMails(ctx context.Context, now time.Time) error {
 	return err
 }
 
-// sendMail sends one mail if it is due. It reports false when the server did not take it
-// but may later.
+// sendMail sends one mail if it is due. It reports false if the server did not accept it but may
+// accept it later.
 func (k deps) sendMail(ctx context.Context, rec resource.Record, now time.Time) (bool, error) {
 	m, err := resource.Decode[mail.Message](rec)
 	if err != nil || !m.Value.Due(rec.Status, rec.Updated, now) {
@@ -84,7 +85,8 @@ func (k deps) sendMail(ctx context.Context, rec resource.Record, now time.Time) 
 	return missed == nil || final, k.putMail(mark, &rec, &m.Value, now)
 }
 
-// putMail writes a message as its next version: fault.Conflict when another node has.
+// putMail writes a message as its next version. It returns fault.Conflict if another node
+// already has.
 func (k deps) putMail(ctx context.Context, rec *resource.Record, m *mail.Message, now time.Time) error {
 	next := *rec
 	next.Updated, next.Body = now, encode(m)
@@ -96,7 +98,7 @@ func (k deps) putMail(ctx context.Context, rec *resource.Record, m *mail.Message
 	return nil
 }
 
-// send writes the letter of a message and hands it over.
+// send renders the email of a message and sends it.
 func (k deps) send(ctx context.Context, id string, m *mail.Message, now time.Time) error {
 	vars := maps.Clone(m.Vars)
 	if len(m.Sealed) > 0 {

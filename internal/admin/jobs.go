@@ -11,17 +11,16 @@ import (
 	"sluice/internal/tenant"
 )
 
-// Job is something that time does to what is stored: worker.Job. It does what is due at
-// now, in a transaction for each record, so that it may be cut off anywhere and run
-// again.
+// Job is a scheduled change of stored records: worker.Job. It does what is due at now, in a
+// transaction for each record, so that it may be interrupted at any point and run again.
 type Job struct {
 	Name  string // "keys"
 	Every time.Duration
 	Run   func(ctx context.Context, now time.Time) error
 }
 
-// Jobs are all jobs of the administration, for one node at a time. They need the same
-// Parts as New, but not what serves requests. To add a job, add its line.
+// Jobs returns all jobs of the administration, for one node at a time. They need the same Parts
+// as New, except those for serving requests. To add a job, add its line here.
 func Jobs(p Parts) []Job {
 	k := deps{Parts: p}
 	const often, seldom = time.Minute, time.Hour
@@ -43,10 +42,10 @@ func Jobs(p Parts) []Job {
 
 const (
 	sweepPage   = 500
-	sweepErrors = 5 // after so many records that fail a sweep gives up
+	sweepErrors = 5 // a sweep stops after this many failed records
 )
 
-// sweep calls f for every record of a query, the oldest first.
+// sweep calls f for every record of a query, oldest first.
 func (k deps) sweep(ctx context.Context, q resource.Query, f func(resource.Record) error) error {
 	q.Limit = sweepPage
 	page := func(last *resource.Record) ([]resource.Record, error) {
@@ -58,9 +57,10 @@ func (k deps) sweep(ctx context.Context, q resource.Query, f func(resource.Recor
 	return sweepPages(ctx, page, func(r resource.Record) string { return r.Kind + " " + r.ID }, f)
 }
 
-// sweepPages calls f for everything on the pages of sweepPage that page returns, each
-// behind the last of the one before. One that fails does not keep the others waiting, and
-// one that was changed meanwhile waits for the next run. Name is for the error of one.
+// sweepPages calls f for everything on the pages that page returns, each with up to sweepPage
+// entries after the last entry of the previous page. An entry that fails does not stop the
+// others. An entry that was changed concurrently waits for the next run. name names an entry in
+// an error.
 func sweepPages[T any](ctx context.Context, page func(last *T) ([]T, error), name func(T) string, f func(T) error) error {
 	var errs []error
 	var last *T
@@ -86,8 +86,8 @@ func sweepPages[T any](ctx context.Context, page func(last *T) ([]T, error), nam
 	}
 }
 
-// change runs f on the present state of a record, in a transaction, and writes what f
-// makes of it; f returns false when there is nothing to do.
+// change runs f on the present state of a record, in a transaction, and writes the result; f
+// returns false if there is nothing to change.
 func (k deps) change(ctx context.Context, r resource.Record, now time.Time, f func(tx resource.Tx, rec *resource.Record) (bool, error)) error {
 	return k.changing(ctx, func(tx resource.Tx) (bool, error) {
 		rec, err := tx.Find(ctx, r.Kind, r.ID)
@@ -102,8 +102,8 @@ func (k deps) change(ctx context.Context, r resource.Record, now time.Time, f fu
 	})
 }
 
-// changing runs f in a transaction; once it is committed, those are woken who wait for
-// changes of records, if f says that there is one.
+// changing runs f in a transaction. If f reports a change, it wakes the readers of changes after
+// the commit.
 func (k deps) changing(ctx context.Context, f func(tx resource.Tx) (changed bool, err error)) error {
 	changed := false
 	err := k.Store.InTx(ctx, func(tx resource.Tx) (err error) {
@@ -116,7 +116,7 @@ func (k deps) changing(ctx context.Context, f func(tx resource.Tx) (changed bool
 	return err
 }
 
-// trail is for what no request caused.
+// trail returns the audit trail for events that no request caused.
 func (k deps) trail() resource.Trail {
 	enabled, set := k.Features[auditFeature]
 	return resource.Trail{Off: set && !enabled, Clock: k.Clock}

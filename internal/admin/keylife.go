@@ -8,9 +8,9 @@ import (
 	"sluice/internal/resource"
 )
 
-// withinCaller keeps what a caller does with a key that ends from giving a life beyond that,
-// to others or to itself: a key that was lost would never end. Where no end is named a new
-// key ends with the caller's.
+// withinCaller prevents a caller whose key expires from giving keys a longer life, its own
+// included. Otherwise a stolen key would never expire. Without an expiry in the body, a new key
+// expires with the caller's key.
 func withinCaller(c *resource.Call, ch *resource.Edit[keys.Key]) error {
 	key, last := &ch.New.Value, c.Principal.Expires
 	isSent := sentAny(ch.Sent, []string{"expires_at"})
@@ -20,7 +20,7 @@ func withinCaller(c *resource.Call, ch *resource.Edit[keys.Key]) error {
 	case !isSent && outlives(key.ExpiresAt, last):
 		key.ExpiresAt, key.ExpiryEnforced = last, true
 		return nil
-	case ch.Old != nil && !outlives(key.ExpiresAt, ch.Old.Value.ExpiresAt): // it loses by it
+	case ch.Old != nil && !outlives(key.ExpiresAt, ch.Old.Value.ExpiresAt): // the key does not gain time
 		return nil
 	case outlives(key.ExpiresAt, last):
 		return fault.Newf(fault.InvalidParameter, "your API key expires at %s, and no key it creates may last longer; choose an earlier time, sign in, or use a longer-lived key", forPeople(last)).WithParam("expires_at")
@@ -28,8 +28,7 @@ func withinCaller(c *resource.Call, ch *resource.Edit[keys.Key]) error {
 	return nil
 }
 
-// outlives reports whether what ends at one time is there when what ends at another is gone;
-// nil is never.
+// outlives reports whether one expiry is later than another; nil means never.
 func outlives(one, other *time.Time) bool {
 	return other != nil && (one == nil || one.After(*other))
 }

@@ -41,9 +41,8 @@ func viewRotation(p *keys.RotationPolicy) *rotationPolicyView {
 	return v
 }
 
-// takeRotation puts the policy that was sent in the place of the present one. Where the
-// workspace forces a cadence on user keys a policy may say how long the transition is,
-// and nothing else.
+// takeRotation replaces the present policy with the one that was sent. If the workspace forces a
+// rotation period on user keys, a policy may only set the length of the transition.
 // Source: contract/identity-and-governance.md sections 4 and 5.
 func takeRotation(ctx context.Context, c *resource.Call, ch *resource.Edit[keys.Key]) error {
 	_, sent := ch.Sent[rotationField]
@@ -72,8 +71,8 @@ func takeRotation(ctx context.Context, c *resource.Call, ch *resource.Edit[keys.
 	return key.Rotation.Validate()
 }
 
-// rotationSent is the policy of a body. forced is the cadence of the workspace in days,
-// 0 for none.
+// rotationSent returns the policy of a body. forced is the rotation period of the workspace in
+// days, 0 for none.
 func rotationSent(sent resource.Sent, forced int) (*keys.RotationPolicy, error) {
 	var body rotationPolicyIn
 	if err := sent.Into(rotationField, &body); err != nil {
@@ -103,8 +102,8 @@ func rotationSent(sent resource.Sent, forced int) (*keys.RotationPolicy, error) 
 	return p, nil
 }
 
-// forcedDays is the cadence that a workspace forces on its user keys, in days; 0 for
-// none and for other keys.
+// forcedDays returns the rotation period that a workspace forces on its user keys, in days. It
+// is 0 for none and for other keys.
 func forcedDays(ctx context.Context, from resource.Reader, r *resource.Row[keys.Key]) (int, error) {
 	if r.Value.Type != access.WorkspaceUser {
 		return 0, nil

@@ -9,8 +9,8 @@ import (
 	"sluice/internal/resource"
 )
 
-// checkKeyScopes checks the scopes of a key: each must exist, be one that the type may hold,
-// and be the caller's to give.
+// checkKeyScopes checks the scopes of a key. Each must exist, be valid for the type of key, and
+// be one that the caller may grant.
 func checkKeyScopes(c *resource.Call, r *resource.Row[keys.Key]) error {
 	t, scopes := r.Value.Type, r.Value.Scopes
 	for _, s := range scopes {
@@ -31,11 +31,11 @@ func checkKeyScopes(c *resource.Call, r *resource.Row[keys.Key]) error {
 	return nil
 }
 
-// checkGrantableScope refuses to put a scope into a key whose value the caller gets: whoever has the
-// value can use it, and nobody gains by a key what they have not got. It must be held
-// where the key counts, unless no key of the caller's type may hold it: an Admin key makes
-// the keys that send model traffic. And what binds the role of a person binds neither
-// the keys of nobody nor those of others.
+// checkGrantableScope rejects a scope for a key whose value the caller gets, because a caller
+// must not gain rights through a key. The caller must hold the scope where the key counts,
+// unless keys of the caller's type can never hold it: an Admin key creates the keys that send
+// model traffic. A scope that the caller's role restricts cannot be granted to service keys or
+// to keys of other users, because the restriction does not apply there.
 func checkGrantableScope(c *resource.Call, r *resource.Row[keys.Key], s access.Scope) error {
 	p := c.Principal
 	ofType, _ := access.MayHold(p.KeyType, string(s))
@@ -48,8 +48,8 @@ func checkGrantableScope(c *resource.Call, r *resource.Row[keys.Key], s access.S
 	return nil
 }
 
-// mayHave refuses to show the value of a key that exists to somebody who would gain by
-// it. With a key of their own people can do no more than without.
+// mayHave rejects showing the value of an existing key to a caller who would gain rights by it.
+// A user's own key permits nothing that the user could not do without it.
 func mayHave(c *resource.Call, r *resource.Row[keys.Key]) error {
 	if isCallerKey(c, r) {
 		return nil

@@ -2,13 +2,13 @@ package admin
 
 import "sluice/internal/resource"
 
-// deps make the descriptions of the kinds from the parts that they need.
+// deps builds the definitions of the kinds from the parts that they need.
 type deps struct {
 	Parts
 	tailConnections *tails
 }
 
-// list is everything that the administration serves. To add a kind, add its line.
+// list returns everything that the administration serves. To add a kind, add its line here.
 func (k deps) list() []resource.Resource {
 	return []resource.Resource{
 		k.sessions(),

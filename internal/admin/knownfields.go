@@ -7,10 +7,10 @@ import (
 	"sluice/internal/routing"
 )
 
-// knownParams are the names of fields that objects without a schema of their own have
-// besides those of configs and checks: parameters of models, messages and tools of
-// prompts, members of JSON schemas, configurations of tool servers, sign-ins at secret
-// managers, and members of sets of public keys.
+// knownParams are the field names in objects without their own schema, in addition to those of
+// configs and checks: parameters of models, messages and tools of prompts, members of JSON
+// schemas, configurations of tool servers, credentials for secret managers, and members of
+// public key sets.
 const knownParams = `
 	model messages role content text type name description temperature top_p top_k max_tokens max_completion_tokens n stop seed stream
 	frequency_penalty presence_penalty logprobs top_logprobs response_format json_schema strict schema function functions parameters tools
@@ -26,8 +26,9 @@ const knownParams = `
 	keys kty kid alg use crv
 	deny async sequential on_success on_fail feedback value weight metadata message`
 
-// knownFields reports whether a field of an object that takes any field is one that this
-// program, a provider or a model knows. The audit trail masks the values of all others.
+// knownFields returns a function that reports whether this program, a provider or a model has a
+// field of that name. It applies to objects that accept any field; the audit trail masks the
+// values of all other fields.
 // Source: ours.
 func knownFields() func(name string) bool {
 	names := make(map[string]bool)

@@ -11,8 +11,8 @@ import (
 	"sluice/internal/tenant"
 )
 
-// labels name versions of prompts. Three exist everywhere; the others belong to a
-// workspace. Source: contract/content-and-observability.yaml, labels; .md section 1.6.
+// labels name versions of prompts. Three exist everywhere; the others belong to a workspace.
+// Source: contract/content-and-observability.yaml, labels; .md section 1.6.
 func (k deps) labels() resource.Resource {
 	return &resource.Kind[prompt.Label, labelView]{
 		Name: prompt.LabelKind, Object: "label", Title: "label", Tag: "Prompts", Audited: "labels",
@@ -30,8 +30,9 @@ func (k deps) labels() resource.Resource {
 	}
 }
 
-// promptScopes are the scopes of what goes with prompts: that of the action, create
-// being what is said here. Source: contract/content-and-observability.yaml, labels.
+// promptScopes returns the scopes of records that belong to prompts: the scope of the action,
+// with create as given here.
+// Source: contract/content-and-observability.yaml, labels.
 func promptScopes[T any](create string) func(string, *resource.Row[T]) []access.Scope {
 	return func(action string, _ *resource.Row[T]) []access.Scope {
 		if action == "create" {
@@ -85,7 +86,7 @@ func viewLabel(_ context.Context, _ *resource.Call, r resource.Row[prompt.Label]
 	}, nil
 }
 
-// universalLabels are those that every organisation has.
+// universalLabels returns the labels that every organisation has.
 func universalLabels(c *resource.Call) []resource.Row[prompt.Label] {
 	rows := make([]resource.Row[prompt.Label], 0, len(prompt.Universal))
 	for _, name := range prompt.Universal {
@@ -97,19 +98,18 @@ func universalLabels(c *resource.Call) []resource.Row[prompt.Label] {
 	return rows
 }
 
-// labelsSince stands for the time at which the universal labels were made: they are not
-// stored, and have none.
+// labelsSince is the creation time of the universal labels: they are not stored and have none.
 var labelsSince = fromMillis(0)
 
-// organisationFilter takes the organisation of the key, and no other one.
+// organisationFilter accepts the organisation of the key and rejects any other.
 func organisationFilter() resource.Filter {
 	return resource.Filter{Param: resource.Param{Name: "organisation_id", Doc: "Organisation of the API key", Format: "uuid"}, Apply: func(c *resource.Call, v string, _ *resource.Query) error {
 		return c.RequireOrganisation(v, "organisation_id")
 	}}
 }
 
-// locateLabel puts a label into the workspace that is named, or, when an organisation is
-// named alone, into the default one of that.
+// locateLabel sets the workspace of a label: the one that is named, or the default workspace if
+// only an organisation is named.
 func locateLabel(ctx context.Context, c *resource.Call, r *resource.Row[prompt.Label]) error {
 	r.WorkspaceID = c.WorkspaceID
 	if r.WorkspaceID != "" || !c.Sent.Has("organisation_id") {
@@ -125,7 +125,7 @@ func locateLabel(ctx context.Context, c *resource.Call, r *resource.Row[prompt.L
 	return cmp.Or(err, c.RequireWorkspace())
 }
 
-// prepareLabel refuses a name that the workspace has.
+// prepareLabel rejects a name that the workspace already has.
 func prepareLabel(ctx context.Context, c *resource.Call, ch *resource.Edit[prompt.Label]) error {
 	if prompt.UniversalID(c.OrgID, ch.New.Value.Name) != "" {
 		return fault.Newf(fault.Conflict, "the label %q is built in; choose another name", ch.New.Value.Name).WithParam("name")
@@ -137,7 +137,7 @@ func prepareLabel(ctx context.Context, c *resource.Call, ch *resource.Edit[promp
 	return err
 }
 
-// afterLabel takes a label that goes off the prompts that have it.
+// afterLabel removes an archived label from the prompts that have it.
 func (k deps) afterLabel(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[prompt.Label]) error {
 	if ch.New.Status != resource.Archived {
 		return nil
@@ -149,8 +149,8 @@ func (k deps) afterLabel(ctx context.Context, tx resource.Tx, c *resource.Call, 
 	})
 }
 
-// findLabel finds the label that a field names: fault.ReferenceMissing, At the field,
-// when the workspace has none.
+// findLabel finds the label that a field names. If the workspace does not have it, it returns
+// fault.ReferenceMissing with the field.
 func findLabel(ctx context.Context, c *resource.Call, workspaceID, id, field string) error {
 	for _, name := range prompt.Universal {
 		if prompt.UniversalID(c.OrgID, name) == id {

@@ -7,14 +7,14 @@ import (
 	"sluice/internal/resource"
 )
 
-// Integrations, of model providers and of upstreams alike, have a level: they belong to
-// the organisation, which grants them to workspaces, or to one workspace.
+// Integrations of model providers and of upstreams have a level. They belong to the
+// organisation, which grants them to workspaces, or to one workspace.
 const (
 	orgLevel       = "organisation"
 	workspaceLevel = "workspace"
 )
 
-// scopeLevel is the level of what lives in a workspace, "" for none.
+// scopeLevel returns workspaceLevel for a record with a workspace id and orgLevel for "".
 func scopeLevel(workspaceID string) string {
 	if workspaceID == "" {
 		return orgLevel
@@ -22,18 +22,18 @@ func scopeLevel(workspaceID string) string {
 	return workspaceLevel
 }
 
-// levelEntry makes the records of a level findable.
+// levelEntry returns the index entry that finds the records of a level.
 func levelEntry(level string) resource.IndexEntry {
 	return resource.IndexEntry{Name: entryLevel, Value: level}
 }
 
-// levelScope is the scope of an action on records of a level; stem is "mcp_integrations".
+// levelScope returns the scope of an action on records of a level; stem is "mcp_integrations".
 func levelScope(level, stem, action string) access.Scope {
 	return access.Scope(level + "_" + stem + "." + action)
 }
 
-// levelScopes are those of the organisation for what belongs to no workspace, else those
-// of workspaces, and both for no record in particular.
+// levelScopes returns the organisation scopes for records without a workspace, the workspace
+// scopes for others, and both for a nil record.
 func levelScopes[T any](stem, action string, r *resource.Row[T]) []access.Scope {
 	if r == nil {
 		return []access.Scope{levelScope(orgLevel, stem, action), levelScope(workspaceLevel, stem, action)}
@@ -41,15 +41,15 @@ func levelScopes[T any](stem, action string, r *resource.Row[T]) []access.Scope 
 	return []access.Scope{levelScope(scopeLevel(r.WorkspaceID), stem, action)}
 }
 
-// locateLevel makes a record one of the workspace that the call is about, else one of
-// the organisation.
+// locateLevel assigns a record to the workspace of the call, or to the organisation if there is
+// none.
 func locateLevel[T any](_ context.Context, c *resource.Call, r *resource.Row[T]) error {
 	r.WorkspaceID = c.WorkspaceID
 	return nil
 }
 
-// selectLevels narrows a list to what the caller's workspace may use, and to the levels
-// whose list scope is held.
+// selectLevels narrows a list to what the caller's workspace may use, and to the levels whose
+// list scope the caller holds.
 func selectLevels(stem string) func(context.Context, *resource.Call, *resource.Query) error {
 	return func(_ context.Context, c *resource.Call, q *resource.Query) error {
 		if c.WorkspaceID != "" {

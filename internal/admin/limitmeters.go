@@ -9,7 +9,7 @@ import (
 	"sluice/internal/resource"
 )
 
-// meter keeps the meters of a carrier in step with its budgets.
+// meter updates the meters of a subject to match its budgets.
 func (k deps) meter(ctx context.Context, tx resource.Tx, now time.Time, subject quota.Subject, ch meterChange) error {
 	if ch.none() {
 		return nil
@@ -21,8 +21,8 @@ func (k deps) meter(ctx context.Context, tx resource.Tx, now time.Time, subject 
 	return k.syncMeters(ctx, tx, now, subject, ch, present)
 }
 
-// syncMeters changes the present meters of a carrier, by the ids of their budgets: one that is
-// new begins at nothing, one that stays is retuned, one that is gone is forgotten.
+// syncMeters changes the present meters of a subject, by the ids of their budgets. A new meter
+// starts at zero, a remaining one gets the new limits, and a removed one is deleted.
 func (k deps) syncMeters(ctx context.Context, tx resource.Tx, now time.Time, subject quota.Subject, ch meterChange, present map[string]quota.Meter) error {
 	for _, old := range ch.before {
 		if budgetOf(ch.after, old.ID) == nil {
@@ -58,9 +58,9 @@ func newMeter(subject quota.Subject, b *quota.Budget, now time.Time) quota.Meter
 	return quota.Meter{Subject: subject, BudgetKey: b.ID, Limit: b.Limit(), Threshold: b.Threshold(), NextReset: b.First(now)}
 }
 
-// retune gives a meter the limits and the schedule of a budget. The next reset stays
-// unless another one was asked for or the period is another; one that has come holds,
-// though the worker did not come to it yet.
+// retune sets the limits and the schedule of a budget in its meter. The next reset does not
+// change unless another one was sent or the period changed. retune applies a reset that is due
+// even if the worker has not processed it yet.
 func (k deps) retune(ctx context.Context, tx resource.Tx, m *quota.Meter, b, before *quota.Budget, sent bool, now time.Time) error {
 	m.SetLimits(b.Limit(), b.Threshold())
 	if !sent || before != nil && b.Same(before.Period) && (b.NextResetAt == nil || resent([]quota.Budget{*before}, b)) {
@@ -73,12 +73,12 @@ func (k deps) retune(ctx context.Context, tx resource.Tx, m *quota.Meter, b, bef
 	}
 	was := m.Exhausted
 	err := k.renew(ctx, tx, m, before.Latest(resetAt, now))
-	m.Exhausted = was // the worker takes that back, of the carrier too
+	m.Exhausted = was // the worker clears it, also in the subject
 	return err
 }
 
-// renew resets the usage as of a reset by schedule; of a policy that of all its
-// counters. The meter itself is not stored.
+// renew resets the usage as of a scheduled reset; for a policy it resets all its counters. The
+// caller stores the meter.
 func (k deps) renew(ctx context.Context, tx resource.Tx, m *quota.Meter, resetAt time.Time) error {
 	m.Renew(resetAt)
 	if m.Kind == quota.UsageLimitKind {
@@ -94,12 +94,12 @@ func budgetOf(list []quota.Budget, id string) *quota.Budget {
 	return nil
 }
 
-// maxMeters bounds the meters of one carrier: those of an integration in all its
-// workspaces are the most.
+// maxMeters limits the meters of one subject. An integration has the highest number, in all its
+// workspaces.
 const maxMeters = 1000
 
-// metersOf are the meters of a carrier by the ids of its budgets; of an integration
-// those in one workspace or, without one, in all.
+// metersOf returns the meters of a subject by the ids of its budgets. For an integration it
+// returns those in one workspace or, without a workspace, in all.
 func (k deps) metersOf(ctx context.Context, from resource.Reader, subject quota.Subject) (map[string]quota.Meter, error) {
 	q := quota.MeterQuery{SubjectID: subject.ID, Counters: true, Limit: maxMeters}
 	if subject.Kind == quota.IntegrationWorkspace {

@@ -15,8 +15,8 @@ import (
 	"sluice/internal/tenant"
 )
 
-// Meters keeps what was used of budgets: *store.Store. Reads through the transaction of
-// a change hold what they read until its end.
+// Meters stores the usage of budgets: *store.Store. Reads through the transaction of a change
+// lock the meters until the transaction ends.
 type Meters interface {
 	Meters(ctx context.Context, from resource.Reader, q quota.MeterQuery) ([]quota.Meter, error)
 	CountMeters(ctx context.Context, from resource.Reader, q quota.MeterQuery) (int, error)
@@ -26,21 +26,21 @@ type Meters interface {
 	MeterSets
 }
 
-// MeterSets changes all meters of a policy at once.
+// MeterSets changes all meters of a policy in one call.
 type MeterSets interface {
 	RetuneMeters(ctx context.Context, tx resource.Tx, before, head quota.Meter) error
 	ResetMeters(ctx context.Context, tx resource.Tx, subjectID string, now time.Time) error
 }
 
-// limitFields are the fields of bodies that stand for limits; the engine leaves them to
-// applyLimits.
+// limitFields lists the fields of request bodies that set limits. The engine does not process
+// them; applyLimits does.
 var limitFields = []string{"usage_limits", "rate_limits", "reset_usage"}
 
-// limitForm says how the records of a kind carry limits.
+// limitForm describes where the records of a kind store their limits.
 // Source: contract/identity-and-governance.yaml, UsageLimit.used_as.
 type limitForm[T any] struct {
 	fields func(*T) (budgets, rates *json.RawMessage)
-	many   bool // budgets are a list, else one object
+	many   bool // budgets are stored as a list, otherwise as one object
 }
 
 var (
@@ -56,13 +56,13 @@ var (
 	}}
 )
 
-// The longest lists of limits of one carrier: a rate for each type and unit.
+// Maximum numbers of limits of one subject. maxRates allows one rate per type and unit.
 const (
 	maxBudgets = 20
 	maxRates   = 8
 )
 
-// budgetsOf are the budgets that a stored field holds.
+// budgetsOf decodes the budgets in a stored field. An empty field has none.
 func budgetsOf(raw json.RawMessage) (quota.Budgets, error) {
 	if len(raw) == 0 {
 		return nil, nil
@@ -72,7 +72,7 @@ func budgetsOf(raw json.RawMessage) (quota.Budgets, error) {
 	return list, err
 }
 
-// ratesOf are the rates that a stored field holds.
+// ratesOf decodes the rates in a stored field. An empty field has none.
 func ratesOf(raw json.RawMessage) ([]quota.Rate, error) {
 	if len(raw) == 0 {
 		return nil, nil
@@ -82,8 +82,8 @@ func ratesOf(raw json.RawMessage) ([]quota.Rate, error) {
 	return list, err
 }
 
-// readRates reads the rates that take the place of others, into their stored form:
-// nothing for none.
+// readRates parses new rates and returns their stored form, nil for an empty list. Errors name
+// path.
 func readRates(raw json.RawMessage, path string, maxItems int) (json.RawMessage, error) {
 	list, err := quota.ReadRates(raw, path, maxItems)
 	if err != nil || len(list) == 0 {
@@ -92,7 +92,7 @@ func readRates(raw json.RawMessage, path string, maxItems int) (json.RawMessage,
 	return encode(list), nil
 }
 
-// storedBudgets is the stored form of budgets: nothing for none.
+// storedBudgets returns the stored form of budgets, nil for an empty list.
 func storedBudgets(list []quota.Budget, many bool) json.RawMessage {
 	switch {
 	case len(list) == 0:
@@ -103,8 +103,8 @@ func storedBudgets(list []quota.Budget, many bool) json.RawMessage {
 	return encode(list[0])
 }
 
-// applyLimits puts the limits that were sent into a record. One that is exhausted becomes
-// active when a budget was raised, replaced, taken away or reset.
+// applyLimits sets the sent limits on a record. An exhausted record becomes active if its
+// budgets were raised, replaced, removed or reset.
 func applyLimits[T any](k deps, c *resource.Call, ch *resource.Edit[T], form limitForm[T]) error {
 	budgets, rates := form.fields(&ch.New.Value)
 	if raw, sent := ch.Sent["rate_limits"]; sent {
@@ -139,7 +139,8 @@ func applyLimits[T any](k deps, c *resource.Call, ch *resource.Edit[T], form lim
 	return nil
 }
 
-// readBudgets reads the budgets that take the place of others.
+// readBudgets parses new budgets. A budget that matches one of before inherits its id. It
+// returns fault.FeatureOff if the deployment disables budgets.
 func (k deps) readBudgets(c *resource.Call, raw json.RawMessage, rules quota.Rules, before []quota.Budget) ([]quota.Budget, error) {
 	list, err := quota.ReadBudgets(raw, rules)
 	if err != nil {
@@ -164,22 +165,22 @@ func (k deps) readBudgets(c *resource.Call, raw json.RawMessage, rules quota.Rul
 	return list, nil
 }
 
-// resent reports whether a budget names the next reset that one of its measure and period has
-// already: it was read back, or comes from a file, and may be over by now.
+// resent reports whether a budget of the same measure and period already has the next reset of
+// b. Then b was read from a response or a file, and its next reset may be in the past.
 func resent(before []quota.Budget, b *quota.Budget) bool {
 	return slices.ContainsFunc(before, func(old quota.Budget) bool {
 		return old.Measure == b.Measure && old.Same(b.Period) && old.NextResetAt != nil && b.NextResetAt != nil && old.NextResetAt.Equal(*b.NextResetAt)
 	})
 }
 
-// featureBudgets is the flag whose OFF refuses budgets.
+// featureBudgets is the feature flag that disables budgets when it is off.
 const featureBudgets = "USAGE_LIMITS_ENABLED"
 
-// resets reports whether the usage of all budgets is to begin anew.
+// resets reports whether the body requests a reset of the usage of all budgets.
 func resets(sent resource.Sent) bool { return string(sent["reset_usage"]) == "true" }
 
-// opened reports whether what was used up is so no more: each budget of before was
-// raised, or is gone.
+// opened reports whether each budget of before was raised or removed, so that the record is no
+// longer exhausted.
 func opened(before, after []quota.Budget) bool {
 	for _, old := range before {
 		for _, b := range after {
@@ -191,18 +192,18 @@ func opened(before, after []quota.Budget) bool {
 	return true
 }
 
-// reopen makes an exhausted record active.
+// reopen sets an exhausted record to active.
 func reopen(r *resource.Record) {
 	if r.Status == exhausted {
 		r.Status = resource.Active
 	}
 }
 
-// exhausted is the status of a carrier whose budget is used up.
+// exhausted is the status of a subject whose budget is used up.
 const exhausted = "exhausted"
 
-// meterLimits keeps the meters of a record in step with its budgets; it is called After
-// each of its changes.
+// meterLimits updates the meters of a record to match its budgets. It is called in After, after
+// each change of the record. For an archived record it deletes the meters.
 func meterLimits[T any](ctx context.Context, k deps, tx resource.Tx, c *resource.Call, ch *resource.Edit[T], form limitForm[T]) error {
 	if ch.New.Status == resource.Archived {
 		return k.Meters.DropMeters(ctx, tx, ch.New.ID, "")
@@ -215,7 +216,7 @@ func meterLimits[T any](ctx context.Context, k deps, tx resource.Tx, c *resource
 	var before []quota.Budget
 	_, sent := ch.Sent["usage_limits"]
 	if ch.Old != nil && ch.Old.Status == resource.Archived {
-		sent = true // its meters went when it was archived
+		sent = true // archiving the record deleted its meters
 	} else if ch.Old != nil {
 		raw, _ := form.fields(&ch.Old.Value)
 		if before, err = budgetsOf(*raw); err != nil {
@@ -230,12 +231,12 @@ func meterLimits[T any](ctx context.Context, k deps, tx resource.Tx, c *resource
 	return k.meter(ctx, tx, c.Now, subject, meterChange{before, after, sent, resets(ch.Sent)})
 }
 
-// meterChange is what a change means for the meters of a carrier.
+// meterChange describes a change for the meters of a subject.
 type meterChange struct {
 	before, after []quota.Budget
-	sent          bool // after was sent, else it is before
+	sent          bool // after was sent; otherwise it equals before
 	reset         bool
 }
 
-// none reports whether nothing changes.
+// none reports whether the meters do not change.
 func (ch meterChange) none() bool { return !ch.sent && !ch.reset }

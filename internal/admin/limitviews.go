@@ -12,7 +12,8 @@ import (
 	"sluice/internal/resource"
 )
 
-// budgetIn is a budget in a body. What a schema cannot say is in quota.ReadBudgets.
+// budgetIn is a budget in a body. quota.ReadBudgets checks the rules that a schema cannot
+// express.
 type budgetIn struct {
 	Type              string     `json:"type,omitempty" enum:"cost,tokens" default:"cost" doc:"Measure of the limit; cost is in US dollars"`
 	CreditLimit       float64    `json:"credit_limit" minimum:"1" doc:"Amount that may be used, with at most 6 decimals"`
@@ -30,7 +31,7 @@ type rateIn struct {
 	Value int64  `json:"value" minimum:"0" maximum:"1000000000000" doc:"Maximum in a window"`
 }
 
-// BudgetTerms are a budget as it was set, without its use.
+// BudgetTerms is a budget as it was set, without its usage.
 type BudgetTerms struct {
 	Type             quota.Measure   `json:"type,omitempty" enum:"cost,tokens" doc:"Absent when it was not sent, which means cost"`
 	CreditLimit      number          `json:"credit_limit"`
@@ -41,7 +42,7 @@ type BudgetTerms struct {
 	NextUsageResetAt *resource.Stamp `json:"next_usage_reset_at" nullable:"true"`
 }
 
-// budgetView is a budget with what was used of it.
+// budgetView is a budget with its usage.
 type budgetView struct {
 	ID string `json:"id" format:"uuid"`
 	BudgetTerms
@@ -53,13 +54,13 @@ type budgetView struct {
 	LastResetAt    *resource.Stamp `json:"last_reset_at" nullable:"true"`
 }
 
-// number is a decimal number that was never a float.
+// number is a decimal number that has never been a float.
 type number string
 
-// Schema describes it.
+// Schema describes number.
 func (number) Schema(huma.Registry) *huma.Schema { return &huma.Schema{Type: huma.TypeNumber} }
 
-// MarshalJSON writes it as it is.
+// MarshalJSON writes the number unchanged.
 func (n number) MarshalJSON() ([]byte, error) { return []byte(n), nil }
 
 func viewBudget(b *quota.Budget, m quota.Meter) budgetView {
@@ -80,8 +81,8 @@ func viewTerms(b *quota.Budget, next *time.Time) BudgetTerms {
 	}
 }
 
-// statusOf is the status of a budget as calls meet it: it is exhausted as soon as its usage
-// reaches the limit, whether or not a job has noted that.
+// statusOf returns the status of a budget as calls see it. It is exhausted as soon as its usage
+// reaches the limit, whether or not a job has recorded that.
 func statusOf(m quota.Meter) string {
 	if m.Exhausted || m.Limit > 0 && m.Used >= m.Limit {
 		return exhausted
@@ -97,7 +98,7 @@ func amountOrNull(a *quota.Amount) *number {
 	return &n
 }
 
-// orNil is nil for 0.
+// orNil returns nil for 0.
 func orNil(n int) *int {
 	if n == 0 {
 		return nil
@@ -105,7 +106,7 @@ func orNil(n int) *int {
 	return &n
 }
 
-// limitsShown are the limits of a carrier as clients see them.
+// limitsShown are the limits of a subject as clients see them.
 type limitsShown struct {
 	budgets   []budgetView
 	rates     []quota.Rate
@@ -113,7 +114,7 @@ type limitsShown struct {
 	nextReset *resource.Stamp // the earliest one
 }
 
-// showLimits reads the meters of a carrier that has budgets.
+// showLimits reads the meters of a subject that has budgets.
 func (k deps) showLimits(ctx context.Context, c *resource.Call, subject quota.Subject, budgets, rates json.RawMessage) (limitsShown, error) {
 	if len(budgets) == 0 {
 		return limitsOn(nil, nil, rates)
@@ -125,8 +126,7 @@ func (k deps) showLimits(ctx context.Context, c *resource.Call, subject quota.Su
 	return limitsOn(meters, budgets, rates)
 }
 
-// limitsOn shows stored limits with what meters, by the ids of their budgets, say of
-// their use.
+// limitsOn shows stored limits with their usage; meters are by the ids of the budgets.
 func limitsOn(meters map[string]quota.Meter, budgets, rates json.RawMessage) (s limitsShown, err error) {
 	if s.rates, err = ratesOf(rates); err != nil {
 		return s, err
@@ -150,8 +150,8 @@ func limitsOn(meters map[string]quota.Meter, budgets, rates json.RawMessage) (s 
 	return s, nil
 }
 
-// status is that of a carrier as calls meet it: an active one of which a budget is exhausted
-// is so too.
+// status returns the status of a subject as calls see it: an active subject with an exhausted
+// budget is exhausted too.
 func (s limitsShown) status(stored string) string {
 	if stored == resource.Active && slices.ContainsFunc(s.budgets, func(b budgetView) bool { return b.Status == exhausted }) {
 		return exhausted
@@ -159,8 +159,8 @@ func (s limitsShown) status(stored string) string {
 	return stored
 }
 
-// one is the budget of a carrier that has at most one. An expiry that was noticed was
-// told of.
+// one returns the budget of a subject that has at most one. If the expiry was recorded, people
+// were notified of it.
 func (s limitsShown) one(expires *time.Time, status string) nullable[budgetView] {
 	if len(s.budgets) == 0 {
 		return nullable[budgetView]{}

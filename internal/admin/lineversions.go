@@ -9,11 +9,11 @@ import (
 	"sluice/internal/resource"
 )
 
-// Versions of prompts and of partials are stored alike: each is a record that is found
-// by what it is a version of, and by its number in it.
+// Versions of prompts and of partials are stored in the same way: each is a record that is found
+// by the id of its prompt or partial, and by its number.
 const (
 	entryLine   = "line"   // id of the prompt or partial
-	entryNumber = "number" // that and the number
+	entryNumber = "number" // the id and the number
 )
 
 func versionsOf(kind, lineID string) resource.Query {
@@ -27,7 +27,7 @@ func numberEntry(lineID string, number int) resource.IndexEntry {
 	return resource.IndexEntry{Name: entryNumber, Value: lineID + "/" + strconv.Itoa(number), Unique: true}
 }
 
-// findVersion reads a version by its number: fault.NotFound.
+// findVersion reads a version by its number. It returns fault.NotFound if there is none.
 func findVersion[T any](ctx context.Context, from resource.Reader, kind, lineID string, number int) (*resource.Row[T], error) {
 	if number > 0 {
 		rows, err := rowsOf[T](ctx, from, resource.Query{Kind: kind, Index: []resource.IndexEntry{numberEntry(lineID, number)}, Limit: 1})
@@ -49,7 +49,7 @@ func insertVersion(ctx context.Context, tx resource.Tx, c *resource.Call, owner 
 	})
 }
 
-// rewriteVersion changes what is noted on a version.
+// rewriteVersion changes the notes of a version.
 func rewriteVersion(ctx context.Context, tx resource.Tx, c *resource.Call, kind, id string, body any) error {
 	rec, err := tx.Find(ctx, kind, id)
 	if err != nil {
@@ -59,7 +59,7 @@ func rewriteVersion(ctx context.Context, tx resource.Tx, c *resource.Call, kind,
 	return tx.Update(ctx, rec)
 }
 
-// versionPaging are the parameters of a list of versions.
+// versionPaging returns the parameters of a list of versions.
 func versionPaging() []resource.Param {
 	return []resource.Param{
 		{Name: "search", Doc: "part of the description, or the number", MaxLength: 255},
@@ -68,15 +68,15 @@ func versionPaging() []resource.Param {
 	}
 }
 
-// What a page of versions holds at most, besides its first row, and how much of it is read
-// at once: texts have up to half a megabyte. Smaller pages show what a large one leaves out.
+// Limits of a page of versions after its first row, and of one read: texts have up to half a
+// megabyte. Clients use smaller pages to get what a large page leaves out.
 const (
 	maxVersionBytes = 8 << 20
 	versionsAtOnce  = 16
 )
 
-// listedVersions answers a page of the versions of a prompt or partial, newest first. Says are
-// the texts of a version that the parameter search looks at.
+// listedVersions returns a page of the versions of a prompt or partial, newest first. matches
+// returns the texts of a version that the parameter search searches.
 func listedVersions[T, V any](ctx context.Context, c *resource.Call, kind, lineID string, matches func(*T) []string, view func(*resource.Row[T]) V) (any, error) {
 	q := versionsOf(kind, lineID)
 	total, err := c.Reader.Count(ctx, q)
@@ -117,8 +117,8 @@ func listedVersions[T, V any](ctx context.Context, c *resource.Call, kind, lineI
 	return out, nil
 }
 
-// eachVersion calls f for the versions of a query, with the bytes of all so far, until it
-// returns false.
+// eachVersion calls f for the versions of a query, with the bytes of all so far, until f returns
+// false.
 func eachVersion[T any](ctx context.Context, c *resource.Call, q resource.Query, f func(r *resource.Row[T], bytes int) bool) error {
 	bytes := 0
 	for rec, err := range resource.Rows(ctx, c.Reader, q, versionsAtOnce) {

@@ -7,10 +7,10 @@ import (
 	"sluice/internal/resource"
 )
 
-// maxAttempts bounds the attempts of a request that are shown with each of them.
+// maxAttempts limits the attempts of a request that are shown with each of them.
 const maxAttempts = 100
 
-// logAttempt is an attempt beside others of its request.
+// logAttempt is an attempt in the list of attempts of its request.
 type logAttempt struct {
 	ID             string         `json:"id" format:"uuid"`
 	Attempt        int32          `json:"attempt" doc:"Number of the attempt, from 0"`
@@ -29,8 +29,8 @@ type logAttempt struct {
 	Cost           *float64       `json:"cost" nullable:"true" doc:"US cents; null when unknown"`
 }
 
-// attemptsOf are the attempts of the request that an attempt belongs to. What came without
-// a request of this gateway stands alone.
+// attemptsOf returns the attempts of the request that an attempt belongs to. A record without a
+// request of this gateway has no other attempts.
 func (k deps) attemptsOf(ctx context.Context, c *resource.Call, a *record.Attempt) ([]logAttempt, error) {
 	rows := []record.Attempt{*a}
 	if a.RequestID != "" && a.Source.Served() {

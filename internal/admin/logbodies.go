@@ -9,12 +9,12 @@ import (
 	"sluice/internal/record"
 )
 
-// maxShown bounds a body in an answer, in bytes after decompression.
+// maxShown limits a body in a response, in bytes after decompression.
 const maxShown = 4 << 20
 
-// readable is a kept body as an answer shows it: JSON as it is, text as a string,
-// anything else in base64 behind its type ("data:audio/mpeg;base64,…"). It is nil
-// when nothing was kept.
+// readable returns a stored body as responses show it: JSON unchanged, text as a string,
+// anything else in base64 after its type ("data:audio/mpeg;base64,…"). It is nil if nothing was
+// stored.
 func readable(b record.Body) any {
 	if len(b.Bytes) == 0 {
 		return nil
@@ -30,7 +30,7 @@ func readable(b record.Body) any {
 	return "data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(plain)
 }
 
-// trimPartialRune leaves out a character at the end of which the cut left only the beginning.
+// trimPartialRune removes an incomplete character at the end of a truncated text.
 func trimPartialRune(b []byte) []byte {
 	for i := len(b) - 1; i >= max(0, len(b)-utf8.UTFMax); i-- {
 		if utf8.RuneStart(b[i]) {

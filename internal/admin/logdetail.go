@@ -9,7 +9,7 @@ import (
 	"sluice/internal/splice"
 )
 
-// logObject is an attempt with all that is known of it.
+// logObject is an attempt with all its details.
 // Source: contract/content-and-observability.yaml, LogObject; timings and attempts are ours.
 type logObject struct {
 	ID             string          `json:"_id" format:"uuid"`
@@ -49,7 +49,7 @@ type logResponse struct {
 	LastUsedOption string            `json:"lastUsedOptionJsonPath"`
 }
 
-// logExchange is one side of what went on between gateway and provider.
+// logExchange is one direction of the traffic between gateway and provider.
 // Source: contract/content-and-observability.yaml, RawExchange.
 type logExchange struct {
 	URL       string            `json:"url,omitempty"`
@@ -115,14 +115,15 @@ func objectOf(a *record.Attempt, slug string) logObject {
 	}
 }
 
-// untransformedOf is the request before it was put in the provider's words. Its headers
-// are those of the client.
+// untransformedOf returns the request before it was translated to the provider's format. Its
+// headers are those of the client.
 func untransformedOf(a *record.Attempt) logExchange {
 	b := a.Shaped()
 	return logExchange{URL: a.Path, Method: a.Method, Body: readable(*b), Truncated: b.Truncated}
 }
 
-// clientsOf is a body as the client had it: the upstream's where it had no other.
+// clientsOf returns a body as the client sent or received it: local if it is a separate body,
+// otherwise upstream.
 func clientsOf(local, upstream *record.Body) record.Body {
 	if local.Other() {
 		return *local
@@ -130,8 +131,8 @@ func clientsOf(local, upstream *record.Body) record.Body {
 	return *upstream
 }
 
-// naming puts the provider's id into an answer, as it was put in for the client. What was
-// cut stays as it is.
+// naming adds the provider's id to a response, as the client received it. A truncated body does
+// not change.
 func naming(body []byte, provider string) []byte {
 	var d splice.Doc
 	if splice.Scan(body, &d) != nil {
@@ -140,8 +141,8 @@ func naming(body []byte, provider string) []byte {
 	return d.Apply([]splice.Edit{splice.Set("provider", splice.Quote(provider))})
 }
 
-// headersOf are kept header lines, those of this gateway apart. Lines of one name are
-// joined by commas.
+// headersOf parses stored header lines. It returns those of this gateway separately. Lines with
+// the same name are joined by commas.
 func headersOf(head []byte) (others, local map[string]string) {
 	others, local = make(map[string]string), make(map[string]string)
 	for line := range strings.Lines(string(head)) {
@@ -161,7 +162,7 @@ func headersOf(head []byte) (others, local map[string]string) {
 	return others, local
 }
 
-// joinedHeaders are all of headersOf together.
+// joinedHeaders returns all headers of headersOf in one map.
 func joinedHeaders(head []byte) map[string]string {
 	others, local := headersOf(head)
 	for name, value := range local {
@@ -186,5 +187,5 @@ func timingsOf(a *record.Attempt) logTimings {
 	}
 }
 
-// millis are milliseconds to the microsecond.
+// millis returns milliseconds with a precision of microseconds.
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1e3 }

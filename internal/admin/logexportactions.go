@@ -12,16 +12,16 @@ import (
 	"sluice/internal/resource"
 )
 
-// ExportFiles are the files of log exports, of this node and of the bucket of the log.
+// ExportFiles are the files of log exports, on this node and in the bucket of the log.
 type ExportFiles interface {
-	// OpenExport opens the file of an export, which the caller closes: fault.NotFound when
-	// it is not there. What is read of it is read under ctx.
+	// OpenExport opens the file of an export; the caller closes it. It returns fault.NotFound if
+	// the file does not exist. Reads from the file use ctx.
 	OpenExport(ctx context.Context, id string, run record.ExportRun) (io.ReadSeekCloser, error)
-	// Node names this node.
+	// Node returns the name of this node.
 	Node() string
 }
 
-// startExport hands an order to the node that serves the call.
+// startExport assigns an export to the node that serves the call.
 func (k deps) startExport(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[record.Export]) (any, error) {
 	e := &ch.New.Value
 	if e.State != record.ExportDraft && e.State != record.ExportFailed {
@@ -47,7 +47,7 @@ func (k deps) startExport(ctx context.Context, tx resource.Tx, c *resource.Call,
 	return exportTask{"the export is running; get the export to see its progress", "export"}, nil
 }
 
-// cancelExport stops a run. Whoever writes the file finds out at its next part.
+// cancelExport stops a run. The writer of the file stops before its next part.
 func (k deps) cancelExport(_ context.Context, _ resource.Tx, c *resource.Call, ch *resource.Edit[record.Export]) (any, error) {
 	e := &ch.New.Value
 	if e.State != record.ExportRunning {
@@ -57,7 +57,7 @@ func (k deps) cancelExport(_ context.Context, _ resource.Tx, c *resource.Call, c
 	return exportTask{"the export was stopped", "export"}, nil
 }
 
-// deniedField refuses, with fault.Forbidden, fields that the organisation lets nobody export.
+// deniedField returns fault.Forbidden for fields that the organisation excludes from exports.
 // Source: contract/identity-and-governance.yaml, Organisation.export_settings.
 func deniedField(ctx context.Context, c *resource.Call, fields []string) error {
 	org, err := readOrganisation(ctx, c)
@@ -73,8 +73,8 @@ func deniedField(ctx context.Context, c *resource.Call, fields []string) error {
 	return nil
 }
 
-// mayDownload refuses what the file holds and the caller may not have, whoever started the
-// export: others' rows, and fields that were denied since.
+// mayDownload rejects a download of data that the caller may not have, even if another caller
+// started the export: rows of others, and fields that were denied since then.
 func mayDownload(ctx context.Context, c *resource.Call, r *resource.Row[record.Export]) error {
 	e := &r.Value
 	if c.Principal.IsLimitedToUserData(r.WorkspaceID) && e.Run.Only != c.Principal.UserID {
@@ -83,7 +83,7 @@ func mayDownload(ctx context.Context, c *resource.Call, r *resource.Row[record.E
 	return deniedField(ctx, c, e.Fields)
 }
 
-// ready refuses an export without a file: one that was not done, or whose file had its time.
+// ready rejects an export without a file: it is not done, or its file has expired.
 func (k deps) ready(r *resource.Row[record.Export], now time.Time) error {
 	e := &r.Value
 	switch {

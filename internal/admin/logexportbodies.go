@@ -20,7 +20,7 @@ type exportIn struct {
 	Compression string          `json:"compression,omitempty" enum:"none,gzip,zstd" doc:"Compression; none when absent. JSON lines: the complete file; Parquet: its pages"`
 }
 
-// exportPatch is the body of an update: the filters replace those of before.
+// exportPatch is the body of an update: the filters replace the present ones.
 type exportPatch struct {
 	Filters     exportFiltersIn `json:"filters"`
 	Fields      []exportField   `json:"requested_data,omitempty" nullable:"false" minItems:"1" maxItems:"50"`
@@ -30,10 +30,10 @@ type exportPatch struct {
 	WorkspaceID string          `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; for Admin keys"`
 }
 
-// exportField is the name of a field of a row, or another name for one.
+// exportField is the name of a field of a row, or an alias of one.
 type exportField string
 
-// Schema describes it.
+// Schema describes exportField.
 func (exportField) Schema(huma.Registry) *huma.Schema {
 	s := &huma.Schema{Type: huma.TypeString}
 	for _, name := range append(append([]string{}, record.ExportFields...), record.ExportFieldAliases()...) {
@@ -43,8 +43,8 @@ func (exportField) Schema(huma.Registry) *huma.Schema {
 	return s
 }
 
-// exportFiltersIn lists the filters. What they mean and their other rules are in
-// record.ReadExportFilters.
+// exportFiltersIn lists the filters. record.ReadExportFilters defines their meaning and further
+// rules.
 type exportFiltersIn struct {
 	From        *string           `json:"time_of_generation_min,omitempty" nullable:"true" format:"date-time" doc:"inclusive"`
 	To          *string           `json:"time_of_generation_max,omitempty" nullable:"true" format:"date-time" doc:"exclusive"`
@@ -79,16 +79,16 @@ type exportFiltersIn struct {
 	Cost           *exportRange `json:"cost,omitempty" doc:"Alias of cost_min and _max"`
 }
 
-// exportRange are both ends of a range, included.
+// exportRange contains both ends of a range, inclusive.
 type exportRange struct {
 	Min any `json:"gte,omitempty"`
 	Max any `json:"lte,omitempty"`
 }
 
-// commaText is a text with commas, or a list.
+// commaText is a string with commas, or a list.
 type commaText struct{}
 
-// Schema describes it.
+// Schema describes commaText.
 func (commaText) Schema(huma.Registry) *huma.Schema {
 	longest, maxItems := 4096, 200
 	text := &huma.Schema{Type: huma.TypeString, MaxLength: &longest}
@@ -99,7 +99,7 @@ func (commaText) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{OneOf: []*huma.Schema{text, list}}
 }
 
-// exportReceipt is the answer to a creation and to a change.
+// exportReceipt is the response to a creation and to a change.
 type exportReceipt struct {
 	ID     string `json:"id" format:"uuid"`
 	Total  int64  `json:"total" doc:"Number of matching rows now, on all pages"`
@@ -115,7 +115,7 @@ type exportFile struct {
 	SignedURL string `json:"signed_url" format:"uri"`
 }
 
-// exportView is an export as clients see it. What is not in the contract is ours.
+// exportView is an export as clients see it. Fields that are not in the contract are ours.
 // Source: contract/content-and-observability.yaml, LogExport.
 type exportView struct {
 	ID             string                   `json:"id" format:"uuid"`

@@ -15,14 +15,14 @@ import (
 )
 
 const (
-	// exportLinkLife is how long an address of a file is good.
+	// exportLinkLife is how long a download link is valid.
 	// Source: contract/content-and-observability.md section 8.
 	exportLinkLife = time.Hour
 
 	exportLinkContext = "address of a log export"
 )
 
-// linkExport makes an address of the file, for whoever has it.
+// linkExport creates a download link, which permits the download without a key.
 func (k deps) linkExport(ctx context.Context, c *resource.Call, r resource.Row[record.Export]) (any, error) {
 	if err := mayDownload(ctx, c, &r); err != nil {
 		return nil, err
@@ -42,10 +42,11 @@ func (k deps) linkExport(ctx context.Context, c *resource.Call, r resource.Row[r
 	return exportFile{k.ConsoleURL + "/v1/logs/exports/" + r.ID + "/file?" + q.Encode()}, nil
 }
 
-// linkText is what is signed of an address.
+// linkText returns the text that is signed in a link.
 func linkText(id, expires string) []byte { return []byte(id + " " + expires) }
 
-// exportFiles is where the addresses lead. The signature stands for the caller's rights.
+// exportFiles is the route of the download links. The signature replaces the caller's
+// permissions.
 func (k deps) exportFiles() resource.Resource {
 	return resource.Operations{{
 		Method: http.MethodGet, Path: "/logs/exports/{exportId}/file", ID: "readLogExportFile", Summary: "Download the file of a log export from an address that downloadLogExport returned",
@@ -83,7 +84,7 @@ func (k deps) readExport(ctx context.Context, c *resource.Call) (any, error) {
 	return &resource.File{Name: name, Type: kind, Changed: row.Value.Run.Ended, Content: content}, nil
 }
 
-// exportFileName is under which a file is saved, and its content type.
+// exportFileName returns the name under which a file is saved, and its content type.
 func exportFileName(r *resource.Row[record.Export]) (name, kind string) {
 	name = "log-export-" + r.ID
 	switch e := &r.Value; {

@@ -7,8 +7,8 @@ import (
 	"sluice/internal/record"
 )
 
-// ExportColumns are the columns of fields of record.ExportFields, in the order in which they
-// are asked for. What a row has not is null.
+// ExportColumns returns the columns of fields of record.ExportFields, in the order in which they
+// are requested. A value that the row does not have is null.
 // Source: contract/content-and-observability.yaml, enums.log_export_field.
 func ExportColumns(fields []string) []record.ExportColumn {
 	columns := make([]record.ExportColumn, 0, len(fields))
@@ -21,7 +21,7 @@ func ExportColumns(fields []string) []record.ExportColumn {
 	return columns
 }
 
-// exportColumns has a line for every field. Units are those of GET /logs: US cents,
+// exportColumns has an entry for every field. Units are those of GET /logs: US cents,
 // milliseconds, tokens.
 var exportColumns = map[string]record.ExportColumn{
 	"id":                   textColumn(func(a *record.Attempt) string { return a.ID }),
@@ -59,7 +59,7 @@ func countColumn(value func(*record.Attempt) int64) record.ExportColumn {
 	return record.ExportColumn{Type: record.ExportCount, Value: func(a *record.Attempt) any { return value(a) }}
 }
 
-// costCell is null when there is no price.
+// costCell is null if there is no price.
 func costCell(a *record.Attempt) any {
 	if nano, known := a.Cost(); known {
 		return cents(nano)
@@ -67,8 +67,8 @@ func costCell(a *record.Attempt) any {
 	return nil
 }
 
-// modeOf is the strategy that chose the target, as far as the log says: "single" where there
-// was one target.
+// modeOf returns the strategy that chose the target, as far as the log shows it: "single" if
+// there was one target.
 func modeOf(a *record.Attempt) string {
 	if a.TargetPath == "" || strings.Contains(a.TargetPath, "targets[") {
 		return ""
@@ -83,8 +83,8 @@ func metadataCell(a *record.Attempt) any {
 	return cell(a.Metadata)
 }
 
-// requestCell and responseCell are as GET /logs/{logId} shows them; null when bodies were
-// not kept, or are gone.
+// requestCell and responseCell show bodies as GET /logs/{logId} does; null if bodies were not
+// stored or have been deleted.
 func requestCell(a *record.Attempt) any {
 	if len(a.Request.Bytes) == 0 {
 		return nil
@@ -99,7 +99,7 @@ func responseCell(a *record.Attempt) any {
 	return cell(objectOf(a, "").Response)
 }
 
-// cell is a value as JSON. None of ours fails to be.
+// cell returns a value as JSON. The values of rows can always be encoded.
 func cell(v any) any {
 	b, err := json.Marshal(v)
 	if err != nil {

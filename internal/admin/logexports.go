@@ -14,9 +14,9 @@ const exportFeature = "DATA_EXPORTS_ENABLED"
 
 var exportScopes = []access.Scope{access.LogsExport}
 
-// logExports are orders for rows of the log. All that is done with one needs the same
-// scope. A user key sees those of its user alone. What runs them is an adapter of its own
-// (logstore/export), which takes an order up when its state says so.
+// logExports are orders for rows of the log. All operations on them need the same scope. A user
+// key sees only the exports of its user. A separate adapter (logstore/export) runs an order when
+// its state requests it.
 // Source: contract/content-and-observability.md section 8.
 func (k deps) logExports() resource.Resource {
 	receipt := &resource.WriteResponse[record.Export]{Shape: exportReceipt{}, Make: k.receiveExport}
@@ -47,7 +47,7 @@ func (k deps) logExports() resource.Resource {
 	}
 }
 
-// exportsOf is the user to whose exports a caller is bound; empty for none.
+// exportsOf returns the user whose exports a caller is restricted to; empty for no restriction.
 func exportsOf(c *resource.Call, workspaceID string) string {
 	p := c.Principal
 	if p.Kind == access.ByKey && p.KeyType == access.WorkspaceUser || p.IsLimitedToUserData(workspaceID) {
@@ -73,7 +73,7 @@ func authorizeExport(_ context.Context, c *resource.Call, r *resource.Row[record
 	return nil
 }
 
-// locateExport takes the workspace of the filters where the call names none.
+// locateExport uses the workspace of the filters if the call does not name one.
 func locateExport(ctx context.Context, c *resource.Call, r *resource.Row[record.Export]) error {
 	if r.WorkspaceID = c.WorkspaceID; r.WorkspaceID != "" {
 		return nil
@@ -91,8 +91,8 @@ func locateExport(ctx context.Context, c *resource.Call, r *resource.Row[record.
 	return err
 }
 
-// findExportWorkspace is the workspace that the filters name: fault.ReferenceMissing for one that
-// does not exist and for one that the caller cannot see.
+// findExportWorkspace returns the workspace that the filters name. It returns
+// fault.ReferenceMissing for one that does not exist or that the caller cannot see.
 func findExportWorkspace(ctx context.Context, c *resource.Call, name string) (resource.Record, error) {
 	workspace, err := findWorkspace(ctx, c.Reader, c.OrgID, name)
 	if fault.Has(err, fault.NotFound) || err == nil && !c.Principal.BelongsTo(workspace.ID) {
@@ -127,7 +127,7 @@ func prepareExport(ctx context.Context, c *resource.Call, ch *resource.Edit[reco
 	return err
 }
 
-// receiveExport answers how many rows match now, of those that the caller may see.
+// receiveExport responds with the number of rows that match now and that the caller may see.
 func (k deps) receiveExport(ctx context.Context, c *resource.Call, ch *resource.Edit[record.Export]) (any, error) {
 	q := ch.New.Value.Filters.Query(c.OrgID, ch.New.WorkspaceID)
 	q.Limit, q.Count = 1, true

@@ -17,8 +17,8 @@ const (
 	maxMetadataKey   = 256 // bytes
 )
 
-// attemptFilters are the parameters that select attempts, of the log and of all figures
-// over it alike. Figures need a time.
+// attemptFilters returns the parameters that select attempts, for the log and for all statistics
+// over it. Statistics need a time range.
 // Source: contract/content-and-observability.yaml, shared_params.AnalyticsFilters;
 // request_id, ai_model and ai_org are ours.
 func attemptFilters(timed bool) []resource.Param {
@@ -55,7 +55,7 @@ func attemptFilters(timed bool) []resource.Param {
 	}
 }
 
-// attemptQuery is what attemptFilters select, of what the caller may see.
+// attemptQuery returns what attemptFilters select, restricted to what the caller may see.
 func attemptQuery(c *resource.Call) (q record.Query, err error) {
 	q = record.Query{
 		OrgID: c.OrgID, WorkspaceID: c.WorkspaceID, RequestID: c.Query("request_id"),
@@ -85,7 +85,7 @@ func attemptQuery(c *resource.Call) (q record.Query, err error) {
 	return q, checkRangeOrder(c)
 }
 
-// checkRangeOrder refuses ranges whose end lies before their beginning.
+// checkRangeOrder rejects ranges that end before they begin.
 func checkRangeOrder(c *resource.Call) error {
 	for _, name := range []string{"total_units", "prompt_token", "completion_token", "cost", "weighted_feedback"} {
 		low, high := name+"_min", name+"_max"
@@ -96,25 +96,25 @@ func checkRangeOrder(c *resource.Call) error {
 	return nil
 }
 
-// between is the range of the parameters name_min and name_max.
+// between returns the range of the parameters name_min and name_max.
 func between(c *resource.Call, name string) record.Range {
 	return record.Range(ends(c, name, func(name string) int64 { return int64(c.Int(name)) }))
 }
 
-// amounts is between for numbers with fractions.
+// amounts does the same as between for numbers with fractions.
 func amounts(c *resource.Call, name string) record.FloatRange {
 	return record.FloatRange(ends(c, name, c.Number))
 }
 
-// maxCostCents bounds filters by cost; in nano-dollars it fits into 64 bits.
+// maxCostCents limits filters by cost; in nano-dollars it fits into 64 bits.
 const maxCostCents = 900_000_000_000
 
-// costs is between for US cents, in nano-dollars.
+// costs does the same as between for US cents; the result is in nano-dollars.
 func costs(c *resource.Call) record.Range {
 	return record.Range(ends(c, "cost", func(name string) int64 { return int64(math.Round(c.Number(name) * 1e7)) }))
 }
 
-// ends are those of a range, nil where no parameter was sent.
+// ends returns the ends of a range, nil for parameters that were not sent.
 func ends[T any](c *resource.Call, name string, read func(name string) T) (r struct{ Min, Max *T }) {
 	if low := name + "_min"; c.Query(low) != "" {
 		r.Min = new(read(low))
@@ -125,7 +125,7 @@ func ends[T any](c *resource.Call, name string, read func(name string) T) (r str
 	return r
 }
 
-// pairsOf reads a filter by metadata: a JSON object of texts.
+// pairsOf parses a filter by metadata: a JSON object of strings.
 func pairsOf(text string) (map[string]string, error) {
 	if text == "" {
 		return nil, nil
@@ -155,7 +155,7 @@ func split(list string) []string {
 	return out
 }
 
-// timeOf is the zero time for an empty text; the form was checked.
+// timeOf returns the zero time for an empty string; the format was checked before.
 func timeOf(v string) time.Time {
 	t, err := time.Parse(time.RFC3339, v)
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 	"sluice/internal/routing"
 )
 
-// logNames adds to log records what their rows do not hold: the name of the organisation, the
-// id of the config, and which of its texts was in force. It looks each config up once, and
-// belongs to one goroutine.
+// logNames adds data to log records that their rows do not contain: the name of the
+// organisation, the id of the config, and which of its texts was in force. It looks up each
+// config once, and belongs to one goroutine.
 type logNames struct {
 	k       deps
 	c       *resource.Call
@@ -20,7 +20,7 @@ type logNames struct {
 	configs map[[2]string]*configTexts // by workspace and name
 }
 
-// configTexts are the texts of a config, the newest first.
+// configTexts are the texts of a config, newest first.
 type configTexts struct {
 	id       string
 	versions []configVersion

@@ -16,9 +16,9 @@ import (
 	"sluice/internal/tokens"
 )
 
-// logReplay runs a logged request again. With the key of the call it leaves no row in the
-// audit trail: the log has one, marked as a replay. That a person let another key pay is on
-// the trail, as a use of that key, and so is what was refused.
+// logReplay runs a logged request again. With the key of the call it leaves no row in the audit
+// trail: the log has one, marked as a replay. If a user lets another key pay, the trail records
+// it as a use of that key. The trail also records rejected calls.
 func (k deps) logReplay() resource.Operation {
 	return resource.Operation{
 		Method: http.MethodPost, Path: "/logs/{logId}/replay", ID: "replayLog", Tag: "Logs",
@@ -38,15 +38,15 @@ type replayIn struct {
 	Prompt      string       `json:"prompt,omitempty" maxLength:"256" doc:"Replacement prompt for a prompt run: slug or id, optionally followed by @number, @latest or @label"`
 }
 
-// replayConfig is the name of a config, or one itself.
+// replayConfig is the name of a config, or a config.
 type replayConfig struct{}
 
-// Schema describes it.
+// Schema describes replayConfig.
 func (replayConfig) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{OneOf: []*huma.Schema{{Type: huma.TypeString}, {Type: huma.TypeObject, AdditionalProperties: true}}}
 }
 
-// replayView are both answers and what is different.
+// replayView contains both responses and their differences.
 type replayView struct {
 	Object      string             `json:"object" enum:"log.replay"`
 	Original    replaySide         `json:"original"`
@@ -56,7 +56,7 @@ type replayView struct {
 	Comparable  bool               `json:"comparable" doc:"Whether both responses are JSON objects that were stored completely; otherwise only the texts can be compared"`
 }
 
-// replaySide is one of the two answers.
+// replaySide is one of the two responses.
 type replaySide struct {
 	LogID         string         `json:"log_id" format:"uuid"`
 	Status        int32          `json:"status"`
@@ -108,11 +108,11 @@ func (k deps) replayLog(ctx context.Context, c *resource.Call) (any, error) {
 	return compared(&a, got), nil
 }
 
-// configSent is the config's name, or its text.
+// configSent returns the config's name, or its text.
 func configSent(s resource.Sent) string {
 	if raw := bytes.TrimSpace(s["config"]); len(raw) > 0 && raw[0] == '{' {
 		var line bytes.Buffer
-		if json.Compact(&line, raw) == nil { // it goes where a header line goes
+		if json.Compact(&line, raw) == nil { // the text is sent in a header
 			return line.String()
 		}
 	}
@@ -138,7 +138,7 @@ func compared(a *record.Attempt, got *replay.Outcome) replayView {
 	return v
 }
 
-// shownOrNone keeps a nil value from being shown as null.
+// shownOrNone returns nil for a nil value, so that it is not shown as null.
 func shownOrNone(v json.RawMessage) any {
 	if v == nil {
 		return nil

@@ -12,12 +12,12 @@ import (
 	"sluice/internal/sealed"
 )
 
-// needsKey says what a caller is to do whose credential cannot pay.
+// needsKey is the hint for callers whose credential cannot pay.
 const needsKey = "send an API key of the log's workspace with the scopes logs.view and completions.write"
 
-// mayReplay refuses callers who cannot replay at all. Model traffic needs a key of a
-// workspace, whose limits and budgets hold: an Admin key is none, whatever its scopes. A
-// session acts by the role of its user, and names the key that pays.
+// mayReplay rejects callers who cannot replay at all. Model traffic needs a key of a workspace,
+// whose limits and budgets apply: an Admin key does not belong to one, whatever its scopes. A
+// session uses the role of its user, and names the key that pays.
 // Source: contract/identity-and-governance.md section 1.
 func mayReplay(c *resource.Call) error {
 	named := c.Sent.Text("api_key_id") != ""
@@ -32,9 +32,9 @@ func mayReplay(c *resource.Call) error {
 	return access.CanCall(c.Principal, access.CompletionsWrite)
 }
 
-// replayKey is the value of the key with which the replay of an attempt is sent; empty for
-// that of the call. A person may use what they could use anyway: their own keys, whose
-// values they may read, and service keys that they may change.
+// replayKey returns the value of the key that sends the replay of an attempt; empty for the key
+// of the call. A user may use the keys that they could use anyway: their own keys, whose values
+// they may read, and service keys that they may change.
 func (k deps) replayKey(ctx context.Context, c *resource.Call, a *record.Attempt) (raw sealed.String, err error) {
 	id := c.Sent.Text("api_key_id")
 	if id == "" {
@@ -65,7 +65,7 @@ func (k deps) replayKey(ctx context.Context, c *resource.Call, a *record.Attempt
 	if err != nil {
 		return raw, err
 	}
-	return sealed.New(string(plain)), c.Change(ctx, func(resource.Tx) error { // the log names the key, the trail who used it
+	return sealed.New(string(plain)), c.Change(ctx, func(resource.Tx) error { // the log names the key, the trail its user
 		c.Target(r.Record)
 		c.Note("replay_of", a.ID)
 		return nil

@@ -8,9 +8,9 @@ import (
 	"sluice/internal/tenant"
 )
 
-// LogRetention are the settings of retention in force in every workspace that has some,
-// by its id; what the deployment keeps at most is no part of them. Workspaces that were
-// archived keep theirs.
+// LogRetention returns the retention settings in force, by workspace id, for every workspace
+// that has some. They do not include the maximum of the deployment. Archived workspaces retain
+// their settings.
 func LogRetention(ctx context.Context, store resource.Store) (map[string]tenant.Retention, error) {
 	k := deps{Parts: Parts{Store: store}}
 	orgs := map[string]*tenant.Organisation{}

@@ -12,7 +12,7 @@ import (
 	"sluice/internal/resource"
 )
 
-// logs are the routes that read the request log. Source:
+// logs returns the routes that read the request log. Source:
 // contract/content-and-observability.yaml, GET /logs and GET /logs/{logId}; the
 // keyset cursor is ours.
 func (k deps) logs() resource.Resource {
@@ -58,7 +58,7 @@ type logList struct {
 	Unread     int           `json:"unread,omitempty" doc:"Rows that a search skipped, because another node or an unavailable store has their bodies"`
 }
 
-// logItem is an attempt of the list, with what was said of its trace.
+// logItem is an attempt in the list, with the feedback on its trace.
 // Source: contract/content-and-observability.yaml, LogListItem.
 type logItem struct {
 	LogMetrics
@@ -102,8 +102,8 @@ func (k deps) listLogs(ctx context.Context, c *resource.Call) (any, error) {
 	return out, nil
 }
 
-// findLogs reads the rows of a page, and notes in the list what else is said of it. What
-// bodies hold is told to those alone who may read them.
+// findLogs returns the rows of a page, and sets the other fields of the page in out. A search of
+// bodies requires the scope logs.view.
 func (k deps) findLogs(ctx context.Context, c *resource.Call, q record.Query, out *logList) ([]record.Attempt, error) {
 	text := c.Query("search")
 	if text == "" {
@@ -122,13 +122,13 @@ func (k deps) findLogs(ctx context.Context, c *resource.Call, q record.Query, ou
 	return found.Rows, err
 }
 
-// trace is what feedback is about: trace ids are of their workspace.
+// trace identifies the trace of feedback. Trace ids are unique only in their workspace.
 type trace struct{ workspaceID, id string }
 
 func traceOf(a *record.Attempt) trace { return trace{a.WorkspaceID, a.TraceID} }
 
-// loadFeedbackMetrics are the figures of feedback on the traces of attempts, as far as there is any.
-// Each workspace is one query.
+// loadFeedbackMetrics returns the feedback metrics of the traces of attempts. Traces without
+// feedback are absent. It makes one query per workspace.
 func (k deps) loadFeedbackMetrics(ctx context.Context, orgID string, rows []record.Attempt) (map[trace]record.Metrics, error) {
 	queries := make(map[string]record.Query)
 	for i := range rows {
@@ -141,7 +141,7 @@ func (k deps) loadFeedbackMetrics(ctx context.Context, orgID string, rows []reco
 			q.From = r.Started
 		}
 		if !r.Started.Before(q.To) {
-			q.To = r.Started.Add(time.Microsecond) // the log keeps no finer times
+			q.To = r.Started.Add(time.Microsecond) // the log stores times in microseconds
 		}
 		if r.TraceID != "" {
 			q.TraceIDs = append(q.TraceIDs, r.TraceID)
@@ -217,7 +217,8 @@ func (k deps) getLog(ctx context.Context, c *resource.Call) (any, error) {
 	return o, err
 }
 
-// findLog is the attempt that the path names, as far as the caller may see it.
+// findLog returns the attempt that the path names. It returns fault.NotFound if the caller may
+// not see the attempt.
 func (k deps) findLog(ctx context.Context, c *resource.Call) (record.Attempt, error) {
 	none := fault.New(fault.NotFound, "the log does not exist").WithParam("logId")
 	id := c.Path("logId")
@@ -231,14 +232,15 @@ func (k deps) findLog(ctx context.Context, c *resource.Call) (record.Attempt, er
 	return a, err
 }
 
-// hidden reports whether an attempt is data of somebody else to a caller who sees only
-// their own. What no user made, a service key for example, is of somebody else.
+// hidden reports whether the caller may see only the data of their own user and the attempt
+// belongs to another user. Attempts without a user, for example of a service key, are hidden
+// from such callers, too.
 // Source: contract/content-and-observability.md section 3.5.
 func hidden(c *resource.Call, a *record.Attempt) bool {
 	return c.Principal.IsLimitedToUserData(a.WorkspaceID) && (a.UserID == "" || a.UserID != c.Principal.UserID)
 }
 
-// workspaceSlugs looks up the slugs of workspaces, each once.
+// workspaceSlugs finds the slugs of workspaces and caches them.
 type workspaceSlugs struct {
 	from  resource.Reader
 	known map[string]string

@@ -14,18 +14,18 @@ import (
 	"sluice/internal/resource"
 )
 
-// What a tail does when. All of it is ours.
+// Timing and sizes of a tail. All of it is ours.
 const (
-	tailPause     = time.Second      // between two looks at the log
-	tailHeartbeat = 15 * time.Second // of silence, behind which a comment is sent
-	tailPatience  = time.Minute      // in which a reader must once come to the newest row
+	tailPause     = time.Second      // between two polls of the log
+	tailHeartbeat = 15 * time.Second // of silence before a comment is sent
+	tailPatience  = time.Minute      // in which a reader must reach the newest row once
 	tailPage      = 200              // rows read at once
-	tailOverlap   = 2 * time.Second  // how far back the first look goes: rows are stamped before they can be read
+	tailOverlap   = 2 * time.Second  // how far back the first poll goes: rows are stamped before they can be read
 )
 
-// logTail follows the log: rows are sent as the log store takes them over. It reads page
-// by page behind a cursor, so that a reader who comes back with the last one that it saw
-// misses nothing and sees nothing twice, on any node that sees the same log.
+// logTail follows the log: it sends rows as the log store ingests them. It reads page by page
+// after a cursor. A reader that reconnects with the last cursor it received misses nothing and
+// receives nothing twice, on any node that sees the same log.
 func (k deps) logTail() resource.Operation {
 	return resource.Operation{
 		Method: http.MethodGet, Path: "/logs/stream", ID: "followLogs", Summary: "Stream new log entries as server-sent events", Tag: "Logs",
@@ -62,25 +62,25 @@ func (k deps) followLogs(_ context.Context, c *resource.Call) (any, error) {
 // noID sorts before every id.
 const noID = "00000000-0000-0000-0000-000000000000"
 
-// logTail is a reader of the log from a cursor on.
+// logTail is a reader of the log that starts at a cursor.
 type logTail struct {
 	k     deps
 	c     *resource.Call
 	began time.Time
-	fresh bool          // it begins at the newest row, not behind one that was seen
+	fresh bool          // it begins at the newest row, not after a cursor of the client
 	after record.Cursor // of the last row
 }
 
-// Why a tail ended, as its last event says.
+// Reasons for the end of a tail, as its last event reports them.
 const (
-	endSlow     = "slow"     // the reader cannot keep up; it may go on behind its last event
-	endStopping = "stopping" // so does the program; the reader may come back
-	endRefused  = "refused"  // the caller may not read this any more
+	endSlow     = "slow"     // the reader is too slow; it may continue after its last event
+	endStopping = "stopping" // the program is shutting down; the reader may reconnect
+	endRefused  = "refused"  // the caller may not read this log any more
 	endFailed   = "failed"   // the log cannot be read at the moment
 )
 
-// run sends rows until the reader is gone or something ends the tail. Once it has begun,
-// why it ends is told by an event.
+// run sends rows until the reader disconnects or something ends the tail. Once the tail has
+// begun, an event reports why it ends.
 func (t *logTail) run(ctx context.Context, to events) error {
 	if err := to.comment("following"); err != nil {
 		return ignoreDisconnect(err)
@@ -115,10 +115,11 @@ func (t *logTail) run(ctx context.Context, to events) error {
 	}
 }
 
-// errReaderGone is that of a write to a reader who is gone.
+// errReaderGone is the error of a write to a disconnected reader.
 var errReaderGone = errors.New("the client disconnected")
 
-// ignoreDisconnect is no error when the reader left: there is nobody to tell.
+// ignoreDisconnect returns nil if the reader has disconnected, because nothing can be reported
+// to it.
 func ignoreDisconnect(err error) error {
 	if errors.Is(err, errReaderGone) {
 		return nil
@@ -126,7 +127,7 @@ func ignoreDisconnect(err error) error {
 	return err
 }
 
-// fail tells why the tail cannot go on.
+// fail reports why the tail cannot continue.
 func (t *logTail) fail(ctx context.Context, to events, err error) error {
 	if ctx.Err() != nil || errors.Is(err, errReaderGone) {
 		return errReaderGone
@@ -139,7 +140,7 @@ func (t *logTail) fail(ctx context.Context, to events, err error) error {
 	return to.end(endFailed, "cannot read the log; reconnect and send Last-Event-ID")
 }
 
-// step judges the caller anew, then sends a page; more says that there may be another.
+// step checks the caller again and then sends a page; more reports that another page may follow.
 func (t *logTail) step(ctx context.Context, to events) (sent int, more bool, err error) {
 	if err := t.c.Reauthorize(ctx); err != nil {
 		return 0, false, err
@@ -185,8 +186,8 @@ func (t *logTail) step(ctx context.Context, to events) (sent int, more bool, err
 	return sent, page.Next != "", err
 }
 
-// before reports whether an attempt was over when the tail began. The first look goes back
-// a little, and must not show what was there.
+// before reports whether an attempt had ended when the tail began. The first poll goes back a
+// little, and must not show older rows.
 func (t *logTail) before(a *record.Attempt, position record.Cursor) bool {
 	arrived, _, err := position.Split()
 	return t.fresh && err == nil && arrived.Before(t.began) && a.Started.Add(a.Duration).Before(t.began)

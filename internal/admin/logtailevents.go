@@ -11,11 +11,12 @@ import (
 	"sluice/internal/resource"
 )
 
-// events writes events as browsers and curl -N read them. Errors of the connection are errReaderGone.
+// events writes events in the format that browsers and curl -N read. Errors of the connection
+// are errReaderGone.
 // Source: https://html.spec.whatwg.org/multipage/server-sent-events.html, read 2026-11.
 type events struct{ to resource.Flusher }
 
-// row is an attempt, whose id is where to go on.
+// row writes an attempt. The event id is the cursor for continuing after it.
 func (e events) row(position record.Cursor, m LogMetrics) error {
 	return e.write("log", string(position), m)
 }
@@ -26,7 +27,7 @@ type tailEnd struct {
 	Message string `json:"message"`
 }
 
-// end is the last event. It has no id, so that the reader keeps that of the last row.
+// end writes the last event. It has no id, so that the reader retains the id of the last row.
 func (e events) end(reason, message string) error {
 	if err := e.write("end", "", tailEnd{reason, message}); err != nil {
 		return err
@@ -48,7 +49,7 @@ func (e events) write(kind, id string, data any) error {
 	return nil
 }
 
-// comment is what no reader looks at, but connections stay open for.
+// comment writes a comment. Readers ignore it, but it keeps connections open.
 func (e events) comment(text string) error {
 	if _, err := fmt.Fprintf(e.to, ": %s\n\n", text); err != nil {
 		return fmt.Errorf("%w: %w", errReaderGone, err)
@@ -63,20 +64,20 @@ func (e events) flush() error {
 	return nil
 }
 
-// How many may follow the log at once on a node. Both are ours.
+// Limits of concurrent tails on a node. Both are ours.
 const (
 	maxTailsOrg = 10
 	maxTailsAll = 50
 )
 
-// tails counts who follows the log. The zero value is ready.
+// tails counts the readers that follow the log. The zero value is ready to use.
 type tails struct {
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	open map[string]int
 	all  int
 }
 
-// acquire takes a place for an organisation; leave gives it back.
+// acquire reserves a tail for an organisation; release frees it.
 func (t *tails) acquire(org string) (release func(), err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

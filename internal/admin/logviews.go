@@ -116,7 +116,7 @@ func metricsOf(a *record.Attempt, slug string) LogMetrics {
 	return m
 }
 
-// cacheTypeOf is the sort of cache that was asked, by what came of it; nil for none.
+// cacheTypeOf returns the type of cache that was used, from its status; nil for none.
 func cacheTypeOf(status string) *string {
 	switch {
 	case status == "" || status == "DISABLED":
@@ -137,10 +137,10 @@ func (m *LogMetrics) setCost(a *record.Attempt) {
 	m.CostState, m.CostUnpriced, m.CostTerms, m.PriceVersion = s.State, s.Unpriced, s.Terms, s.Version
 }
 
-// cents are US cents of nano-dollars.
+// cents converts nano-dollars to US cents.
 func cents(nano int64) float64 { return float64(nano) / 1e7 }
 
-// jsonPath is the path of a target as clients know it: "$.config.targets[1]".
+// jsonPath returns the path of a target as clients see it: "$.config.targets[1]".
 func jsonPath(target string) string {
 	if target == "" {
 		return ""
@@ -148,8 +148,8 @@ func jsonPath(target string) string {
 	return "$." + target
 }
 
-// lastIndex is the position of a target among its neighbours: 1 for
-// "config.targets[1]", 0 for one that has none.
+// lastIndex returns the position of a target in its list: 1 for "config.targets[1]", 0 for a
+// target without one.
 func lastIndex(target string) int {
 	i := strings.LastIndexByte(target, '[')
 	if i < 0 || !strings.HasSuffix(target, "]") {

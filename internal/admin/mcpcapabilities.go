@@ -127,7 +127,7 @@ func (k deps) listServerCapabilities(ctx context.Context, c *resource.Call, r re
 	})
 }
 
-// listCapabilities shows a page of capabilities; show says whether one may be used.
+// listCapabilities shows a page of capabilities; show reports whether one may be used.
 func listCapabilities(c *resource.Call, all []mcp.Capability, show func(mcp.Capability, *capabilityView) bool) (out capabilityList, err error) {
 	text, err := searched(c)
 	if err != nil {
@@ -148,7 +148,7 @@ func listCapabilities(c *resource.Call, all []mcp.Capability, show func(mcp.Capa
 	return out, nil
 }
 
-// textOf is a text that may be null.
+// textOf returns a string that may be null; null is "".
 func textOf(v *string) string {
 	if v == nil {
 		return ""
@@ -156,7 +156,7 @@ func textOf(v *string) string {
 	return *v
 }
 
-// viewCapability takes out of a server's own description what the view shows.
+// viewCapability reads the fields of the view from a server's description.
 func viewCapability(one mcp.Capability) capabilityView {
 	var d struct {
 		Title        string          `json:"title"`
@@ -172,7 +172,7 @@ func viewCapability(one mcp.Capability) capabilityView {
 		MIMEType     string          `json:"mimeType"`
 		Size         *float64        `json:"size"`
 	}
-	_ = json.Unmarshal(one.Definition, &d) // what does not fit is shown as null
+	_ = json.Unmarshal(one.Definition, &d) // fields that do not fit are shown as null
 	return capabilityView{
 		Name: one.Name, Type: string(one.Type), Title: orNull(d.Title), Description: orNull(d.Description), Icons: listOrNull(limitJSON(d.Icons, '[')),
 		InputSchema: objectOrNull(limitJSON(d.InputSchema, '{')), OutputSchema: objectOrNull(limitJSON(d.OutputSchema, '{')),

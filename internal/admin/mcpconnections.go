@@ -12,11 +12,11 @@ import (
 	"sluice/internal/tenant"
 )
 
-// entryServer is the index entry by which the connections to a server are found.
+// entryServer is the index entry that finds the connections to a server.
 const entryServer = "server"
 
-// ConnectionIndex are the index entries of a connection, which is the only one of its
-// user and server.
+// ConnectionIndex returns the index entries of a connection. A user has at most one connection
+// to a server.
 func ConnectionIndex(c *mcp.Connection) []resource.IndexEntry {
 	return []resource.IndexEntry{
 		{Name: entryServer, Value: c.ServerID}, {Name: userEntry, Value: c.UserID},
@@ -31,10 +31,10 @@ type connectionView struct {
 	LastUpdatedAt resource.Stamp `json:"last_updated_at"`
 }
 
-// connectionActions list and revoke the sign-ins of users at the upstream of a server:
-// their own ones, or those of anybody for who leads the workspace. A revocation is
-// written as a change of the server, so that every node lets go of the sessions that it
-// keeps. Source: contract/content-and-observability.yaml, connections; .md 9.5.
+// connectionActions list and revoke the sign-ins of users at the upstream of a server: the
+// caller's own ones, or those of any user for callers who manage the workspace. A revocation is
+// written as a change of the server, so that every node closes its sessions.
+// Source: contract/content-and-observability.yaml, connections; .md 9.5.
 func (k deps) connectionActions() []resource.Action[mcp.Server] {
 	whose := resource.Param{Name: "user_id", Doc: "Id of the user; defaults to the caller, and for keys without a user to all users", Format: "uuid"}
 	revoked := whose
@@ -55,8 +55,8 @@ func (k deps) connectionActions() []resource.Action[mcp.Server] {
 	}
 }
 
-// whoseConnections is the user that the call is about; "" for all. It is fault.NotFound,
-// whether or not there is such a user, for one whose connections the caller cannot see.
+// whoseConnections returns the user that the call selects; "" for all. It returns fault.NotFound
+// for a user whose connections the caller cannot see, whether or not the user exists.
 func whoseConnections(c *resource.Call, workspaceID string) (string, error) {
 	callerID, requested := c.Principal.UserID, c.Query("user_id")
 	if requested != "" && requested != callerID && !c.Principal.CanManageUsers(workspaceID) {
@@ -99,13 +99,13 @@ func listConnections(ctx context.Context, c *resource.Call, r resource.Row[mcp.S
 	return out, err
 }
 
-// searchConnections narrows a query of connections to those of the users whom search and name
+// searchConnections narrows a query of connections to those of the users that search and name
 // select.
 func searchConnections(ctx context.Context, c *resource.Call, q *resource.Query) error {
 	if text, err := searched(c); text == "" || err != nil {
 		return err
 	}
-	connections := make(map[string]string) // ids by those of users
+	connections := make(map[string]string) // connection ids by user id
 	err := eachPage(ctx, c.Reader, *q, func(rows []*resource.Row[mcp.Connection]) error {
 		for _, r := range rows {
 			connections[r.Value.UserID] = r.ID
@@ -142,17 +142,18 @@ func revokeConnection(ctx context.Context, tx resource.Tx, c *resource.Call, ch 
 	return doneView{true}, forget(ctx, tx, q)
 }
 
-// dropConnections ends every sign-in at a server that goes.
+// dropConnections ends every sign-in at a server that is deleted.
 func dropConnections(ctx context.Context, tx resource.Tx, _ *resource.Call, server resource.Record) error {
 	return forget(ctx, tx, connectionsOf(server, ""))
 }
 
-// forget deletes connections for good: tokens are of no use to anybody any more.
+// forget deletes connections permanently, because their tokens are not needed any more.
 func forget(ctx context.Context, tx resource.Tx, q resource.Query) error {
 	return drainPages(func() ([]resource.Record, error) { return tx.List(ctx, q) }, func(r resource.Record) error { return tx.Delete(ctx, r.Kind, r.ID) })
 }
 
-// connectedUsers are the users who are signed in at a server; nil where nobody ever is.
+// connectedUsers returns the users who are signed in at a server; nil if its kind has no
+// sign-ins.
 func connectedUsers[I, S any](ctx context.Context, from resource.Reader, f *serverKind[I, S], server resource.Record) (map[string]bool, error) {
 	if f.server != mcp.ServerKind {
 		return nil, nil

@@ -11,10 +11,12 @@ import (
 	"sluice/internal/resource"
 )
 
-// linkFound is the set that keeps what an upstream said of itself beside its integration.
+// linkFound is the link set that stores the self-description of an upstream with its
+// integration.
 const linkFound = "mcp_integration.found"
 
-// readFound is what is known of an upstream; the zero value before it was asked.
+// readFound returns what was discovered about an upstream; the zero value before the first
+// request.
 func readFound(ctx context.Context, from resource.Reader, integrationID string) (mcp.Discovery, error) {
 	var found mcp.Discovery
 	raw, err := sideDataOf(ctx, from, linkFound, integrationID)
@@ -27,7 +29,8 @@ func readFound(ctx context.Context, from resource.Reader, integrationID string) 
 	return found, nil
 }
 
-// findServerDiscovery is the integration of a server, and what is known of its upstream.
+// findServerDiscovery returns the integration of a server, and what was discovered about its
+// upstream.
 func (k deps) findServerDiscovery(ctx context.Context, from resource.Reader, s *mcp.Server) (*resource.Row[mcp.Integration], mcp.Discovery, error) {
 	integration, err := k.toolServers().findIntegration(ctx, from, s)
 	if err != nil {
@@ -37,12 +40,12 @@ func (k deps) findServerDiscovery(ctx context.Context, from resource.Reader, s *
 	return integration, found, err
 }
 
-// noteFound writes what is known of an upstream.
+// noteFound stores what was discovered about an upstream.
 func (k deps) noteFound(ctx context.Context, integrationID string, change func(*mcp.Discovery)) {
 	updateSideData(ctx, k, linkFound, integrationID, readFound, change)
 }
 
-// mcpMetadataView is what an upstream says of itself.
+// mcpMetadataView is the self-description of an upstream.
 // Source: contract/content-and-observability.yaml, McpMetadata.
 type mcpMetadataView struct {
 	ServerName      *string         `json:"server_name" nullable:"true"`
@@ -80,10 +83,10 @@ func viewMetadata(found mcp.Discovery) mcpMetadataView {
 // listOrNull is a JSON list as an upstream wrote it; null for none.
 type listOrNull []byte
 
-// MarshalJSON writes it as it is.
+// MarshalJSON writes the list unchanged.
 func (l listOrNull) MarshalJSON() ([]byte, error) { return orNullDocument(l), nil }
 
-// Schema describes it.
+// Schema describes listOrNull.
 func (listOrNull) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{OneOf: []*huma.Schema{{Type: huma.TypeArray, Items: &huma.Schema{}}, {Type: "null"}}}
 }
@@ -91,10 +94,10 @@ func (listOrNull) Schema(huma.Registry) *huma.Schema {
 // objectOrNull is a JSON object as an upstream wrote it; null for none.
 type objectOrNull []byte
 
-// MarshalJSON writes it as it is.
+// MarshalJSON writes the object unchanged.
 func (o objectOrNull) MarshalJSON() ([]byte, error) { return orNullDocument(o), nil }
 
-// Schema describes it.
+// Schema describes objectOrNull.
 func (objectOrNull) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{OneOf: []*huma.Schema{{Type: huma.TypeObject}, {Type: "null"}}}
 }

@@ -9,8 +9,8 @@ import (
 	"sluice/internal/sealed"
 )
 
-// mcpIntegrations are upstream tool servers, of the organisation or of one workspace,
-// with how to sign in to them and the workspaces that may use them.
+// mcpIntegrations are upstream tool servers of the organisation or of one workspace. Each has
+// credentials and the workspaces that may use it.
 // Source: contract/content-and-observability.yaml, mcp-integrations; .md section 9.
 func (k deps) mcpIntegrations() resource.Resource {
 	f := k.toolServers()
@@ -27,8 +27,7 @@ func (k deps) mcpIntegrations() resource.Resource {
 	}
 }
 
-// toolServers is what the administration must know of tool servers where it treats them
-// as it treats agents.
+// toolServers describes tool servers for the code that handles tool servers and agents alike.
 func (k deps) toolServers() *serverKind[mcp.Integration, mcp.Server] {
 	return &serverKind[mcp.Integration, mcp.Server]{
 		k: k, integration: mcp.IntegrationKind, server: mcp.ServerKind, title: "MCP integration", stem: "mcp_integrations", field: "mcp_integration_id", sideDataSet: linkFound,
@@ -51,7 +50,7 @@ func (k deps) toolServers() *serverKind[mcp.Integration, mcp.Server] {
 	}
 }
 
-// each makes a list of another one, element by element; nil of nil.
+// each converts a list element by element; nil for nil.
 func each[To, From any](list []From, convert func(From) To) []To {
 	if list == nil {
 		return nil
@@ -67,7 +66,7 @@ func receiveUpstream[T any](_ context.Context, _ *resource.Call, ch *resource.Ed
 	return integrationReceipt{ch.New.ID, ch.New.Slug}, nil
 }
 
-// mcpIntegrationChecks read what an upstream says of itself, and try it out.
+// mcpIntegrationChecks read the self-description of an upstream, and test it.
 func (k deps) mcpIntegrationChecks() []resource.Action[mcp.Integration] {
 	return []resource.Action[mcp.Integration]{
 		{
@@ -111,7 +110,7 @@ type mcpIntegrationPatch struct {
 	Mappings       []secretMappingIn `json:"secret_mappings,omitempty" nullable:"false" maxItems:"50" doc:"Replaces all; an empty list removes them"`
 }
 
-// mcpIntegrationView is an integration as clients see it; its configurations only when
+// mcpIntegrationView is an integration as clients see it. Its configurations are shown only when
 // one is read, and workspaces_count only in lists.
 type mcpIntegrationView struct {
 	ID              string               `json:"id" format:"uuid"`

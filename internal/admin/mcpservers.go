@@ -10,8 +10,8 @@ import (
 	"sluice/internal/sealed"
 )
 
-// mcpServers are the appearances of upstream tool servers in workspaces: clients connect
-// to them. Source: contract/content-and-observability.yaml, mcp-servers; .md section 9.
+// mcpServers are the upstream tool servers in workspaces; clients connect to them.
+// Source: contract/content-and-observability.yaml, mcp-servers; .md section 9.
 func (k deps) mcpServers() *resource.Kind[mcp.Server, mcpServerView] {
 	f := k.toolServers()
 	return &resource.Kind[mcp.Server, mcpServerView]{
@@ -30,7 +30,7 @@ func (k deps) mcpServers() *resource.Kind[mcp.Server, mcpServerView] {
 	}
 }
 
-// afterMCPServer takes the connections of a server along when it goes.
+// afterMCPServer deletes the connections of a server that is deleted.
 func afterMCPServer(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[mcp.Server]) error {
 	if ch.New.Status != resource.Archived {
 		return nil
@@ -38,7 +38,7 @@ func afterMCPServer(ctx context.Context, tx resource.Tx, c *resource.Call, ch *r
 	return dropConnections(ctx, tx, c, ch.New.Record)
 }
 
-// mcpServerChecks read what the upstream of a server says of itself, and try it out.
+// mcpServerChecks read the self-description of a server's upstream, and test it.
 func (k deps) mcpServerChecks() []resource.Action[mcp.Server] {
 	return []resource.Action[mcp.Server]{
 		{
@@ -75,7 +75,7 @@ type mcpServerIn struct {
 	WorkspaceID   string  `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; for Admin keys"`
 }
 
-// serverPatch is the body of an update of a server, of whatever sort.
+// serverPatch is the body of an update of a server of any kind.
 type serverPatch struct {
 	Name        string  `json:"name,omitempty" minLength:"1" maxLength:"255"`
 	Description *string `json:"description,omitempty" nullable:"true" maxLength:"500"`

@@ -11,14 +11,14 @@ import (
 	"sluice/internal/sealed"
 )
 
-// protocolVersion is the version of the Model Context Protocol that a trial speaks.
-// Servers answer with the one that they speak themselves.
+// protocolVersion is the version of the Model Context Protocol that a trial requests. Servers
+// respond with the version that they use.
 const protocolVersion = "2025-06-18"
 
-// testMCPServer begins a conversation with an upstream server as any client does, and keeps
-// what it says of itself. It signs in with the secrets that the workspace place or, with
-// "", the organisation may use. An older server, which speaks over a stream of events, is
-// asked for the stream alone.
+// testMCPServer initializes a session with an upstream server as any client does, and stores the
+// server's self-description. It uses the secrets that the workspace may use or, if workspaceID
+// is empty, those of the organisation. For an older server with a stream of events, it only
+// opens the stream.
 func (k deps) testMCPServer(ctx context.Context, c *resource.Call, r *resource.Row[mcp.Integration], workspaceID string, v trialView) (any, error) {
 	v.URL = new(sealed.Address(r.Value.URL))
 	header, err := k.toolServers().headers(ctx, c, r, workspaceID)
@@ -68,7 +68,7 @@ func (k deps) initialize() []byte {
 	})
 }
 
-// initialized is a server's answer to the first message.
+// initialized is a server's response to the first message.
 type initialized struct {
 	Result *struct {
 		ProtocolVersion string          `json:"protocolVersion"`
@@ -86,7 +86,7 @@ type initialized struct {
 	Error json.RawMessage `json:"error"`
 }
 
-// readInitialized reads the answer; nil when it is none.
+// readInitialized parses the response; nil if it is not valid.
 func readInitialized(raw []byte) *initialized {
 	var response initialized
 	if !isJSON(raw, &response) || response.Result == nil && response.Error == nil {
@@ -102,7 +102,7 @@ func (i *initialized) name(otherwise string) string {
 	return otherwise
 }
 
-// Lengths of what is kept of an upstream's words.
+// Maximum lengths of stored upstream texts.
 const (
 	maxServerText   = 2048
 	maxInstructions = 16 << 10
@@ -118,7 +118,7 @@ func (i *initialized) metadata() mcp.Metadata {
 	}
 }
 
-// clip cuts a text to a number of bytes, between characters.
+// clip cuts a string to a number of bytes, between characters.
 func clip(s string, maxBytes int) string {
 	if len(s) <= maxBytes {
 		return s
@@ -126,7 +126,7 @@ func clip(s string, maxBytes int) string {
 	return string(bytes.ToValidUTF8([]byte(s[:maxBytes]), nil))
 }
 
-// limitJSON is a JSON value that begins as it should and is not too large; else nil.
+// limitJSON returns a JSON value that begins with first and is not too large; otherwise nil.
 func limitJSON(raw json.RawMessage, first byte) json.RawMessage {
 	if len(raw) == 0 || raw[0] != first || len(raw) > maxServerJSON {
 		return nil

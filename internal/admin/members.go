@@ -14,9 +14,9 @@ import (
 	"sluice/internal/tenant"
 )
 
-// members are the users of a workspace and what they are there. They have routes of
-// their own because a membership is named by two ids, that of its workspace and that
-// of its user, and several are made at once.
+// members returns the routes of the members of a workspace and their roles. They are not a
+// resource.Kind, because two ids name a membership, that of its workspace and that of its
+// user, and one call creates several memberships.
 // Source: contract/identity-and-governance.yaml, workspace members.
 func (k deps) members() resource.Resource {
 	var ops resource.Operations
@@ -69,8 +69,9 @@ type memberPatch struct {
 	Role access.Role `json:"role" enum:"admin,manager,member"`
 }
 
-// findPathWorkspace is the workspace that the path names, if the caller may use one of the scopes
-// there: fault.NotFound for one that they do not belong to, whether or not it exists.
+// findPathWorkspace returns the workspace that the path names, if the caller has the scope there.
+// It returns the same error for a workspace that the caller does not belong to as for one that
+// does not exist. It sets c.WorkspaceID.
 func findPathWorkspace(ctx context.Context, c *resource.Call, scope access.Scope) (resource.Record, error) {
 	rec, err := findWorkspace(ctx, c.Reader, c.OrgID, c.Path("workspaceId"))
 	missing := fault.Has(err, fault.NotFound)
@@ -84,7 +85,7 @@ func findPathWorkspace(ctx context.Context, c *resource.Call, scope access.Scope
 	return rec, c.May([]access.Scope{scope}, access.Target{OrgID: rec.OrgID, WorkspaceID: rec.ID})
 }
 
-// memberEntries make a membership findable, and the only one of its user in the
+// memberEntries returns the index entries of a membership. They make it unique for its user and
 // workspace.
 func memberEntries(workspaceID string, m *tenant.Member) []resource.IndexEntry {
 	return []resource.IndexEntry{
@@ -93,8 +94,8 @@ func memberEntries(workspaceID string, m *tenant.Member) []resource.IndexEntry {
 	}
 }
 
-// join makes a user a member of a workspace. One who is a member with that role already
-// stays so; with another one it is fault.Conflict.
+// join adds a user to a workspace. It does nothing if the user is already a member with that
+// role, and returns fault.Conflict at path if the user has another role.
 func (k deps) join(ctx context.Context, tx resource.Tx, c *resource.Call, workspace resource.Record, m tenant.Member, path string) error {
 	present, err := findMember(ctx, tx, workspace, m.UserID)
 	switch {
@@ -115,7 +116,7 @@ func (k deps) join(ctx context.Context, tx resource.Tx, c *resource.Call, worksp
 	return k.keyOnJoining(ctx, tx, c, workspace, m.UserID)
 }
 
-// findMember is the living membership of a user: fault.NotFound when there is none.
+// findMember returns the active membership of a user, or fault.NotFound.
 func findMember(ctx context.Context, from resource.Reader, workspace resource.Record, userID string) (*resource.Row[tenant.Member], error) {
 	rows, err := rowsOf[tenant.Member](ctx, from, resource.Query{
 		Kind: tenant.MemberKind, OrgID: workspace.OrgID, WorkspaceID: workspace.ID, Statuses: []string{resource.Active},
@@ -130,7 +131,7 @@ func findMember(ctx context.Context, from resource.Reader, workspace resource.Re
 	return rows[0], nil
 }
 
-// mayMake refuses a role above that of a manager who gives it.
+// mayMake returns fault.Forbidden if the caller is a manager of the workspace and role is admin.
 // Source: contract/identity-and-governance.yaml, POST /admin/workspaces/{workspaceId}/users.
 func mayMake(c *resource.Call, workspace resource.Record, role access.Role, path string) error {
 	if role == access.Admin && c.Principal.RoleAt(workspace.ID) == access.Manager {
@@ -196,7 +197,8 @@ func (k deps) removeMember(ctx context.Context, c *resource.Call) (any, error) {
 	})
 }
 
-// memberNamed is the membership that the path names.
+// memberNamed returns the workspace and the membership that the path names, and sets the user as
+// the audit target.
 func (k deps) memberNamed(ctx context.Context, c *resource.Call, scope access.Scope) (resource.Record, *resource.Row[tenant.Member], error) {
 	workspace, err := findPathWorkspace(ctx, c, scope)
 	if err != nil {
@@ -209,7 +211,9 @@ func (k deps) memberNamed(ctx context.Context, c *resource.Call, scope access.Sc
 	return workspace, m, err
 }
 
-// memberToChange is memberNamed for who may change that.
+// memberToChange returns the workspace and the membership that the path names, for a change. It
+// returns fault.Conflict if the caller has read another version of it, and fault.Forbidden if
+// the caller may not change a member with that role.
 func (k deps) memberToChange(ctx context.Context, c *resource.Call, scope access.Scope) (resource.Record, *resource.Row[tenant.Member], error) {
 	workspace, m, err := k.memberNamed(ctx, c, scope)
 	if err == nil {
@@ -221,7 +225,7 @@ func (k deps) memberToChange(ctx context.Context, c *resource.Call, scope access
 	return workspace, m, err
 }
 
-// endMembership ends a membership, and with it the keys of the user in the workspace.
+// endMembership archives a membership and the keys of the user in the workspace.
 // Source: contract/identity-and-governance.md section 4.
 func endMembership(ctx context.Context, tx resource.Tx, c *resource.Call, m *resource.Row[tenant.Member]) error {
 	if err := resource.ArchiveLinked(ctx, tx, c, m.Record); err != nil {
@@ -294,7 +298,7 @@ func orUsual(n, usual int) int {
 	return n
 }
 
-// membersOf are all members of a workspace, at most 1000, the oldest first.
+// membersOf returns all members of a workspace, at most 1000, the oldest first.
 func (k deps) membersOf(ctx context.Context, c *resource.Call, ws *resource.Row[tenant.Workspace]) ([]memberView, error) {
 	rows, err := rowsOf[tenant.Member](ctx, c.Reader, resource.Query{
 		Kind: tenant.MemberKind, OrgID: ws.OrgID, WorkspaceID: ws.ID, Statuses: []string{resource.Active}, Limit: 1000,
@@ -305,7 +309,7 @@ func (k deps) membersOf(ctx context.Context, c *resource.Call, ws *resource.Row[
 	return k.viewMembers(ctx, c, ws, rows)
 }
 
-// memberView is a member as clients see it; its id is that of the user.
+// memberView is a member in responses. Its id is the id of the user.
 type memberView struct {
 	Object        string         `json:"object" enum:"workspace-user"`
 	ID            string         `json:"id" format:"uuid"`
@@ -322,7 +326,8 @@ type memberView struct {
 	LastUpdatedAt resource.Stamp `json:"last_updated_at"`
 }
 
-// viewMembers shows memberships of one workspace.
+// viewMembers converts memberships of one workspace to views. It skips memberships whose user is
+// not active.
 func (k deps) viewMembers(ctx context.Context, c *resource.Call, ws *resource.Row[tenant.Workspace], rows []*resource.Row[tenant.Member]) ([]memberView, error) {
 	org, err := readOrganisation(ctx, c)
 	if err != nil {

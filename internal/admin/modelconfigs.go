@@ -11,20 +11,20 @@ import (
 	"sluice/internal/resource"
 )
 
-// Models is the catalog of models: *catalog.Catalog. All of it fails with fault.NotFound
-// for what it does not know.
+// Models is the catalog of models: *catalog.Catalog. Its methods return fault.NotFound for
+// unknown models and providers.
 type Models interface {
 	Prices(ctx context.Context, provider string) (catalog.Prices, error)
 	Pricing(ctx context.Context, provider, model string) (catalog.Pricing, error)
 	ModelInfo(ctx context.Context, provider string) (catalog.ModelInfo, error)
 	General(ctx context.Context, provider, model string) (catalog.General, error)
-	// Names are the models of a provider that are to be had: fault.NotFound for a provider
-	// that no list has.
+	// Names returns the available models of a provider. It returns fault.NotFound for a provider
+	// without a list.
 	Names(ctx context.Context, provider string, now time.Time) ([]string, error)
 }
 
-// modelConfigs are the routes that tell everybody what models cost and can do, with and
-// without a version in the path. Whole files are served so that one gateway can be the
+// modelConfigs are the public routes with the prices and capabilities of models, with and
+// without a version in the path. They serve complete files so that one gateway can be the
 // MODEL_CONFIGS_PROXY_URL of others.
 // Source: contract/content-and-observability.md section 12; the form of refusals is theirs.
 func (k deps) modelConfigs() resource.Resource {
@@ -59,13 +59,13 @@ func (k deps) modelConfigs() resource.Resource {
 	}
 }
 
-// modelUnknown is the body of a refusal.
+// modelUnknown is the body of an error.
 type modelUnknown struct {
 	Error string `json:"error"`
 }
 
-// providerID is the id of a provider that was named by another of its names: mistral is
-// mistral-ai. What is no provider keeps its name, for files may be of any.
+// providerID returns the id of a provider that was named by an alias: mistral is mistral-ai. An
+// unknown name is returned unchanged, because files may have any name.
 func (k deps) providerID(name string) string {
 	if spec, ok := k.Specs.Find(name); ok {
 		return spec.ID

@@ -16,15 +16,15 @@ type modelConfigurationsIn struct {
 	CustomHeaders map[string]string `json:"custom_headers,omitempty" writeOnly:"true" doc:"Headers of calls to the model"`
 }
 
-// modelConfigurations are those of a line of a body: whether they were sent, and their stored
-// form, nil for none.
+// modelConfigurations are the configurations in an entry of a body: whether they were sent, and
+// their stored form, nil for none.
 type modelConfigurations struct {
 	sent   bool
 	sealed []byte
 }
 
 // readModelConfigurations reads and seals the configurations in the list models of a body, one
-// for each line.
+// for each entry.
 func (k deps) readModelConfigurations(c *resource.Call, ch *resource.Edit[credential.Integration]) ([]modelConfigurations, error) {
 	var lines []struct {
 		Configurations json.RawMessage `json:"configurations"`
@@ -56,9 +56,9 @@ func (k deps) readModelConfigurations(c *resource.Call, ch *resource.Edit[creden
 	return out, nil
 }
 
-// checkModelHost refuses an address to which stored secrets would follow, by the rule that
-// holds for calls: whoever may change the list of models could have them sent to a host of
-// their own.
+// checkModelHost rejects an address that stored secrets may not be sent to, by the rule for
+// calls. Otherwise a caller who may change the list of models could have secrets sent to a host
+// of their own.
 func (k deps) checkModelHost(in *credential.Integration, id, host, path string) error {
 	if host == "" {
 		return nil
@@ -81,8 +81,8 @@ func (k deps) checkModelHost(in *credential.Integration, id, host, path string) 
 	return fault.New(fault.InvalidParameter, "the stored credentials of the integration would go to another host: make an integration for that host, or have the operator list its host:port in STORED_KEY_HOSTS").WithParam(path)
 }
 
-// viewModelConfigurations shows the configurations of a model, with its headers masked; nil
-// for none.
+// viewModelConfigurations shows the configurations of a model, with its headers masked; nil for
+// none.
 func (k deps) viewModelConfigurations(id string, m *credential.Model) (map[string]any, error) {
 	if len(m.Sealed) == 0 {
 		return nil, nil

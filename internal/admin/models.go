@@ -14,11 +14,11 @@ import (
 	"sluice/internal/resource"
 )
 
-// maxModels bounds the list of an integration.
+// maxModels is the maximum length of an integration's list.
 const maxModels = 2000
 
-// modelActions read and change the list of models that an integration may be asked
-// for. Source: contract/identity-and-governance.yaml, /integrations/{slug}/models.
+// modelActions read and change the list of models that calls may use of an integration.
+// Source: contract/identity-and-governance.yaml, /integrations/{slug}/models.
 func (k deps) modelActions() []resource.Action[credential.Integration] {
 	return []resource.Action[credential.Integration]{
 		{
@@ -46,7 +46,7 @@ type modelsIn struct {
 	WorkspaceID    string    `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; for Admin keys"`
 }
 
-// modelsOut is the body of a deletion; the parameter slugs may take its place.
+// modelsOut is the body of a deletion; the parameter slugs may replace it.
 type modelsOut struct {
 	Models []string `json:"models,omitempty" nullable:"false" maxItems:"2000" doc:"Slugs of custom models"`
 	Slugs  []string `json:"slugs,omitempty" nullable:"false" maxItems:"2000" doc:"Alias of models"`
@@ -89,8 +89,8 @@ type modelView struct {
 	Configurations map[string]any `json:"configurations,omitempty" doc:"custom_host, and custom_headers in masked form as masked_custom_headers"`
 }
 
-// viewModels lists the models of the integration's own list, then those of the catalogue that
-// it leaves out: they may be used unless it allows listed ones alone.
+// viewModels lists the models of the integration's own list, then the other models of the
+// catalog: they may be used unless only listed models are allowed.
 func (k deps) viewModels(ctx context.Context, c *resource.Call, r resource.Row[credential.Integration]) (any, error) {
 	integration := r.Value
 	out := modelsView{Object: "list", AllowAllModels: allModels(integration), Models: []modelView{}}

@@ -14,9 +14,9 @@ import (
 	"sluice/internal/tenant"
 )
 
-// organisation is the caller's own organisation with its settings. It has routes of
-// its own because there is one of it, which is named "self", is merged object by
-// object, and stands in an envelope.
+// organisation returns the routes of the caller's organisation and its settings. They are not a
+// resource.Kind, because the only record is named "self", updates merge it object by object,
+// and responses contain it in an envelope.
 // Source: contract/identity-and-governance.yaml, GET and PUT /organisations/self.
 func (k deps) organisation() resource.Resource {
 	return resource.Operations{
@@ -44,7 +44,7 @@ const (
 	settingsUpdate access.Scope = "organisation_settings.update"
 )
 
-// enveloped is the form of answers about the organisation.
+// enveloped is the envelope of responses about the organisation.
 type enveloped[T any] struct {
 	Success bool `json:"success"`
 	Data    T    `json:"data"`
@@ -63,8 +63,8 @@ type organisationPatch struct {
 	OrganisationID string         `json:"organisation_id,omitempty" format:"uuid"`
 }
 
-// settingsIn are the settings that organisations and workspaces share, and those of
-// organisations alone. null takes a value back.
+// settingsIn contains the settings that organisations and workspaces share, and those that only
+// organisations have. null resets a value.
 type settingsIn struct {
 	WorkspaceSettingsIn
 	GatewayURL           *string `json:"dashboard_gateway_url,omitempty" nullable:"true" maxLength:"2048" format:"uri"`
@@ -74,7 +74,7 @@ type settingsIn struct {
 	DebugLogEnforced     *int    `json:"debug_log_enforced,omitempty" nullable:"true" enum:"0,1" doc:"Extension: with 1, x-gateway-debug of requests cannot override debug_log"`
 }
 
-// WorkspaceSettingsIn are the settings of a workspace.
+// WorkspaceSettingsIn contains the settings of a workspace.
 type WorkspaceSettingsIn struct {
 	DebugLog            *int         `json:"debug_log,omitempty" nullable:"true" enum:"0,1" doc:"1 records complete requests, 0 only metrics"`
 	LogRetention        *retentionIn `json:"log_retention,omitempty" doc:"Extension: days for which logs are stored; replaced as an object, {} resets it"`
@@ -87,18 +87,19 @@ type WorkspaceSettingsIn struct {
 	KeyMetadataOverride *int         `json:"user_key_metadata_override,omitempty" nullable:"true" enum:"0,1" doc:"Whether a request may set another user"`
 }
 
-// retentionIn is how long what is logged is kept. A kind that is null or absent falls back
-// to the organisation, then to the deployment, whose days nobody may exceed.
+// retentionIn sets how long logged data is retained. A value that is null or absent falls back
+// to that of the organisation, then to that of the deployment. No value may exceed that of the
+// deployment.
 type retentionIn struct {
 	Bodies  *int `json:"bodies_days,omitempty" nullable:"true" minimum:"1" maximum:"3650" doc:"Days for requests and responses"`
 	Rows    *int `json:"rows_days,omitempty" nullable:"true" minimum:"1" maximum:"3650" doc:"Days for log entries; metrics are retained"`
 	Metrics *int `json:"metrics_days,omitempty" nullable:"true" minimum:"1" maximum:"3650" doc:"Days for all data"`
 }
 
-// rotationP is a number of days, or weekly or monthly.
+// rotationP is a rotation period: a number of days, "weekly" or "monthly".
 type rotationP struct{}
 
-// Schema describes it.
+// Schema returns the schema of a rotation period; null is valid.
 func (rotationP) Schema(huma.Registry) *huma.Schema {
 	low, high := 1.0, 365.0
 	days := &huma.Schema{Type: huma.TypeInteger, Minimum: &low, Maximum: &high, Nullable: true}
@@ -108,31 +109,31 @@ func (rotationP) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{OneOf: []*huma.Schema{days, period}}
 }
 
-// securityIn names toggles with what they shall be.
+// securityIn is an object that sets toggles by name.
 type securityIn struct{}
 
-// Schema describes it.
+// Schema returns the schema of an object with all toggles.
 func (securityIn) Schema(huma.Registry) *huma.Schema { return switches(toggleNames()) }
 
-// securityView shows every toggle with whether it is on.
+// securityView contains the state of every toggle by name.
 type securityView access.Switches
 
-// MarshalJSON writes an object, the names in order.
+// MarshalJSON encodes the toggles as an object with the names in order.
 func (v securityView) MarshalJSON() ([]byte, error) { return access.Switches(v).JSON(), nil }
 
-// Schema describes it.
+// Schema returns the schema of an object with all toggles.
 func (securityView) Schema(huma.Registry) *huma.Schema { return switches(toggleNames()) }
 
-// overridesIn names sections with whether workspaces may differ in them.
+// overridesIn is an object that sets, by section, whether workspaces may override it.
 type overridesIn struct{}
 
-// Schema describes it.
+// Schema returns the schema of an object with all sections.
 func (overridesIn) Schema(huma.Registry) *huma.Schema { return switches(tenant.Sections()) }
 
-// overridesView shows every section.
+// overridesView states for every section whether workspaces may override it.
 type overridesView map[string]bool
 
-// Schema describes it.
+// Schema returns the schema of an object with all sections.
 func (overridesView) Schema(huma.Registry) *huma.Schema { return switches(tenant.Sections()) }
 
 func toggleNames() []string {
@@ -143,7 +144,7 @@ func toggleNames() []string {
 	return names
 }
 
-// switches is an object of booleans with these names and no others.
+// switches returns the schema of an object of booleans with these names and no others.
 func switches(names []string) *huma.Schema {
 	s := &huma.Schema{Type: huma.TypeObject, AdditionalProperties: false, Properties: make(map[string]*huma.Schema, len(names))}
 	for _, n := range names {
@@ -179,7 +180,7 @@ func readOrganisation(ctx context.Context, c *resource.Call) (*resource.Row[tena
 	})
 }
 
-// putOrganisation lays what was sent over the record, object by object.
+// putOrganisation merges the sent fields into the record, object by object.
 func (k deps) putOrganisation(ctx context.Context, c *resource.Call) (any, error) {
 	return resource.Empty{}, k.changeOrganisation(ctx, c, func(o *tenant.Organisation) error {
 		if c.Sent.Has("name") {
@@ -210,7 +211,7 @@ func (k deps) putOrganisation(ctx context.Context, c *resource.Call) (any, error
 	})
 }
 
-// changeOrganisation rewrites the caller's organisation.
+// changeOrganisation applies edit to the caller's organisation and stores it.
 func (k deps) changeOrganisation(ctx context.Context, c *resource.Call, edit func(*tenant.Organisation) error) error {
 	return c.Change(ctx, func(tx resource.Tx) error {
 		row, err := readOrganisation(ctx, c)
@@ -230,7 +231,7 @@ func (k deps) changeOrganisation(ctx context.Context, c *resource.Call, edit fun
 	})
 }
 
-// mergeFields puts fields over a part of a record; null takes a value back.
+// mergeFields merges fields into a part of a record. null resets a value.
 func mergeFields[T any](fields resource.Sent, to *T) error {
 	if len(fields) == 0 {
 		return nil
@@ -242,7 +243,8 @@ func mergeFields[T any](fields resource.Sent, to *T) error {
 	return err
 }
 
-// mergeSettings is lay for settings, in which periods may be words.
+// mergeSettings merges fields into settings. It converts the rotation periods "weekly" and
+// "monthly" to days in fields.
 func mergeSettings(fields resource.Sent, to *tenant.Settings) error {
 	if days, ok := map[string]string{"weekly": "7", "monthly": "30"}[fields.Text("user_api_key_rotation_period")]; ok {
 		fields["user_api_key_rotation_period"] = []byte(days)
@@ -250,8 +252,8 @@ func mergeSettings(fields resource.Sent, to *tenant.Settings) error {
 	return mergeFields(fields, to)
 }
 
-// checkSettings checks settings of the organisation or of a workspace, which keep no log
-// for longer than the deployment does.
+// checkSettings validates settings of the organisation or of a workspace. Their log retention
+// must not exceed that of the deployment.
 func (k deps) checkSettings(s *tenant.Settings) error {
 	if err := s.Validate(); err != nil {
 		return err
@@ -259,7 +261,8 @@ func (k deps) checkSettings(s *tenant.Settings) error {
 	return s.LogRetention.CheckLimit(k.LogRetention)
 }
 
-// checkOrganisation checks what is no matter of form.
+// checkOrganisation makes the checks that the schema of the body cannot express. It removes a
+// trailing "/v1" from the gateway URLs.
 func (k deps) checkOrganisation(ctx context.Context, c *resource.Call, o *tenant.Organisation) error {
 	if err := k.checkSettings(&o.Settings); err != nil {
 		return err
@@ -283,7 +286,8 @@ func (k deps) checkOrganisation(ctx context.Context, c *resource.Call, o *tenant
 	return checkGuardrails(ctx, c, []guardrailList{{"defaults.input_guardrails", o.Defaults.InputGuardrails}, {"defaults.output_guardrails", o.Defaults.OutputGuardrails}})
 }
 
-// plainURL checks an address that is shown to people, and takes the version off it.
+// plainURL checks a URL that is shown to people, and removes a trailing "/v1" from it. An empty
+// URL is valid.
 func plainURL(u *string, path string) error {
 	if *u == "" {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"sluice/internal/tenant"
 )
 
-// organisationView is an organisation as clients see it. A member who has no business
-// with its settings sees who and what it is, and what is on.
+// organisationView is an organisation as clients see it. A member without access to its settings
+// sees its identity and which features are on.
 type organisationView struct {
 	ID            string             `json:"id" format:"uuid"`
 	Name          string             `json:"name"`
@@ -48,14 +48,14 @@ type orgPropertiesView struct {
 	Workspace nullable[object] `json:"workspace_metadata_schema"`
 }
 
-// retentionView is how long what is logged is kept.
+// retentionView shows how long logs are stored.
 type retentionView struct {
 	Bodies  *int `json:"bodies_days" nullable:"true"`
 	Rows    *int `json:"rows_days" nullable:"true"`
 	Metrics *int `json:"metrics_days" nullable:"true"`
 }
 
-// SettingsView are settings in force.
+// SettingsView contains the settings in force.
 type SettingsView struct {
 	DebugLog            int           `json:"debug_log" enum:"0,1"`
 	LogRetention        retentionView `json:"log_retention" doc:"Extension: days; null uses the limit of the deployment"`
@@ -126,7 +126,7 @@ func (k deps) showSettings(o *tenant.Organisation, v *organisationView) {
 	v.Properties = &orgPropertiesView{jsonObject(o.Schemas.APIKey), jsonObject(o.Schemas.Workspace)}
 }
 
-// orNoItems is an empty list for none.
+// orNoItems returns an empty list for nil.
 func orNoItems[T any](list []T) []T {
 	if list == nil {
 		return []T{}

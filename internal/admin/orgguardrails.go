@@ -42,7 +42,7 @@ func (k deps) getOrgGuardrails(ctx context.Context, c *resource.Call) (any, erro
 	return orgGuardrailsView{input, out}, err
 }
 
-// guardrailNames finds the guardrails of a list; one that is gone is left out.
+// guardrailNames finds the guardrails of a list; deleted ones are left out.
 func guardrailNames(ctx context.Context, c *resource.Call, list []string) ([]guardrailName, error) {
 	names := make([]guardrailName, 0, len(list))
 	for _, name := range list {
@@ -82,7 +82,7 @@ type guardrailList struct {
 	names []string
 }
 
-// checkGuardrails refuses names of guardrails that the organisation does not have.
+// checkGuardrails rejects names of guardrails that the organisation does not have.
 func checkGuardrails(ctx context.Context, c *resource.Call, lists []guardrailList) error {
 	for _, l := range lists {
 		for i, name := range l.names {
@@ -94,7 +94,7 @@ func checkGuardrails(ctx context.Context, c *resource.Call, lists []guardrailLis
 	return nil
 }
 
-// canArchiveOrgGuardrail refuses to delete a guardrail that runs on every request of the
+// canArchiveOrgGuardrail rejects deletion of a guardrail that runs on every request of the
 // organisation.
 func canArchiveOrgGuardrail(ctx context.Context, c *resource.Call, r *resource.Row[guard.Guardrail]) error {
 	org, err := readOrganisation(ctx, c)

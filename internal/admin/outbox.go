@@ -15,14 +15,14 @@ import (
 // templateEntry is the index entry of the messages of a template.
 const templateEntry = "template"
 
-// post puts a message into the outbox, in the transaction of what it tells of: once for
-// each of its recipients, so that one who cannot be reached is no matter of the others.
+// post adds a message to the outbox, in the transaction of the event that it reports. Each
+// recipient gets a separate mail, so that an unreachable recipient does not affect the others.
 func post(ctx context.Context, tx resource.Tx, orgID string, now time.Time, m mail.Message) error {
 	return enqueue(ctx, tx, orgID, now, m, func(string) ([]byte, error) { return nil, nil })
 }
 
-// postSecret is post for a message with variables that open something. They are sealed
-// until the message was sent.
+// postSecret does the same as post for a message with secret variables. They are sealed until
+// the message has been sent.
 func (k deps) postSecret(ctx context.Context, tx resource.Tx, orgID string, now time.Time, m mail.Message, secret map[string]string) error {
 	return enqueue(ctx, tx, orgID, now, m, func(id string) ([]byte, error) {
 		return k.Box.Seal(encode(secret), mail.Context(id))
@@ -46,8 +46,9 @@ func enqueue(ctx context.Context, tx resource.Tx, orgID string, now time.Time, m
 	return nil
 }
 
-// outbox shows the mails of the organisation: what waits, what was sent, what failed and
-// why. They are no Kind because nobody writes them: they come with what they tell of.
+// outbox shows the mails of the organisation: pending, sent and failed ones with the reason.
+// They are not a Kind because calls do not write them: they are created with the events that
+// they report.
 func (k deps) outbox() resource.Resource {
 	return resource.Operations{
 		{

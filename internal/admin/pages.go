@@ -6,7 +6,7 @@ import (
 	"sluice/internal/resource"
 )
 
-// eachPage calls f for the records of a query, decoded, a page of its limit at a time.
+// eachPage calls f for the decoded records of a query, one page of its limit at a time.
 func eachPage[T any](ctx context.Context, from resource.Reader, q resource.Query, f func(rows []*resource.Row[T]) error) error {
 	for {
 		rows, err := rowsOf[T](ctx, from, q)
@@ -23,8 +23,8 @@ func eachPage[T any](ctx context.Context, from resource.Reader, q resource.Query
 	}
 }
 
-// drainPages does something with the records that page returns after which it returns them
-// no more, such as archiving them, until it returns none.
+// drainPages calls do for the records that page returns, until page returns none. do must remove
+// a record from the pages, for example archive it.
 func drainPages(page func() ([]resource.Record, error), do func(resource.Record) error) error {
 	for {
 		rows, err := page()

@@ -9,7 +9,7 @@ import (
 	"sluice/internal/resource"
 )
 
-// partialsOf finds the partials of a workspace in the store.
+// partialsOf returns a source of the partials of a workspace in the store.
 func partialsOf(ctx context.Context, c *resource.Call, workspaceID string) prompt.Source {
 	return prompt.SourceFunc(func(ref prompt.PartialRef) (*prompt.Template, error) {
 		row, number, err := findPartial(ctx, c, workspaceID, ref)
@@ -24,8 +24,8 @@ func partialsOf(ctx context.Context, c *resource.Call, workspaceID string) promp
 	})
 }
 
-// findPartial finds the partial that a tag names, and the number of the version that it
-// means: fault.InvalidParameter when there is none.
+// findPartial finds the partial that a tag names, and the number of the selected version. If
+// there is none, it returns fault.InvalidParameter.
 func findPartial(ctx context.Context, c *resource.Call, workspaceID string, ref prompt.PartialRef) (*resource.Row[prompt.Partial], int, error) {
 	rec, err := c.Refer(ctx, prompt.PartialKind, workspaceID, ref.Name, "string")
 	if fault.Has(err, fault.ReferenceMissing) {
@@ -60,7 +60,7 @@ func findPartials(ctx context.Context, c *resource.Call, workspaceID string, ref
 	return ids, nil
 }
 
-// known are records that were looked up when what names them was written.
+// known returns records that were already looked up when their references were written.
 func known(ids []string) []*resource.Record {
 	records := make([]*resource.Record, len(ids))
 	for i, id := range ids {

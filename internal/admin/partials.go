@@ -13,8 +13,9 @@ import (
 	"sluice/internal/resource"
 )
 
-// partials are texts that templates include. They are versioned and published as
-// prompts are. Source: contract/content-and-observability.yaml, partials; .md 1.2, 1.6.
+// partials returns the resource of partials: texts that templates include. They are versioned
+// and published in the same way as prompts.
+// Source: contract/content-and-observability.yaml, partials; .md 1.2, 1.6.
 func (k deps) partials() resource.Resource {
 	return &resource.Kind[prompt.Partial, partialView]{
 		Name: prompt.PartialKind, Object: "partial", Title: "partial", Tag: "Prompts", Audited: "prompt_partials",
@@ -50,7 +51,7 @@ func (k deps) partials() resource.Resource {
 	}
 }
 
-// partialIn is the body of a creation.
+// partialIn is the request body that creates a partial.
 type partialIn struct {
 	Name         string  `json:"name" minLength:"1" maxLength:"255"`
 	String       string  `json:"string" maxLength:"524288" doc:"Template text"`
@@ -59,7 +60,7 @@ type partialIn struct {
 	WorkspaceID  string  `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; for Admin keys"`
 }
 
-// partialPatch is the body of an update.
+// partialPatch is the request body that updates a partial.
 type partialPatch struct {
 	Name               string  `json:"name,omitempty" minLength:"1" maxLength:"255"`
 	String             string  `json:"string,omitempty" maxLength:"524288" doc:"Template text; changed text creates a version"`
@@ -70,8 +71,8 @@ type partialPatch struct {
 	WorkspaceID        string  `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; for Admin keys"`
 }
 
-// partialView is a partial as clients see it: in lists by itself, alone with one of its
-// versions.
+// partialView is a partial in responses. The response for a single partial includes one of its
+// versions; lists do not.
 type partialView struct {
 	ID            string         `json:"id" format:"uuid"`
 	Slug          string         `json:"slug"`
@@ -88,7 +89,7 @@ type partialView struct {
 	VersionStatus string         `json:"prompt_partial_version_status,omitempty" enum:"active,archived"`
 }
 
-// partialVersionView is a version in the list of them.
+// partialVersionView is a version in the list of versions.
 type partialVersionView struct {
 	PartialID   string         `json:"prompt_partial_id" format:"uuid"`
 	VersionID   string         `json:"prompt_partial_version_id" format:"uuid"`
@@ -102,7 +103,7 @@ type partialVersionView struct {
 	Object      string         `json:"object" enum:"partial"`
 }
 
-// partialReceipt is the answer to a creation.
+// partialReceipt is the response to a creation.
 type partialReceipt struct {
 	ID        string `json:"id" format:"uuid"`
 	Slug      string `json:"slug"`
@@ -110,7 +111,7 @@ type partialReceipt struct {
 	Object    string `json:"object" enum:"partial"`
 }
 
-// partialDone is the answer to an update: {} when no version was touched.
+// partialDone is the response to an update: {} if the update did not change a version.
 type partialDone struct {
 	VersionID string `json:"prompt_partial_version_id,omitempty" format:"uuid"`
 }
@@ -130,8 +131,8 @@ func changedPartial(_ context.Context, _ *resource.Call, ch *resource.Edit[promp
 	return partialDone{}, nil
 }
 
-// preparePartial makes a version of a text that is not the newest one already. A
-// description alone is noted on the published version.
+// preparePartial creates a version if the sent text differs from the newest version. A
+// description without a text changes the published version.
 func preparePartial(ctx context.Context, c *resource.Call, ch *resource.Edit[prompt.Partial]) error {
 	p := &ch.New.Value
 	if name := c.Sent.Text("collection_id"); name != "" {
@@ -186,8 +187,8 @@ func addPartialVersion(ctx context.Context, c *resource.Call, r *resource.Row[pr
 	return nil
 }
 
-// afterPartial writes the version that goes with a change, makes sure of the collection
-// of a new partial, and archives the versions of one that goes.
+// afterPartial stores the version of a change. It creates the default collection for a new
+// partial in it, and archives the versions of an archived partial.
 func afterPartial(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[prompt.Partial]) error {
 	if ch.New.Status == resource.Archived {
 		return retireAll(ctx, tx, c, versionsOf(prompt.PartialVersionKind, ch.New.ID))

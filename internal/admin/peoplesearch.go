@@ -9,19 +9,19 @@ import (
 	"sluice/internal/tenant"
 )
 
-// personSearch is a parameter that narrows a list of people.
+// personSearch returns a parameter that narrows a list of people.
 func personSearch(name string) resource.Param {
 	return resource.Param{Name: name, Doc: "Part of the name or email address", MaxLength: 255}
 }
 
-// matchesPerson reports whether the name or the e-mail of a user contains a text, which is in
-// lower case.
+// matchesPerson reports whether the name or the e-mail of a user contains a text in lower case.
 func matchesPerson(u *tenant.User, text string) bool {
 	return strings.Contains(strings.ToLower(u.FirstName+" "+u.LastName), text) || strings.Contains(strings.ToLower(u.Email), text)
 }
 
-// searchPeople narrows a query of users to those that the parameters search and name select,
-// at most maxUsersAtATime. ID is what q is narrowed to for a user; "" leaves the user out.
+// searchPeople narrows a query of users to those that the parameters search and name select, at
+// most maxUsersAtATime. id returns the record id that q is narrowed to for a user; "" leaves the
+// user out.
 func searchPeople(ctx context.Context, c *resource.Call, q *resource.Query, id func(*resource.Row[tenant.User]) (string, error)) error {
 	text := strings.ToLower(strings.TrimSpace(cmp.Or(c.Query("search"), c.Query("name"))))
 	if text == "" {
@@ -53,7 +53,7 @@ func searchMembers(ctx context.Context, c *resource.Call, workspace resource.Rec
 	if c.Query("search") == "" && c.Query("name") == "" {
 		return nil
 	}
-	members := make(map[string]string) // ids of memberships by those of users
+	members := make(map[string]string) // membership ids by user id
 	all := resource.Query{Kind: tenant.MemberKind, OrgID: workspace.OrgID, WorkspaceID: workspace.ID, Statuses: []string{resource.Active}, Limit: maxUsersAtATime}
 	err := eachPage(ctx, c.Reader, all, func(rows []*resource.Row[tenant.Member]) error {
 		for _, r := range rows {

@@ -11,7 +11,7 @@ import (
 	"sluice/internal/resource"
 )
 
-// PolicyIn is what the bodies that make a policy have in common.
+// PolicyIn contains the common fields of the bodies that create a policy.
 type PolicyIn struct {
 	OwnerIn
 	Name        *string       `json:"name,omitempty" nullable:"true" maxLength:"255"`
@@ -20,13 +20,13 @@ type PolicyIn struct {
 	GroupBy     []groupIn     `json:"group_by,omitempty" nullable:"false" minItems:"1" maxItems:"100" doc:"One counter for each combination; absent: one counter for all"`
 }
 
-// OwnerIn names where a new thing belongs.
+// OwnerIn names the owner of a new record.
 type OwnerIn struct {
 	WorkspaceID    string `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; for Admin keys"`
 	OrganisationID string `json:"organisation_id,omitempty" format:"uuid" doc:"Organisation of the API key"`
 }
 
-// PolicyPatch is what the bodies that change a policy have in common.
+// PolicyPatch contains the common fields of the bodies that change a policy.
 type PolicyPatch struct {
 	Name        *string       `json:"name,omitempty" nullable:"true" maxLength:"255"`
 	Description *string       `json:"description,omitempty" nullable:"true" maxLength:"500"`
@@ -48,7 +48,7 @@ type groupIn struct {
 // oneMore is a string or a list of strings.
 type oneMore struct{}
 
-// Schema describes it.
+// Schema describes oneMore.
 func (oneMore) Schema(huma.Registry) *huma.Schema {
 	minimum, maxItems, longest := 1, quota.MaxValues, 1024
 	text := &huma.Schema{Type: huma.TypeString, MinLength: &minimum, MaxLength: &longest}
@@ -58,7 +58,7 @@ func (oneMore) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{OneOf: []*huma.Schema{text, list}}
 }
 
-// PolicyView is what the views of policies have in common.
+// PolicyView contains the common fields of the views of policies.
 type PolicyView struct {
 	ID             string          `json:"id" format:"uuid"`
 	Name           *string         `json:"name" nullable:"true"`
@@ -72,10 +72,10 @@ type PolicyView struct {
 	LastUpdatedAt  resource.Stamp  `json:"last_updated_at"`
 }
 
-// conditionView is a condition as clients see it; its values are encoded by quota.
+// conditionView is a condition as clients see it; package quota encodes its values.
 type conditionView quota.Condition
 
-// Schema describes it as what was sent.
+// Schema describes a condition as it is sent.
 func (conditionView) Schema(r huma.Registry) *huma.Schema {
 	return huma.SchemaFromType(r, reflect.TypeFor[conditionIn]())
 }
@@ -94,8 +94,8 @@ func viewPolicy(r resource.Record, name, description string, conditions []quota.
 	return v
 }
 
-// checkConditions refuses the conditions of a body that no call can meet because what they
-// name does not exist. Those that the policy had before may stay, whatever they name.
+// checkConditions rejects conditions of a body that no call can meet because they name something
+// that does not exist. Conditions that the policy had before may stay unchanged.
 func (k deps) checkConditions(ctx context.Context, c *resource.Call, r resource.Record, sent resource.Sent, before, conditions []quota.Condition) error {
 	if !sent.Has("conditions") {
 		return nil
@@ -106,7 +106,7 @@ func (k deps) checkConditions(ctx context.Context, c *resource.Call, r resource.
 	return checkNamed(ctx, c, r, before, conditions)
 }
 
-// specID is the id of the kind of provider that has a name or alias.
+// specID returns the id of the provider with a name or alias.
 func (k deps) specID(name string) (id string, ok bool) {
 	spec, ok := k.Specs.Find(name)
 	if !ok {
@@ -117,7 +117,7 @@ func (k deps) specID(name string) (id string, ok bool) {
 
 func stamp(t time.Time) resource.Stamp { return resource.Stamp(t) }
 
-// orNull is nil for an empty text.
+// orNull returns nil for an empty string.
 func orNull(s string) *string {
 	if s == "" {
 		return nil

@@ -14,14 +14,14 @@ import (
 
 // Limits of a dry run.
 const (
-	dryRunDefault = 24 * time.Hour      // length of the time range when none is named
-	dryRunLongest = 31 * 24 * time.Hour // of the longest time range
-	dryRunRows    = 100_000             // attempts that are looked at
-	dryRunShown   = 100                 // refusals, and value keys, that are answered
+	dryRunDefault = 24 * time.Hour      // length of the default time range
+	dryRunLongest = 31 * 24 * time.Hour // maximum length of the time range
+	dryRunRows    = 100_000             // attempts that are read
+	dryRunShown   = 100                 // rejected calls and value keys in the response
 )
 
-// policyDryRuns try a policy on recorded traffic before it is made. They change nothing
-// and are ours.
+// policyDryRuns test a policy on recorded traffic before it is created. They change nothing and
+// are ours.
 func (k deps) policyDryRuns() resource.Resource {
 	run := func(path, id, title string, body any, rehearse func(json.RawMessage, time.Time) (*quota.DryRun, error)) resource.Operation {
 		return resource.Operation{
@@ -36,7 +36,7 @@ func (k deps) policyDryRuns() resource.Resource {
 	}
 }
 
-// DryRunIn is what the bodies of dry runs have in common.
+// DryRunIn contains the common fields of the bodies of dry runs.
 type DryRunIn struct {
 	WorkspaceID string     `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; for Admin keys"`
 	From        *time.Time `json:"time_of_generation_min,omitempty" doc:"Start of the traffic, inclusive; one day before the end when absent"`
@@ -53,7 +53,7 @@ type rateDryRunIn struct {
 	Policy rateLimitIn `json:"policy" doc:"Policy in the form used to create it"`
 }
 
-// dryRunView is what a policy would have done.
+// dryRunView shows what a policy would have done.
 type dryRunView struct {
 	Object    string           `json:"object" enum:"policy_dry_run"`
 	From      resource.Stamp   `json:"time_of_generation_min"`
@@ -74,7 +74,7 @@ type dryRunKeyView struct {
 	Refused  int    `json:"refused"`
 }
 
-// dryRunCallView is a request that would have been refused.
+// dryRunCallView is a request that would have been rejected.
 type dryRunCallView struct {
 	LogID     string          `json:"log_id" format:"uuid"`
 	RequestID string          `json:"request_id"`
@@ -115,7 +115,7 @@ func (k deps) rehearseRate(raw json.RawMessage, _ time.Time) (*quota.DryRun, err
 	return p.Rehearse(), nil
 }
 
-// readPolicy is the policy of a body.
+// readPolicy decodes the policy of a body.
 func readPolicy[P any](raw json.RawMessage) (*P, error) {
 	p := new(P)
 	if err := json.Unmarshal(raw, p); err != nil {
@@ -124,8 +124,7 @@ func readPolicy[P any](raw json.RawMessage) (*P, error) {
 	return p, nil
 }
 
-// checkPolicy refuses what could not be made of a body, and names the field as it stands
-// there.
+// checkPolicy rejects an invalid policy of a body, and names the field by its path in the body.
 func (k deps) checkPolicy(p interface{ Validate() error }, conditions []quota.Condition) error {
 	err := p.Validate()
 	if err == nil {
@@ -165,7 +164,7 @@ func (k deps) dryRun(ctx context.Context, c *resource.Call, rehearse func(json.R
 	return run.view(from, to), nil
 }
 
-// dryRunRange is the time range that a body names.
+// dryRunRange returns the time range of a body.
 func dryRunRange(c *resource.Call) (from, to time.Time, err error) {
 	from, to = timeOf(c.Sent.Text("time_of_generation_min")), timeOf(c.Sent.Text("time_of_generation_max"))
 	if to.IsZero() {
@@ -177,7 +176,7 @@ func dryRunRange(c *resource.Call) (from, to time.Time, err error) {
 	return from, to, inRange(from, to, dryRunLongest)
 }
 
-// inRange holds the time range of a body against the longest that there may be.
+// inRange rejects a time range of a body that is longer than longest.
 func inRange(from, to time.Time, longest time.Duration) error {
 	switch {
 	case !from.Before(to):

@@ -13,7 +13,7 @@ import (
 	"sluice/internal/resource"
 )
 
-// dryRun is a policy on its way through recorded traffic.
+// dryRun is a policy that is being tested on recorded traffic.
 type dryRun struct {
 	rehearsal *quota.DryRun
 	workspace quota.Named
@@ -23,7 +23,7 @@ type dryRun struct {
 	last      time.Time // start of the last of them
 }
 
-// replay goes through the traffic of a time range, the oldest first, a page at a time.
+// replay reads the traffic of a time range, oldest first, one page at a time.
 func (d *dryRun) replay(ctx context.Context, logs Logs, c *resource.Call, from, to time.Time) error {
 	q := record.Query{OrgID: c.OrgID, WorkspaceID: c.WorkspaceID, From: from, To: to, Limit: record.MaxLimit}
 	if c.Principal.IsLimitedToUserData(c.WorkspaceID) {
@@ -48,7 +48,8 @@ func (d *dryRun) replay(ctx context.Context, logs Logs, c *resource.Call, from, 
 	}
 }
 
-// try brings one attempt before the policy, unless it was sent nowhere or not by us.
+// try tests one attempt against the policy, unless it was rejected or not served by this
+// gateway.
 func (d *dryRun) try(a *record.Attempt) {
 	d.seen, d.last = d.seen+1, a.Started
 	if a.Outcome == record.Refused || !a.Source.Served() {
@@ -79,8 +80,8 @@ func (d *dryRun) try(a *record.Attempt) {
 	}
 }
 
-// call is what a policy looks at. The log has one name of a saved provider or config: it
-// stands for slug and id.
+// call returns what a policy checks. The log has one name of a saved provider or config, which
+// is used as slug and id.
 func (d *dryRun) call(a *record.Attempt) *quota.Call {
 	named := func(name string) quota.Named { return quota.Named{Slug: name, ID: name} }
 	return &quota.Call{
@@ -101,7 +102,7 @@ func viewRefusal(a *record.Attempt, v quota.Verdict) dryRunCallView {
 	}
 }
 
-// unitsOf are the units of a measure in words.
+// unitsOf returns the name of the units of a measure.
 func unitsOf(m quota.Measure) string {
 	if m == quota.Cost {
 		return "US dollars"

@@ -16,8 +16,8 @@ import (
 	"sluice/internal/tenant"
 )
 
-// conditionKinds are the kinds of the records that the values of a condition name, by its
-// key. Source: contract/identity-and-governance.yaml, enums.policy_keys.
+// conditionKinds are the kinds of the records that the values of a condition name, by its key.
+// Source: contract/identity-and-governance.yaml, enums.policy_keys.
 var conditionKinds = map[quota.Key][]string{
 	"api_key":      {keys.Kind},
 	"workspace_id": {tenant.WorkspaceKind},
@@ -26,14 +26,14 @@ var conditionKinds = map[quota.Key][]string{
 	"prompt":       {prompt.Kind},
 }
 
-// conditionTitles are the names of these for people.
+// conditionTitles are the titles of these kinds for people.
 var conditionTitles = map[quota.Key]string{
 	"api_key": "API key", "workspace_id": "workspace", "virtual_key": "provider or virtual key", "config": "config", "prompt": "prompt",
 	"organisation_id": "organisation",
 }
 
-// checkNamed refuses conditions that name a record that does not exist where the policy
-// counts: fault.ReferenceMissing at the value. Values that the policy had before may stay.
+// checkNamed rejects conditions that name a record that does not exist where the policy applies:
+// fault.ReferenceMissing at the value. Values that the policy had before may stay.
 func checkNamed(ctx context.Context, c *resource.Call, policy resource.Record, before, conditions []quota.Condition) error {
 	for i, condition := range conditions {
 		for field, values := range map[string]quota.Values{"value": condition.Value, "excludes": condition.Excludes} {
@@ -61,8 +61,9 @@ func hadCondition(before []quota.Condition, key quota.Key, value string) bool {
 	})
 }
 
-// canName reports whether a policy may name a record: one of its workspace, a workspace that
-// the caller belongs to, and what is the organisation's for those who administer that.
+// canName reports whether a policy may name a record: a record of its workspace, a workspace
+// that the caller belongs to, or, for administrators of the organisation, a record of the
+// organisation.
 func canName(c *resource.Call, policy, r resource.Record) bool {
 	switch {
 	case r.Kind == tenant.WorkspaceKind:
@@ -73,8 +74,8 @@ func canName(c *resource.Call, policy, r resource.Record) bool {
 	return r.WorkspaceID == policy.WorkspaceID
 }
 
-// namesSomething reports whether a value of a condition names something that exists; values
-// of keys that name no records do.
+// namesSomething reports whether a value of a condition names something that exists. It is true
+// for keys whose values do not name records.
 func namesSomething(ctx context.Context, c *resource.Call, policy resource.Record, key quota.Key, value string) (bool, error) {
 	if key == "organisation_id" {
 		return value == policy.OrgID, nil

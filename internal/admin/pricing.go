@@ -9,14 +9,14 @@ import (
 	"sluice/internal/resource"
 )
 
-// adjustmentsIn multiply list prices. What a schema cannot say is in
-// catalog.ReadAdjustments.
+// adjustmentsIn multiply list prices. catalog.ReadAdjustments checks the rules that a schema
+// cannot express.
 type adjustmentsIn struct {
 	Multiplier map[string]any `json:"multiplier,omitempty" nullable:"true" doc:"Numbers from 0 to 1000 by price key, for example response_token; default applies to the others; image and additional_units are objects of numbers"`
 }
 
-// modelPricesIn are the prices of a model that are not those of the list. What a schema
-// cannot say is in catalog.ReadOverride.
+// modelPricesIn are the prices of a model that differ from the list. catalog.ReadOverride checks
+// the rules that a schema cannot express.
 type modelPricesIn struct {
 	Type       string                   `json:"type,omitempty" enum:"static"`
 	PayAsYouGo map[string]*modelPriceIn `json:"pay_as_you_go,omitempty" nullable:"true" doc:"Prices by price key, for example request_token and response_token; other prices come from the price list"`
@@ -26,10 +26,11 @@ type modelPriceIn struct {
 	Price float64 `json:"price" minimum:"0" maximum:"5000" doc:"US dollars per million tokens"`
 }
 
-// maxPricingBytes bounds what one integration, or one of its models, says of prices.
+// maxPricingBytes limits the price settings of one integration, or of one of its models.
 const maxPricingBytes = 16 << 10
 
-// checkAdjustments holds the adjustments of an integration against what can be adjusted.
+// checkAdjustments checks that the adjustments of an integration name prices that can be
+// adjusted.
 func checkAdjustments(sent resource.Sent, integration *credential.Integration) error {
 	if !sent.Has("pricing_adjustments") {
 		return nil
@@ -41,7 +42,7 @@ func checkAdjustments(sent resource.Sent, integration *credential.Integration) e
 	return err
 }
 
-// readPrices are the own prices of a model as they are stored, nil for none.
+// readPrices returns the stored form of the model's own prices, nil for none.
 func (m *modelIn) readPrices(path string) (json.RawMessage, error) {
 	raw := m.Pricing.RawMessage
 	if len(raw) > maxPricingBytes {

@@ -29,7 +29,7 @@ type promptPatch struct {
 	WorkspaceID string `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; for Admin keys"`
 }
 
-// PromptContent are the fields of a version that may be left out.
+// PromptContent contains the optional fields of a version.
 type PromptContent struct {
 	Model            string           `json:"model,omitempty" maxLength:"255"`
 	Functions        []map[string]any `json:"functions,omitempty" nullable:"true" maxItems:"512"`
@@ -43,24 +43,24 @@ type PromptContent struct {
 	AIModelID        string           `json:"ai_model_id,omitempty" maxLength:"255" doc:"Not used"`
 }
 
-// toolChoice is a word, an object, or null.
+// toolChoice is a keyword, an object, or null.
 type toolChoice struct{}
 
-// Schema describes it.
+// Schema describes toolChoice.
 func (toolChoice) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{AnyOf: []*huma.Schema{{Type: huma.TypeString, Nullable: true}, {Type: huma.TypeObject, AdditionalProperties: true, Nullable: true}}}
 }
 
-// document is JSON of any form, absent when it is empty.
+// document is JSON of any form. It is absent if it is empty.
 type document []byte
 
-// MarshalJSON writes it as it is.
+// MarshalJSON writes the document unchanged.
 func (d document) MarshalJSON() ([]byte, error) { return d, nil }
 
-// Schema describes it.
+// Schema describes document.
 func (document) Schema(huma.Registry) *huma.Schema { return &huma.Schema{} }
 
-// orNullDocument is null for what is empty.
+// orNullDocument returns null for an empty value.
 func orNullDocument(raw []byte) document {
 	if len(raw) == 0 {
 		return document("null")
@@ -68,8 +68,8 @@ func orNullDocument(raw []byte) document {
 	return raw
 }
 
-// promptView is a prompt as clients see it: in lists by itself, alone with one of its
-// versions.
+// promptView is a prompt as clients see it: without a version in lists, with one of its versions
+// in a read.
 type promptView struct {
 	ID            string         `json:"id" format:"uuid"`
 	Slug          string         `json:"slug"`
@@ -98,7 +98,7 @@ type promptView struct {
 	VersionLabelIDs    []string `json:"prompt_version_label_ids,omitempty" nullable:"false"`
 }
 
-// promptVersionView is a version in the list of them.
+// promptVersionView is a version in the list of versions.
 type promptVersionView struct {
 	ID          string         `json:"id" format:"uuid"`
 	PromptID    string         `json:"prompt_id" format:"uuid"`
@@ -119,7 +119,7 @@ type templateView struct {
 	Parameters document `json:"parameters,omitempty"`
 }
 
-// promptReceipt is the answer to a creation.
+// promptReceipt is the response to a creation.
 type promptReceipt struct {
 	ID        string `json:"id" format:"uuid"`
 	Slug      string `json:"slug"`
@@ -127,7 +127,7 @@ type promptReceipt struct {
 	Object    string `json:"object" enum:"prompt"`
 }
 
-// promptDone is the answer to an update: {} when no version was touched.
+// promptDone is the response to an update: {} if no version was changed.
 type promptDone struct {
 	ID        string `json:"id,omitempty" format:"uuid"`
 	Slug      string `json:"slug,omitempty"`

@@ -11,9 +11,10 @@ import (
 	"sluice/internal/resource"
 )
 
-// promptRender shows what a prompt comes to, without calling a model: no verb of the
-// kind, because anything may stand in its body and nothing is changed by it. It is
-// neither logged nor counted. Source: contract/content-and-observability.md 1.5.
+// promptRender shows the result of rendering a prompt, without calling a model. It is not an
+// operation of the kind, because its body may contain anything and it changes nothing. It is
+// neither logged nor counted.
+// Source: contract/content-and-observability.md 1.5.
 func (k deps) promptRender() resource.Resource {
 	return resource.Operations{{
 		Method: http.MethodPost, Path: "/prompts/{promptId}/render", ID: "renderPrompt", Summary: "Fill in a prompt, without calling a model", Tag: "Prompts",

@@ -10,9 +10,9 @@ import (
 	"sluice/internal/resource"
 )
 
-// prompts are the saved prompts. The record of a prompt says which versions there are
-// and what they are called; each version is a record of its own that never changes what
-// it runs. Source: contract/content-and-observability.yaml, prompts; .md section 1.
+// prompts are the saved prompts. The record of a prompt lists its versions and their labels;
+// each version is a separate record whose content never changes.
+// Source: contract/content-and-observability.yaml, prompts; .md section 1.
 func (k deps) prompts() *resource.Kind[prompt.Prompt, promptView] {
 	return &resource.Kind[prompt.Prompt, promptView]{
 		Name: prompt.Kind, Object: "prompt", Title: "prompt", Tag: "Prompts", Audited: "prompts",
@@ -78,8 +78,8 @@ func targetOf(c *resource.Call, workspaceID string) access.Target {
 	return access.Target{OrgID: c.OrgID, WorkspaceID: workspaceID}
 }
 
-// collectionFilter narrows a list to a collection; selectCollected does it, because it
-// has to look the collection up.
+// collectionFilter narrows a list to a collection. selectCollected applies it, because it must
+// look up the collection.
 func collectionFilter() resource.Filter {
 	return resource.Filter{
 		Param: resource.Param{Name: "collection_id", Doc: "Id or slug of a collection"},
@@ -100,7 +100,7 @@ func selectCollected(ctx context.Context, c *resource.Call, q *resource.Query) e
 	return nil
 }
 
-// locatePrompt takes the workspace of the collection.
+// locatePrompt sets the workspace to that of the collection.
 func locatePrompt(ctx context.Context, c *resource.Call, r *resource.Row[prompt.Prompt]) error {
 	collection, err := findCollection(ctx, c, c.WorkspaceID, c.Sent.Text("collection_id"), "collection_id")
 	if err != nil {
@@ -134,7 +134,7 @@ func receivePrompt(_ context.Context, _ *resource.Call, ch *resource.Edit[prompt
 	return promptReceipt{ch.New.ID, ch.New.Slug, ch.New.Value.NewestID, "prompt"}, nil
 }
 
-// changedPrompt names the version that an update made, changed or found to be the same.
+// changedPrompt names the version that an update created, changed or found to be identical.
 func changedPrompt(_ context.Context, _ *resource.Call, ch *resource.Edit[prompt.Prompt]) (any, error) {
 	p := &ch.New.Value
 	switch {

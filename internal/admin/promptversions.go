@@ -11,7 +11,7 @@ import (
 	"sluice/internal/resource"
 )
 
-// pickVersion is the version of a prompt that a suffix means.
+// pickVersion returns the version of a prompt that a suffix selects.
 func pickVersion(ctx context.Context, c *resource.Call, r *resource.Row[prompt.Prompt], suffix string) (*resource.Row[prompt.Version], error) {
 	var failed error
 	n := r.Value.Pick(suffix, func(name string) string {
@@ -25,7 +25,7 @@ func pickVersion(ctx context.Context, c *resource.Call, r *resource.Row[prompt.P
 	return findVersion[prompt.Version](ctx, c.Reader, prompt.VersionKind, r.ID, n)
 }
 
-// labelID is the id of a label by its name, "" when the workspace has none.
+// labelID returns the id of a label by its name, "" if the workspace does not have it.
 func labelID(ctx context.Context, c *resource.Call, workspaceID, name string) (string, error) {
 	if id := prompt.UniversalID(c.OrgID, name); id != "" {
 		return id, nil
@@ -40,7 +40,7 @@ func labelID(ctx context.Context, c *resource.Call, workspaceID, name string) (s
 	return rows[0].ID, nil
 }
 
-// withVersion adds a version to what is shown of a prompt.
+// withVersion adds a version to the view of a prompt.
 func withVersion(v promptView, p *prompt.Prompt, r *resource.Row[prompt.Version]) promptView {
 	ver := &r.Value
 	raw := bit(ver.Raw)
@@ -60,7 +60,7 @@ func orEmpty(raw []byte) document {
 	return raw
 }
 
-// firstOf is nil for an empty list.
+// firstOf returns the first id, nil for an empty list.
 func firstOf(ids []string) *string {
 	if len(ids) == 0 {
 		return nil
@@ -80,7 +80,7 @@ func listPromptVersions(ctx context.Context, c *resource.Call, r resource.Row[pr
 	})
 }
 
-// versionByID is the version of a prompt that the path names.
+// versionByID returns the version of a prompt that the path names.
 func versionByID(ctx context.Context, c *resource.Call, promptID string) (*resource.Row[prompt.Version], error) {
 	id := c.Path("versionId")
 	if !ident.ValidID(id) {
@@ -101,7 +101,7 @@ func getPromptVersion(ctx context.Context, c *resource.Call, r resource.Row[prom
 	return withVersion(barePrompt(r), &r.Value, version), nil
 }
 
-// labelPromptVersion moves a label to a version, or takes all off it.
+// labelPromptVersion moves a label to a version, or removes all labels from it.
 func labelPromptVersion(ctx context.Context, _ resource.Tx, c *resource.Call, ch *resource.Edit[prompt.Prompt]) (any, error) {
 	version, err := versionByID(ctx, c, ch.New.ID)
 	if err != nil {
@@ -119,7 +119,7 @@ func labelPromptVersion(ctx context.Context, _ resource.Tx, c *resource.Call, ch
 	return resource.Empty{}, nil
 }
 
-// publishPrompt makes a version the default one.
+// publishPrompt makes a version the default version.
 func publishPrompt(ctx context.Context, _ resource.Tx, c *resource.Call, ch *resource.Edit[prompt.Prompt]) (any, error) {
 	version, err := findVersion[prompt.Version](ctx, c.Reader, prompt.VersionKind, ch.New.ID, sentNumber(c, "version"))
 	if err != nil {
@@ -131,7 +131,7 @@ func publishPrompt(ctx context.Context, _ resource.Tx, c *resource.Call, ch *res
 	return resource.Empty{}, nil
 }
 
-// sentNumber is a whole number of the body, whose schema was checked.
+// sentNumber returns a whole number of the body, whose schema was checked.
 func sentNumber(c *resource.Call, name string) (n int) {
 	_ = json.Unmarshal(c.Sent[name], &n)
 	return n

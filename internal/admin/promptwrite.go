@@ -12,15 +12,15 @@ import (
 	"sluice/internal/resource"
 )
 
-// promptContents are the fields of which a change makes a new version.
+// promptContents are the fields whose change creates a new version.
 var promptContents = []string{
 	"string", "parameters", "model", "functions", "tools", "tool_choice", "is_raw_template", "template_metadata", "prompt_metadata", "metadata",
 }
 
-// promptNotes are the fields of a version that may be changed without a new one.
+// promptNotes are the fields of a version that can change without a new version.
 var promptNotes = []string{"virtual_key", "version_description"}
 
-// promptFields are those that preparePrompt takes over.
+// promptFields are the fields that preparePrompt handles.
 var promptFields = slices.Concat([]string{"collection_id", "patch", "ai_model_id"}, promptContents, promptNotes)
 
 func sentAny(sent resource.Sent, names []string) bool {
@@ -32,8 +32,9 @@ func sentAny(sent resource.Sent, names []string) bool {
 	return false
 }
 
-// preparePrompt decides what a change means for the versions: a new one, a note on the
-// published one, or nothing. Source: contract/content-and-observability.md 1.6.
+// preparePrompt determines what a change means for the versions: a new version, a note on the
+// published one, or nothing.
+// Source: contract/content-and-observability.md 1.6.
 func preparePrompt(ctx context.Context, c *resource.Call, ch *resource.Edit[prompt.Prompt]) error {
 	p := &ch.New.Value
 	if err := moveCollected(ctx, c, ch.Old != nil, ch.New.WorkspaceID, &p.CollectionID); err != nil {
@@ -46,7 +47,7 @@ func preparePrompt(ctx context.Context, c *resource.Call, ch *resource.Edit[prom
 	if err := checkVirtualKey(ctx, c, ch.New.WorkspaceID); err != nil {
 		return err
 	}
-	patch := string(ch.Sent["patch"]) == "true" || content && !slices.ContainsFunc(promptContents, ch.Sent.Has) // nulls alone clear fields of the newest version
+	patch := string(ch.Sent["patch"]) == "true" || content && !slices.ContainsFunc(promptContents, ch.Sent.Has) // only nulls: clear fields of the newest version
 	if ch.Old != nil && !content && !patch {
 		return noteOnVersion(ctx, c, ch)
 	}
@@ -57,8 +58,7 @@ func preparePrompt(ctx context.Context, c *resource.Call, ch *resource.Edit[prom
 	return addVersion(ctx, c, ch.New, draft)
 }
 
-// moveCollected puts a record that is already there into another collection of its
-// workspace.
+// moveCollected moves an existing record into another collection of its workspace.
 func moveCollected(ctx context.Context, c *resource.Call, there bool, workspaceID string, id *string) error {
 	name := c.Sent.Text("collection_id")
 	if !there || name == "" {
@@ -72,8 +72,7 @@ func moveCollected(ctx context.Context, c *resource.Call, there bool, workspaceI
 	return nil
 }
 
-// checkVirtualKey refuses a name that is neither a provider nor a virtual key of the
-// workspace.
+// checkVirtualKey rejects a name that is neither a provider nor a virtual key of the workspace.
 func checkVirtualKey(ctx context.Context, c *resource.Call, workspaceID string) error {
 	name := strings.TrimPrefix(c.Sent.Text("virtual_key"), "@")
 	if name == "" {
@@ -98,8 +97,8 @@ func noteOnVersion(ctx context.Context, c *resource.Call, ch *resource.Edit[prom
 	return err
 }
 
-// draftOf is the version that a body describes, and the newest that there is, nil at
-// creation. With patch what was not sent is taken from that.
+// draftOf returns the version that a body describes, and the newest existing version, nil at
+// creation. With patch, fields that were not sent are copied from the newest version.
 func draftOf(ctx context.Context, c *resource.Call, ch *resource.Edit[prompt.Prompt], patch bool) (draft prompt.Version, newest *prompt.Version, err error) {
 	if ch.Old != nil {
 		r, err := findVersion[prompt.Version](ctx, c.Reader, prompt.VersionKind, ch.New.ID, ch.New.Value.Newest)
@@ -121,7 +120,7 @@ func draftOf(ctx context.Context, c *resource.Call, ch *resource.Edit[prompt.Pro
 	return draft, newest, err
 }
 
-// mergeVersion lays fields that were sent over a version.
+// mergeVersion merges fields that were sent into a version.
 func mergeVersion(v prompt.Version, sent resource.Sent, names []string) (prompt.Version, error) {
 	fields := make(resource.Sent, len(names))
 	for _, n := range names {
@@ -141,7 +140,7 @@ func mergeVersion(v prompt.Version, sent resource.Sent, names []string) (prompt.
 	return resource.Overlay(v, fields)
 }
 
-// addVersion makes a draft the newest version; the first is published at once.
+// addVersion makes a draft the newest version; the first version is published at once.
 func addVersion(ctx context.Context, c *resource.Call, r *resource.Row[prompt.Prompt], draft prompt.Version) error {
 	p := &r.Value
 	compiled, err := draft.Compile()
@@ -163,8 +162,8 @@ func addVersion(ctx context.Context, c *resource.Call, r *resource.Row[prompt.Pr
 	return nil
 }
 
-// afterPrompt writes the version that goes with a change, and archives the versions of
-// a prompt that goes.
+// afterPrompt writes the version that belongs to a change, and archives the versions of a prompt
+// that is archived.
 func afterPrompt(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[prompt.Prompt]) error {
 	if ch.New.Status == resource.Archived {
 		return retireAll(ctx, tx, c, versionsOf(prompt.VersionKind, ch.New.ID))

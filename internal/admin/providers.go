@@ -13,8 +13,8 @@ import (
 	"sluice/internal/resource"
 )
 
-// providers are the appearances of integrations in workspaces: requests name one as
-// @slug. Source: contract/identity-and-governance.yaml, providers.
+// providers are the integrations as workspaces use them: requests name one as @slug.
+// Source: contract/identity-and-governance.yaml, providers.
 func (k deps) providers() *resource.Kind[credential.Provider, providerView] {
 	return &resource.Kind[credential.Provider, providerView]{
 		Name: credential.ProviderKind, Object: "provider", Title: "provider", Tag: "Providers", Audited: "providers",
@@ -129,8 +129,8 @@ func (k deps) prepareProvider(ctx context.Context, c *resource.Call, ch *resourc
 	return free(ctx, c.Reader, credential.VirtualKeyKind, ch.New.Record)
 }
 
-// findIntegration finds the integration of a provider: one of the workspace, or one
-// of the organisation that was granted to it. Callers of the workspace get the same
+// findIntegration finds the integration of a provider: one of the workspace, or one of the
+// organisation that was granted to it. Callers of the workspace get the same
 // fault.ReferenceMissing for one that was not granted as for one that does not exist.
 func findIntegration(ctx context.Context, c *resource.Call, r *resource.Row[credential.Provider]) (*resource.Record, error) {
 	integration, err := c.Refer(ctx, credential.IntegrationKind, r.WorkspaceID, r.Value.IntegrationID, "integration_id")
@@ -146,7 +146,7 @@ func findIntegration(ctx context.Context, c *resource.Call, r *resource.Row[cred
 	return nil, err
 }
 
-// free makes sure that no record of another kind is called @slug in the workspace.
+// free returns an error if a record of another kind has the name @slug in the workspace.
 func free(ctx context.Context, from resource.Reader, kind string, r resource.Record) error {
 	other, err := resource.FindByName(ctx, from, kind, access.Target{OrgID: r.OrgID, WorkspaceID: r.WorkspaceID}, r.Slug)
 	switch {
@@ -158,8 +158,8 @@ func free(ctx context.Context, from resource.Reader, kind string, r resource.Rec
 	return err
 }
 
-// makeProvider makes the default provider of an integration in a workspace. The
-// slug is that of the integration unless one is given; a given one must be free.
+// makeProvider creates the default provider of an integration in a workspace. It uses the slug
+// of the integration unless slug is set; a set slug must be free.
 func (k deps) makeProvider(ctx context.Context, tx resource.Tx, c *resource.Call, integration *resource.Row[credential.Integration], workspaceID, slug string) error {
 	r := &resource.Row[credential.Provider]{
 		Record: resource.Record{ID: ident.NewID(), OrgID: integration.OrgID, WorkspaceID: workspaceID, Name: integration.Value.Name, Slug: slug, Kind: credential.ProviderKind},

@@ -8,10 +8,10 @@ import (
 	"sluice/internal/resource"
 )
 
-// rateLimits are the rate-limit policies: how many requests or tokens the callers
-// that a policy is about may use in a minute, hour, day or week. This file shows
-// all that a kind consists of: what clients send, what they see, and how the engine
-// is told about it. The rules of the body itself are in quota.RateLimit.
+// rateLimits are the rate-limit policies: how many requests or tokens the callers that a policy
+// applies to may use in a minute, hour, day or week. This file shows all parts of a kind: what
+// clients send, what they see, and its definition for the engine. The rules of the body are in
+// quota.RateLimit.
 // Source: contract/identity-and-governance.yaml, rate-limit policies.
 func (k deps) rateLimits() resource.Resource {
 	return &resource.Kind[quota.RateLimit, rateLimitView]{
@@ -32,8 +32,8 @@ func (k deps) rateLimits() resource.Resource {
 	}
 }
 
-// prepareRateLimit checks what the policy cannot check by itself: whether what its conditions
-// name exists.
+// prepareRateLimit checks what the policy cannot check alone: whether the records in its
+// conditions exist.
 func (k deps) prepareRateLimit(ctx context.Context, c *resource.Call, ch *resource.Edit[quota.RateLimit]) error {
 	var before []quota.Condition
 	if ch.Old != nil {

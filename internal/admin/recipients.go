@@ -12,11 +12,11 @@ import (
 	"sluice/internal/tenant"
 )
 
-// maxRecipients bounds whom one event is told to.
+// maxRecipients limits the recipients of one event.
 const maxRecipients = 200
 
-// rotationRecipients are told of the rotations of a key: the owners and admins of the
-// organisation, the user of a user key, and its alert addresses.
+// rotationRecipients returns the recipients of mails about rotations of a key: the owners and
+// admins of the organisation, the user of a user key, and its alert addresses.
 // Source: contract/identity-and-governance.yaml, emails.recipients.
 func rotationRecipients(ctx context.Context, from resource.Reader, r *resource.Row[keys.Key]) ([]string, error) {
 	to, err := adminEmails(ctx, from, r.OrgID, "")
@@ -26,8 +26,8 @@ func rotationRecipients(ctx context.Context, from resource.Reader, r *resource.R
 	return addKeyRecipients(ctx, from, r, to)
 }
 
-// keyRecipients are told of the limits and the expiry of a key: rotationRecipients, and
-// the admins and managers of its workspace.
+// keyRecipients returns the recipients of mails about the limits and the expiry of a key:
+// rotationRecipients, and the admins and managers of its workspace.
 func keyRecipients(ctx context.Context, from resource.Reader, r *resource.Row[keys.Key]) ([]string, error) {
 	to, err := adminEmails(ctx, from, r.OrgID, r.WorkspaceID)
 	if err != nil {
@@ -36,14 +36,15 @@ func keyRecipients(ctx context.Context, from resource.Reader, r *resource.Row[ke
 	return addKeyRecipients(ctx, from, r, to)
 }
 
-// limitRecipients are told of the limits and the expiry of other things: the owners and
-// admins of the organisation, and the admins and managers of the workspace.
+// limitRecipients returns the recipients of mails about the limits and the expiry of other
+// records: the owners and admins of the organisation, and the admins and managers of the
+// workspace.
 func limitRecipients(ctx context.Context, from resource.Reader, orgID, workspaceID string) ([]string, error) {
 	return adminEmails(ctx, from, orgID, workspaceID)
 }
 
-// adminEmails are the addresses of those who lead the organisation, and with a workspace
-// of those who lead it.
+// adminEmails returns the addresses of the owners and admins of the organisation and, with a
+// workspace, of its admins and managers.
 func adminEmails(ctx context.Context, from resource.Reader, orgID, workspaceID string) ([]string, error) {
 	var to []string
 	for _, role := range []access.Role{access.Owner, access.Admin} {
@@ -89,7 +90,7 @@ func addKeyRecipients(ctx context.Context, from resource.Reader, r *resource.Row
 	return slices.Concat([]string{u.Email}, r.Value.AlertEmails, to), nil
 }
 
-// userNow is a user, or the zero one when there is none any more.
+// userNow returns a user, or the zero value if the user does not exist any more.
 func userNow(ctx context.Context, from resource.Reader, id string) (tenant.User, error) {
 	if id == "" {
 		return tenant.User{}, nil
@@ -104,10 +105,10 @@ func userNow(ctx context.Context, from resource.Reader, id string) (tenant.User,
 	return u.Value, nil
 }
 
-// fullName is how a letter calls a user.
+// fullName returns a user's name for mails.
 func fullName(u tenant.User) string { return strings.TrimSpace(u.FirstName + " " + u.LastName) }
 
-// eachOnce keeps every address once, whatever its case, and none that is empty.
+// eachOnce returns every address once, ignoring case, without empty ones.
 func eachOnce(to []string) []string {
 	var out []string
 	for _, a := range to {
@@ -118,7 +119,7 @@ func eachOnce(to []string) []string {
 	return out[:min(len(out), maxRecipients)]
 }
 
-// orgName is what letters call an organisation.
+// orgName returns the name of an organisation for mails.
 func orgName(ctx context.Context, from resource.Reader, orgID string) (string, error) {
 	org, err := live[tenant.Organisation](ctx, from, tenant.OrganisationKind, orgID)
 	if err != nil {

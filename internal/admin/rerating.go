@@ -17,12 +17,12 @@ import (
 // rerateLongest is the longest time range of one re-rating.
 const rerateLongest = 31 * 24 * time.Hour
 
-// rerateScopes let an organisation's admin re-rate: who may change prices, and see what
-// was spent.
+// rerateScopes let an organisation's admin re-rate: they permit changing prices and reading
+// costs.
 var rerateScopes = []access.Scope{"organisation_integrations.update"}
 
-// rerating is the route that bills recorded attempts again. It stands beside the prices
-// that it takes and is ours.
+// rerating is the route that bills recorded attempts again. It is next to the routes of the
+// prices that it uses, and is ours.
 func (k deps) rerating() resource.Resource {
 	return resource.Operations{{
 		Method: http.MethodPost, Path: "/model-configs/pricing/re-rate", ID: "reRate", Summary: "Bill recorded requests again at current prices, and correct budgets", Tag: "Models",
@@ -40,7 +40,7 @@ type rerateIn struct {
 	Integration string    `json:"integration_id,omitempty" maxLength:"256" doc:"Id or slug of an integration: requests with saved providers that currently belong to it"`
 }
 
-// rerateView is what came of a re-rating. Amounts are exact.
+// rerateView is the result of a re-rating. Amounts are exact.
 type rerateView struct {
 	Object     string             `json:"object" enum:"re_rating"`
 	ID         string             `json:"id" format:"uuid" doc:"Id of the re-rating; corrections in the log refer to it as operation_id"`
@@ -58,7 +58,7 @@ type rerateView struct {
 	Changes    []rerateChangeView `json:"changes" nullable:"false" doc:"First 100 changes"`
 }
 
-// rerateChangeView is an attempt that costs something else.
+// rerateChangeView is an attempt whose cost changes.
 type rerateChangeView struct {
 	LogID         string         `json:"log_id" format:"uuid"`
 	CreatedAt     resource.Stamp `json:"created_at"`
@@ -68,7 +68,7 @@ type rerateChangeView struct {
 	VersionAfter  string         `json:"price_version_after"`
 }
 
-// dollars are an amount of nano-dollars, exactly.
+// dollars converts nano-dollars to dollars exactly.
 func dollars(nano int64) number { return number(quota.Cost.Text(nano)) }
 
 func (k deps) reRate(ctx context.Context, c *resource.Call) (any, error) {
@@ -90,13 +90,13 @@ func (k deps) reRate(ctx context.Context, c *resource.Call) (any, error) {
 		return viewRerating(&o, &out, true), err
 	}
 	out, err := k.Rerate.Run(ctx, o, func(plan rerate.Outcome) error {
-		// The trail has it before anything is changed.
+		// The audit trail contains the re-rating before anything is changed.
 		return c.Change(ctx, func(resource.Tx) error { noteRerating(c, &plan); return nil })
 	})
 	return viewRerating(&o, &out, false), err
 }
 
-// rerateOrder is what a body asks for.
+// rerateOrder reads the order of a body.
 func (k deps) rerateOrder(ctx context.Context, c *resource.Call) (o rerate.Order, err error) {
 	o = rerate.Order{
 		OrgID: c.OrgID, WorkspaceID: c.WorkspaceID, Model: c.Sent.Text("ai_model"), By: c.Principal.Actor(),
@@ -121,7 +121,7 @@ func (k deps) rerateOrder(ctx context.Context, c *resource.Call) (o rerate.Order
 	return o, nil
 }
 
-// noteRerating puts into the audit trail what a re-rating is about to do.
+// noteRerating adds the planned re-rating to the audit trail.
 func noteRerating(c *resource.Call, plan *rerate.Outcome) {
 	c.Note("operation_id", plan.Operation)
 	c.Note("attempts", plan.Attempts)
@@ -148,7 +148,7 @@ func viewRerating(o *rerate.Order, out *rerate.Outcome, dry bool) rerateView {
 	return v
 }
 
-// logCorrection is what a re-rating changed of an attempt.
+// logCorrection shows what a re-rating changed in an attempt.
 type logCorrection struct {
 	Operation      string         `json:"operation_id" format:"uuid" doc:"Id of the re-rating"`
 	CorrectedAt    resource.Stamp `json:"corrected_at"`

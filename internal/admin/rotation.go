@@ -10,8 +10,8 @@ import (
 	"sluice/internal/resource"
 )
 
-// rotation gives a key a new value; the old one stays valid for the transition. Who
-// rotates a key has its value, so they must be able to do already what it can do.
+// rotation gives a key a new value; the old one stays valid during the transition. The caller
+// receives the new value, so it must already have all rights of the key.
 // Source: contract/identity-and-governance.md section 5.
 func (k deps) rotation() resource.Action[keys.Key] {
 	return resource.Action[keys.Key]{
@@ -60,8 +60,8 @@ func (k deps) rotate(_ context.Context, _ resource.Tx, c *resource.Call, ch *res
 	return rotateReceipt{ch.New.ID, ch.Raw.Reveal(), resource.Stamp(until)}, nil
 }
 
-// rotateSecret gives a key a new value now and keeps the old one for the transition, whose end
-// it returns.
+// rotateSecret gives a key a new value now and retains the old one for the transition. It
+// returns the end of the transition.
 func (k deps) rotateSecret(ch *resource.Edit[keys.Key], now time.Time, transition time.Duration) (time.Time, error) {
 	if err := k.generateSecret(ch); err != nil {
 		return time.Time{}, err
@@ -74,7 +74,7 @@ func (k deps) rotateSecret(ch *resource.Edit[keys.Key], now time.Time, transitio
 	return until, nil
 }
 
-// rotationNotes are what the audit trail says of a rotation.
+// rotationNotes returns the audit notes of a rotation.
 // Source: contract/identity-and-governance.md section 13.
 func rotationNotes(ch *resource.Edit[keys.Key], mode string) map[string]any {
 	return map[string]any{

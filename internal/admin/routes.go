@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Matches reports whether a method and path name an operation or a page of the
-// administration. The path is escaped, as it came; a slash at its end makes no difference.
+// Matches reports whether a method and path name an operation or a page of the administration.
+// The path is escaped, as it was received; a trailing slash makes no difference.
 func (a *Admin) Matches(method, path string) bool {
 	if a.pageAt(path) != nil {
 		return reads(method)
@@ -14,8 +14,8 @@ func (a *Admin) Matches(method, path string) bool {
 	return a.engine.Matches(method, path)
 }
 
-// Allowed lists the methods that there are at an escaped path, for example GET, HEAD and
-// DELETE; none where the administration has nothing.
+// Allowed lists the methods at an escaped path, for example GET, HEAD and DELETE. The list is
+// empty if the administration does not have the path.
 func (a *Admin) Allowed(path string) []string {
 	if a.pageAt(path) != nil {
 		return []string{http.MethodGet, http.MethodHead}
@@ -23,14 +23,14 @@ func (a *Admin) Allowed(path string) []string {
 	return a.engine.Allowed(path)
 }
 
-// Segments lists the first segments that paths of the administration have after their
-// version, in order: "admin", "api-keys", …
+// Segments lists the first segments of the administration's paths after the version, in order:
+// "admin", "api-keys", …
 func (a *Admin) Segments() []string { return append(a.engine.Segments(), "openapi.json") }
 
-// Routes lists what is mounted, as "GET /configs/{slug}", in order.
+// Routes lists the mounted routes in order, for example "GET /configs/{slug}".
 func (a *Admin) Routes() []string { return a.engine.Routes() }
 
-// Handler serves what Matches.
+// Handler serves the requests that Matches accepts.
 func (a *Admin) Handler() http.Handler {
 	routes := a.engine.Handler()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -42,7 +42,7 @@ func (a *Admin) Handler() http.Handler {
 	})
 }
 
-// pageAt is the page at a path, which may end in a slash; nil for none.
+// pageAt returns the page at a path, which may end in a slash; nil for none.
 func (a *Admin) pageAt(path string) http.HandlerFunc { return a.page(strings.TrimSuffix(path, "/")) }
 
 func reads(method string) bool { return method == http.MethodGet || method == http.MethodHead }

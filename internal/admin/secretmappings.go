@@ -39,9 +39,9 @@ func viewMappings(list []sealed.Mapping) []secretMappingView {
 	return out
 }
 
-// mappings reads the mappings of a body in the place of the present ones: each target
-// a field of the provider, each reference one that the workspace, "" for the
-// organisation, may use.
+// mappings reads the mappings of a body, which replace the present ones. Each target must be a
+// credential field of the provider. Each reference must be one that the workspace or, if
+// workspaceID is empty, the organisation may use.
 func (s secrets) mappings(ctx context.Context, c *resource.Call, sent resource.Sent, workspaceID, prefix string, present []sealed.Mapping) ([]sealed.Mapping, error) {
 	return readMappings(ctx, c, sent, workspaceID, present, func(target, path string) (m sealed.Mapping, err error) {
 		name := strings.TrimPrefix(target, prefix)
@@ -55,9 +55,9 @@ func (s secrets) mappings(ctx context.Context, c *resource.Call, sent resource.S
 	})
 }
 
-// readMappings reads the mappings of a body in the place of the present ones: each
-// field there once, each reference one that the workspace, "" for the organisation, may
-// use. Aim says what a target means.
+// readMappings reads the mappings of a body, which replace the present ones. Each field may
+// appear once. Each reference must be one that the workspace or, if workspaceID is empty, the
+// organisation may use. aim resolves a target.
 func readMappings(ctx context.Context, c *resource.Call, sent resource.Sent, workspaceID string, present []sealed.Mapping, aim func(target, path string) (sealed.Mapping, error)) ([]sealed.Mapping, error) {
 	if _, isSent := sent["secret_mappings"]; !isSent {
 		return present, nil
@@ -84,7 +84,7 @@ func readMappings(ctx context.Context, c *resource.Call, sent resource.Sent, wor
 	return out, nil
 }
 
-// takeReference says where the secret of a mapping is kept.
+// takeReference reads the location of a mapping's secret.
 func takeReference(ctx context.Context, c *resource.Call, m *sealed.Mapping, sentMapping secretMappingIn, workspaceID, path string) error {
 	ref, err := c.Refer(ctx, credential.SecretReferenceKind, "", sentMapping.Reference, path+".secret_reference_id")
 	if fault.Has(err, fault.ReferenceMissing) {
@@ -110,7 +110,8 @@ func takeReference(ctx context.Context, c *resource.Call, m *sealed.Mapping, sen
 	return nil
 }
 
-// mappable is the credential field that a target names. Headers are no single secret.
+// mappable returns the credential field that a target names. Headers cannot be mapped, because
+// they are not a single secret.
 func (s secrets) mappable(name, path string) (string, error) {
 	if long, ok := providerFields[name]; ok && s.field == "" {
 		name = long
@@ -126,8 +127,8 @@ func noReference(path string) error {
 	return fault.New(fault.InvalidParameter, "the secret reference does not exist, or the workspace does not have access to it").WithParam(path + ".secret_reference_id")
 }
 
-// stand puts something in the place of what mappings bring at call time, so that the
-// rest can be checked as if it were there.
+// stand adds placeholders for the values that mappings provide at call time, so that the other
+// values can be checked.
 func (v values) stand(mappings []sealed.Mapping) values {
 	if len(mappings) == 0 {
 		return v
@@ -144,8 +145,8 @@ func (v values) stand(mappings []sealed.Mapping) values {
 	return out
 }
 
-// referTo is the reference of a record to the secret references of its mappings. They
-// were looked up when the mappings were read.
+// referTo returns the reference of a record to the secret references of its mappings, which were
+// looked up when the mappings were read.
 func referTo[T any](mappings func(*T) []sealed.Mapping) resource.Ref[T] {
 	return resource.Ref[T]{Kind: credential.SecretReferenceKind, All: func(ctx context.Context, c *resource.Call, r *resource.Row[T]) ([]*resource.Record, error) {
 		var found []*resource.Record

@@ -9,9 +9,9 @@ import (
 	"sluice/internal/resource"
 )
 
-// secretReferences say where an external secret manager keeps a secret. Integrations
-// and virtual keys map credential fields to them; the gateway reads the secret when it
-// is needed, and the administration never does.
+// secretReferences are the locations of secrets in external secret managers. Integrations and
+// virtual keys map credential fields to them. The gateway reads a secret when it is needed; the
+// administration never does.
 // Source: contract/identity-and-governance.yaml, secret references; .md section 12.
 func (k deps) secretReferences() resource.Resource {
 	return &resource.Kind[credential.SecretReference, secretReferenceView]{
@@ -61,7 +61,8 @@ type secretReferencePatch struct {
 	Tags        map[string]string `json:"tags,omitempty" nullable:"true"`
 }
 
-// secretReferenceView is a reference as clients see it; the rest only when one is read.
+// secretReferenceView is a reference as clients see it; some fields are shown only when one is
+// read.
 type secretReferenceView struct {
 	ID             string            `json:"id" format:"uuid"`
 	Name           string            `json:"name"`
@@ -111,7 +112,8 @@ func (k deps) viewSecretReference(ctx context.Context, c *resource.Call, r resou
 	return v, nil
 }
 
-// shownAuth is a sign-in as answers show it: a secret masked, as masked_<name>.
+// shownAuth returns the credentials for a secret manager as responses show them: a secret is
+// masked, as masked_<name>.
 func shownAuth(auth map[string]string) map[string]string {
 	out := make(map[string]string, len(auth))
 	for name, value := range auth {

@@ -16,7 +16,7 @@ import (
 	"sluice/internal/resource"
 )
 
-// openAuth is the sign-in of a reference in the clear.
+// openAuth returns the decrypted credentials of a reference.
 func (k deps) openAuth(r *resource.Row[credential.SecretReference]) (map[string]string, error) {
 	auth := map[string]string{}
 	if len(r.Value.Auth) == 0 {
@@ -32,8 +32,8 @@ func (k deps) openAuth(r *resource.Row[credential.SecretReference]) (map[string]
 	return auth, nil
 }
 
-// prepareSecretReference lays the sign-in over the present one, and settles who may
-// use the reference.
+// prepareSecretReference merges the credentials that were sent into the present ones, and sets
+// which workspaces may use the reference.
 func (k deps) prepareSecretReference(ctx context.Context, c *resource.Call, ch *resource.Edit[credential.SecretReference]) error {
 	s := &ch.New.Value
 	if err := checkTags(s.Tags); err != nil {
@@ -51,8 +51,9 @@ func (k deps) prepareSecretReference(ctx context.Context, c *resource.Call, ch *
 	return allowWorkspaces(ctx, c, ch)
 }
 
-// unusedSlug refuses a slug that is taken as the contract of secret references wants
-// it: not as a conflict. Source: contract/identity-and-governance.md section 16, 11.
+// unusedSlug rejects a slug that is already used with the error that the contract of secret
+// references requires, which is not a conflict.
+// Source: contract/identity-and-governance.md section 16, 11.
 func unusedSlug(ctx context.Context, c *resource.Call, r resource.Record, kind string) error {
 	other, err := resource.FindByName(ctx, c.Reader, kind, access.Target{OrgID: r.OrgID}, r.Slug)
 	switch {
@@ -104,7 +105,7 @@ func (k deps) prepareAuth(ch *resource.Edit[credential.SecretReference]) error {
 	return err
 }
 
-// sentAuth reads the fields of a sign-in that were sent, without the masks of stored ones.
+// sentAuth reads the credential fields that were sent, without the masks of stored ones.
 func sentAuth(raw json.RawMessage, stored map[string]string) (sent map[string]*string, err error) {
 	if raw == nil {
 		return nil, nil
@@ -126,8 +127,8 @@ func sentAuth(raw json.RawMessage, stored map[string]string) (sent map[string]*s
 	return sent, nil
 }
 
-// checkManagerURL keeps the gateway from private addresses, and its own identity from
-// everybody whom neither the cloud nor the operator vouches for.
+// checkManagerURL rejects private addresses. It also rejects hosts that would receive the
+// gateway's identity without belonging to the cloud or being approved by the operator.
 func (k deps) checkManagerURL(m credential.Manager, auth map[string]string, raw, path string) error {
 	if err := k.Guard.CheckURL(raw); err != nil {
 		return fault.From(err).WithParam(path)
@@ -138,7 +139,7 @@ func (k deps) checkManagerURL(m credential.Manager, auth map[string]string, raw,
 	return fault.New(fault.AddressRefused, "this sign-in method sends a token of the gateway itself; the operator must list its host and port in STORED_KEY_HOSTS").WithParam(path)
 }
 
-// allowWorkspaces settles which workspaces may use the reference.
+// allowWorkspaces sets which workspaces may use the reference.
 func allowWorkspaces(ctx context.Context, c *resource.Call, ch *resource.Edit[credential.SecretReference]) error {
 	s := &ch.New.Value
 	var all *bool
@@ -166,7 +167,7 @@ func allowWorkspaces(ctx context.Context, c *resource.Call, ch *resource.Edit[cr
 	return nil
 }
 
-// findWorkspaceIDs are the ids of workspaces that a list names by id or slug, each once.
+// findWorkspaceIDs returns the ids of workspaces that a list names by id or slug, each once.
 func findWorkspaceIDs(ctx context.Context, c *resource.Call, names []string, field string) ([]string, error) {
 	ids := make([]string, 0, len(names))
 	for i, name := range names {
@@ -184,8 +185,8 @@ func findWorkspaceIDs(ctx context.Context, c *resource.Call, names []string, fie
 	return ids, nil
 }
 
-// canArchiveSecretReference keeps what something reads its secrets by. The contract wants
-// 400 here, not the usual 409.
+// canArchiveSecretReference rejects deletion of a reference that is in use. The contract
+// requires 400 here, not the usual 409.
 func canArchiveSecretReference(ctx context.Context, c *resource.Call, r *resource.Row[credential.SecretReference]) error {
 	for _, user := range []struct{ kind, title string }{{credential.IntegrationKind, "integration"}, {credential.VirtualKeyKind, "virtual key"}, {mcp.IntegrationKind, "MCP integration"}, {agent.IntegrationKind, "agent integration"}} {
 		rows, err := resource.ListReferrers(ctx, c.Reader, user.kind, r.Record, "")

@@ -25,21 +25,21 @@ const (
 	customHeaders = "custom_headers"
 )
 
-// secrets works on the credential fields of a stored provider: the main secret,
-// under provider.Key, and the fields beside it. They are stored sealed, under the
-// context of the record.
+// secrets reads and writes the credential fields of a stored provider: the main secret, under
+// provider.Key, and the other fields. They are sealed with the context of the record.
 type secrets struct {
 	k       deps
 	spec    *provider.Spec
 	context string // "integration/0191…"
-	field   string // of the body that holds the fields: "configurations"; empty when they stand in the body itself
+	field   string // body field that contains the fields: "configurations"; empty if the body itself does
 }
 
-// values are credential fields by name, each as JSON. They hold secrets in the clear
-// and live as long as a request.
+// values contains credential fields by name, each as JSON. The secrets in it are not encrypted;
+// it must not outlive its request.
 type values map[string]json.RawMessage
 
-// findSpec finds a provider by id or alias.
+// findSpec returns a provider by id or alias. If there is none, it returns
+// fault.InvalidParameter at field.
 func (k deps) findSpec(id, field string) (*provider.Spec, error) {
 	spec, ok := k.Specs.Find(id)
 	if !ok {
@@ -48,7 +48,7 @@ func (k deps) findSpec(id, field string) (*provider.Spec, error) {
 	return spec, nil
 }
 
-// open unseals what is stored.
+// open decrypts the stored main secret and fields. Both may be empty.
 func (s secrets) open(key, fields []byte) (values, error) {
 	v := values{}
 	if len(fields) > 0 {
@@ -70,7 +70,8 @@ func (s secrets) open(key, fields []byte) (values, error) {
 	return v, nil
 }
 
-// seal seals the main secret and the other fields; nil for what there is none of.
+// seal encrypts the main secret and the other fields. Each result is nil if there is nothing to
+// encrypt.
 func (s secrets) seal(v values) (key, fields []byte, err error) {
 	rest := maps.Clone(v)
 	delete(rest, provider.Key)
@@ -85,15 +86,15 @@ func (s secrets) seal(v values) (key, fields []byte, err error) {
 	return key, fields, err
 }
 
-// sealSent reads the mappings of a body, holds all values against what the provider needs and
-// who may save them, and seals them into a record. Prefix is that of the targets of mappings,
-// and before are the values that were stored.
+// sealSent reads the mappings of a body, checks that the provider accepts all values and that
+// the caller may save them, and seals them into a record. prefix is the prefix of the targets
+// of mappings. before contains the stored values, v the new ones.
 func (s secrets) sealSent(ctx context.Context, c *resource.Call, sent resource.Sent, workspaceID, prefix string, before, v values, to storedSecret) (err error) {
 	mapped := keyMapped(*to.mappings)
 	if *to.mappings, err = s.mappings(ctx, c, sent, workspaceID, prefix, *to.mappings); err != nil {
 		return err
 	}
-	if keyMapped(*to.mappings) && !mapped && sent.Secret("key").Empty() { // it takes the place of the stored one
+	if keyMapped(*to.mappings) && !mapped && sent.Secret("key").Empty() { // the mapping replaces the stored one
 		delete(v, provider.Key)
 	}
 	if err := s.check(v.stand(*to.mappings)); err != nil {
@@ -104,7 +105,7 @@ func (s secrets) sealSent(ctx context.Context, c *resource.Call, sent resource.S
 			return err
 		}
 	}
-	if s.spec.Auth.Scheme == "header" && !wire.ValidValue(text(v[provider.Key])) { // it would be refused at every call
+	if s.spec.Auth.Scheme == "header" && !wire.ValidValue(text(v[provider.Key])) { // every call would be rejected
 		return fault.New(fault.InvalidParameter, "must not contain control characters such as line breaks, because it is sent in a header").WithParam("key")
 	}
 	*to.masked = s.masked(v)
@@ -112,19 +113,19 @@ func (s secrets) sealSent(ctx context.Context, c *resource.Call, sent resource.S
 	return err
 }
 
-// keyMapped reports whether a mapping brings the main secret.
+// keyMapped reports whether a mapping provides the main secret.
 func keyMapped(mappings []sealed.Mapping) bool {
 	return slices.ContainsFunc(mappings, func(m sealed.Mapping) bool { return m.Field == provider.Key })
 }
 
-// storedSecret points at what a record keeps of its credentials.
+// storedSecret points to the credential fields of a record.
 type storedSecret struct {
 	key, fields *[]byte
 	masked      *string
 	mappings    *[]sealed.Mapping
 }
 
-// takeKey takes the main secret of a body; an empty one takes it away.
+// takeKey copies the main secret of a body to v. An empty one removes it from v.
 func (s secrets) takeKey(v values, sent resource.Sent) {
 	switch {
 	case !sent.Has("key"):
@@ -135,11 +136,12 @@ func (s secrets) takeKey(v values, sent resource.Sent) {
 	}
 }
 
-// maskPrefix begins the names under which answers show secrets.
+// maskPrefix is the prefix of the fields that contain masked secrets in responses.
 const maskPrefix = "masked_"
 
-// withoutMasks is an object of a body without the masks that it repeats from the answer shown.
-// At is where it stands.
+// withoutMasks returns the object sent without the masks that it repeats from the response
+// shown. It returns fault.InvalidParameter if a mask has changed. path is the path of the
+// object in the body.
 func withoutMasks(sent map[string]json.RawMessage, shown map[string]any, path string) (map[string]json.RawMessage, error) {
 	out := make(map[string]json.RawMessage, len(sent))
 	for name, raw := range sent {
@@ -154,20 +156,20 @@ func withoutMasks(sent map[string]json.RawMessage, shown map[string]any, path st
 	return out, nil
 }
 
-// sameJSON reports whether a value has the JSON of another one.
+// sameJSON reports whether raw is the JSON of v, apart from formatting.
 func sameJSON(raw json.RawMessage, v any) bool {
 	var a, b any
 	return json.Unmarshal(raw, &a) == nil && json.Unmarshal(encode(v), &b) == nil && reflect.DeepEqual(a, b)
 }
 
-// replace puts the fields that were sent in the place of the present ones. Secret
-// ones that were left out stay, unless all are cleared: nobody can send back what
-// answers never show.
+// replace replaces the present fields in v by the sent ones. Secret fields that were not sent
+// remain, because clients cannot send back what responses never show. null removes them, as
+// in add.
 func (s secrets) replace(v values, sent map[string]json.RawMessage, mappings []sealed.Mapping) error {
 	nulled := make(map[string]bool)
 	for name, raw := range sent {
 		if f, known := s.find(name); known && string(raw) == "null" {
-			nulled[f] = true // add decides about it
+			nulled[f] = true // add decides whether to remove it
 		}
 	}
 	for name := range v {
@@ -178,8 +180,8 @@ func (s secrets) replace(v values, sent map[string]json.RawMessage, mappings []s
 	return s.add(v, sent, mappings)
 }
 
-// add puts the fields that were sent beside the present ones. Null takes away what the
-// provider can do without, and changes nothing else.
+// add adds the sent fields to v and replaces those of the same name. null removes a field that
+// the provider does not require, and does not change other fields.
 func (s secrets) add(v values, sent map[string]json.RawMessage, mappings []sealed.Mapping) error {
 	var nulled []string
 	for name, raw := range sent {
@@ -206,9 +208,9 @@ func (s secrets) add(v values, sent map[string]json.RawMessage, mappings []seale
 	return nil
 }
 
-// unsentSecretPath is where a secret stands in the body that is stored and was not sent anew;
-// empty for none. None goes with a record to another host: who may change the record could
-// otherwise read there what nobody shows them.
+// unsentSecretPath returns the path in the body of a stored secret that was not sent again, or
+// "" if there is none. Stored secrets must not follow a record to another host. Otherwise a
+// caller who may change the record could read secrets at that host that responses never show.
 func (s secrets) unsentSecretPath(v values, sent resource.Sent, fields map[string]json.RawMessage, mappings []sealed.Mapping) string {
 	if _, remapped := sent["secret_mappings"]; !remapped && len(mappings) > 0 {
 		return "secret_mappings"
@@ -230,7 +232,7 @@ func (s secrets) unsentSecretPath(v values, sent resource.Sent, fields map[strin
 	return ""
 }
 
-// fieldPath is where a field stands in the body.
+// fieldPath returns the path of a field in the body.
 func (s secrets) fieldPath(name string) string {
 	if s.field != "" {
 		return s.field + "." + name
@@ -243,7 +245,7 @@ func (s secrets) fieldPath(name string) string {
 	return name
 }
 
-// find returns the name under which a field is stored.
+// find returns the stored name of a field. name may be an alias or in camel case.
 func (s secrets) find(name string) (string, bool) {
 	if name == customHost || name == customHeaders {
 		return name, true
@@ -263,8 +265,8 @@ func (s secrets) secret(name string) bool {
 		slices.ContainsFunc(s.spec.Fields, func(f provider.Field) bool { return f.Name == name && f.Secret })
 }
 
-// check holds the values against what the provider needs: every field that it
-// cannot do without, and the form of each.
+// check checks that the values contain every field that the provider requires, and that each
+// has a valid form.
 func (s secrets) check(v values) error {
 	if raw, ok := v[customHost]; ok {
 		if err := s.k.Guard.CheckURL(text(raw)); err != nil {
@@ -291,7 +293,7 @@ func (s secrets) check(v values) error {
 	return nil
 }
 
-// ready are the values as the data plane uses them.
+// ready returns the values in the form that the data plane uses.
 func (s secrets) ready(v values) provider.Values {
 	flat := make(map[string]string, len(v))
 	for name, raw := range v {
@@ -302,8 +304,8 @@ func (s secrets) ready(v values) provider.Values {
 	return ready
 }
 
-// blame names the field of the body that a provider's refusal is about: the data
-// plane speaks of headers.
+// blame converts an error of the provider specification, which names a header, to one that
+// names the field of the body.
 func (s secrets) blame(f *fault.Error, provided provider.Values) error {
 	for _, field := range s.spec.Fields {
 		if f.Param != field.Name && !slices.Contains(field.Headers, f.Param) && (field.Name != provider.Key || f.Param != "authorization") {
@@ -324,7 +326,7 @@ func (s secrets) blame(f *fault.Error, provided provider.Values) error {
 	return f
 }
 
-// masked is the main secret as answers show it.
+// masked returns the main secret as responses show it, or "" without one.
 func (s secrets) masked(v values) string {
 	if raw := text(v[provider.Key]); raw != "" {
 		return keys.Mask(raw)
@@ -332,7 +334,8 @@ func (s secrets) masked(v values) string {
 	return ""
 }
 
-// shown are the fields as answers show them: a secret one masked, as masked_<name>.
+// shown returns the fields as responses show them: secret ones masked, as masked_<name>. The main
+// secret is not among them.
 func (s secrets) shown(v values) map[string]any {
 	out := make(map[string]any, len(v))
 	for name, raw := range v {
@@ -349,18 +352,18 @@ func (s secrets) shown(v values) map[string]any {
 	return out
 }
 
-// maskedHeaders shows which headers there are.
+// maskedHeaders returns the names of the headers with masked values.
 func maskedHeaders(raw json.RawMessage) map[string]string {
 	var headers map[string]string
-	_ = json.Unmarshal(raw, &headers) // was checked when it was stored
+	_ = json.Unmarshal(raw, &headers) // checked when it was stored
 	for name, v := range headers {
 		headers[name] = keys.Mask(v)
 	}
 	return headers
 }
 
-// text is a value as the data plane uses it: a string as it is, anything else as
-// its JSON.
+// text returns a value in the form that the data plane uses: the content of a JSON string, and
+// the JSON of any other value.
 func text(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {

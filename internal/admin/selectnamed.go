@@ -9,10 +9,10 @@ import (
 	"sluice/internal/resource"
 )
 
-// maxIDs bounds the ids that a list may be narrowed to.
+// maxIDs is the maximum number of ids that a list may be narrowed to.
 const maxIDs = 100
 
-// namesFilter narrows a list to some records; filterByNames does it, because it has to look
+// namesFilter narrows a list to some records. filterByNames applies it, because it must look
 // them up.
 func namesFilter(param string) resource.Filter {
 	return resource.Filter{
@@ -21,8 +21,8 @@ func namesFilter(param string) resource.Filter {
 	}
 }
 
-// filterByNames narrows a list to the ids and slugs that were asked for. Those that are
-// not there, or not for the caller, are not in the answer.
+// filterByNames narrows a list to the requested ids and slugs. Records that do not exist or that
+// the caller may not see are left out.
 func filterByNames(param, kind string) func(ctx context.Context, c *resource.Call, q *resource.Query) error {
 	return func(ctx context.Context, c *resource.Call, q *resource.Query) error {
 		requested := c.Query(param)

@@ -21,8 +21,8 @@ const (
 	hashEntry   = "hash"
 )
 
-// sessions are how people sign in and out. They have routes of their own because who
-// calls is what they find out.
+// sessions returns the routes that sign users in and out. They are not a resource.Kind, because
+// they determine who the caller is.
 // Source: contract/identity-and-governance.yaml, login and session; the local login
 // is ours.
 func (k deps) sessions() resource.Resource {
@@ -50,8 +50,8 @@ func (k deps) sessions() resource.Resource {
 	}
 }
 
-// anySessionScopes is a scope that every session may use, so that operations for any user can
-// ask for one.
+// anySessionScopes contains a scope that every session has. Operations that are open to any
+// user require it.
 var anySessionScopes = []access.Scope{"workspaces.list"}
 
 type loginIn struct {
@@ -72,14 +72,15 @@ type passwordIn struct {
 	New     string `json:"new_password" minLength:"12" maxLength:"1024"`
 }
 
-// errBadLogin is the one answer to a login that fails, whatever the reason. It names the cure of
-// an address that several organisations know, because nobody is told that it is one.
+// errBadLogin returns the error of every failed login, whatever the reason. Its text always
+// explains what to do for an address in several organisations, because the response must not
+// reveal that an address is one.
 func errBadLogin() error {
 	return fault.New(fault.Unauthenticated, "wrong email or password; if you belong to several organisations, send organisation_id")
 }
 
-// login opens a session. A stranger learns neither from the answer nor from its time
-// whether an address is known.
+// login opens a session. Neither the response nor its timing reveals whether an address is
+// known.
 func (k deps) login(ctx context.Context, c *resource.Call) (any, error) {
 	if !k.LocalLogin {
 		return nil, fault.New(fault.FeatureOff, "this deployment signs users in through its identity provider (AUTH_MODE)")
@@ -88,7 +89,7 @@ func (k deps) login(ctx context.Context, c *resource.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := http.NewCrossOriginProtection().Check(c.Request()); err != nil { // it would sign the browser in as somebody else
+	if err := http.NewCrossOriginProtection().Check(c.Request()); err != nil { // a cross-site request would sign the browser in as another user
 		return nil, fault.New(fault.Forbidden, "cross-site request rejected").WithCause(err)
 	}
 	account, pair, remote := identity.AccountOf(email), identity.PairOf(email, c.Remote()), identity.NetworkOf(c.Remote())
@@ -104,10 +105,10 @@ func (k deps) login(ctx context.Context, c *resource.Call) (any, error) {
 	return k.open(ctx, c, user)
 }
 
-// authenticate finds the user whose e-mail address and password were sent, slowly where the
-// place failed too often. Names are what the login is at; a failure counts for them and the
-// place. Others may have guessed by the time that the attempt has its turn: then it is
-// refused, or made slowly after all.
+// authenticate returns the user with the sent email address and password. Attempts are slow
+// after too many failures in their network. A failure counts for names (the account, and the
+// account with the client's address) and for the network. Other attempts may fail while this
+// one waits for its turn. Then it is rejected, or repeated as a slow attempt.
 func (k deps) authenticate(ctx context.Context, c *resource.Call, email, network string, names ...string) (*resource.Row[tenant.User], error) {
 	for {
 		slow, done, err := k.slowDown(ctx, c, k.Throttle, network, names...)
@@ -132,14 +133,14 @@ func (k deps) authenticate(ctx context.Context, c *resource.Call, email, network
 }
 
 var (
-	// errSlow ends an attempt that was not slow when it began, when by its turn the place
-	// failed too often.
+	// errSlow ends a fast attempt if its network had too many failures by the time of its turn.
+	// The attempt is then repeated as a slow one.
 	errSlow  = errors.New("the attempt must be slow")
 	errWrong = errors.New("the e-mail address or the password is wrong")
 )
 
-// tryLogin tries the password that was sent: errWrong, or the error of allowed, which is
-// called when the attempt has its turn.
+// tryLogin checks the sent password and returns its user. It returns errWrong for a wrong one.
+// It calls allowed when it is the turn of the attempt, and returns its error.
 func (k deps) tryLogin(ctx context.Context, c *resource.Call, email string, allowed func() error) (*resource.Row[tenant.User], error) {
 	user, login, err := k.findLogin(ctx, c, email)
 	if err != nil {
@@ -160,13 +161,13 @@ func (k deps) tryLogin(ctx context.Context, c *resource.Call, email string, allo
 	return user, err
 }
 
-// slowHashes is how many passwords are hashed in vain before one from a place of the
-// network is tried that failed too often: each takes some 20 ms.
+// slowHashes is the number of extra password hashes before a slow attempt. Each takes about
+// 20 ms.
 const slowHashes = 4
 
-// slowDown makes an attempt from a place that failed too often slow, whoever makes it, so
-// that guessing at many accounts costs time and a correct password still gets through.
-// Done ends the attempt.
+// slowDown slows an attempt down if its network had too many failures. Guessing at many
+// accounts then costs time, while a correct password is still accepted. It reports whether the
+// attempt is slow. The caller must call done at the end of the attempt, unless err is not nil.
 func (k deps) slowDown(ctx context.Context, c *resource.Call, by *identity.LoginThrottle, network string, names ...string) (slow bool, done func(), err error) {
 	slow, done, err = by.Slowly(ctx, c.Now, network, names...)
 	if fault.Has(err, fault.RateLimited) {
@@ -184,10 +185,12 @@ func (k deps) slowDown(ctx context.Context, c *resource.Call, by *identity.Login
 	return slow, done, nil
 }
 
-// findLogin finds the user of an address and the password; nil for none, for one whose
-// organisation takes no passwords, and for an address that several organisations know while
-// the call names none of them: to try the password of each would show in the time how many
-// there are. It looks for a password in any case, since that takes time too.
+// findLogin returns the user with an email address, and the password record, which is nil if the
+// user does not have a password. Both are nil if there is no such user. They are also nil if
+// several organisations have the address and the call does not name one: the time to try all
+// passwords would reveal their number. The record has an empty hash if the organisation does
+// not accept passwords. findLogin looks for a password in every case, because that takes time,
+// too.
 func (k deps) findLogin(ctx context.Context, c *resource.Call, email string) (*resource.Row[tenant.User], *resource.Row[identity.Login], error) {
 	users, err := rowsOf[tenant.User](ctx, c.Reader, resource.Query{
 		Kind: tenant.UserKind, OrgID: c.Sent.Text("organisation_id"), Statuses: []string{resource.Active}, Limit: 2,
@@ -207,8 +210,8 @@ func (k deps) findLogin(ctx context.Context, c *resource.Call, email string) (*r
 	return users[0], login, err
 }
 
-// localLogin is the password of a user, nil for none, and whether their organisation lets
-// people sign in with one.
+// localLogin returns the password record of a user, nil for none, and whether the organisation
+// of the user accepts passwords.
 func localLogin(ctx context.Context, from resource.Reader, user resource.Record) (login *resource.Row[identity.Login], local bool, err error) {
 	login, err = loginOf(ctx, from, user)
 	if err != nil {
@@ -218,7 +221,7 @@ func localLogin(ctx context.Context, from resource.Reader, user resource.Record)
 	return login, err == nil && !a.Value.SSOOnly, err
 }
 
-// loginOf is the password of a user; nil for none.
+// loginOf returns the password record of a user, or nil if there is none.
 func loginOf(ctx context.Context, from resource.Reader, user resource.Record) (*resource.Row[identity.Login], error) {
 	rows, err := rowsOf[identity.Login](ctx, from, resource.Query{
 		Kind: identity.LoginKind, OrgID: user.OrgID, Index: []resource.IndexEntry{{Name: userEntry, Value: user.ID}}, Limit: 1,
@@ -229,7 +232,7 @@ func loginOf(ctx context.Context, from resource.Reader, user resource.Record) (*
 	return rows[0], nil
 }
 
-// open makes a session of a user who has proved who they are.
+// open creates a session for an authenticated user and sets the session cookie.
 func (k deps) open(ctx context.Context, c *resource.Call, user *resource.Row[tenant.User]) (any, error) {
 	var out loginOut
 	err := c.Change(ctx, func(tx resource.Tx) error {
@@ -255,8 +258,9 @@ func (k deps) open(ctx context.Context, c *resource.Call, user *resource.Row[ten
 	return out, nil
 }
 
-// longestSession is how long sessions of an organisation may last. All of them were opened
-// with a password, so that one which takes none has none.
+// longestSession returns the maximum lifetime of sessions of an organisation. All sessions are
+// opened with a password. Therefore it returns fault.Unauthenticated if the organisation does
+// not accept passwords.
 func longestSession(ctx context.Context, from resource.Reader, orgID string) (time.Duration, error) {
 	a, err := authOf(ctx, from, orgID)
 	if err != nil {
@@ -271,16 +275,17 @@ func longestSession(ctx context.Context, from resource.Reader, orgID string) (ti
 	return identity.Life, nil
 }
 
-// noPasswords refuses who comes by a password where the organisation takes none.
+// noPasswords returns the error for a password sign-in, or a session from one, in an organisation
+// that does not accept passwords.
 // Source: contract/identity-and-governance.yaml, AuthSettings.sso_only.
 func noPasswords() error {
 	return fault.New(fault.Unauthenticated, "this organisation requires single sign-on (sso_only)")
 }
 
-// Session finds who a request comes from when it carries the token of a session, as a
-// bearer token or in the cookie; ok is false when it carries none.
-// fault.Unauthenticated when the session is over, fault.Forbidden when a browser was
-// led here by another site.
+// Session returns the principal of a request with a session token, either a bearer token or the
+// cookie. ok is false if the request does not have a session token. The error is
+// fault.Unauthenticated if the session has ended, and fault.Forbidden for a cross-site request
+// with the cookie.
 func Session(ctx context.Context, from resource.Reader, hasher *keys.Hasher, clock ident.Clock, by Browsers, r *http.Request) (p *access.Principal, ok bool, err error) {
 	token, byCookie := sessionToken(by, r)
 	if token == "" {
@@ -324,7 +329,7 @@ func sessionToken(by Browsers, r *http.Request) (token string, byCookie bool) {
 	return token, token != ""
 }
 
-// signedIn refuses callers that are no session.
+// signedIn returns fault.Forbidden if the caller does not use a session.
 func signedIn(c *resource.Call) error {
 	if c.Principal.Kind != access.BySession {
 		return fault.New(fault.Forbidden, "only a signed-in user can do this; an API key cannot")
@@ -340,7 +345,8 @@ func (k deps) endSessions(ctx context.Context, c *resource.Call) (any, error) {
 	return k.signOut(ctx, c, func(tx resource.Tx) error { return EndSessions(ctx, tx, c.OrgID, c.Principal.UserID, "") })
 }
 
-// signOut ends sessions of who calls, that of the call among them.
+// signOut calls end to end sessions of the caller, including that of the call, and deletes the
+// session cookie.
 func (k deps) signOut(ctx context.Context, c *resource.Call, end func(tx resource.Tx) error) (any, error) {
 	if err := signedIn(c); err != nil {
 		return nil, err
@@ -353,7 +359,7 @@ func (k deps) signOut(ctx context.Context, c *resource.Call, end func(tx resourc
 	return resource.Empty{}, err
 }
 
-// EndSessions ends all sessions of a user but one.
+// EndSessions ends all sessions of a user except the one with the id but. An empty but ends all.
 func EndSessions(ctx context.Context, tx resource.Tx, orgID, userID, but string) error {
 	after := ""
 	for {
@@ -414,8 +420,8 @@ func (k deps) putPassword(ctx context.Context, c *resource.Call) (any, error) {
 	})
 }
 
-// SetPassword stores the encoded form of a password of a user in the place of the
-// present one. Its record has no versions: what was is forgotten.
+// SetPassword replaces the password hash of a user. The record does not have versions, so the
+// old hash is deleted.
 func SetPassword(ctx context.Context, tx resource.Tx, user resource.Record, hash string, now time.Time) error {
 	old, err := loginOf(ctx, tx, user)
 	if err != nil {
@@ -432,7 +438,7 @@ func SetPassword(ctx context.Context, tx resource.Tx, user resource.Record, hash
 	})
 }
 
-// selfView says who is signed in.
+// selfView describes the signed-in user.
 type selfView struct {
 	User         userView        `json:"user"`
 	Organisation selfOrg         `json:"organisation"`
@@ -480,14 +486,14 @@ func (k deps) self(ctx context.Context, c *resource.Call) (any, error) {
 	for _, ws := range workspaces {
 		role := c.Principal.Memberships[ws.ID].Role
 		if role == "" {
-			role = access.Admin // of the organisation, so of every workspace
+			role = access.Admin // an admin of the organisation is one in every workspace
 		}
 		v.Workspaces = append(v.Workspaces, selfWorkspace{ws.ID, ws.Slug, ws.Value.Name, role, c.Principal.Allowed(ws.ID)})
 	}
 	return v, nil
 }
 
-// passwordOf hashes a password that was sent with a form.
+// passwordOf checks and hashes a new password. path is the field that an error names.
 func (k deps) passwordOf(ctx context.Context, p sealed.String, path string) (string, error) {
 	if err := identity.Check(p, path); err != nil {
 		return "", err

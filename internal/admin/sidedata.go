@@ -6,11 +6,11 @@ import (
 	"sluice/internal/resource"
 )
 
-// What is found out about a record (the card of an agent, what a tool server says of
-// itself, whether a gateway answers) stands beside it, in a link of the record to itself,
-// so that finding it out is no change of the record.
+// Data that the gateway discovers about a record (the card of an agent, the self-description of
+// a tool server, the health of a gateway) is stored in a link of the record to itself. Storing
+// it is therefore not a change of the record.
 
-// sideDataOf is what a set of links keeps beside a record; nil for nothing.
+// sideDataOf returns the data that a link set stores for a record; nil for none.
 func sideDataOf(ctx context.Context, from resource.Reader, set, id string) ([]byte, error) {
 	links, err := from.Links(ctx, set, id)
 	if err != nil || len(links) == 0 {
@@ -19,8 +19,8 @@ func sideDataOf(ctx context.Context, from resource.Reader, set, id string) ([]by
 	return links[0].Body, nil
 }
 
-// putSideData keeps what of returns beside a record; nil takes away what is there. That it
-// cannot be written, for example while the database takes no writes, spoils nothing else.
+// putSideData stores the result of build for a record; nil deletes the present data. An error,
+// for example while the database is read-only, does not affect the call.
 func (k deps) putSideData(ctx context.Context, set, id string, build func(tx resource.Tx) ([]byte, error)) {
 	err := k.Store.InTx(ctx, func(tx resource.Tx) error {
 		body, err := build(tx)
@@ -38,7 +38,7 @@ func (k deps) putSideData(ctx context.Context, set, id string, build func(tx res
 	}
 }
 
-// updateSideData changes what a set keeps beside a record.
+// updateSideData changes the data that a link set stores for a record.
 func updateSideData[T any](ctx context.Context, k deps, set, id string, read func(ctx context.Context, from resource.Reader, id string) (T, error), change func(*T)) {
 	k.putSideData(ctx, set, id, func(tx resource.Tx) ([]byte, error) {
 		v, err := read(ctx, tx, id)

@@ -10,10 +10,10 @@ import (
 	"sluice/internal/tenant"
 )
 
-// refuseSignOn refuses to turn on what is stored but does not run yet: single sign-on,
-// tokens of an identity provider, and provisioning by SCIM. Settings that turn nothing on
-// are saved, and what is on already can be turned off. The error is fault.NotSupported and
-// names the field. Source: ours, until sign-on runs.
+// refuseSignOn rejects turning on features that are stored but not implemented yet: single
+// sign-on, tokens of an identity provider, and provisioning by SCIM. Settings that do not turn
+// anything on are saved, and enabled settings can be turned off. The error is fault.NotSupported
+// and names the field. Source: ours, until sign-on runs.
 func refuseSignOn(before, after *tenant.Auth) error {
 	isSSO := func(a *tenant.Auth) bool { return a.SSOType == "oidc" || a.SSOType == "saml" }
 	for _, turned := range []struct {
@@ -35,20 +35,21 @@ func refuseSignOn(before, after *tenant.Auth) error {
 	return nil
 }
 
-// notRunning is the fault.NotSupported of a field that would turn on what does not run.
+// notRunning returns the fault.NotSupported of a field that would turn on a feature that is not
+// implemented.
 func notRunning(field, instead string) error {
 	return fault.Newf(fault.NotSupported, "%s cannot be enabled: this version stores it but does not support it yet; %s", field, instead).WithParam(field)
 }
 
-// The metadata of SAML. Source: OASIS SAML 2.0 Metadata, saml-metadata-2.0-os.
+// SAML metadata. Source: OASIS SAML 2.0 Metadata, saml-metadata-2.0-os.
 const (
 	samlMetadata     = "urn:oasis:names:tc:SAML:2.0:metadata"
 	maxMetadataDepth = 64
 )
 
-// checkSAML refuses what is not the SAML 2.0 metadata of an identity provider:
-// malformed XML, document types and entities, another root, or no IDPSSODescriptor. The
-// error is fault.InvalidParameter and quotes nothing.
+// checkSAML rejects a text that is not the SAML 2.0 metadata of an identity provider: malformed
+// XML, document types and entities, another root, or no IDPSSODescriptor. The error is
+// fault.InvalidParameter and does not quote the text.
 func checkSAML(text string) error {
 	bad := func(why string) error {
 		return fault.New(fault.InvalidParameter, why).WithParam("auth_settings.saml.metadata_xml")

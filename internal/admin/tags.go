@@ -7,7 +7,7 @@ import (
 	"sluice/internal/resource"
 )
 
-// Limits of the tags of a thing.
+// Limits of the tags of a record.
 const (
 	maxTags    = 50
 	maxTagText = 255 // characters of a name or value
@@ -25,7 +25,8 @@ func checkTags(tags map[string]string) error {
 	return nil
 }
 
-// tagEntries make tags findable. They are hashed because an index value is short.
+// tagEntries returns index entries that find records by tag. They are hashed because an index
+// value is short.
 func tagEntries(tags map[string]string) []resource.IndexEntry {
 	entries := make([]resource.IndexEntry, 0, len(tags))
 	for name, v := range tags {
@@ -34,7 +35,7 @@ func tagEntries(tags map[string]string) []resource.IndexEntry {
 	return entries
 }
 
-// tagFilter selects what has all the tags of a JSON object.
+// tagFilter selects records that have all the tags of a JSON object.
 func tagFilter() resource.Filter {
 	return resource.Filter{
 		Param: resource.Param{Name: "tags", Doc: `JSON object, for example {"team":"search"}; all tags must match`},

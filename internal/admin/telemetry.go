@@ -7,16 +7,16 @@ import (
 	"sluice/internal/resource"
 )
 
-// TelemetryPath is where applications send telemetry of their own, below the version.
+// TelemetryPath is a path to which applications send their own telemetry, below the version.
 type TelemetryPath struct {
 	Path string // "/otel/v1/traces"
 	Logs bool   // log records rather than spans
 	id   string
 }
 
-// TelemetryPaths are all of them. package telemetry/spans serves them.
-// Source: contract/content-and-observability.yaml, POST /otel/v1/traces; those of log
-// records are ours.
+// TelemetryPaths returns all of them. Package telemetry/spans serves them.
+// Source: contract/content-and-observability.yaml, POST /otel/v1/traces; those of log records
+// are ours.
 func TelemetryPaths() []TelemetryPath {
 	return []TelemetryPath{
 		{"/otel/v1/traces", false, "ingestTraces"}, {"/logs/otel/v1/traces", false, "ingestTracesAtLogs"},
@@ -25,7 +25,7 @@ func TelemetryPaths() []TelemetryPath {
 	}
 }
 
-// otlpTypes are the content types of messages and of their answers.
+// otlpTypes are the content types of messages and of their responses.
 const otlpTypes = "application/json, application/x-protobuf"
 
 // telemetry describes the ingestion of OTLP.
@@ -44,9 +44,9 @@ func (k deps) telemetry() resource.Resource {
 	return ops
 }
 
-// telemetryRefusal is what stands in a refusal of a message: that of model traffic, which
-// comes through the same door, and with the "message" of google.rpc.Status that clients of
-// OTLP look for.
+// telemetryRefusal is the body of an error for a message. It has the fields of errors for model
+// traffic, which uses the same port, and the "message" of google.rpc.Status, which OTLP clients
+// expect.
 // Source: OTLP 1.9, "OTLP/HTTP Response"; contract/dataplane.md part 7.
 type telemetryRefusal struct {
 	Status  string              `json:"status,omitempty" enum:"failure"`

@@ -11,37 +11,36 @@ import (
 	"sluice/internal/tenant"
 )
 
-// TokensPerMinute is how many refused tokens a node writes to the audit trail in a
-// minute. Anybody can send one, so a flood of them must fill neither the trail nor the
-// store: the rows say how many were left out.
+// TokensPerMinute is how many rejected tokens a node writes to the audit trail in a minute.
+// Every client can send one, so a flood must fill neither the trail nor the store: the rows
+// report how many were left out.
 const TokensPerMinute = 60
 
-// tokenWriteLimit bounds the writing of one row, also of those that are left when the
-// gateway stops.
+// tokenWriteLimit is the maximum time to write one row, also for rows that remain at shutdown.
 const tokenWriteLimit = 5 * time.Second
 
-// TokenTrail takes refused JWTs into the audit trail, apart from the calls that brought
-// them: no call waits for the store. They belong to no organisation that is known, so
-// they stand in the trail of the only one; where there are several they are only logged.
-// Safe for concurrent use.
+// TokenTrail adds rejected JWTs to the audit trail, separately from their calls: no call waits
+// for the store. Such tokens do not belong to a known organisation, so the rows are added to the
+// only organisation; if there are several, the tokens are only logged. TokenTrail is safe for
+// concurrent use.
 type TokenTrail struct {
 	store resource.Store
 	trail resource.Trail
 	log   *slog.Logger
 	queue chan audit.RefusedToken
 
-	mu      sync.Mutex // guards what follows
-	began   time.Time  // of the minute
-	taken   int        // in it
-	leftOut int        // since the last row that said so
+	mu      sync.Mutex // guards the fields below
+	began   time.Time  // start of the present minute
+	taken   int        // tokens accepted in that minute
+	leftOut int        // tokens since the last row that reported them
 }
 
-// NewTokenTrail makes one; Run writes.
+// NewTokenTrail returns a TokenTrail; Run writes its rows.
 func NewTokenTrail(store resource.Store, trail resource.Trail, log *slog.Logger) *TokenTrail {
 	return &TokenTrail{store: store, trail: trail, log: log, queue: make(chan audit.RefusedToken, TokensPerMinute)}
 }
 
-// TokenRefused takes a refusal. It never waits.
+// TokenRefused accepts a rejected token. It never blocks.
 func (t *TokenTrail) TokenRefused(r audit.RefusedToken) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -55,12 +54,12 @@ func (t *TokenTrail) TokenRefused(r audit.RefusedToken) {
 	select {
 	case t.queue <- r:
 		t.taken++
-	default: // the store does not keep up
+	default: // the store is too slow
 		t.leftOut++
 	}
 }
 
-// Run writes until ctx ends, and then what is left.
+// Run writes rows until ctx ends, and then the remaining ones.
 func (t *TokenTrail) Run(ctx context.Context) error {
 	for {
 		select {
@@ -78,7 +77,7 @@ func (t *TokenTrail) Run(ctx context.Context) error {
 	}
 }
 
-// write adds the row of a refusal.
+// write adds the row of a rejected token.
 func (t *TokenTrail) write(ctx context.Context, r audit.RefusedToken) {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), tokenWriteLimit)
 	defer stop()
@@ -100,7 +99,7 @@ func (t *TokenTrail) takeDropped() int {
 	return n
 }
 
-// rowOfToken is the row of a refusal: of a user who is not known.
+// rowOfToken returns the row of a rejected token; its user is unknown.
 func rowOfToken(orgID string, r audit.RefusedToken, leftOut int) resource.AuditRow {
 	notes := map[string]any{"credential": "jwt"}
 	if leftOut > 0 {

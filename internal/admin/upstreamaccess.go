@@ -13,7 +13,7 @@ import (
 	"sluice/internal/tenant"
 )
 
-// userAccessIn says who may use a server.
+// userAccessIn lists which users may use a server.
 // Source: contract/content-and-observability.yaml, PUT /mcp-servers/{id}/user-access.
 type userAccessIn struct {
 	Users   []userAccessOne `json:"user_access,omitempty" nullable:"false" maxItems:"1000"`
@@ -39,16 +39,16 @@ type userAccessList struct {
 	Default string `json:"default_user_access" enum:"allow,deny"`
 }
 
-// doneView is the answer of changes that answer {"success": true}.
+// doneView is the response {"success": true}.
 type doneView struct {
 	Success bool `json:"success"`
 }
 
-// maxUserAccess bounds the users who are named at one server.
+// maxUserAccess limits the users that are named for one server.
 const maxUserAccess = 2000
 
-// accessActions read and change which users may use a server. They are for those who
-// act for others in the workspace. Stem is that of their scopes.
+// accessActions read and change which users may use a server. They are for callers who act for
+// others in the workspace. stem is the prefix of their scopes.
 func (f *serverKind[I, S]) accessActions(idName, stem string) []resource.Action[S] {
 	return []resource.Action[S]{
 		{
@@ -63,7 +63,7 @@ func (f *serverKind[I, S]) accessActions(idName, stem string) []resource.Action[
 	}
 }
 
-// pagesFrom1 are the paging parameters of lists whose first page is 1.
+// pagesFrom1 returns the paging parameters of lists whose first page is 1.
 // Source: contract/content-and-observability.yaml, conventions.paging.page_1.
 func pagesFrom1() []resource.Param {
 	return []resource.Param{
@@ -72,7 +72,7 @@ func pagesFrom1() []resource.Param {
 	}
 }
 
-// pageOf cuts the page that was asked for out of a list.
+// pageOf returns the requested page of a list.
 func pageOf[V any](c *resource.Call, all []V) resource.MoreOf[V] {
 	size := c.Int("page_size")
 	from := min((c.Int("page")-1)*size, len(all))
@@ -143,7 +143,7 @@ func (f *serverKind[I, S]) putUserAccess(ctx context.Context, _ resource.Tx, c *
 	}
 	s := f.fieldsOf(&ch.New.Value)
 	next := map[string]bool{}
-	for id, enabled := range *s.users { // who left is forgotten
+	for id, enabled := range *s.users { // users who left the workspace are removed
 		if members[id] {
 			next[id] = enabled
 		}
@@ -164,8 +164,8 @@ func (f *serverKind[I, S]) putUserAccess(ctx context.Context, _ resource.Tx, c *
 	return doneView{true}, nil
 }
 
-// memberUsers are the users who are members of a workspace, in the order in which they
-// became users.
+// memberUsers returns the users who are members of a workspace, in the order in which the users
+// were created.
 func memberUsers(ctx context.Context, from resource.Reader, orgID, workspaceID string) ([]*resource.Row[tenant.User], error) {
 	q := resource.Query{Kind: tenant.MemberKind, OrgID: orgID, WorkspaceID: workspaceID, Statuses: []string{resource.Active}, Limit: maxUsersAtATime}
 	all := map[string]*resource.Row[tenant.User]{}

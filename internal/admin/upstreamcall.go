@@ -17,10 +17,10 @@ import (
 	"sluice/internal/sealed"
 )
 
-// upstreamTime is given to an upstream server or agent that is tried.
+// upstreamTime is the timeout of a trial call to an upstream server or agent.
 const upstreamTime = 10 * time.Second
 
-// trialView is what came of trying an upstream.
+// trialView is the result of a trial call to an upstream.
 // Source: contract/content-and-observability.yaml, POST /mcp-servers/{id}/test.
 type trialView struct {
 	Success        bool    `json:"success"`
@@ -32,27 +32,28 @@ type trialView struct {
 	Object         string  `json:"object" enum:"mcp-integration,mcp-server,agent-integration"`
 }
 
-// trial is a call to an upstream.
+// trial is a trial call to an upstream.
 type trial struct {
 	method, url string
 	header      http.Header
 	body        []byte
 	maxBytes    int64
-	// isComplete decides when enough was read of a stream of events; nil reads none of it.
+	// isComplete reports when enough of a stream of events was read; if it is nil, none of the
+	// stream is read.
 	isComplete func(data []byte) bool
 }
 
-// outcome is what an upstream answered.
+// outcome is the response of an upstream.
 type outcome struct {
-	status int // 0: nothing
+	status int // 0 if there was no response
 	took   time.Duration
 	kind   string // content type, without parameters
 	body   []byte
 }
 
-// try calls an upstream that a caller named. No redirect is followed, and the dialer
-// keeps from private addresses. What goes wrong on the way is told in general words: the
-// addresses of a network are nobody's business.
+// try calls an upstream that a caller named. It does not follow redirects, and the dialer blocks
+// private addresses. It reports network errors only in general words, so that they do not reveal
+// internal addresses.
 func (k deps) try(ctx context.Context, t trial) (outcome, error) {
 	if err := k.Guard.CheckURL(t.url); err != nil {
 		return outcome{}, err
@@ -74,7 +75,7 @@ func (k deps) try(ctx context.Context, t trial) (outcome, error) {
 	if err != nil {
 		return outcome{}, k.unreached(err)
 	}
-	defer func() { _ = res.Body.Close() }() // read as far as it is needed
+	defer func() { _ = res.Body.Close() }() // read only as far as needed
 	kind, _, _ := strings.Cut(res.Header.Get("Content-Type"), ";")
 	out := outcome{status: res.StatusCode, took: k.Clock.Now().Sub(began), kind: strings.ToLower(strings.TrimSpace(kind))}
 	switch {
@@ -92,20 +93,20 @@ func (k deps) try(ctx context.Context, t trial) (outcome, error) {
 
 const eventStream = "text/event-stream"
 
-// unreached is why an upstream cannot be reached, in words for the caller.
+// unreached returns why an upstream cannot be reached, in words for the caller.
 func (k deps) unreached(err error) error {
 	if fault.Has(err, fault.AddressRefused) {
 		return fault.From(err)
 	}
 	reported := err
-	if u := (*url.Error)(nil); errors.As(err, &u) { // it repeats the address, which may carry a key
+	if u := (*url.Error)(nil); errors.As(err, &u) { // it repeats the address, which may contain a key
 		reported = &url.Error{Op: u.Op, URL: sealed.Address(u.URL), Err: u.Err}
 	}
 	k.Log.Info("upstream connection test failed", "error", reported.Error())
 	return fault.New(fault.InvalidRequest, "cannot reach the server, or it did not respond in time").WithCause(err)
 }
 
-// firstEvent reads events until one is what is waited for, and returns its data.
+// firstEvent reads events until isComplete accepts one, and returns its data.
 func firstEvent(from io.Reader, isComplete func([]byte) bool) ([]byte, error) {
 	var data []byte
 	lines := bufio.NewScanner(from)
@@ -129,10 +130,10 @@ func firstEvent(from io.Reader, isComplete func([]byte) bool) ([]byte, error) {
 	return nil, lines.Err()
 }
 
-// maxTrialBytes bounds what is read of an answer to a trial.
+// maxTrialBytes limits how much of a trial's response is read.
 const maxTrialBytes = 1 << 20
 
-// setOutcome is a trial's outcome for the caller, with why it failed when it did.
+// setOutcome sets a trial's outcome for the caller, with the reason of a failure.
 func (v *trialView) setOutcome(out outcome, err error) {
 	if out.status != 0 {
 		v.StatusCode = &out.status
@@ -153,7 +154,7 @@ func (v *trialView) setOutcome(out outcome, err error) {
 
 func (v *trialView) fails(why string) { v.Success, v.Error = false, &why }
 
-// isJSON reports whether a text is a JSON object that reads into a value.
+// isJSON reports whether a text is a JSON object that decodes into a value.
 func isJSON(raw []byte, into any) bool {
 	raw = bytes.TrimSpace(raw)
 	return len(raw) > 0 && raw[0] == '{' && json.Unmarshal(raw, into) == nil

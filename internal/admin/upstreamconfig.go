@@ -17,13 +17,13 @@ import (
 	"sluice/internal/sealed"
 )
 
-// maxConfigBytes bounds the configurations of an integration, as JSON.
+// maxConfigBytes is the maximum size of the configurations of an integration, as JSON.
 const maxConfigBytes = 256 << 10
 
 func (f *serverKind[I, S]) context(id string) string { return f.integration + "/" + id }
 
-// open unseals the configurations of an integration. They hold secrets in the clear and
-// live as long as a request.
+// open decrypts the configurations of an integration. The secrets in the result are not
+// encrypted; it must not outlive its request.
 func (f *serverKind[I, S]) open(r *resource.Row[I]) (map[string]any, error) {
 	config := map[string]any{}
 	data := *f.upstreamOf(&r.Value).config
@@ -55,10 +55,10 @@ func (f *serverKind[I, S]) seal(r *resource.Row[I], config map[string]any) error
 	return err
 }
 
-// configure is what was sent in the place of the stored configurations, with stored
-// secrets in the place of the masks that were sent back. No secret follows an
-// integration to another host unless it is sent anew: who may change an integration
-// could otherwise read what nobody shows them.
+// configure returns the new configurations of an integration: the sent ones with each mask
+// replaced by the stored secret, or the stored ones if none were sent. Stored secrets do not
+// follow an integration to another host; the caller must send them again. Otherwise a caller
+// who may change an integration could read secrets that responses never show.
 func (f *serverKind[I, S]) configure(ch *resource.Edit[I]) (map[string]any, error) {
 	stored, moved := map[string]any{}, false
 	if ch.Old != nil {
@@ -107,7 +107,7 @@ func (f *serverKind[I, S]) configure(ch *resource.Edit[I]) (map[string]any, erro
 	return config, nil
 }
 
-// mask is a value of the configurations as answers show it.
+// mask returns a value of the configurations as responses show it, with its secrets masked.
 func (f *serverKind[I, S]) mask(v any, path []string) any {
 	switch v := v.(type) {
 	case string:
@@ -132,8 +132,8 @@ func (f *serverKind[I, S]) mask(v any, path []string) any {
 
 func appendPath(path []string, name string) []string { return append(slices.Clone(path), name) }
 
-// unmask puts what is stored at the same path in the place of each mask of it. Misfit is
-// the path of one that stands for nothing.
+// unmask replaces each mask in v by the stored secret at the same path. misfit is the path of a
+// mask that does not match a stored secret, with a leading dot; "" if all match.
 func (f *serverKind[I, S]) unmask(v, stored any, path []string) (unmasked any, misfit string) {
 	switch v := v.(type) {
 	case string:
@@ -166,7 +166,7 @@ func (f *serverKind[I, S]) unmask(v, stored any, path []string) (unmasked any, m
 	return v, ""
 }
 
-// hasSecret reports whether there is a text that answers hide.
+// hasSecret reports whether v contains a non-empty string that responses mask.
 func (f *serverKind[I, S]) hasSecret(v any, path []string) bool {
 	switch v := v.(type) {
 	case string:
@@ -183,21 +183,22 @@ func (f *serverKind[I, S]) hasSecret(v any, path []string) bool {
 	return false
 }
 
-// maskedView are configurations with their secrets masked.
+// maskedView contains configurations with masked secrets.
 type maskedView map[string]any
 
-// shown are the configurations as answers show them; null for none.
+// shown returns the configurations as responses show them, null if there are none.
 func (f *serverKind[I, S]) shown(r *resource.Row[I]) (nullable[maskedView], error) {
 	config, err := f.open(r)
 	if err != nil || len(config) == 0 {
 		return nullable[maskedView]{}, err
 	}
-	masked, _ := f.mask(config, nil).(map[string]any) // a map stays one
+	masked, _ := f.mask(config, nil).(map[string]any) // mask returns a map for a map
 	return nullable[maskedView]{new(maskedView(masked))}, nil
 }
 
-// listedOrRead are what answers show of an integration in lists alone, how many
-// workspaces may use it, and what they show alone when it is read: its configurations.
+// listedOrRead returns the fields that differ between lists and single responses. Lists show how
+// many workspaces may use the integration. The response for a single integration (detail)
+// shows its configurations.
 func (f *serverKind[I, S]) listedOrRead(r *resource.Row[I], detail bool) (workspaces *int, config nullable[maskedView], err error) {
 	if !detail {
 		return new(len(grantedTo(r.Index))), config, nil
@@ -206,14 +207,15 @@ func (f *serverKind[I, S]) listedOrRead(r *resource.Row[I], detail bool) (worksp
 	return nil, config, err
 }
 
-// hidesInBody says which texts of a body are secrets.
+// hidesInBody reports whether the string at a path of a body is a secret.
 func (f *serverKind[I, S]) hidesInBody(path []string) bool {
 	return len(path) > 0 && path[0] == "configurations" && f.hides(path[1:])
 }
 
 const configPrefix = "configurations."
 
-// parseMappingTarget says what the target of a mapping means.
+// parseMappingTarget parses the target of a mapping, with or without "configurations.". It
+// returns fault.InvalidParameter at path for a field that cannot be mapped.
 func (f *serverKind[I, S]) parseMappingTarget(target, path string) (sealed.Mapping, error) {
 	field := strings.TrimPrefix(target, configPrefix)
 	if !f.mappable(field) {
@@ -224,9 +226,9 @@ func (f *serverKind[I, S]) parseMappingTarget(target, path string) (sealed.Mappi
 
 const headersField = "custom_headers"
 
-// headers are those with which the gateway signs in: stored ones, and over them what
-// mappings bring from secret managers, for the workspace place or, with "", for the
-// organisation. Those of a record are fault.SecretUnavailable when a secret cannot be had.
+// headers returns the headers with which the gateway authenticates at the upstream. Values that
+// mappings read from secret managers replace stored ones. workspaceID selects the workspace, ""
+// the organisation. The error is fault.SecretUnavailable if a secret cannot be obtained.
 func (f *serverKind[I, S]) headers(ctx context.Context, c *resource.Call, r *resource.Row[I], workspaceID string) (http.Header, error) {
 	h := http.Header{}
 	up := f.upstreamOf(&r.Value)
@@ -255,7 +257,7 @@ func (f *serverKind[I, S]) headers(ctx context.Context, c *resource.Call, r *res
 			all[name] = v
 		}
 	}
-	if err := f.check(map[string]any{headersField: all}); err != nil { // a mapped one was not checked before
+	if err := f.check(map[string]any{headersField: all}); err != nil { // mapped headers were not checked before
 		return nil, err
 	}
 	for name, v := range all {
@@ -266,8 +268,8 @@ func (f *serverKind[I, S]) headers(ctx context.Context, c *resource.Call, r *res
 	return h, nil
 }
 
-// mapped reads the values of mappings from their secret managers, for a workspace or,
-// with "", for the organisation.
+// mapped reads the values of mappings from their secret managers, by field. workspaceID selects
+// the workspace, "" the organisation.
 func (k deps) mapped(ctx context.Context, c *resource.Call, mappings []sealed.Mapping, workspaceID string) (map[string]string, error) {
 	if len(mappings) == 0 {
 		return nil, nil

@@ -11,7 +11,7 @@ import (
 	"sluice/internal/resource"
 )
 
-// upstreamGrantsIn says which workspaces may use an integration of the organisation.
+// upstreamGrantsIn lists which workspaces may use an integration of the organisation.
 // Source: contract/content-and-observability.yaml, PUT /mcp-integrations/{id}/workspaces.
 type upstreamGrantsIn struct {
 	Workspaces []upstreamGrantIn           `json:"workspaces" nullable:"false" maxItems:"900"`
@@ -24,7 +24,7 @@ type upstreamGrantIn struct {
 	Enabled bool   `json:"enabled" doc:"true creates a server in the workspace unless it has one; false disables its servers"`
 }
 
-// upstreamGlobalIn says what every new workspace gets.
+// upstreamGlobalIn defines what every new workspace gets.
 type upstreamGlobalIn struct {
 	Enabled bool `json:"enabled" doc:"Grants the integration to every new workspace"`
 }
@@ -51,7 +51,7 @@ func viewGrant(workspace grantedWorkspace) grantView {
 	return v
 }
 
-// upstreamGrantsView lists the grants in the field that the caller asked for.
+// upstreamGrantsView lists the grants in the field that the caller requested.
 type upstreamGrantsView struct {
 	Workspaces *[]grantView         `json:"workspaces,omitempty" doc:"Present without the parameter version"`
 	Data       *[]grantView         `json:"data,omitempty" doc:"Present with the parameter version"`
@@ -105,8 +105,8 @@ func (f *serverKind[I, S]) putGrants(ctx context.Context, tx resource.Tx, c *res
 	return nil, f.grants().save(ctx, tx, &ch.New.Record, present)
 }
 
-// grantOne gives the integration to a workspace, with a server unless there is one, or
-// takes it away.
+// grantOne grants the integration to a workspace, with a server unless there is one, or
+// withdraws it.
 func (f *serverKind[I, S]) grantOne(ctx context.Context, tx resource.Tx, c *resource.Call, in *resource.Row[I], present map[string]grant, workspace string, enabled bool) error {
 	old, known := present[workspace]
 	if known && old.Enabled == enabled {
@@ -135,14 +135,14 @@ func (f *serverKind[I, S]) grantOne(ctx context.Context, tx resource.Tx, c *reso
 	return f.put(ctx, tx, c, r, in.Record)
 }
 
-// Lengths of the slugs of servers.
+// Length limits of server slugs.
 const (
 	minServerSlug = 3
 	maxServerSlug = 50
 )
 
-// freeSlug is the slug of the integration where no server has it and it suits one, else
-// one that begins like it.
+// freeSlug returns the slug of the integration if no server has it and it is valid for a server;
+// otherwise a slug that begins like it.
 func (f *serverKind[I, S]) freeSlug(ctx context.Context, from resource.Reader, in *resource.Row[I]) (string, error) {
 	if len(in.Slug) >= minServerSlug && len(in.Slug) <= maxServerSlug {
 		_, err := from.FindSlug(ctx, f.server, in.OrgID, in.Slug)
@@ -156,7 +156,7 @@ func (f *serverKind[I, S]) freeSlug(ctx context.Context, from resource.Reader, i
 	return ident.NewSlug(in.Slug[:min(len(in.Slug), maxServerSlug-10)]), nil
 }
 
-// grantNew gives a new workspace what is for all.
+// grantNew grants the integrations with global access to a new workspace.
 func (f *serverKind[I, S]) grantNew(ctx context.Context, tx resource.Tx, c *resource.Call, workspace resource.Record) error {
 	return regrant(ctx, tx, c, f.grants(), workspace.OrgID, globalEntry, func(in *resource.Row[I], present map[string]grant) error {
 		return f.grantOne(ctx, tx, c, in, present, workspace.ID, true)
@@ -189,7 +189,7 @@ func (f *serverKind[I, S]) viewGrants(ctx context.Context, c *resource.Call, r r
 	return out, nil
 }
 
-// globalOf shows whether every new workspace gets an integration; null when nobody said.
+// globalOf shows whether every new workspace gets an integration; null if it was never set.
 func globalOf(enabled *bool) nullable[globalView] {
 	if enabled == nil {
 		return nullable[globalView]{}

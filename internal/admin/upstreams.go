@@ -12,22 +12,22 @@ import (
 	"sluice/internal/sealed"
 )
 
-// serverKind says how tool servers and agents differ where they are treated alike: both are
-// registered once, as integrations, and appear in workspaces as servers. I is the stored
-// body of an integration and S that of a server.
+// serverKind describes the differences between tool servers and agents for the code that handles
+// both. Both are registered once, as integrations, and are used in workspaces as servers. I is
+// the stored body of an integration and S that of a server.
 // Source: contract/content-and-observability.md 9.1, 11.
 type serverKind[I, S any] struct {
 	k           deps
 	integration string // kind of the stored records
-	server      string // the same of the appearances
+	server      string // kind of the stored servers
 	title       string // of the integrations, for texts: "MCP integration"
 	stem        string // of their scopes: "mcp_integrations"
-	field       string // of a server, that names its integration: "mcp_integration_id"
-	sideDataSet string // set of links that keeps what the upstream said
+	field       string // field of a server that names its integration: "mcp_integration_id"
+	sideDataSet string // link set that stores what was discovered about the upstream
 
 	upstreamOf func(*I) upstream
 	fieldsOf   func(*S) serverFields
-	found      func(name, integrationID, owner string) S // a server that is made with the access
+	found      func(name, integrationID, owner string) S // returns a server that is created with a grant
 	put        func(ctx context.Context, tx resource.Tx, c *resource.Call, r *resource.Row[S], to resource.Record) error
 	check      func(config map[string]any) error
 	addresses  func(config map[string]any) map[string]string
@@ -35,11 +35,11 @@ type serverKind[I, S any] struct {
 	mappable   func(field string) bool
 }
 
-// upstream shows, and points at, what the bodies of integrations have in common.
+// upstream shows, and points to, the common fields of the bodies of integrations.
 type upstream struct {
 	name    string
 	url     *string
-	headers bool // signs in with fixed headers
+	headers bool // authenticates with fixed headers
 	config  *[]byte
 	global  **bool
 	owner   *string
@@ -47,7 +47,7 @@ type upstream struct {
 	mappings *[]sealed.Mapping
 }
 
-// serverFields points at what the bodies of servers have in common.
+// serverFields points to the common fields of the bodies of servers.
 type serverFields struct {
 	integrationID, owner *string
 	deny                 *bool
@@ -58,7 +58,7 @@ func (f *serverKind[I, S]) scopes(action string, r *resource.Row[I]) []access.Sc
 	return levelScopes(f.stem, action, r)
 }
 
-// index keeps the grants, which are written with their links.
+// index returns the index entries and retains the grants, which are written with their links.
 func (f *serverKind[I, S]) index(r *resource.Row[I]) []resource.IndexEntry {
 	entries := []resource.IndexEntry{levelEntry(scopeLevel(r.WorkspaceID))}
 	if r.WorkspaceID != "" {
@@ -73,7 +73,7 @@ func (f *serverKind[I, S]) index(r *resource.Row[I]) []resource.IndexEntry {
 	return entries
 }
 
-// prepare checks where an integration leads, and seals how it signs in there.
+// prepare checks the URL of an integration, and seals its credentials.
 func (f *serverKind[I, S]) prepare(ctx context.Context, c *resource.Call, ch *resource.Edit[I]) error {
 	up := f.upstreamOf(&ch.New.Value)
 	if ch.Old == nil {
@@ -81,7 +81,7 @@ func (f *serverKind[I, S]) prepare(ctx context.Context, c *resource.Call, ch *re
 	}
 	if ch.Old != nil {
 		if stored := *f.upstreamOf(&ch.Old.Value).url; *up.url == sealed.Address(stored) {
-			*up.url = stored // as it was shown
+			*up.url = stored // sent back as it was shown
 		}
 	}
 	if err := f.k.Guard.CheckURL(*up.url); err != nil {
@@ -99,8 +99,8 @@ func (f *serverKind[I, S]) prepare(ctx context.Context, c *resource.Call, ch *re
 	return f.seal(ch.New, config)
 }
 
-// after takes along what goes with an integration: its servers, and what its upstream
-// said.
+// after archives what belongs to an archived integration: its servers, and what was discovered
+// about its upstream.
 func (f *serverKind[I, S]) after(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[I]) error {
 	if ch.New.Status != resource.Archived {
 		return nil
@@ -116,13 +116,13 @@ func (f *serverKind[I, S]) after(ctx context.Context, tx resource.Tx, c *resourc
 	})
 }
 
-// isServerUsable reports whether a server may be used: its integration is there, and its
-// workspace may use that. What takes the access away disables the server.
+// isServerUsable reports whether a server may be used: its integration exists, and its workspace
+// may use the integration. Withdrawing the access disables the server.
 func isServerUsable(integration resource.Record, workspaceID string) bool {
 	return integration.Status == resource.Active && slices.Contains(grantedTo(integration.Index), workspaceID)
 }
 
-// serverStatus is the status of a server as answers show it.
+// serverStatus returns the status of a server as responses show it.
 func serverStatus(integration resource.Record, workspaceID string) string {
 	if isServerUsable(integration, workspaceID) {
 		return resource.Active
@@ -130,7 +130,7 @@ func serverStatus(integration resource.Record, workspaceID string) string {
 	return resource.Archived
 }
 
-// findIntegration is the integration of a server, which is there as long as that is.
+// findIntegration returns the integration of a server, which exists as long as the server does.
 func (f *serverKind[I, S]) findIntegration(ctx context.Context, from resource.Reader, s *S) (*resource.Row[I], error) {
 	rec, err := from.Find(ctx, f.integration, *f.fieldsOf(s).integrationID)
 	if err != nil {
@@ -139,9 +139,9 @@ func (f *serverKind[I, S]) findIntegration(ctx context.Context, from resource.Re
 	return resource.Decode[I](rec)
 }
 
-// switchesShown is what a caller sees of something that both an integration, above, and a
-// server, here, may switch off: users what they have, and who belongs to nobody which of
-// the two switched it off.
+// switchesShown returns what a caller sees of a switch that both an integration, above, and a
+// server, here, may turn off. Users see only the result; callers that are not users see which of
+// the two turned it off.
 func switchesShown(c *resource.Call, above, here bool) (enabled bool, integration *bool) {
 	if c.Principal.UserID != "" {
 		return above && here, nil
@@ -149,7 +149,7 @@ func switchesShown(c *resource.Call, above, here bool) (enabled bool, integratio
 	return here, &above
 }
 
-// refer is the reference of a server to its integration.
+// refer returns the reference of a server to its integration.
 func (f *serverKind[I, S]) refer() resource.Ref[S] {
 	return resource.Ref[S]{Kind: f.integration, Cascade: true, Find: func(ctx context.Context, c *resource.Call, r *resource.Row[S]) (*resource.Record, error) {
 		rec, err := c.Reader.Find(ctx, f.integration, *f.fieldsOf(&r.Value).integrationID)
@@ -157,8 +157,8 @@ func (f *serverKind[I, S]) refer() resource.Ref[S] {
 	}}
 }
 
-// prepareServer finds the integration of a new server: one of the workspace, or one of
-// the organisation that the workspace may use.
+// prepareServer finds the integration of a new server: one of the workspace, or one of the
+// organisation that the workspace may use.
 func (f *serverKind[I, S]) prepareServer(ctx context.Context, c *resource.Call, ch *resource.Edit[S]) error {
 	if ch.Old != nil {
 		return nil
@@ -176,7 +176,7 @@ func (f *serverKind[I, S]) prepareServer(ctx context.Context, c *resource.Call, 
 	return nil
 }
 
-// origin is where a URL leads: its scheme and host.
+// origin returns the scheme and host of a URL.
 func origin(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil {

@@ -24,7 +24,7 @@ type usageLimitView struct {
 	Object           string                   `json:"object" enum:"policy_usage_limits"`
 }
 
-// valueUsedView is what was used under one value key.
+// valueUsedView is the usage under one value key.
 type valueUsedView struct {
 	CurrentUsage   number `json:"current_usage"`
 	Status         string `json:"status" enum:"active,exhausted"`
@@ -41,7 +41,7 @@ type entityView struct {
 	LastResetAt  *resource.Stamp `json:"last_reset_at" nullable:"true"`
 }
 
-// maxUsageMap bounds the value keys of one answer; the list of entities has all.
+// maxUsageMap limits the value keys of one response; the list of entities has all.
 const maxUsageMap = 1000
 
 func (k deps) viewUsageLimit(ctx context.Context, c *resource.Call, r resource.Row[quota.UsageLimit], detail bool) (usageLimitView, error) {
@@ -51,7 +51,7 @@ func (k deps) viewUsageLimit(ctx context.Context, c *resource.Call, r resource.R
 		AlertThreshold: amountOrNull(p.AlertThreshold), Mode: p.Mode.Shown(), Every: orNull(p.Every), Days: orNil(p.Days), Object: "policy_usage_limits",
 	}
 	if r.Status == resource.Archived {
-		return v, nil // what it counted is gone
+		return v, nil // its counter does not exist any more
 	}
 	head, err := k.headOf(ctx, c.Reader, r.ID)
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"sluice/internal/resource"
 )
 
-// usageLimits are the usage-limit policies: what the callers that a policy is about may
-// use in all or until the next reset, counted for each value key. Counters are meters;
-// the head among them has the policy's limit and schedule.
+// usageLimits are the usage-limit policies: what the callers that a policy applies to may use in
+// total or until the next reset, counted for each value key. Counters are meters; the head meter
+// has the policy's limit and schedule.
 // Source: contract/identity-and-governance.yaml, usage-limit policies; .md section 8.
 func (k deps) usageLimits() resource.Resource {
 	return &resource.Kind[quota.UsageLimit, usageLimitView]{
@@ -32,7 +32,7 @@ func (k deps) usageLimits() resource.Resource {
 	}
 }
 
-// resetValue is the field that names a value key whose counter is to begin anew.
+// resetValue is the field that names a value key whose counter is to be reset.
 const resetValue = "reset_usage_for_value"
 
 // usageLimitIn is the body of a creation.
@@ -59,8 +59,8 @@ type usageLimitPatch struct {
 	ResetValue        string     `json:"reset_usage_for_value,omitempty" writeOnly:"true" minLength:"1" maxLength:"8192" doc:"Value key whose usage is reset"`
 }
 
-// prepareUsageLimit lets one sort of period take the place of the other, and forgets a
-// next reset that was asked for when the period is another.
+// prepareUsageLimit replaces one type of period with the other, and drops a requested next reset
+// if the period changes.
 func (k deps) prepareUsageLimit(ctx context.Context, c *resource.Call, ch *resource.Edit[quota.UsageLimit]) error {
 	var before []quota.Condition
 	if ch.Old != nil {
@@ -89,14 +89,14 @@ func (k deps) prepareUsageLimit(ctx context.Context, c *resource.Call, ch *resou
 	return nil
 }
 
-// meterPolicy keeps the meters of a policy in step with it.
+// meterPolicy updates the meters of a policy to match it.
 func (k deps) meterPolicy(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[quota.UsageLimit]) error {
 	b := &ch.New.Value.Budget
 	subject := quota.Subject{Kind: quota.UsageLimitKind, ID: ch.New.ID, OrgID: ch.New.OrgID, WorkspaceID: ch.New.WorkspaceID}
 	switch {
 	case ch.New.Status == resource.Archived:
 		return k.Meters.DropMeters(ctx, tx, subject.ID, "")
-	case ch.Old == nil, ch.Old.Status == resource.Archived: // what was used before is forgotten
+	case ch.Old == nil, ch.Old.Status == resource.Archived: // earlier usage does not count
 		return k.Meters.AddMeter(ctx, tx, newMeter(subject, b, c.Now))
 	}
 	head, err := k.headOf(ctx, tx, subject.ID)
@@ -120,9 +120,9 @@ func (k deps) meterPolicy(ctx context.Context, tx resource.Tx, c *resource.Call,
 	return nil
 }
 
-// headOf is the meter that has the limit and the schedule of a policy.
+// headOf returns the meter that has the limit and the schedule of a policy.
 func (k deps) headOf(ctx context.Context, from resource.Reader, id string) (quota.Meter, error) {
-	list, err := k.Meters.Meters(ctx, from, quota.MeterQuery{SubjectID: id, Limit: 1}) // its entry is the first in order
+	list, err := k.Meters.Meters(ctx, from, quota.MeterQuery{SubjectID: id, Limit: 1}) // the head meter comes first in order
 	if err != nil {
 		return quota.Meter{}, err
 	}
@@ -132,8 +132,7 @@ func (k deps) headOf(ctx context.Context, from resource.Reader, id string) (quot
 	return list[0], nil
 }
 
-// resetCounter lets one counter of a policy begin anew; missing is the error when there
-// is none.
+// resetCounter resets one counter of a policy; missing is the error if there is none.
 func (k deps) resetCounter(ctx context.Context, tx resource.Tx, id, entry string, now time.Time, missing error) error {
 	list, err := k.Meters.Meters(ctx, tx, quota.MeterQuery{SubjectID: id, Entries: []string{entry}, Counters: true})
 	if err != nil {

@@ -13,13 +13,13 @@ import (
 	"sluice/internal/tenant"
 )
 
-// joiningScopes are those of a key that is made when a member joins.
+// joiningScopes are the scopes of a key that is created when a member joins.
 // Source: contract/identity-and-governance.yaml, scopes.invite_default_scopes.
 var joiningScopes = []string{
 	"completions.write", "prompts.render", "prompts.read", "prompts.list", "virtual_keys.list", "providers.list", "models.list", "logs.view", "logs.list", "analytics.view",
 }
 
-// keyOnJoining makes a user key for a new member where the workspace wants that.
+// keyOnJoining creates a user key for a new member if the workspace requires it.
 // Source: contract/identity-and-governance.md section 4.
 func (k deps) keyOnJoining(ctx context.Context, tx resource.Tx, c *resource.Call, workspace resource.Record, userID string) error {
 	settings, err := settingsOf(ctx, tx, workspace)
@@ -29,7 +29,7 @@ func (k deps) keyOnJoining(ctx context.Context, tx resource.Tx, c *resource.Call
 	return k.makeUserKey(ctx, tx, c, workspace, userID, joiningScopes)
 }
 
-// settingsOf are the settings in force in a workspace.
+// settingsOf returns the settings in force in a workspace.
 func settingsOf(ctx context.Context, from resource.Reader, workspace resource.Record) (tenant.Settings, error) {
 	org, err := live[tenant.Organisation](ctx, from, tenant.OrganisationKind, workspace.OrgID)
 	if err != nil {
@@ -42,8 +42,7 @@ func settingsOf(ctx context.Context, from resource.Reader, workspace resource.Re
 	return org.Value.SettingsOf(&ws.Value), nil
 }
 
-// makeUserKey makes a user key that nobody asked for. Its owner reads the raw value in
-// a session.
+// makeUserKey creates a user key automatically. Its owner reads the raw value in a session.
 func (k deps) makeUserKey(ctx context.Context, tx resource.Tx, c *resource.Call, workspace resource.Record, userID string, scopes []string) error {
 	settings, err := settingsOf(ctx, tx, workspace)
 	if err != nil {
@@ -67,8 +66,8 @@ func (k deps) makeUserKey(ctx context.Context, tx resource.Tx, c *resource.Call,
 	})
 }
 
-// limitLife applies the life of user keys: the usual one when none was asked for, and
-// the longest one, which refuses what was asked for and caps what was not.
+// limitLife applies the lifetime of user keys: the default if none was sent, and the maximum. It
+// rejects a sent expiry beyond the maximum and caps any other.
 // Source: contract/identity-and-governance.md section 4.
 func limitLife(key *keys.Key, s tenant.Settings, now time.Time, isSent bool) error {
 	if key.ExpiresAt == nil && !isSent && *s.KeyTTL > 0 {
@@ -88,7 +87,7 @@ func limitLife(key *keys.Key, s tenant.Settings, now time.Time, isSent bool) err
 	return nil
 }
 
-// withinCount refuses a user key beyond those that a user may have in the workspace.
+// withinCount rejects a user key beyond the number that a user may have in the workspace.
 func withinCount(ctx context.Context, from resource.Reader, workspace resource.Record, userID string, s tenant.Settings) error {
 	if *s.KeyCount < 0 {
 		return nil
@@ -103,9 +102,10 @@ func withinCount(ctx context.Context, from resource.Reader, workspace resource.R
 	return err
 }
 
-// rawOf is the value of a key for the one who may see it: the user of a user key, and
-// after a rotation that nobody asked for who may change a service key and gains nothing
-// by it, each in a session. Source: contract/identity-and-governance.md section 1.
+// rawOf returns the value of a key for a caller who may see it in a session: the user of a user
+// key, and after an automatic rotation a caller who may change a service key and gains no rights
+// by it.
+// Source: contract/identity-and-governance.md section 1.
 func (k deps) rawOf(c *resource.Call, r *resource.Row[keys.Key]) (sealed.String, error) {
 	if c.Principal.Kind != access.BySession || len(r.Value.Secret.Sealed) == 0 || !isCallerKey(c, r) && !receives(c, r) {
 		return sealed.String{}, nil
@@ -114,7 +114,7 @@ func (k deps) rawOf(c *resource.Call, r *resource.Row[keys.Key]) (sealed.String,
 	return sealed.New(string(plain)), err
 }
 
-// receives reports whether the caller is one of those for whom a schedule rotated a key.
+// receives reports whether the caller may receive the new value of an automatically rotated key.
 func receives(c *resource.Call, r *resource.Row[keys.Key]) bool {
 	return r.Value.Type != access.WorkspaceUser && r.Value.AutoRotated &&
 		c.May(apiKeyScopes("update", r), access.Target{OrgID: r.OrgID, WorkspaceID: r.WorkspaceID}) == nil && mayHave(c, r) == nil

@@ -9,11 +9,11 @@ import (
 	"sluice/internal/tenant"
 )
 
-// userEntry is the index entry by which the memberships of a user are found.
+// userEntry is the index entry that finds the memberships of a user.
 const userEntry = "user"
 
-// ApplyUserRights puts the rights of a user into the principal of a session or user key: the
-// roles, and the toggles where they count. A user who is gone is
+// ApplyUserRights sets the rights of a user in the principal of a session or user key: the
+// roles, and the toggles where they apply. A user who does not exist any more is
 // fault.Unauthenticated.
 func ApplyUserRights(ctx context.Context, from resource.Reader, p *access.Principal) error {
 	user, err := live[tenant.User](ctx, from, tenant.UserKind, p.UserID)
@@ -52,7 +52,7 @@ func ApplyUserRights(ctx context.Context, from resource.Reader, p *access.Princi
 	return nil
 }
 
-// live reads a record that is not archived: fault.NotFound when there is none.
+// live reads a record that is not archived. It returns fault.NotFound if there is none.
 func live[T any](ctx context.Context, from resource.Reader, kind, id string) (*resource.Row[T], error) {
 	rec, err := from.Find(ctx, kind, id)
 	if err != nil {
@@ -64,8 +64,8 @@ func live[T any](ctx context.Context, from resource.Reader, kind, id string) (*r
 	return resource.Decode[T](rec)
 }
 
-// findInCallerOrg is the record of the caller's organisation that a placeholder of the path
-// names by its id: fault.NotFound, in the words missing, when there is none.
+// findInCallerOrg returns the record of the caller's organisation that a path placeholder names
+// by its id. If there is none, it returns fault.NotFound with the text missing.
 func findInCallerOrg[T any](ctx context.Context, c *resource.Call, kind, param, missing string) (*resource.Row[T], error) {
 	rec, err := c.Reader.Find(ctx, kind, c.Path(param))
 	if fault.Has(err, fault.NotFound) || err == nil && rec.OrgID != c.OrgID {
@@ -77,7 +77,7 @@ func findInCallerOrg[T any](ctx context.Context, c *resource.Call, kind, param, 
 	return resource.Decode[T](rec)
 }
 
-// memberships are the live ones of a user, at most 1000.
+// memberships returns the live memberships of a user, at most 1000.
 func memberships(ctx context.Context, from resource.Reader, orgID, userID string) ([]*resource.Row[tenant.Member], error) {
 	return rowsOf[tenant.Member](ctx, from, resource.Query{
 		Kind: tenant.MemberKind, OrgID: orgID, Statuses: []string{resource.Active}, Limit: 1000,
@@ -85,7 +85,7 @@ func memberships(ctx context.Context, from resource.Reader, orgID, userID string
 	})
 }
 
-// rowsOf reads the records of a query, decoded.
+// rowsOf returns the decoded records of a query.
 func rowsOf[T any](ctx context.Context, from resource.Reader, q resource.Query) ([]*resource.Row[T], error) {
 	recs, err := from.List(ctx, q)
 	if err != nil {

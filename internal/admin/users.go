@@ -13,9 +13,9 @@ import (
 	"sluice/internal/tenant"
 )
 
-// users are the people of the organisation. They have routes of their own because
-// nobody makes them here (an accepted invitation or a first login does), and because
-// their lists page by other names.
+// users returns the routes of the users of the organisation. They are not a resource.Kind,
+// because no route here creates a user (an accepted invitation or a first login does), and
+// because their lists use other paging parameters.
 // Source: contract/identity-and-governance.yaml, users and invites.
 func (k deps) users() resource.Resource {
 	one := []resource.Param{{Name: "userId", Doc: "Id of the user", Format: "uuid"}}
@@ -43,7 +43,7 @@ type userPatch struct {
 	Role access.Role `json:"role" enum:"admin,member"`
 }
 
-// userView is a user as clients see it; the workspaces only where one is read.
+// userView is a user in responses. Only the response for a single user has the workspaces.
 type userView struct {
 	Object        string         `json:"object" enum:"user"`
 	ID            string         `json:"id" format:"uuid"`
@@ -65,7 +65,7 @@ func viewUser(r *resource.Row[tenant.User]) userView {
 	}
 }
 
-// The index entries of a user. An e-mail address belongs to one user of an
+// The index entries of a user. An email address belongs to at most one user of an
 // organisation.
 const (
 	emailEntry      = "email"
@@ -74,7 +74,8 @@ const (
 	maxUsersAtATime = 1000
 )
 
-// UserIndex are the index entries of a user, also of one that is made elsewhere.
+// UserIndex returns the index entries of a user. Other packages that
+// create users need them, too.
 func UserIndex(orgID string, u *tenant.User) []resource.IndexEntry {
 	email := shortened(u.Email)
 	return []resource.IndexEntry{
@@ -82,7 +83,8 @@ func UserIndex(orgID string, u *tenant.User) []resource.IndexEntry {
 	}
 }
 
-// shortened fits a text into an index value; what is longer is told by its hash.
+// shortened returns an index value for a string: the string itself, or its hash if it is longer
+// than 255 bytes.
 func shortened(s string) string {
 	if len(s) <= 255 {
 		return s
@@ -90,7 +92,7 @@ func shortened(s string) string {
 	return digest(s)
 }
 
-// shortened36 leaves room for an id before it.
+// shortened36 is like shortened, but leaves space for an id and a separator before the value.
 func shortened36(s string) string {
 	if len(s) <= 255-37 {
 		return s
@@ -98,8 +100,8 @@ func shortened36(s string) string {
 	return digest(s)
 }
 
-// Email is the form in which addresses are stored and compared: fault.InvalidParameter
-// for what is none.
+// Email returns an email address in the form in which addresses are stored and compared. It
+// returns fault.InvalidParameter at path if s is not an address.
 func Email(s, path string) (string, error) {
 	a, err := mail.ParseAddress(s)
 	if err != nil || a.Address != strings.TrimSpace(s) || len(s) > 254 {
@@ -108,7 +110,7 @@ func Email(s, path string) (string, error) {
 	return strings.ToLower(a.Address), nil
 }
 
-// userOf is a living user of the caller's organisation: fault.NotFound at the field.
+// userOf returns an active user of the caller's organisation, or fault.NotFound at path.
 func userOf(ctx context.Context, c *resource.Call, id, path string) (*resource.Row[tenant.User], error) {
 	u, err := live[tenant.User](ctx, c.Reader, tenant.UserKind, id)
 	if fault.Has(err, fault.NotFound) || err == nil && u.OrgID != c.OrgID {
@@ -117,12 +119,12 @@ func userOf(ctx context.Context, c *resource.Call, id, path string) (*resource.R
 	return u, err
 }
 
-// noUser is the fault.NotFound of a user that a field or placeholder names.
+// noUser returns fault.NotFound for a user that a field or placeholder names.
 func noUser(path string) error {
 	return fault.New(fault.NotFound, "the user does not exist").WithParam(path)
 }
 
-// userByEmail is the living user of an organisation with an address: fault.NotFound.
+// userByEmail returns the active user of an organisation with an address, or fault.NotFound.
 func userByEmail(ctx context.Context, from resource.Reader, orgID, email string) (*resource.Row[tenant.User], error) {
 	rows, err := rowsOf[tenant.User](ctx, from, resource.Query{
 		Kind: tenant.UserKind, OrgID: orgID, Statuses: []string{resource.Active}, Limit: 1,
@@ -137,7 +139,7 @@ func userByEmail(ctx context.Context, from resource.Reader, orgID, email string)
 	return rows[0], nil
 }
 
-// usersByID are living users of an organisation, by id.
+// usersByID returns the active users of an organisation with the given ids, by id.
 func usersByID(ctx context.Context, from resource.Reader, orgID string, ids []string) (map[string]*resource.Row[tenant.User], error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -153,12 +155,12 @@ func usersByID(ctx context.Context, from resource.Reader, orgID string, ids []st
 	return users, nil
 }
 
-// usersOf are the living users of memberships, by their ids.
+// usersOf returns the active users of memberships, by user id.
 func usersOf(ctx context.Context, from resource.Reader, orgID string, members []*resource.Row[tenant.Member]) (map[string]*resource.Row[tenant.User], error) {
 	return usersByID(ctx, from, orgID, each(members, func(m *resource.Row[tenant.Member]) string { return m.Value.UserID }))
 }
 
-// peoplePage puts the page that was asked for into a query.
+// peoplePage sets the requested page in a query. The default is 50 records.
 func peoplePage(c *resource.Call, q *resource.Query) {
 	q.Limit = orUsual(c.Int("page_size"), 50)
 	q.Offset = c.Int("current_page") * q.Limit
@@ -178,8 +180,8 @@ func (k deps) listUsers(ctx context.Context, c *resource.Call) (any, error) {
 	return listed(ctx, c, q, peoplePage, viewUser)
 }
 
-// listed answers a page of records that are shown as they are; page puts the one that was
-// asked for into the query.
+// listed returns a page of records, each converted by view. page sets the requested page in the
+// query.
 func listed[T, V any](ctx context.Context, c *resource.Call, q resource.Query, page func(*resource.Call, *resource.Query), view func(*resource.Row[T]) V) (any, error) {
 	total, err := c.Reader.Count(ctx, q)
 	if err != nil {
@@ -208,7 +210,8 @@ func (k deps) getUser(ctx context.Context, c *resource.Call) (any, error) {
 	return v, err
 }
 
-// slugsOf are the slugs of the workspaces of a user.
+// slugsOf returns the slugs of the workspaces of a user, at most 1000. Owners and admins belong to
+// all workspaces.
 func slugsOf(ctx context.Context, c *resource.Call, u *resource.Row[tenant.User]) ([]string, error) {
 	q := resource.Query{Kind: tenant.WorkspaceKind, OrgID: c.OrgID, Statuses: []string{resource.Active}, Limit: 1000}
 	if u.Value.Role == access.Member {
@@ -239,7 +242,7 @@ func (k deps) putUser(ctx context.Context, c *resource.Call) (any, error) {
 		}
 		changed = u
 		switch same := u.Value.Role == role; {
-		case same && c.RepeatsPath(): // the record as it was read
+		case same && c.RepeatsPath(): // the client sent the record as it has read it
 			return nil
 		case same:
 			return fault.Newf(fault.InvalidParameter, "the user already has the role %s", role).WithParam("role")
@@ -259,8 +262,8 @@ func (k deps) putUser(ctx context.Context, c *resource.Call) (any, error) {
 	return viewUser(changed), nil
 }
 
-// retireNonMemberKeys archives the keys of a user in workspaces of which they are no member:
-// who stops being an owner or admin of the organisation leaves those.
+// retireNonMemberKeys archives the keys of a user in workspaces of which the user is not a member.
+// A user who is no longer an owner or admin of the organisation loses these workspaces.
 func retireNonMemberKeys(ctx context.Context, tx resource.Tx, c *resource.Call, user resource.Record) error {
 	members, err := memberships(ctx, tx, user.OrgID, user.ID)
 	if err != nil {
@@ -288,8 +291,10 @@ func retireNonMemberKeys(ctx context.Context, tx resource.Tx, c *resource.Call, 
 	}
 }
 
-// findNonOwner is the user that the path names, unless it is an owner: what an owner is
-// nobody takes away.
+// findNonOwner returns the user that the path names, for a change, and sets the audit target. It
+// returns fault.Forbidden for an owner unless the caller is an owner, and fault.InvalidRequest
+// for the last owner. For a user who is not an owner it returns fault.Conflict if the caller
+// has read another version of the record.
 func (k deps) findNonOwner(ctx context.Context, c *resource.Call) (*resource.Row[tenant.User], error) {
 	u, err := userOf(ctx, c, c.Path("userId"), "userId")
 	if err != nil {
@@ -325,7 +330,8 @@ func (k deps) removeUser(ctx context.Context, c *resource.Call) (any, error) {
 	})
 }
 
-// retireOf archives what belongs to a user, in one workspace or, without one, in all.
+// retireOf archives the records of kinds that belong to a user, in one workspace, or in all if
+// workspaceID is empty.
 func retireOf(ctx context.Context, tx resource.Tx, c *resource.Call, orgID, workspaceID, userID string, kinds ...string) error {
 	for _, kind := range kinds {
 		err := retireAll(ctx, tx, c, resource.Query{

@@ -14,8 +14,8 @@ import (
 	"sluice/internal/tenant"
 )
 
-// virtualKeys are the older form of stored credentials: one record, in one
-// workspace, used as @slug like a provider.
+// virtualKeys returns the resource of virtual keys, the older form of stored credentials. A
+// virtual key is one record in one workspace, and requests use it as @slug like a provider.
 // Source: contract/identity-and-governance.yaml, virtual keys.
 func (k deps) virtualKeys() resource.Resource {
 	return &resource.Kind[credential.VirtualKey, virtualKeyView]{
@@ -35,8 +35,8 @@ func (k deps) virtualKeys() resource.Resource {
 	}
 }
 
-// providerFields are the names by which the body of a virtual key knows the fields
-// of a provider.
+// providerFields maps the field names in the body of a virtual key to the field names of
+// providers.
 var providerFields = map[string]string{
 	"apiVersion":                   "azure_api_version",
 	"resourceName":                 "azure_resource_name",
@@ -63,7 +63,7 @@ func preparedFields() []string {
 	return fields
 }
 
-// virtualKeyIn is the body of a creation.
+// virtualKeyIn is the request body that creates a virtual key.
 type virtualKeyIn struct {
 	VirtualKeyFields
 	Name        string              `json:"name" minLength:"1" maxLength:"255"`
@@ -79,7 +79,7 @@ type virtualKeyIn struct {
 	Mappings    []secretMappingIn   `json:"secret_mappings,omitempty" nullable:"false" maxItems:"50" doc:"Fields that are read from secret managers at call time"`
 }
 
-// VirtualKeyFields are the fields of particular providers.
+// VirtualKeyFields contains the fields of particular providers.
 type VirtualKeyFields struct {
 	APIVersion         *string        `json:"apiVersion,omitempty" nullable:"true" doc:"azure-openai"`
 	ResourceName       *string        `json:"resourceName,omitempty" nullable:"true" doc:"azure-openai"`
@@ -105,7 +105,7 @@ type deploymentIn struct {
 	IsDefault      flag   `json:"is_default,omitempty"`
 }
 
-// virtualKeyPatch is the body of an update.
+// virtualKeyPatch is the request body that updates a virtual key.
 type virtualKeyPatch struct {
 	VirtualKeyFields
 	Name        string              `json:"name,omitempty" minLength:"1" maxLength:"255"`
@@ -132,8 +132,8 @@ type slugOnly struct {
 	Slug string `json:"slug"`
 }
 
-// virtualKeyView is a virtual key as clients see it; its credentials, masked, only
-// when one is read.
+// virtualKeyView is a virtual key in responses. Only the response for a single key has its
+// credentials, masked.
 type virtualKeyView struct {
 	ID             string               `json:"id" format:"uuid"`
 	Slug           string               `json:"slug"`
@@ -200,8 +200,8 @@ func (k deps) openVirtualKey(r *resource.Row[credential.VirtualKey]) (secrets, v
 	return s, v, err
 }
 
-// prepareVirtualKey checks the credentials against what the provider needs, and
-// seals them.
+// prepareVirtualKey checks that the credentials meet the requirements of the provider, and seals
+// them.
 func (k deps) prepareVirtualKey(ctx context.Context, c *resource.Call, ch *resource.Edit[credential.VirtualKey]) error {
 	vk := &ch.New.Value
 	if err := checkExpiry(c, ch.Sent, vk.ExpiresAt); err != nil {
@@ -227,7 +227,7 @@ func (k deps) prepareVirtualKey(ctx context.Context, c *resource.Call, ch *resou
 		return err
 	}
 	before := maps.Clone(v)
-	if !ch.Sent.Secret("key").Empty() { // empty, as reads show it
+	if !ch.Sent.Secret("key").Empty() { // responses show an empty key; sending it back changes nothing
 		s.takeKey(v, ch.Sent)
 	}
 	if err := s.add(v, fields, vk.Mappings); err != nil {
@@ -241,8 +241,7 @@ func (k deps) prepareVirtualKey(ctx context.Context, c *resource.Call, ch *resou
 	return s.sealSent(ctx, c, ch.Sent, ch.New.WorkspaceID, "model_config.", before, v, storedSecret{&vk.Key, &vk.Sealed, &vk.MaskedKey, &vk.Mappings})
 }
 
-// virtualKeyFields are the provider's fields of a body under the names that
-// providers have for them.
+// virtualKeyFields returns the provider fields of a body under the field names of providers.
 func virtualKeyFields(sent resource.Sent) (map[string]json.RawMessage, error) {
 	fields := make(map[string]json.RawMessage)
 	for name, to := range providerFields {

@@ -21,8 +21,7 @@ import (
 	"sluice/internal/tenant"
 )
 
-// contents are the kinds that keep a workspace from being archived, unless it is
-// forced.
+// contents are the kinds whose records prevent archiving of a workspace, unless it is forced.
 var contents = []content{
 	{credential.ProviderKind, "provider"},
 	{credential.VirtualKeyKind, "virtual key"},
@@ -37,11 +36,11 @@ var contents = []content{
 	{agent.IntegrationKind, "agent integration"},
 }
 
-// fixtures go with a workspace in any case.
+// fixtures are archived with a workspace in any case.
 var fixtures = []string{keys.Kind, tenant.MemberKind, quota.RateLimitKind, quota.UsageLimitKind, prompt.CollectionKind, prompt.LabelKind, prompt.VersionKind, prompt.PartialVersionKind, mcp.ConnectionKind, record.ExportKind}
 
-// canArchiveWorkspace refuses to archive the default workspace, one that was not named
-// rightly, and one in which something is left.
+// canArchiveWorkspace rejects archiving of the default workspace, of a workspace that the body
+// names incorrectly, and of one that is not empty.
 func canArchiveWorkspace(ctx context.Context, c *resource.Call, r *resource.Row[tenant.Workspace]) error {
 	if r.Value.IsDefault {
 		return fault.New(fault.InvalidRequest, "the default workspace cannot be deleted")
@@ -59,11 +58,11 @@ func canArchiveWorkspace(ctx context.Context, c *resource.Call, r *resource.Row[
 	return fault.Newf(fault.Conflict, "the workspace contains %s; delete them first, or set force_delete", found)
 }
 
-// content is a kind of which records lie in something, and its title for texts.
+// content is a kind whose records are inside another record, and its title for texts.
 type content struct{ kind, title string }
 
-// describeContents says what lies in something, of the first kind of which anything does: "2
-// config(s)"; empty for nothing.
+// describeContents describes the contents of a record, of the first kind that has any: "2
+// config(s)"; empty for none.
 func describeContents(ctx context.Context, c *resource.Call, list []content, inside func(kind string) resource.Query) (string, error) {
 	for _, one := range list {
 		n, err := c.Reader.Count(ctx, inside(one.kind))
@@ -85,8 +84,8 @@ func contentsQuery(workspace resource.Record, kind string) resource.Query {
 	}
 }
 
-// afterWorkspace gives a new workspace its collection and the integrations for all, and
-// archives with a workspace what is in it: its keys in any case.
+// afterWorkspace gives a new workspace its collection and the integrations with global access.
+// It archives the contents of a workspace that is archived, always including its keys.
 func (k deps) afterWorkspace(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[tenant.Workspace]) error {
 	if err := meterLimits(ctx, k, tx, c, ch, workspaceLimits); err != nil {
 		return err
@@ -120,8 +119,7 @@ func (k deps) afterWorkspace(ctx context.Context, tx resource.Tx, c *resource.Ca
 	return k.withdrawAll(ctx, tx, c, ch.New.Record)
 }
 
-// firstMembers makes the users that were named at the creation of a workspace members
-// of it.
+// firstMembers adds the users that were named at the creation of a workspace as members.
 func (k deps) firstMembers(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[tenant.Workspace]) error {
 	var users []string
 	if err := ch.Sent.Into("users", &users); err != nil {
@@ -141,13 +139,13 @@ func (k deps) firstMembers(ctx context.Context, tx resource.Tx, c *resource.Call
 	return nil
 }
 
-// retireAll archives every record of a query. An archived one is no longer found by
-// it, so the first page is read until it is empty.
+// retireAll archives every record of a query. The query does not find archived records any more,
+// so the first page is read until it is empty.
 func retireAll(ctx context.Context, tx resource.Tx, c *resource.Call, q resource.Query) error {
 	return drainPages(func() ([]resource.Record, error) { return tx.List(ctx, q) }, func(r resource.Record) error { return resource.ArchiveLinked(ctx, tx, c, r) })
 }
 
-// retireReferring archives the records of a kind that refer to one that goes, in one
+// retireReferring archives the records of a kind that refer to a record that is archived, in one
 // workspace or in all.
 func retireReferring(ctx context.Context, tx resource.Tx, kind string, to resource.Record, workspace string, retire func(resource.Record) error) error {
 	return drainPages(func() ([]resource.Record, error) { return resource.ListReferrers(ctx, tx, kind, to, workspace) }, retire)

@@ -11,8 +11,8 @@ import (
 	"sluice/internal/tenant"
 )
 
-// findWorkspace finds a living workspace by id or slug. An archived one comes together
-// with fault.NotFound.
+// findWorkspace finds a live workspace by id or slug. An archived one comes together with
+// fault.NotFound.
 func findWorkspace(ctx context.Context, from resource.Reader, orgID, name string) (resource.Record, error) {
 	r, err := resource.FindByName(ctx, from, tenant.WorkspaceKind, access.Target{OrgID: orgID}, name)
 	if err == nil && r.Status == resource.Archived {
@@ -21,9 +21,9 @@ func findWorkspace(ctx context.Context, from resource.Reader, orgID, name string
 	return r, err
 }
 
-// namedWorkspaces finds the workspaces that the list "workspaces" of a body names by id
-// or slug, each once. One that does not exist is the code missing, and one that is there
-// twice fault.InvalidParameter, At its id.
+// namedWorkspaces finds the workspaces that the list "workspaces" of a body names by id or slug.
+// A workspace that does not exist is the fault code missing, and a duplicate is
+// fault.InvalidParameter with its id.
 func namedWorkspaces(ctx context.Context, from resource.Reader, orgID string, names []string, missing fault.Code) ([]resource.Record, error) {
 	workspaces := make([]resource.Record, 0, len(names))
 	for i, name := range names {

@@ -10,9 +10,10 @@ import (
 	"sluice/internal/tenant"
 )
 
-// restoreContents brings back with a workspace what it cannot do without: the members that it
-// had when it was archived, its default collection, and the integrations for all. Keys,
-// policies and what was deleted by force stay archived: nobody may count on them any more.
+// restoreContents restores with a workspace what it needs: the members that it had when it was
+// archived, its default collection, and the integrations with global access. Keys, policies and
+// records that were deleted by force stay archived, because users must not rely on them any
+// more.
 func (k deps) restoreContents(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[tenant.Workspace]) error {
 	if err := restoreMembers(ctx, tx, c, ch.Old.Record); err != nil {
 		return err
@@ -23,14 +24,14 @@ func (k deps) restoreContents(ctx context.Context, tx resource.Tx, c *resource.C
 	return k.grantAll(ctx, tx, c, ch.New.Record)
 }
 
-// restoreMembers restores the memberships that were archived together with the workspace, of
-// users who are still there.
+// restoreMembers restores the memberships that were archived together with the workspace, for
+// users who still exist.
 func restoreMembers(ctx context.Context, tx resource.Tx, c *resource.Call, workspace resource.Record) error {
 	q := resource.Query{Kind: tenant.MemberKind, OrgID: workspace.OrgID, WorkspaceID: workspace.ID, Statuses: []string{resource.Archived}, Limit: 1000}
 	return eachPage(ctx, tx, q, func(rows []*resource.Row[tenant.Member]) error {
 		for _, m := range rows {
 			if !m.Updated.Equal(workspace.Updated) {
-				continue // left before
+				continue // had left before
 			}
 			u, err := tx.Find(ctx, tenant.UserKind, m.Value.UserID)
 			if fault.Has(err, fault.NotFound) || err == nil && u.Status != resource.Active {

@@ -12,8 +12,8 @@ import (
 	"sluice/internal/tenant"
 )
 
-// workspaces are the places in which everything else lives. A workspace key sees its
-// own alone, and a user those that they belong to.
+// workspaces contain all other records. A workspace key sees only its workspace, and a user
+// those that they belong to.
 // Source: contract/identity-and-governance.yaml, workspaces.
 func (k deps) workspaces() resource.Resource {
 	return &resource.Kind[tenant.Workspace, workspaceView]{
@@ -49,10 +49,10 @@ func (k deps) workspaces() resource.Resource {
 	}
 }
 
-// nameEntry is the index entry of a name that lists can ask for as a whole.
+// nameEntry is the index entry of a name that lists can match exactly.
 const nameEntry = "name"
 
-// workspacesCalled finds workspaces by their names, with and without the icon that answers
+// workspacesCalled finds workspaces by their names, with and without the icon that responses
 // show before it.
 func workspacesCalled(name string, q *resource.Query) func(*tenant.Workspace) []string {
 	q.OneOf = []resource.IndexEntry{{Name: nameEntry, Value: shortened(name)}}
@@ -62,8 +62,8 @@ func workspacesCalled(name string, q *resource.Query) func(*tenant.Workspace) []
 	return func(w *tenant.Workspace) []string { return []string{w.Name, displayName(w)} }
 }
 
-// workspaceStatuses reads the status filter. What is archived only those see who may
-// name any workspace.
+// workspaceStatuses reads the status filter. Only callers who may name any workspace see
+// archived ones.
 func workspaceStatuses(c *resource.Call, v string, q *resource.Query) error {
 	for s := range strings.SplitSeq(v, ",") {
 		switch s = strings.TrimSpace(s); {
@@ -78,15 +78,15 @@ func workspaceStatuses(c *resource.Call, v string, q *resource.Query) error {
 	return nil
 }
 
-// prepareWorkspace lays the objects that were sent over the present ones, and checks
-// them against the organisation.
+// prepareWorkspace merges the objects that were sent into the present ones, and checks them
+// against the organisation.
 func (k deps) prepareWorkspace(ctx context.Context, c *resource.Call, ch *resource.Edit[tenant.Workspace]) error {
 	org, err := readOrganisation(ctx, c)
 	if err != nil {
 		return err
 	}
 	w := &ch.New.Value
-	if ch.Old != nil && ch.Sent.Text("name") == displayName(&ch.Old.Value) { // as it was shown
+	if ch.Old != nil && ch.Sent.Text("name") == displayName(&ch.Old.Value) { // sent back as it was shown
 		w.Name = ch.Old.Value.Name
 		ch.New.Name = w.Name
 	}
@@ -108,7 +108,7 @@ func (k deps) prepareWorkspace(ctx context.Context, c *resource.Call, ch *resour
 	return k.mergeWorkspaceSettings(ch.Sent, &org.Value, w)
 }
 
-// sourceOf says by what a thing came to be: "ui" for a person, "api" for a key.
+// sourceOf returns how a record was created: "ui" by a user, "api" by a key.
 func sourceOf(c *resource.Call) string {
 	if c.Principal.KeyType == "" {
 		return "ui"
@@ -135,9 +135,9 @@ func mergeDefaults(ch *resource.Edit[tenant.Workspace], org *tenant.Organisation
 	return err
 }
 
-// mergeSecurity sets toggles of a workspace. One whose section is not open to workspaces
-// may be sent as it is in force, so that what was read can be sent back, and else is
-// refused.
+// mergeSecurity sets toggles of a workspace. A toggle whose section workspaces may not change is
+// accepted with the value in force, so that a client can send back what it read. Another value
+// is rejected.
 func mergeSecurity(c *resource.Call, ch *resource.Edit[tenant.Workspace], org *tenant.Organisation, w *tenant.Workspace) error {
 	var fields map[string]bool
 	if err := ch.Sent.Into("security_settings", &fields); err != nil || len(fields) == 0 {
@@ -169,7 +169,7 @@ func notOpen(section, path string) error {
 	return fault.Newf(fault.InvalidParameter, "the organisation does not allow workspaces to change this; it can allow the section %s with workspace_overrides", section).WithParam(path)
 }
 
-// mergeWorkspaceSettings is mergeSecurity for settings; null takes a value back.
+// mergeWorkspaceSettings does the same for settings; null removes a value.
 func (k deps) mergeWorkspaceSettings(sent resource.Sent, org *tenant.Organisation, w *tenant.Workspace) error {
 	var fields resource.Sent
 	if err := sent.Into("settings", &fields); err != nil || len(fields) == 0 {

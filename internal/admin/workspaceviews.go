@@ -49,8 +49,8 @@ type workspaceDefaultsIn struct {
 	OutputGuardrails []string          `json:"output_guardrails,omitempty" nullable:"true" maxItems:"100" doc:"Slugs or ids"`
 }
 
-// workspaceView is a workspace as clients see it. From created_by on the fields stand
-// only where one is read.
+// workspaceView is a workspace as clients see it. The fields from created_by on are shown only
+// when one is read.
 type workspaceView struct {
 	ID             string                `json:"id" format:"uuid"`
 	Slug           string                `json:"slug"`
@@ -116,7 +116,8 @@ func (k deps) viewWorkspace(ctx context.Context, c *resource.Call, r resource.Ro
 	return v, err
 }
 
-// shownName is the name of a workspace, behind its icon unless the call wants it plain.
+// shownName returns the name of a workspace, after its icon unless the call requests the plain
+// name.
 func shownName(c *resource.Call, w *tenant.Workspace) string {
 	if c.Query("name_format") == "plain" {
 		return w.Name
@@ -124,7 +125,7 @@ func shownName(c *resource.Call, w *tenant.Workspace) string {
 	return displayName(w)
 }
 
-// displayName is the name of a workspace with its icon before it, if it has one.
+// displayName returns the name of a workspace with its icon before it, if it has one.
 func displayName(w *tenant.Workspace) string {
 	if w.Icon == "" {
 		return w.Name

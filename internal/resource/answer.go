@@ -13,15 +13,15 @@ import (
 	"sluice/internal/fault"
 )
 
-// Problem is one thing wrong with a request: the path of the field and what it
-// should be. Source: contract/identity-and-governance.yaml, errors.
+// Problem is one error in a request: the path of a field and what the field must be.
+// Source: contract/identity-and-governance.yaml, errors.
 type Problem struct {
 	Path    string `json:"path" doc:"Path of the field, for example conditions[0].key"`
 	Message string `json:"message" doc:"Problem with the field"`
 }
 
-// A problem travels through fault.Error as a line of its details, in the form that
-// the config language uses too.
+// fault.Error contains each problem as one line of its details, in the format that the config
+// language also uses.
 const (
 	pathMark    = "path: "
 	messageMark = ", message: "
@@ -37,30 +37,32 @@ func parseProblem(line string) Problem {
 	return Problem{path, message}
 }
 
-// Failure is the body of every refusal.
+// Failure is the response body of every rejected call.
 type Failure struct {
 	Success bool          `json:"success" doc:"Always false"`
 	Data    FailureDetail `json:"data"`
 }
 
-// FailureDetail says what was refused and why.
+// FailureDetail states what was rejected and why.
 type FailureDetail struct {
 	Message   string    `json:"message"`
 	ErrorCode string    `json:"errorCode" doc:"AB01 to AB08"`
 	Errors    []Problem `json:"errors,omitempty" nullable:"false"`
 }
 
-// Empty is the answer of an operation that has nothing to say: {}.
+// Empty is the response of an operation without a result: {}.
 type Empty struct{}
 
-// HeaderRequestID names the request in every answer and in the log.
+// HeaderRequestID is the response header that contains the request id. The log contains the same
+// id.
 const HeaderRequestID = "X-Gateway-Request-Id"
 
-// bufferPool are where answers are written before they go out. A page of a list has some 30 KB,
-// which a room made anew for it would come to by doubling.
+// bufferPool contains the buffers that responses are encoded into. A page of a list has about 30
+// KB, which a new buffer would reach only by doubling several times.
 var bufferPool = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// maxPooledBytes is the size from which a room is not kept.
+// maxPooledBytes is the largest capacity that a pooled buffer may have. Larger buffers are
+// dropped.
 const maxPooledBytes = 1 << 20
 
 func putBuffer(buf *bytes.Buffer) {
@@ -70,7 +72,7 @@ func putBuffer(buf *bytes.Buffer) {
 	}
 }
 
-// respond writes the answer of a call, or its refusal.
+// respond writes the response of a call, or the error.
 func (e *Engine) respond(ctx context.Context, w http.ResponseWriter, c *Call, response any, err error) {
 	c.outcome(ctx, err)
 	c.warningHeader(w.Header())
@@ -112,7 +114,7 @@ func (e *Engine) respond(ctx context.Context, w http.ResponseWriter, c *Call, re
 		h[name] = values
 	}
 	h.Set("Content-Type", "application/json")
-	h.Set("Content-Length", strconv.Itoa(body.Len())) // the client has all of it before the call ends
+	h.Set("Content-Length", strconv.Itoa(body.Len())) // the client has received the whole response before the call ends
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set(HeaderRequestID, c.RequestID)
@@ -120,14 +122,14 @@ func (e *Engine) respond(ctx context.Context, w http.ResponseWriter, c *Call, re
 		h.Set("ETag", c.etag)
 	}
 	w.WriteHeader(status)
-	_, _ = w.Write(body.Bytes()) // the client may have left
+	_, _ = w.Write(body.Bytes()) // the client may have disconnected
 }
 
-// failureOf is the body of a refusal.
+// failureOf returns the response body of an error.
 func failureOf(f *fault.Error) Failure {
 	var b Failure
 	f2 := *f
-	f2.Details = nil // lines there; paths and messages here
+	f2.Details = nil // there they are lines; here they are paths and messages
 	if err := json.Unmarshal(f2.Body(fault.Admin), &b); err != nil {
 		return Failure{Data: FailureDetail{Message: f.Text()}}
 	}

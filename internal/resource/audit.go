@@ -15,7 +15,7 @@ import (
 	"sluice/internal/sealed"
 )
 
-// audit adds the row of a call to the trail.
+// audit adds the row of a call to the audit trail.
 func (e *Engine) audit(ctx context.Context, tx Tx, c *Call, status int) error {
 	row, err := e.auditRow(c, status, "")
 	if err != nil || row == nil {
@@ -24,13 +24,12 @@ func (e *Engine) audit(ctx context.Context, tx Tx, c *Call, status int) error {
 	return tx.Audit(ctx, *row)
 }
 
-// trailTime is how long the row of a refusal may take.
+// trailTime is the maximum time to write the row of a rejected call.
 const trailTime = 10 * time.Second
 
-// auditFailure adds the row of a call that was refused, in a transaction of its own,
-// which a caller who hangs up does not stop. Only callers who were identified leave one,
-// and only of what would have been a write. The refusal stands whether or not the trail
-// can be written.
+// auditFailure adds the row of a rejected call in a separate transaction. A client that
+// disconnects does not cancel it. Only identified callers leave a row, and only for calls that
+// would have been writes. The call is rejected even if the trail cannot be written.
 func (e *Engine) auditFailure(ctx context.Context, c *Call, f *fault.Error) {
 	if c.Principal == nil || f.Code == fault.ReadOnly {
 		return
@@ -46,8 +45,8 @@ func (e *Engine) auditFailure(ctx context.Context, c *Call, f *fault.Error) {
 	}
 }
 
-// auditRow is nil for what leaves no row: reads, and everything when the trail is
-// switched off.
+// auditRow returns nil for calls that leave no row: reads, and every call when the trail is
+// disabled.
 func (e *Engine) auditRow(c *Call, status int, refusal string) (*AuditRow, error) {
 	if enabled, set := e.Features[featureAudit]; c.op.Audited == "" || set && !enabled {
 		return nil, nil
@@ -77,7 +76,7 @@ func (e *Engine) auditRow(c *Call, status int, refusal string) (*AuditRow, error
 	}, nil
 }
 
-// client is the address of the caller without port.
+// client returns the address of the caller without the port.
 func (e *Engine) client(r *http.Request) string {
 	return e.Proxies.Client(remote(r.RemoteAddr), r.Header.Values("X-Forwarded-For")...)
 }

@@ -8,23 +8,23 @@ import (
 	"sluice/internal/sealed"
 )
 
-// Limits of what an audit row keeps of headers and of the query.
+// Limits of the headers and query parameters in an audit row.
 const (
 	maxAuditItems      = 50  // parameters
 	maxAuditValueBytes = 512 // of one value
 )
 
-// auditedHeaderNames are the request headers whose values an audit row keeps: they say with
-// what and from where somebody came, and what the call belongs to.
+// auditedHeaderNames are the request headers whose values an audit row contains. They show the
+// client, its origin and the trace that the call belongs to.
 var auditedHeaderNames = []string{
 	"accept", "content-length", "content-type", "if-match", "origin", "user-agent", "x-forwarded-for", "x-forwarded-host",
 	"x-forwarded-proto", "x-real-ip", "traceparent", "tracestate", "x-request-id", "x-correlation-id", "x-gateway-trace-id",
 	"b3", "x-b3-traceid", "x-b3-spanid", "x-b3-sampled", "x-amzn-trace-id", "x-cloud-trace-context",
 }
 
-// auditHeaders are the headers that an audit row keeps, under their lower-case names.
-// Of those that look like credentials it says only that they were there; cookies and
-// all others, whose meaning nobody here knows, are left out.
+// auditHeaders returns the headers of an audit row, under their lower-case names. Headers that
+// look like credentials are listed with a masked value. Cookies and all other headers are left
+// out, because their meaning is unknown.
 func auditHeaders(h http.Header) map[string]string {
 	m := make(map[string]string)
 	for name, values := range h {
@@ -40,8 +40,8 @@ func auditHeaders(h http.Header) map[string]string {
 	return m
 }
 
-// auditQuery are the query parameters that were sent, with secrets masked, and the values of
-// those that the operation does not know: a mistyped name may hold a secret.
+// auditQuery returns the query parameters that were sent. It masks secrets and the values of
+// parameters that the operation does not have: a mistyped name may hold a secret.
 func (c *Call) auditQuery() map[string]string {
 	m := make(map[string]string)
 	for name, values := range c.r.URL.Query() {
@@ -63,12 +63,12 @@ func (c *Call) auditQuery() map[string]string {
 // knowsParam reports whether the operation has a query parameter of that name.
 func (o *Operation) knowsParam(name string) bool {
 	if name == "organisation_id" || name == "workspace_id" || name == "workspace_slug" {
-		return true // ids, wherever they are sent
+		return true // the ids of the scope, in any operation
 	}
 	return slices.ContainsFunc(o.Query, func(p Param) bool { return p.Name == name })
 }
 
-// cut shortens a value to what is kept of it.
+// cut truncates a value to maxAuditValueBytes.
 func cut(v string) string {
 	if len(v) <= maxAuditValueBytes {
 		return v

@@ -20,26 +20,25 @@ import (
 
 // Limits of a body.
 const (
-	maxBody     = 1 << 20 // bytes, unless the operation says otherwise
+	maxBody     = 1 << 20 // bytes, unless the operation sets another limit
 	maxDepth    = 64      // nested objects and lists
-	maxProblems = 20      // named in one refusal
+	maxProblems = 20      // reported in one error
 
-	// Taken apart, a body takes some 20 times its bytes. Small ones wait for nobody; of the
-	// others no more are taken apart at a time than are maxParsingBytes together. Where callers
-	// send many, they wait for one another instead of taking the memory of all.
+	// Parsing a body takes about 20 times its size in memory. Small bodies are parsed immediately.
+	// The other bodies that are parsed at the same time have at most maxParsingBytes together;
+	// further calls wait instead of using all memory.
 	smallBody       = 64 << 10
 	maxParsingBytes = 32 << 20
 )
 
-// schema is what the body of an operation must fit.
+// schema is the schema that the body of an operation must match.
 type schema struct {
 	registry huma.Registry
 	root     *huma.Schema
-	shown    *huma.Schema // what a read shows at the path of an update; nil for nothing
+	shown    *huma.Schema // what a read shows at the path of an update; nil if there is no such read
 }
 
-// readBody takes the body apart into its fields. An operation without one ignores
-// what is sent.
+// readBody parses the body into its fields. An operation without a body ignores what is sent.
 func (c *Call) readBody(ctx context.Context, s *schema) error {
 	if s == nil {
 		return nil
@@ -70,7 +69,7 @@ func (c *Call) readBody(ctx context.Context, s *schema) error {
 	if err := wellFormed(raw); err != nil {
 		return err
 	}
-	if c.op.Many > 0 { // entries of traffic, whose texts are often cut in the middle of a character
+	if c.op.Many > 0 { // traffic entries, whose texts are often cut inside a character
 		return c.readItems(raw)
 	}
 	if loneSurrogate(raw) {
@@ -82,14 +81,14 @@ func (c *Call) readBody(ctx context.Context, s *schema) error {
 	return nil
 }
 
-// releaseBody lets another body be taken apart.
+// releaseBody releases the memory budget of the body, so that another one can be parsed.
 func (c *Call) releaseBody() {
 	c.engine.bodies.Release(c.held)
 	c.held = 0
 }
 
-// wellFormed refuses what JSON decoders understand differently: names that are
-// there twice, more than one value, deep nesting.
+// wellFormed rejects bodies that JSON decoders read differently: duplicate names, more than one
+// value, deep nesting.
 func wellFormed(raw []byte) error {
 	if !utf8.Valid(raw) {
 		return fault.New(fault.InvalidRequest, "the body is not valid UTF-8")
@@ -142,8 +141,8 @@ func value(d *json.Decoder, depth int) error {
 	return err
 }
 
-// checkBody holds the body against its schema and lists everything that does not
-// fit, by path. No message quotes a value.
+// checkBody validates the body against its schema and lists every error by path. No message
+// quotes a value.
 func (c *Call) checkBody(s *schema) error {
 	if s == nil {
 		return nil
@@ -162,7 +161,7 @@ func (c *Call) checkBody(s *schema) error {
 	return fault.Newf(fault.InvalidRequest, "%s: %s", first.Path, first.Message).WithParam(first.Path).WithDetails(lines...)
 }
 
-// check returns what does not fit of the fields that the schema knows.
+// check returns the errors in the fields that the schema has.
 func (s *schema) check(sent Sent) []Problem {
 	var problems []Problem
 	fields := make(map[string]any, len(sent))
@@ -172,7 +171,7 @@ func (s *schema) check(sent Sent) []Problem {
 			continue
 		}
 		var v any
-		_ = json.Unmarshal(raw, &v) // was read as JSON before
+		_ = json.Unmarshal(raw, &v) // already parsed as JSON
 		fields[name] = v
 		problems = append(problems, s.wrongCaseFields(field, v, name)...)
 		if problem := checkName(name, v); problem != "" {
@@ -187,19 +186,19 @@ func (s *schema) check(sent Sent) []Problem {
 	return problems
 }
 
-// fits reports whether a field of the schema of may have a value.
+// fits reports whether a field of the schema may have a value.
 func (s *schema) fits(field *huma.Schema, v any) bool {
 	var found huma.ValidateResult
 	huma.Validate(s.registry, field, huma.NewPathBuffer(nil, 0), huma.ModeWriteToServer, v, &found)
 	return len(found.Errors) == 0
 }
 
-// open reports whether fields that are not described are taken as they are.
+// open reports whether the schema accepts fields that it does not describe.
 func (s *schema) open() bool { return s.root.AdditionalProperties == true }
 
 const unknownField = "unknown field"
 
-// problemOf puts an error of the validating library into our words.
+// problemOf converts an error of the validation library to a Problem with our texts.
 func problemOf(err error) Problem {
 	var d *huma.ErrorDetail
 	if !errors.As(err, &d) {

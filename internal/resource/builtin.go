@@ -10,8 +10,8 @@ import (
 	"sluice/internal/fault"
 )
 
-// builtin are the built-in records of a page, and how many there are in all. They come
-// before the stored ones: q is left with the rest of the page.
+// builtin returns the built-in records of a page and their total number. They come before the
+// stored records, so builtin reduces q to the rest of the page.
 func (k *Kind[T, V]) builtin(c *Call, q *Query) (page []Row[T], all int) {
 	if k.Builtin == nil || !slices.Contains(q.Statuses, Active) {
 		return nil, 0
@@ -25,7 +25,7 @@ func (k *Kind[T, V]) builtin(c *Call, q *Query) (page []Row[T], all int) {
 	return page, len(rows)
 }
 
-// ofBuiltin is the built-in record of that id, nil when there is none.
+// ofBuiltin returns the built-in record with that id, nil if there is none.
 func (k *Kind[T, V]) ofBuiltin(c *Call, id string) *Row[T] {
 	if k.Builtin == nil {
 		return nil
@@ -38,8 +38,8 @@ func (k *Kind[T, V]) ofBuiltin(c *Call, id string) *Row[T] {
 	return nil
 }
 
-// rejectBuiltinChange refuses what would change a built-in record. It counts where the call is
-// about: every workspace has it.
+// rejectBuiltinChange rejects changes to a built-in record. It checks permissions in the
+// workspace of the call, because every workspace has the built-in records.
 func (k *Kind[T, V]) rejectBuiltinChange(c *Call, action string, r *Row[T]) error {
 	target := access.Target{OrgID: c.OrgID, WorkspaceID: cmp.Or(c.WorkspaceID, c.Principal.WorkspaceID)}
 	if err := c.May(k.scopes(action, r), target); err != nil {

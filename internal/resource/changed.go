@@ -10,16 +10,16 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// Changed is the answer to an update: the record as a read shows it, with what the kind says
-// of the change laid over it. Whoever may change a record but not read it gets the latter
-// alone.
+// Changed is the response to an update: the record as a read shows it, merged with the fields
+// that the kind adds for the change. A caller that may change the record but not read it gets
+// only the added fields.
 type Changed[V any] struct {
 	record *V
 	done   any
-	shape  any // zero value of what done is
+	shape  any // zero value of the type of done
 }
 
-// changed makes the answer to an update.
+// changed builds the response to an update.
 func (k *Kind[T, V]) changed(ctx context.Context, c *Call, ch *Edit[T]) (any, error) {
 	out := Changed[V]{done: Empty{}}
 	if k.Done != nil {
@@ -33,7 +33,7 @@ func (k *Kind[T, V]) changed(ctx context.Context, c *Call, ch *Edit[T]) (any, er
 		return out.done, nil
 	}
 	v, err := k.View(ctx, c, *ch.New, true)
-	if err != nil { // the change is made: it must not look as if it had failed
+	if err != nil { // the change is committed, so the call must not fail now
 		c.engine.Log.LogAttrs(ctx, slog.LevelWarn, "cannot show changed record; the response to the update omits it",
 			slog.String("request_id", c.RequestID), slog.String("operation", c.op.ID), slog.String("error", err.Error()))
 		return out.done, nil
@@ -43,7 +43,7 @@ func (k *Kind[T, V]) changed(ctx context.Context, c *Call, ch *Edit[T]) (any, er
 	return out, nil
 }
 
-// MarshalJSON writes one object of both.
+// MarshalJSON merges record and done into one object.
 func (a Changed[V]) MarshalJSON() ([]byte, error) {
 	all := make(map[string]json.RawMessage)
 	for _, part := range []any{a.record, a.done} {
@@ -58,7 +58,7 @@ func (a Changed[V]) MarshalJSON() ([]byte, error) {
 	return json.Marshal(all)
 }
 
-// describe is the schema of the answer: the fields of both, none of them certain.
+// describe returns the schema of the response: the fields of both parts, all optional.
 func (a Changed[V]) describe(reg huma.Registry) *huma.Schema {
 	all := &huma.Schema{Type: huma.TypeObject, Properties: make(map[string]*huma.Schema)}
 	for _, t := range []reflect.Type{reflect.TypeFor[V](), reflect.TypeOf(a.shape)} {
@@ -71,12 +71,12 @@ func (a Changed[V]) describe(reg huma.Registry) *huma.Schema {
 	return all
 }
 
-// described is an answer that makes its own schema.
+// described is a response that builds its schema itself.
 type described interface {
 	describe(reg huma.Registry) *huma.Schema
 }
 
-// responseSchema describes the answer of an operation.
+// responseSchema describes the response of an operation.
 func responseSchema(reg huma.Registry, response any) *huma.Schema {
 	if d, ok := response.(described); ok {
 		return d.describe(reg)

@@ -28,8 +28,8 @@ func newDescription(about huma.Info) *huma.OpenAPI {
 	}
 }
 
-// schemaName names a Go type in the description. "In", "Patch" and "View" at the
-// end of a type's name say which way it travels.
+// schemaName names a Go type in the description. The suffixes "In", "Patch" and "View" of a type
+// name mark its direction.
 func schemaName(t reflect.Type, hint string) string {
 	return strings.ReplaceAll(huma.DefaultSchemaNamer(t, hint), "View", "")
 }
@@ -89,7 +89,7 @@ func (e *Engine) describe(op Operation) *schema {
 	return body
 }
 
-// scopeText states which scopes open an operation; any of them is enough.
+// scopeText lists the scopes that permit an operation; any one of them is enough.
 func scopeText(scopes []access.Scope) string {
 	if len(scopes) == 0 {
 		return "Needs a valid credential and no scope."
@@ -97,18 +97,18 @@ func scopeText(scopes []access.Scope) string {
 	return "Needs " + join(scopes, " or ") + "."
 }
 
-// shown is a path as the description has it: OpenAPI has no placeholders with slashes.
+// shown returns a path as in the description: OpenAPI does not have placeholders with slashes.
 func shown(path string) string { return strings.Replace(path, "...}", "}", 1) }
 
-// ifMatch guards a change against one that somebody else made meanwhile.
+// ifMatch protects a change from overwriting a concurrent one.
 var ifMatch = Param{Name: "If-Match", Doc: "ETag of the version that the change is based on; returns 409 if a newer version exists"}
 
-// rawContent describes bytes of one of the types of a list.
+// rawContent describes a body of bytes with one of several content types.
 func rawContent(kinds string) map[string]*huma.MediaType {
 	m := make(map[string]*huma.MediaType)
 	for kind := range strings.SplitSeq(kinds, ", ") {
 		m[kind] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
-		if kind == "application/json" { // a protocol of others describes the object
+		if kind == "application/json" { // another protocol describes the object
 			m[kind].Schema = &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
 		}
 	}
@@ -119,8 +119,8 @@ func jsonContent(s *huma.Schema) map[string]*huma.MediaType {
 	return map[string]*huma.MediaType{"application/json": {Schema: s}}
 }
 
-// OpenAPI returns the description of all operations, as their types give it, and releases
-// it: a second call returns nil. What is published has more, see the package apidoc.
+// OpenAPI returns the description of all operations, as their types give it, and releases it: a
+// second call returns nil. The published description contains more, see package apidoc.
 func (e *Engine) OpenAPI() *huma.OpenAPI {
 	doc := e.doc
 	e.doc = nil

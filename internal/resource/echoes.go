@@ -14,19 +14,19 @@ import (
 	"sluice/internal/fault"
 )
 
-// Reads show more than updates take: "current_usage" of a limit. Who sends back what was read
-// sends such a field too. It is left out of the body where a read shows it at the same place;
-// elsewhere it is unknown like any other. Source: ours.
+// Reads show more fields than updates accept, for example "current_usage" of a limit. A client
+// that sends back what it read sends such a field too. The field is removed from the body if a
+// read shows it at the same path. Elsewhere it is an unknown field. Source: ours.
 
-// echo is a field that was left out. Path leads to it, with "#" and the id for an entry of a
-// list that has one: usage_limits, #0191…, current_usage.
+// echo is a removed field. Path leads to it; an entry of a list that has an id appears as "#"
+// and the id: usage_limits, #0191…, current_usage.
 type echo struct {
 	path []string
-	at   string // as refusals call it: "usage_limits[0].current_usage"
+	at   string // path in error messages: "usage_limits[0].current_usage"
 	sent json.RawMessage
 }
 
-// learnAnswers tells the bodies of updates what reads at the same path show.
+// learnAnswers sets what reads show at the same path in the body schemas of updates.
 func (e *Engine) learnAnswers(answers, bodies map[string]*schema) {
 	for path, body := range bodies {
 		response := answers[path]
@@ -43,7 +43,7 @@ func (e *Engine) learnAnswers(answers, bodies map[string]*schema) {
 	}
 }
 
-// answerOf is the schema of what an operation answers; nil for {}.
+// answerOf returns the schema of the response of an operation; nil for {}.
 func (e *Engine) answerOf(op Operation) *schema {
 	if op.Response == nil || op.Stream != "" {
 		return nil
@@ -52,7 +52,7 @@ func (e *Engine) answerOf(op Operation) *schema {
 	return &schema{registry: reg, root: responseSchema(reg, op.Response)}
 }
 
-// read is what a read shows of a field; nil for nothing.
+// read returns the schema of a field in reads; nil if reads do not show it.
 func (s *schema) read(field string) *huma.Schema {
 	if s.shown == nil {
 		return nil
@@ -60,8 +60,8 @@ func (s *schema) read(field string) *huma.Schema {
 	return s.shown.Properties[field]
 }
 
-// withoutEchoes takes the fields out of a value that the schema of does not know and shown, that
-// of a read, does.
+// withoutEchoes removes the fields of a value that fieldSchema does not have but shown, the
+// schema of reads, has.
 func (c *Call) withoutEchoes(s *schema, fieldSchema, shown *huma.Schema, raw json.RawMessage, path []string, at string) json.RawMessage {
 	fieldSchema, shown = s.schemaAt(fieldSchema, raw), s.schemaAt(shown, raw)
 	if fieldSchema == nil || shown == nil {
@@ -101,7 +101,7 @@ func equalRaw(a, b json.RawMessage) bool { return string(a) == string(b) }
 
 func inPath(path []string, name string) []string { return append(slices.Clone(path), name) }
 
-// entryName is what a path calls an entry of a list.
+// entryName returns the path segment of a list entry.
 func entryName(raw json.RawMessage, i int) string {
 	var entry struct {
 		ID string `json:"id"`
@@ -112,9 +112,9 @@ func entryName(raw json.RawMessage, i int) string {
 	return strconv.Itoa(i)
 }
 
-// compareEchoes holds what was left out against the record as a read shows it. What differs is
-// named in HeaderWarnings, since it may have changed since it was read; an id or slug that differs
-// is fault.InvalidRequest, for it is about something else.
+// compareEchoes compares the removed fields with the record as a read shows it. Fields that
+// differ are listed in HeaderWarnings, since they may have changed after the client read them. A
+// different id or slug is fault.InvalidRequest, because it names another object.
 func (k *Kind[T, V]) compareEchoes(ctx context.Context, c *Call, r *Row[T]) error {
 	if c.compared = true; len(c.echoes) == 0 {
 		return nil
@@ -125,11 +125,11 @@ func (k *Kind[T, V]) compareEchoes(ctx context.Context, c *Call, r *Row[T]) erro
 		if err != nil {
 			return err
 		}
-		_ = json.Unmarshal(encoded(v), &shown) // was encoded just now
+		_ = json.Unmarshal(encoded(v), &shown) // encoded just now
 	}
 	for _, e := range c.echoes {
 		var sent any
-		_ = json.Unmarshal(e.sent, &sent) // was read as JSON before
+		_ = json.Unmarshal(e.sent, &sent) // already parsed as JSON
 		now, there := memberAt(shown, e.path)
 		switch {
 		case there && reflect.DeepEqual(now, sent):
@@ -142,7 +142,7 @@ func (k *Kind[T, V]) compareEchoes(ctx context.Context, c *Call, r *Row[T]) erro
 	return nil
 }
 
-// memberAt is what a path leads to in a value.
+// memberAt returns the value at a path.
 func memberAt(v any, path []string) (any, bool) {
 	for _, name := range path {
 		switch in := v.(type) {

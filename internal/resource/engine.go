@@ -15,80 +15,81 @@ import (
 	"sluice/internal/wire"
 )
 
-// Parts are what an Engine works with. All but Wake are needed.
+// Parts are the dependencies and settings of an Engine. All but Wake are required.
 type Parts struct {
 	Store    Store
-	Identify func(r *http.Request) (*access.Principal, error) // who calls: fault.Unauthenticated, fault.KeyExpired
-	// FindWorkspace finds a workspace of an organisation by id or slug; fault.NotFound when
-	// there is none, or it is archived: that one comes together with the error.
+	Identify func(r *http.Request) (*access.Principal, error) // authenticates the caller: fault.Unauthenticated, fault.KeyExpired
+	// FindWorkspace finds a workspace of an organisation by id or slug. It returns fault.NotFound
+	// if the workspace does not exist or is archived; an archived workspace comes together with
+	// the error.
 	FindWorkspace func(ctx context.Context, from Reader, orgID, name string) (Record, error)
 	Wake          func()          // called after each commit, so that copies refresh at once; may be nil
 	Features      map[string]bool // deployment flags by name; a flag that is absent is on
-	Proxies       wire.Proxies    // who is believed about the addresses of callers; nil for nobody
-	// PerMinute is how many administrative calls each key or user may make in a minute at
-	// this node; 0 for no limit.
+	Proxies       wire.Proxies    // proxies that are trusted to report client addresses; nil for none
+	// PerMinute is how many administrative calls each key or user may make in a minute at this
+	// node; 0 for no limit.
 	PerMinute int
-	// Strict makes every call refuse the unknown fields and parameters that it otherwise
-	// ignores, as HeaderStrict does for one.
+	// Strict makes every call reject the unknown fields and parameters that it otherwise ignores,
+	// as HeaderStrict does for one call.
 	Strict bool
-	// MaxRecords is how many living records of a kind there may be in a workspace, or of one
-	// that lives in the organisation there; 0 for no limit.
+	// MaxRecords is the maximum number of live records of a kind in a workspace, or in an
+	// organisation for kinds that live there; 0 for no limit.
 	MaxRecords int
-	// KnownField reports whether a field of an object that takes any field is one that a
-	// provider, a config or a check has, so that the audit trail shows its value unless
-	// the name is that of a secret: "openai_project". Nil knows none.
+	// KnownField reports whether a provider, a config or a check has a field of that name, such
+	// as "openai_project". It applies to objects that accept any field: the audit trail shows the
+	// value of a known field unless its name is that of a secret. If it is nil, no field is
+	// known.
 	KnownField func(name string) bool
-	Ingest     *Rate // of the entries of traffic of each workspace; nil for no limit
+	Ingest     *Rate // limits the traffic entries of each workspace; nil for no limit
 	Clock      ident.Clock
 	Log        *slog.Logger
 }
 
-// The deployment flags that concern the engine itself.
+// Deployment flags of the engine.
 const (
 	featureAPI   = "API_ACCESS_ENABLED"
 	featureAudit = "AUDIT_LOGS_ENABLED"
 )
 
-// Engine serves the operations of the administration, each in the same order of
-// steps (serve.go). Safe for concurrent use once everything is mounted.
+// Engine serves the operations of the administration, all in the same order of steps (serve.go).
+// It is safe for concurrent use once everything is mounted.
 type Engine struct {
 	Parts
 	mux    *http.ServeMux
-	fixed  *http.ServeMux // of paths whose second element is no placeholder
-	doc    *huma.OpenAPI  // until it is published
+	fixed  *http.ServeMux // paths whose second element is not a placeholder
+	doc    *huma.OpenAPI  // nil after OpenAPI returned it
 	routes []string
-	// segments are the first segments of all paths, those that are served elsewhere included:
-	// "configs".
+	// segments are the first segments of all paths, for example "configs". They include those
+	// that are served elsewhere.
 	segments map[string]bool
-	bare     []string            // prefixes of paths that are served without a version too
-	users    map[string][]usage  // by kind: who refers to records of it
-	secret   map[string]string   // by route: the placeholder of its path that holds a secret
-	calls    *Rate               // of the administration
-	after    *semaphore.Weighted // one of maxLateAudits for each refusal that is written after its answer
-	bodies   *semaphore.Weighted // maxParsingBytes bytes, for bodies that are taken apart
+	bare     []string            // prefixes of paths that are also served without a version
+	users    map[string][]usage  // by kind: the kinds that refer to its records
+	secret   map[string]string   // by route: the path placeholder that holds a secret
+	calls    *Rate               // administrative calls
+	after    *semaphore.Weighted // one of maxLateAudits for each error that is audited after its response
+	bodies   *semaphore.Weighted // maxParsingBytes bytes, for bodies that are being parsed
 }
 
-// usage is a kind whose records refer to those of another one.
+// usage is a kind whose records refer to records of another kind.
 type usage struct {
 	kind, title string
 	cascade     bool
 }
 
-// Resource is a set of operations that are mounted together: a Kind, or a List of
-// operations.
+// Resource is a set of operations that are mounted together: a Kind or a list of Operations.
 type Resource interface {
 	operations() []Operation
 	refers() map[string]usage // by the kind referred to
 }
 
-// Operations are a Resource that is no kind of record.
+// Operations is a Resource that is not a kind of record.
 type Operations []Operation
 
 func (o Operations) operations() []Operation  { return o }
 func (o Operations) refers() map[string]usage { return nil }
 
-// New makes an engine and mounts the resources. It panics when two of them claim
-// one route: a programmer's mistake.
+// New builds an engine and mounts the resources. It panics if two of them have the same route,
+// which is a programming error.
 func New(p Parts, about huma.Info, resources ...Resource) *Engine {
 	e := &Engine{
 		Parts:    p,
@@ -115,7 +116,8 @@ func New(p Parts, about huma.Info, resources ...Resource) *Engine {
 	return e
 }
 
-// mount serves an operation. It notes the answers of reads and the bodies of updates by path.
+// mount serves an operation. It records the responses of reads and the bodies of updates by
+// path.
 func (e *Engine) mount(op Operation, answers, bodies map[string]*schema) {
 	body := e.describe(op)
 	if response := e.answerOf(op); op.Method == http.MethodGet && response != nil {
@@ -141,9 +143,9 @@ func (e *Engine) mount(op Operation, answers, bodies map[string]*schema) {
 	e.muxOf(op.Path).HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) { e.serve(w, r, &op, body) })
 }
 
-// muxOf keeps apart what one ServeMux would not take together, because neither pattern
-// is the more special one: of "/prompts/partials/{id}" and "/prompts/{id}/versions" the
-// first counts for a path that fits both.
+// muxOf separates patterns that conflict in one ServeMux because neither is more specific. For a
+// path that matches both "/prompts/partials/{id}" and "/prompts/{id}/versions", the first one
+// applies.
 func (e *Engine) muxOf(path string) *http.ServeMux {
 	parts := strings.SplitN(path, "/", 4)
 	if len(parts) > 2 && !strings.HasPrefix(parts[2], "{") {
@@ -152,7 +154,7 @@ func (e *Engine) muxOf(path string) *http.ServeMux {
 	return e.mux
 }
 
-// Routes lists what is mounted, as "GET /configs/{slug}", in order.
+// Routes lists the mounted routes in order, for example "GET /configs/{slug}".
 func (e *Engine) Routes() []string {
 	return slices.Sorted(slices.Values(e.routes))
 }

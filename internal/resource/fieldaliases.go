@@ -12,8 +12,8 @@ import (
 	"sluice/internal/fault"
 )
 
-// SnakeName is a name in snake case: "api_version" for "apiVersion". A name that begins with
-// a capital is returned unchanged.
+// SnakeName returns a name in snake case: "api_version" for "apiVersion". A name that begins
+// with a capital is returned unchanged.
 func SnakeName(name string) string {
 	if name == "" || isUpper(name[0]) || strings.ToLower(name) == name {
 		return name
@@ -30,8 +30,8 @@ func SnakeName(name string) string {
 
 func isUpper(c byte) bool { return c >= 'A' && c <= 'Z' }
 
-// twinOf is the known name that differs from name only in being written in snake case or in
-// camel case, "" when there is none or name itself is known.
+// twinOf returns the known name that differs from name only in snake case or camel case. It
+// returns "" if there is none or name itself is known.
 func twinOf(name string, known []string) string {
 	if slices.Contains(known, name) {
 		return ""
@@ -45,8 +45,8 @@ func twinOf(name string, known []string) string {
 	return ""
 }
 
-// renameCaseVariants gives the fields of the body that are twins of known ones the known name. It
-// runs before the workspace of the call is looked up, because its field may be among them.
+// renameCaseVariants renames fields of the body that are case variants of known fields. It runs
+// before the workspace of the call is looked up, because the workspace field may be among them.
 func (c *Call) renameCaseVariants(s *schema) error {
 	if s == nil || s.open() {
 		return nil
@@ -62,7 +62,7 @@ func (c *Call) renameCaseVariants(s *schema) error {
 	return nil
 }
 
-// renameCaseVariants does that in an object of the body and in the objects within it.
+// renameCaseVariants does the same in an object of the body and in its nested objects.
 func (s *schema) renameCaseVariants(sent Sent, path func(string) string) error {
 	known := append(slices.Sorted(maps.Keys(s.root.Properties)), scopeFields...)
 	if err := renameCaseVariants(sent, known, path); err != nil {
@@ -95,7 +95,7 @@ func renameCaseVariants(sent Sent, known []string, path func(string) string) err
 	return nil
 }
 
-// renameParameters does the same for the parameters of the query.
+// renameParameters does the same for the query parameters.
 func (c *Call) renameParameters(values url.Values) error {
 	known := make([]string, 0, len(c.op.Query))
 	for _, p := range c.op.Query {

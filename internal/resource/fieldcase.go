@@ -7,9 +7,9 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// wrongCaseFields lists the fields within a value of a body that are known in other capitals.
-// The validating library takes "Role" for "role", and so do decoders; but of a field that
-// is there in both spellings one would be held against the schema and the other one used.
+// wrongCaseFields lists the fields within a body value that the schema has in other capitals.
+// The validation library accepts "Role" for "role", and so do decoders. If a body contains both
+// spellings, one would be validated and the other one used.
 func (s *schema) wrongCaseFields(object *huma.Schema, v any, path string) (problems []Problem) {
 	for object != nil && object.Ref != "" {
 		object = s.registry.SchemaFromRef(object.Ref)

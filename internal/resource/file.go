@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// File is an answer that lies somewhere as a file: it is sent with its length, and in parts
-// to clients that ask for ranges. The operation says with Stream that it answers so. What
-// is answered is closed.
+// File is a response that is stored as a file. It is sent with its length, and in parts to
+// clients that request ranges. The operation declares such a response with Stream. The engine
+// closes Content.
 type File struct {
-	Name    string // under which browsers save it: "log-export.jsonl"
+	Name    string // file name in browsers: "log-export.jsonl"
 	Type    string // content type
 	Changed time.Time
 	Content io.ReadSeekCloser

@@ -10,7 +10,7 @@ import (
 	"sluice/internal/fault"
 )
 
-// readItems takes apart a body that is one object or a list of them.
+// readItems parses a body that is one object or a list of objects.
 func (c *Call) readItems(raw []byte) error {
 	c.listed = raw[0] == '['
 	if !c.listed {
@@ -33,8 +33,8 @@ func (c *Call) readItems(raw []byte) error {
 	return nil
 }
 
-// ItemField is what a refusal calls a field of an entry of the body: "[2].value", or
-// "value" where the body is no list.
+// ItemField returns the path of an entry's field in error messages: "[2].value", or "value" if
+// the body is not a list.
 func (c *Call) ItemField(i int, field string) string {
 	switch {
 	case !c.listed:
@@ -45,7 +45,8 @@ func (c *Call) ItemField(i int, field string) string {
 	return "[" + strconv.Itoa(i) + "]." + field
 }
 
-// problems are those of the whole body. What the schema does not know is taken out of it.
+// problems returns the problems of the whole body. It removes fields that the schema does not
+// have.
 func (c *Call) problems(s *schema) []Problem {
 	if c.op.Many == 0 {
 		left, problems := c.recognise(s, c.Sent, func(name string) string { return name })
@@ -67,8 +68,8 @@ func (c *Call) problems(s *schema) []Problem {
 	return all
 }
 
-// sentObjects are the objects of the body with all the fields that were sent, those that are
-// ignored included.
+// sentObjects returns the objects of the body with all fields that were sent, including those
+// that are ignored.
 func (c *Call) sentObjects() []Sent {
 	switch {
 	case c.original != nil:
@@ -79,7 +80,7 @@ func (c *Call) sentObjects() []Sent {
 	return c.Items
 }
 
-// maskedBody is what the audit trail keeps of the body; nil when there is none.
+// maskedBody returns what the audit trail stores of the body; nil without a body.
 func (c *Call) maskedBody() any {
 	objects := c.sentObjects()
 	switch {
@@ -95,7 +96,7 @@ func (c *Call) maskedBody() any {
 	return list
 }
 
-// oneOrMany describes a body that is an object or a list of them.
+// oneOrMany describes a body that is an object or a list of objects.
 func oneOrMany(object *huma.Schema, maxItems int) *huma.Schema {
 	minItems := 1
 	list := &huma.Schema{Type: huma.TypeArray, Items: object, MinItems: &minItems, MaxItems: &maxItems}

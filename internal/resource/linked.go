@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// PutLinked inserts a record that belongs to the change of another one and refers to
-// it, for example the default provider of an integration. Kind, times and status are
-// filled in; whose it is and its slug are the caller's business.
+// PutLinked inserts a record that belongs to the change of another one and refers to it, for
+// example the default provider of an integration. PutLinked sets kind, times and status; the
+// caller sets the owner and the slug.
 func (k *Kind[T, V]) PutLinked(ctx context.Context, tx Tx, c *Call, r *Row[T], to Record) error {
 	r.Kind, r.Status, r.Version, r.Created, r.Updated = k.Name, Active, 1, c.Now, c.Now
 	rec, err := k.encoded(r)
@@ -20,8 +20,8 @@ func (k *Kind[T, V]) PutLinked(ctx context.Context, tx Tx, c *Call, r *Row[T], t
 	return k.conflictError(tx.Insert(ctx, rec), r.Slug)
 }
 
-// UpdateLinked changes a record that has to follow the change of another one, for example a
-// prompt whose label goes.
+// UpdateLinked changes a record that must follow the change of another one, for example a prompt
+// whose label is deleted.
 func (k *Kind[T, V]) UpdateLinked(ctx context.Context, tx Tx, c *Call, rec Record, f func(*T)) error {
 	r, err := Decode[T](rec)
 	if err != nil {
@@ -35,19 +35,19 @@ func (k *Kind[T, V]) UpdateLinked(ctx context.Context, tx Tx, c *Call, rec Recor
 	return tx.Update(ctx, rec)
 }
 
-// ArchiveLinked archives a record that goes with another one.
+// ArchiveLinked archives a record together with another one.
 func ArchiveLinked(ctx context.Context, tx Tx, c *Call, r Record) error {
 	releaseSlug(&r, r.ShownSlug())
 	r.Status, r.Updated = Archived, c.Now
 	return tx.Update(ctx, r)
 }
 
-// bodyReader is a type that reads its stored body by itself, because it knows a shorter
-// way than the decoder. It keeps nothing of the body.
+// bodyReader is a type that decodes its stored body faster than the JSON decoder. It does not
+// retain the body.
 type bodyReader interface{ ReadBody(body []byte) error }
 
-// Decode reads a record's body into its type. The row shares nothing that changes
-// with the record.
+// Decode decodes the body of a record into its type. The row does not share mutable data with
+// the record.
 func Decode[T any](rec Record) (*Row[T], error) {
 	r := &Row[T]{Record: rec}
 	var err error
@@ -63,8 +63,8 @@ func Decode[T any](rec Record) (*Row[T], error) {
 	return r, nil
 }
 
-// ListReferrers lists the live records of a kind that refer to a record, in one workspace
-// or in all, at most 1000.
+// ListReferrers lists the live records of a kind that refer to a record, at most 1000. An empty
+// workspaceID means all workspaces.
 func ListReferrers(ctx context.Context, from Reader, kind string, to Record, workspaceID string) ([]Record, error) {
 	return from.List(ctx, Query{
 		Kind: kind, OrgID: to.OrgID, WorkspaceID: workspaceID, Statuses: living,

@@ -11,9 +11,9 @@ import (
 	"sluice/internal/sealed"
 )
 
-// secretEnds are how the names of fields with secrets end, in lower case and without
-// separators: what a field is stands last in its name. An api_key is a secret; an
-// api_key_id, a token_endpoint, total_tokens and a key_transition_period_ms are none.
+// secretEnds are the endings of the names of secret fields, in lower case and without
+// separators: the last word of a name determines the type of field. An api_key is a secret;
+// api_key_id, token_endpoint, total_tokens and key_transition_period_ms are not.
 // Source: contract/identity-and-governance.md section 13.
 var secretEnds = []string{
 	"key", "apikeys", "accesskeys", "privatekeys", "secretkeys", "secret", "secrets", "password", "passwords", "passwd", "passphrase",
@@ -24,20 +24,20 @@ var secretEnds = []string{
 // jwkSecrets are the private members of a JSON Web Key. Source: RFC 7518 section 6.
 var jwkSecrets = []string{"d", "p", "q", "dp", "dq", "qi", "oth", "k"}
 
-// openFields have names that end like those of secrets: a slug, the place of an object
-// in a store, and names of headers.
+// openFields have names that end like those of secrets but are not secret: a slug, the key of an
+// object in a store, and names of headers.
 var openFields = []string{"virtualkey", "awss3objectkey", "forwardheaders", "headerkey"}
 
-// prices is the field that has an object for each price, by the name of what it is the
-// price of: "request_token" there is no token.
+// prices is the field that contains one object for each price, named after what is priced:
+// "request_token" is not a token there.
 const prices = "pay_as_you_go"
 
-// SecretField reports whether a field of that name, in whatever spelling, may hold
-// a secret: "api_key", "azureEntraClientSecret", "Authorization". List is the field
-// whose list the object of the field stands in, "" for none: "key" alone is a secret
-// except in the lists of policies, where it names a property of requests, and
-// "secret_key" is none where fields are mapped to what a secret manager keeps. All that
-// lies below such a field counts as secret too; numbers are told by SecretNumber.
+// SecretField reports whether a field of that name, in any spelling, may hold a secret:
+// "api_key", "azureEntraClientSecret", "Authorization". List is the field whose list contains
+// the object of the field, "" for none. A plain "key" is a secret except in the lists of
+// policies, where it names a property of requests. "secret_key" is not a secret where fields are
+// mapped to what a secret manager stores. Everything below a secret field counts as secret too;
+// SecretNumber decides about numbers.
 func SecretField(name, list string) bool {
 	flat := flatName(name)
 	switch {
@@ -45,7 +45,7 @@ func SecretField(name, list string) bool {
 		return true
 	case flat == "key":
 		return list != "conditions" && list != "group_by"
-	case flat == "secretkey" && list == "secret_mappings": // which member of a secret is read
+	case flat == "secretkey" && list == "secret_mappings": // the member of a secret to read
 		return false
 	case slices.Contains(openFields, flat):
 		return false
@@ -54,9 +54,8 @@ func SecretField(name, list string) bool {
 	return slices.ContainsFunc(secretEnds, func(end string) bool { return strings.HasSuffix(flat, end) })
 }
 
-// SecretNumber reports whether a field of that name may hold a secret that is
-// written as a number. Most numbers are limits, whatever their field is called:
-// "max_tokens".
+// SecretNumber reports whether a field of that name may hold a secret that is written as a
+// number. Most numbers are limits, whatever the name of the field: "max_tokens".
 func SecretNumber(name string) bool {
 	flat := flatName(name)
 	return strings.HasSuffix(flat, "password") || strings.HasSuffix(flat, "passphrase")
@@ -73,13 +72,13 @@ func flatName(name string) string {
 	return strings.NewReplacer("_", "", "-", "", ".", "").Replace(strings.ToLower(name))
 }
 
-// mask is what was sent with the secrets replaced, and with the values that the schema of
-// the body does not know.
+// mask returns the fields that were sent with secrets replaced, and with all values replaced
+// that the schema of the body does not describe.
 func (c *Call) mask(sent Sent) any {
 	fields := make(map[string]any, len(sent))
 	for name, raw := range sent {
 		var v any
-		_ = json.Unmarshal(raw, &v) // was read as JSON before
+		_ = json.Unmarshal(raw, &v) // already parsed as JSON
 		fields[name] = v
 	}
 	m := masker{known: c.engine.KnownField}
@@ -90,8 +89,8 @@ func (c *Call) mask(sent Sent) any {
 	return maskHidden(m.object(root, "", "", fields), nil, c.op.MaskedFields)
 }
 
-// maskHidden is a value with the texts masked that an operation hides besides those whose
-// names say that they are secrets. Path is where the value stands in the body.
+// maskHidden masks the texts that an operation hides in addition to fields with the name of a
+// secret. Path is the path of the value in the body.
 func maskHidden(v any, path []string, hides func(path []string) bool) any {
 	if hides == nil {
 		return v

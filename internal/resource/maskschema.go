@@ -10,24 +10,24 @@ import (
 	"sluice/internal/sealed"
 )
 
-// masker replaces the secrets of a body before the audit trail stores it: values of
-// fields with the name of a secret, and every value of a field that the schema of the
-// body does not know, because a mistyped name ("vault_tokn", "pasword") may hold one too.
+// masker replaces the secrets of a body before the audit trail stores it. It masks fields with
+// the name of a secret and every field that the schema of the body does not have, because a
+// mistyped name ("vault_tokn", "pasword") may hold a secret too.
 type masker struct {
 	registry huma.Registry
-	// known reports whether a field of an object that takes any field is one that some
-	// provider, config or check has. Nil knows none.
+	// known reports whether a provider, a config or a check has a field of that name. It applies
+	// to objects that accept any field. If it is nil, no field is known.
 	known func(name string) bool
 }
 
-// anything is the schema of a value below a field that takes any JSON.
+// anything is the schema of a value below a field that accepts any JSON.
 var anything = &huma.Schema{AdditionalProperties: true}
 
 // userNamed are the fields of JSON schemas below which users choose the names.
 var userNamed = map[string]bool{"properties": true, "$defs": true, "definitions": true}
 
-// object masks the members of an object. List is as in SecretField, and in the name of
-// the field that holds the object.
+// object masks the members of an object. List is as in SecretField; parent is the name of the
+// field that contains the object.
 func (m *masker) object(s *huma.Schema, parent, list string, fields map[string]any) map[string]any {
 	out := make(map[string]any, len(fields))
 	for name, v := range fields {
@@ -45,7 +45,7 @@ func (m *masker) object(s *huma.Schema, parent, list string, fields map[string]a
 	return out
 }
 
-// member is the schema of a member, nil for one that is not known.
+// member returns the schema of a member, nil if the member is unknown.
 func (m *masker) member(s *huma.Schema, parent, name string) *huma.Schema {
 	s = m.resolve(s)
 	if s == nil {
@@ -77,7 +77,7 @@ func (m *masker) resolve(s *huma.Schema) *huma.Schema {
 	return s
 }
 
-// isOpen reports whether a schema takes any field.
+// isOpen reports whether a schema accepts any field.
 func (m *masker) isOpen(s *huma.Schema) bool {
 	if rest, ok := s.AdditionalProperties.(*huma.Schema); ok {
 		return m.isOpen(m.resolve(rest))
@@ -85,8 +85,8 @@ func (m *masker) isOpen(s *huma.Schema) bool {
 	return s.AdditionalProperties == true || s.Type == "" && len(s.Properties)+len(s.OneOf)+len(s.AnyOf)+len(s.AllOf) == 0
 }
 
-// value masks a value of a known field. An object or list in the place of a text is not
-// known, nor is a text in the place of an object unless it is the JSON of one.
+// value masks a value of a known field. An object or list instead of a text is masked as
+// unknown. So is a text instead of an object, unless it is the JSON of an object.
 func (m *masker) value(s *huma.Schema, name, list string, v any) any {
 	s = m.resolve(s)
 	if s == nil {
@@ -141,10 +141,10 @@ func (m *masker) element(s *huma.Schema, name, list string, secret bool, v any) 
 	return m.value(field, name, list, v)
 }
 
-// text masks what a text holds: the members of JSON, and the credentials of a URL.
+// text masks secrets inside a text: members of JSON, and credentials in a URL.
 func (m *masker) text(s *huma.Schema, text string) any {
 	inner := strings.TrimSpace(text)
-	takesObject := s.Type == huma.TypeObject || len(s.OneOf) > 0 && s.OneOf[0].Type == huma.TypeObject // the text of one
+	takesObject := s.Type == huma.TypeObject || len(s.OneOf) > 0 && s.OneOf[0].Type == huma.TypeObject // the JSON text of an object
 	if !strings.HasPrefix(inner, "{") && !strings.HasPrefix(inner, "[") {
 		if takesObject && text != "" {
 			return sealed.Mask
@@ -161,7 +161,7 @@ func (m *masker) text(s *huma.Schema, text string) any {
 	d := json.NewDecoder(strings.NewReader(inner))
 	d.UseNumber()
 	if err := d.Decode(&v); err != nil {
-		return sealed.Mask // was well-formed
+		return sealed.Mask // unexpected, because the text is well-formed
 	}
 	before := encoded(v)
 	field := s
@@ -175,7 +175,7 @@ func (m *masker) text(s *huma.Schema, text string) any {
 	return string(after)
 }
 
-// blank is what stands for a value of a field that is not known: null and "" stay.
+// blank replaces the value of an unknown field; null and "" are returned unchanged.
 func blank(v any) any {
 	if v == nil || v == "" {
 		return v

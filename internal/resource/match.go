@@ -10,11 +10,11 @@ import (
 	"sluice/internal/sealed"
 )
 
-// methods are those that an operation may have, in the order in which they are listed.
+// methods are the methods that an operation may have, in listing order.
 var methods = [...]string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
 
-// Handler serves every operation below each of the versions, "/v1" and "/v2". A slash at the
-// end of a path makes no difference.
+// Handler serves every operation below each of the versions, "/v1" and "/v2". A trailing slash
+// in a path makes no difference.
 func (e *Engine) Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		stripped := stripVersion(r)
@@ -26,7 +26,7 @@ func (e *Engine) Handler() http.Handler {
 	})
 }
 
-// handler is who serves a request, nil when nobody does.
+// handler returns the handler of a request, nil if there is none.
 func (e *Engine) handler(r *http.Request) http.Handler {
 	for _, mux := range [...]*http.ServeMux{e.fixed, e.mux} {
 		if _, pattern := mux.Handler(r); pattern != "" {
@@ -36,16 +36,16 @@ func (e *Engine) handler(r *http.Request) http.Handler {
 	return nil
 }
 
-// Matches reports whether a method and path name an operation. The path is escaped, as it
-// came: "/v1/configs/a%2Fb". A path that a ServeMux would redirect, with empty or dot
-// segments, names none.
+// Matches reports whether a method and path name an operation. The path is escaped, as it was
+// received: "/v1/configs/a%2Fb". A path that a ServeMux would redirect, with empty or dot
+// segments, does not match.
 func (e *Engine) Matches(method, path string) bool {
 	u := e.urlBelow(path)
 	return u != nil && e.handler(&http.Request{Method: method, URL: u}) != nil
 }
 
-// Allowed lists the methods that operations have at an escaped path, for example GET, HEAD
-// and DELETE; none where there is no operation.
+// Allowed lists the methods that operations have at an escaped path, for example GET, HEAD and
+// DELETE. The list is empty if there is no operation.
 func (e *Engine) Allowed(path string) (allowed []string) {
 	u := e.urlBelow(path)
 	if u == nil {
@@ -59,20 +59,19 @@ func (e *Engine) Allowed(path string) (allowed []string) {
 	return allowed
 }
 
-// Segments lists the first segments of the paths of operations, without the version, in
-// order: "admin", "agent-integrations", … Those of operations that are served elsewhere are
-// among them.
+// Segments lists the first segments of the paths of operations, without the version, in order:
+// "admin", "agent-integrations", … It includes operations that are served elsewhere.
 func (e *Engine) Segments() []string { return slices.Sorted(maps.Keys(e.segments)) }
 
-// urlBelow is an escaped path below its version, as a ServeMux takes it; nil for one at which
-// no operation can be.
+// urlBelow returns the URL of an escaped path without its version, as a ServeMux expects it. It
+// returns nil if no operation can have that path.
 func (e *Engine) urlBelow(path string) *url.URL {
 	rest, ok := withoutVersion(path)
 	if !ok && slices.ContainsFunc(e.bare, func(prefix string) bool { return strings.HasPrefix(path, prefix) }) {
 		rest, ok = path, true
 	}
 	if first := firstSegment(rest); !ok || !e.segments[first] && strings.IndexByte(first, '%') < 0 {
-		return nil // as for most calls of models, without an allocation
+		return nil // most model calls end here, without an allocation
 	}
 	if rest = withoutSlash(rest); !isClean(rest) {
 		return nil
@@ -84,8 +83,8 @@ func (e *Engine) urlBelow(path string) *url.URL {
 	return &url.URL{Path: plain, RawPath: rest}
 }
 
-// isClean reports whether a path has no empty and no dot segment: a ServeMux would redirect
-// such a path.
+// isClean reports whether a path has neither empty nor dot segments; a ServeMux would redirect a
+// path that has them.
 func isClean(path string) bool {
 	for segment := range strings.SplitSeq(strings.TrimPrefix(path, "/"), "/") {
 		if segment == "" || segment == "." || segment == ".." {
@@ -95,18 +94,18 @@ func isClean(path string) bool {
 	return true
 }
 
-// firstSegment is the first segment of a path: "logs" of "/logs/{logId}".
+// firstSegment returns the first segment of a path: "logs" for "/logs/{logId}".
 func firstSegment(path string) string {
 	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	return first
 }
 
-// ShownPath is a path as logs may show it: what stands where a route has a secret is masked,
-// and what has the form of one. A route that has a secret is known under the other methods
-// too: a call with a wrong one may carry it all the same.
+// ShownPath returns a path for logs. It masks segments where a route has a secret and segments
+// with the form of a secret. It also checks the routes of other methods, because a call with a
+// wrong method may contain the secret too.
 func (e *Engine) ShownPath(method, path string) string {
 	rest, ok := withoutVersion(path)
-	if !ok || !isClean(withoutSlash(rest)) { // a ServeMux would count other segments
+	if !ok || !isClean(withoutSlash(rest)) { // a ServeMux would split it into other segments
 		return sealed.Path(path)
 	}
 	secret, form := e.secretAt(method, withoutSlash(rest))
@@ -122,8 +121,8 @@ func (e *Engine) ShownPath(method, path string) string {
 	return sealed.Path(strings.TrimSuffix(path, rest) + strings.Join(parts, "/"))
 }
 
-// secretAt is the name of the placeholder that holds a secret in the route at a path, and the
-// path of that route; "" where there is none.
+// secretAt returns the name of the placeholder that holds a secret in the route at a path, and
+// the path of that route. The name is "" if the route does not have one.
 func (e *Engine) secretAt(method, path string) (secret, form string) {
 	pattern := e.pattern(method, path)
 	if pattern == "" {
@@ -137,7 +136,7 @@ func (e *Engine) secretAt(method, path string) (secret, form string) {
 	return e.secret[pattern], pattern[strings.IndexByte(pattern, ' ')+1:]
 }
 
-// pattern is the route at a method and a plain path, "" for none.
+// pattern returns the route at a method and an unescaped path, "" for none.
 func (e *Engine) pattern(method, path string) string {
 	r := &http.Request{Method: method, URL: &url.URL{Path: path}}
 	_, pattern := e.fixed.Handler(r)

@@ -2,13 +2,13 @@ package resource
 
 import "strings"
 
-// longName is the number of letters from which a name may be two edits from another one and
-// still be taken for it.
+// longName is the length from which a name may differ from a known name by two edits and still
+// match it.
 const longName = 7
 
-// nearest is the known name that name was probably meant to be, "" for none: one edit away,
-// or two from longName letters on. An edit adds, removes or replaces a letter, or swaps two
-// neighbours. Capitals do not count.
+// nearest returns the known name that name probably means, "" for none. It is at most one edit
+// away, or two from longName letters on. An edit adds, removes or replaces a letter, or swaps
+// two neighbours. Case is ignored.
 func nearest(name string, known []string) string {
 	limit := 1
 	if len(name) >= longName {
@@ -29,8 +29,8 @@ func nearest(name string, known []string) string {
 	return best
 }
 
-// edits is the number of edits between two names, with a swap of neighbours as one: the
-// optimal string alignment distance.
+// edits returns the number of edits between two names, where a swap of neighbours is one edit:
+// the optimal string alignment distance.
 func edits(a, b string) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

@@ -10,18 +10,18 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// A null in the place of something that cannot be null counts as not sent: an update leaves
-// the field unchanged, and a creation takes its default. Source: contract/identity-and-
-// governance.yaml, legend.triple_state_put; that it is not refused is ours, for clients that
-// send all fields they know.
+// A null for a field that cannot be null counts as not sent: an update leaves the field
+// unchanged, and a creation uses its default.
+// Source: contract/identity-and-governance.yaml, legend.triple_state_put; accepting it is ours,
+// for clients that send all fields they have.
 
 // unset reports whether a field was sent as null although it cannot be null.
 func (s *schema) unset(name string, raw []byte) bool {
 	return string(raw) == "null" && !s.fits(s.root.Properties[name], nil)
 }
 
-// withoutNulls takes such nulls out of the objects within a value. The value is returned as it
-// is when there are none.
+// withoutNulls removes such nulls from the objects within a value. It returns the value
+// unchanged if there are none.
 func (s *schema) withoutNulls(schemaOf *huma.Schema, raw json.RawMessage) json.RawMessage {
 	if !bytes.Contains(raw, []byte("null")) {
 		return raw
@@ -36,9 +36,9 @@ func (s *schema) withoutNulls(schemaOf *huma.Schema, raw json.RawMessage) json.R
 	return out
 }
 
-// objects calls f for each object within a value that has a schema of its own, the inner ones
-// first. F may change the members of an object; path is what refusals call it. What f does not
-// change keeps its bytes.
+// objects calls f for each object within a value that has its own schema, inner objects first. f
+// may change the members of an object; path is the path in error messages. Parts that f does not
+// change retain their bytes.
 func (s *schema) objects(schemaOf *huma.Schema, raw json.RawMessage, path string, f func(schemaOf *huma.Schema, object Sent, path string) error) (json.RawMessage, error) {
 	schemaOf = s.schemaAt(schemaOf, raw)
 	switch {
@@ -47,7 +47,7 @@ func (s *schema) objects(schemaOf *huma.Schema, raw json.RawMessage, path string
 	case schemaOf.Items != nil:
 		var list []json.RawMessage
 		if json.Unmarshal(raw, &list) != nil {
-			return raw, nil // the schema refuses it
+			return raw, nil // the schema rejects it
 		}
 		changed := false
 		for i, v := range list {
@@ -88,8 +88,8 @@ func encodeChanged(changed bool, raw json.RawMessage, v any) json.RawMessage {
 	return encoded(v)
 }
 
-// schemaAt is the schema of an object or list: the one of several alternatives that has members
-// or elements where the value does. It is nil for other values.
+// schemaAt returns the schema of an object or list. Of several alternatives it chooses the one
+// with members or elements, as the value has. It is nil for other values.
 func (s *schema) schemaAt(schemaOf *huma.Schema, raw json.RawMessage) *huma.Schema {
 	for schemaOf != nil && schemaOf.Ref != "" {
 		schemaOf = s.registry.SchemaFromRef(schemaOf.Ref)
@@ -114,5 +114,5 @@ func (c *Call) ChangesNothing() bool {
 	return c.idle && !slices.ContainsFunc(slices.Collect(maps.Keys(c.Sent)), isContent)
 }
 
-// isContent reports whether a field is one of the record, and does not name where it belongs.
+// isContent reports whether a field belongs to the record and does not name its scope.
 func isContent(name string) bool { return !slices.Contains(scopeFields, name) }

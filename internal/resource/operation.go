@@ -14,62 +14,62 @@ import (
 	"sluice/internal/sealed"
 )
 
-// Operation is one route of the administration: what the engine checks before it
-// runs, and what the published description says of it. Kinds make theirs; what is
-// no kind of record (logs, states) is an Operation of its own.
+// Operation is one route of the administration: what the engine checks before it runs, and what
+// the published API description contains about it. Kinds create theirs. A route without a kind
+// of record (logs, states) is an Operation of its own.
 type Operation struct {
 	Method  string         // "POST"
-	Path    string         // below the version: "/policies/rate-limits/{id}"; a last "{model...}" takes slashes
+	Path    string         // path below the version: "/policies/rate-limits/{id}"; a last "{model...}" may contain slashes
 	ID      string         // unique name: "createRateLimitPolicy"
 	Summary string         // "Create a rate-limit policy"
 	Tag     string         // heading in the description: "Policies"
 	Audited string         // resource type in the audit trail; empty for reads
 	Action  string         // action in the audit trail: "create"
 	Feature string         // deployment flag whose OFF disables the route
-	Scopes  []access.Scope // any of them lets the caller in; with none everybody who is identified
-	// Identify replaces that of the engine, for callers that have no API key.
+	Scopes  []access.Scope // the caller needs any one of them; empty admits every authenticated caller
+	// Identify replaces the engine's identification, for callers that do not have an API key.
 	Identify func(r *http.Request) (*access.Principal, error)
-	Params   []Param // what the path's placeholders mean
+	Params   []Param // the path's placeholders
 	Query    []Param
-	// Body is a zero value of the type that describes the body, nil for none. Fields that
-	// its schema does not have are ignored and named in HeaderWarnings, or refused in a strict
-	// call; those of objects within it are always refused.
+	// Body is a zero value of the type that describes the body, nil for none. Fields that are
+	// not in its schema are ignored and listed in HeaderWarnings, or rejected in a strict call.
+	// Unknown fields of objects within the body are always rejected.
 	Body     any
 	Optional bool // the body may be absent
-	// MaskedFields says which texts of the body the audit trail must not show, besides those
-	// whose names say that they are secrets: the path "configurations", "note".
+	// MaskedFields reports which strings of the body the audit trail must not show, in addition
+	// to those whose names mark them as secrets: the path "configurations", "note".
 	MaskedFields func(path []string) bool
-	// Many lets the body also be a list of at most so many objects, each as Body
-	// describes; Call.Items has them, and of a single object that one.
+	// Many lets the body also be a list of at most that many objects, each as Body describes.
+	// Call.Items contains them; for a body that is a single object, it contains that one.
 	Many     int
-	MaxBytes int // of the body; 0 means 1 MiB
-	// Public lets anybody call it, with no credential: Run finds out who that is, and
-	// says so with Become. It has no scopes.
+	MaxBytes int // limit for the body; 0 means 1 MiB
+	// Public lets a caller without a credential call it. Run identifies the caller and calls
+	// SetPrincipal. The operation has no scopes.
 	Public bool
-	// Anywhere lets a user who belongs to some workspaces call it without naming one,
-	// because it decides by itself about each record that it reads or writes, with May.
+	// Anywhere lets a user who belongs to some workspaces call it without naming one, because
+	// Run checks each record that it reads or writes with May.
 	Anywhere bool
-	Response any // zero value of the type of the answer; nil means {}
-	// Stream is the content type of an answer that is no JSON object, such as
-	// "application/x-ndjson": Run then returns a Stream, or a *File of one
-	// of the types that are listed here with ", " between them.
+	Response any // zero value of the type of the response; nil means {}
+	// Stream is the content type of a response that is not a JSON object, such as
+	// "application/x-ndjson". Run then returns a Stream, or a *File of one of the types that are
+	// listed here, separated by ", ".
 	Stream string
-	// ExternalRoute says that another part of the program serves the route: it is described, and
-	// not mounted. Takes are then the content types of its body, with ", " between them.
+	// ExternalRoute means that another part of the program serves the route: it is described,
+	// but not mounted. Takes then lists the content types of its body, separated by ", ".
 	ExternalRoute bool
 	Takes         string
-	// Unversioned serves the path also without a version before it.
+	// Unversioned also serves the path without a version in front of it.
 	Unversioned bool
-	// Refuse makes the body of a refusal where it differs from that of all others, and
-	// Refusal is a zero value of its type.
+	// Refuse builds the body of an error response that differs from the usual one, and Refusal
+	// is a zero value of its type.
 	Refuse  func(f *fault.Error) any
 	Refusal any
-	// AnyWorkspace makes workspace_id of the query a filter like any other: what it names
-	// may be gone.
+	// AnyWorkspace makes workspace_id in the query an ordinary filter: the workspace that it
+	// names may not exist any more.
 	AnyWorkspace bool
-	// Archived lets those who may name any workspace name an archived one, by its id.
+	// Archived lets callers that may name any workspace name an archived one, by its id.
 	Archived bool
-	// Run does the work and returns what is answered.
+	// Run does the work and returns the response.
 	Run func(ctx context.Context, c *Call) (any, error)
 }
 
@@ -81,58 +81,57 @@ type Param struct {
 	Format   string // "uuid", "date-time"
 	Enum     []string
 	Default  string
-	Min, Max int // of integers and numbers; Max 0 means none
-	// MaxLength is the most characters of a string; 0 means no limit of its own.
+	Min, Max int // limits of integers and numbers; Max 0 means no maximum
+	// MaxLength is the maximum number of characters of a string; 0 means no limit of its own.
 	MaxLength int
 	Required  bool
-	Secret    bool // of the path: logs and the audit trail show *** in its place
-	Hidden    bool // accepted, but left out of the description: another spelling of a listed parameter
-	Repeated  bool // may be there several times; the value is all of them, with commas
+	Secret    bool // for path parameters: logs and the audit trail show *** instead of the value
+	Hidden    bool // accepted, but not in the description: another spelling of a listed parameter
+	Repeated  bool // may occur several times; the value is all of them, separated by commas
 }
 
-// Call is an administrative request on its way through the engine. It belongs to
-// one goroutine.
+// Call is an administrative request that the engine is processing. It belongs to one goroutine.
 type Call struct {
 	Principal   *access.Principal
 	OrgID       string
-	WorkspaceID string // what the call is about; empty when it names no workspace
+	WorkspaceID string // workspace that the call is about; empty when it names none
 	RequestID   string
 	Now         time.Time
-	Sent        Sent   // the body, field by field, without what is ignored; nil in operations with Many
-	Items       []Sent // the objects of the body in operations with Many
-	// Reader reads what the call may see: in a write, the transaction.
+	Sent        Sent   // fields of the body, without ignored ones; nil in operations with Many
+	Items       []Sent // objects of the body in operations with Many
+	// Reader reads the records that the call can see; in a write, it is the transaction.
 	Reader Reader
 
 	engine *Engine
 	op     *Operation
-	schema *schema // of the body; nil for an operation without one
+	schema *schema // schema of the body; nil for an operation without one
 	r      *http.Request
 	query  map[string]string
 	listed bool  // the body was a list
-	held   int64 // bytes of Engine.bodies
+	held   int64 // bytes acquired from Engine.bodies
 	trail  trail
 	etag   string
-	echoes []echo // read-only fields that were sent back
-	// compared says that they were held against the record.
+	echoes []echo // read-only fields that the client sent back
+	// compared means that the echoes were compared with the record.
 	compared bool
-	repeats  bool        // the body repeats what the path names
-	idle     bool        // a field was sent that changes nothing: a null, or one that is ignored
-	strict   bool        // unknown fields and parameters are refused
-	header   http.Header // further fields of the answer
-	// original are the objects of the body as they were sent, once Sent and Items have lost
-	// what is ignored of them; warnings name that.
+	repeats  bool        // the body repeats values from the path
+	idle     bool        // a field was sent that changes nothing: a null, or an ignored one
+	strict   bool        // unknown fields and parameters are rejected
+	header   http.Header // additional header fields of the response
+	// original contains the objects of the body as they were sent, once ignored fields are
+	// removed from Sent and Items. The warnings name those fields.
 	original []Sent
 	warnings []string
 	shared   map[string]any
 }
 
-// trail is what the audit row of a call says beyond the request itself.
+// trail is what the audit row of a call contains in addition to the request itself.
 type trail struct {
 	targetID, workspaceID string
-	notes                 map[string]any // further facts, without secrets
+	notes                 map[string]any // additional facts, without secrets
 }
 
-// Target names in the audit trail what a call acted on.
+// Target records in the audit trail the record that a call acted on.
 func (c *Call) Target(r Record) { c.trail.targetID, c.trail.workspaceID = r.ID, r.WorkspaceID }
 
 // Note adds a fact to the audit row, for example "rotation_mode": "manual".
@@ -143,18 +142,19 @@ func (c *Call) Note(name string, value any) {
 	c.trail.notes[name] = value
 }
 
-// SetPrincipal says who calls a public operation, once that is known: from then on the call
-// is theirs, in the audit trail too.
+// SetPrincipal sets the caller of a public operation, once it is identified. From then on the
+// call is attributed to that caller, in the audit trail too.
 func (c *Call) SetPrincipal(p *access.Principal) { c.Principal, c.OrgID = p, p.OrgID }
 
-// Request is the request as it came, for operations that look at more of it than its
-// path, query and body. It must not be changed.
+// Request returns the original request, for operations that need more of it than its path, query
+// and body. It must not be changed.
 func (c *Call) Request() *http.Request { return c.r }
 
-// Remote is the address of the caller without port, behind proxies that are trusted.
+// Remote returns the address of the caller without port. Behind trusted proxies it is that of
+// the client.
 func (c *Call) Remote() string { return c.engine.client(c.r) }
 
-// SetCookie adds a cookie to the answer, also when the call is refused.
+// SetCookie adds a cookie to the response, also to an error response.
 func (c *Call) SetCookie(cookie *http.Cookie) {
 	if c.header == nil {
 		c.header = make(http.Header)
@@ -162,26 +162,25 @@ func (c *Call) SetCookie(cookie *http.Cookie) {
 	c.header.Add("Set-Cookie", cookie.String())
 }
 
-// Path is the value of a placeholder of the path, unescaped.
+// Path returns the value of a placeholder of the path, unescaped.
 func (c *Call) Path(name string) string { return c.r.PathValue(name) }
 
-// Query is the value of a query parameter, its default when it was not sent.
+// Query returns the value of a query parameter, or its default when it was not sent.
 func (c *Call) Query(name string) string { return c.query[name] }
 
-// Int is the value of an integer parameter, 0 when it has none.
+// Int returns the value of an integer parameter, 0 when it has none.
 func (c *Call) Int(name string) int {
-	n, _ := strconv.Atoi(c.query[name]) // checked when the call came in
+	n, _ := strconv.Atoi(c.query[name]) // checked when the call arrived
 	return n
 }
 
-// Number is the value of a parameter that is a number, 0 when it has none.
+// Number returns the value of a number parameter, 0 when it has none.
 func (c *Call) Number(name string) float64 {
-	n, _ := strconv.ParseFloat(c.query[name], 64) // checked when the call came in
+	n, _ := strconv.ParseFloat(c.query[name], 64) // checked when the call arrived
 	return n
 }
 
-// May reports whether the caller holds one of the scopes for the target:
-// fault.Forbidden when not.
+// May returns nil if the caller has one of the scopes for the target, else fault.Forbidden.
 func (c *Call) May(scopes []access.Scope, t access.Target) error {
 	return c.anyOf(scopes, func(s access.Scope) error { return access.Can(c.Principal, s, t) })
 }
@@ -193,7 +192,7 @@ func (c *Call) anyOf(scopes []access.Scope, can func(access.Scope) error) error 
 		if err == nil {
 			return nil
 		}
-		if f := fault.From(err); first == nil || f.Param == "" { // that of the place says more than that of a scope
+		if f := fault.From(err); first == nil || f.Param == "" { // an error about the target is more specific than one about a scope
 			first = err
 		}
 	}
@@ -211,13 +210,13 @@ func join(scopes []access.Scope, by string) string {
 	return strings.Join(names, by)
 }
 
-// Holds reports whether the caller may use a scope where the call is about.
+// Holds reports whether the caller may use a scope in the workspace that the call is about.
 func (c *Call) Holds(s access.Scope) bool {
 	return access.Can(c.Principal, s, access.Target{OrgID: c.OrgID, WorkspaceID: cmp.Or(c.Principal.WorkspaceID, c.WorkspaceID)}) == nil
 }
 
-// Sent is a JSON object as a client sent it, field by field. A field that is not
-// in it was not sent; one that was sent as null is "null".
+// Sent is a JSON object as a client sent it, field by field. A field that was not sent is
+// absent; one that was sent as null is "null".
 type Sent map[string]json.RawMessage
 
 // Has reports whether a field was sent with a value.
@@ -229,18 +228,18 @@ func (s Sent) Has(name string) bool {
 // Cleared reports whether a field was sent as null.
 func (s Sent) Cleared(name string) bool { return string(s[name]) == "null" }
 
-// Text is the value of a field that is a string, "" when there is none.
+// Text returns the value of a string field, "" when there is none.
 func (s Sent) Text(name string) string {
 	var v string
-	_ = json.Unmarshal(s[name], &v) // the schema was checked; what is no string has no text
+	_ = json.Unmarshal(s[name], &v) // the schema was checked; a value that is not a string has no text
 	return v
 }
 
-// Secret is Text for what must not be printed.
+// Secret is Text for a value that must not be printed.
 func (s Sent) Secret(name string) sealed.String { return sealed.New(s.Text(name)) }
 
-// Into decodes a field that was sent with a value: fault.InvalidParameter when it
-// does not fit.
+// Into decodes a field that was sent with a value. A value that does not fit is
+// fault.InvalidParameter.
 func (s Sent) Into(name string, to any) error {
 	if !s.Has(name) {
 		return nil

@@ -8,31 +8,30 @@ import (
 	"sluice/internal/fault"
 )
 
-// Outcome is what the engine knows of a call that its access line says: who called, where,
-// and why the call was refused. Who serves the engine puts an empty one into the context of
-// a request with WithOutcome, and reads it when the handler has returned.
+// Outcome contains what the access log reports about a call: the caller, the workspace and why
+// the call was rejected. The server that runs the engine adds an empty Outcome to the context of
+// a request with WithOutcome and reads it after the handler has returned.
 type Outcome struct {
-	KeyID       string // of the API key or token; empty for sessions and strangers
-	UserID      string // of the user of a session; of a login, whom it names
-	WorkspaceID string // that the call was about, else that of the key
+	KeyID       string // of the API key or token; empty for sessions and unidentified callers
+	UserID      string // of the user of a session or of a login
+	WorkspaceID string // of the call, otherwise of the key
 	Fault       *fault.Error
 }
 
 type outcomeKey struct{}
 
-// WithOutcome is a context in which the engine fills o.
+// WithOutcome returns a context in which the engine fills o.
 func WithOutcome(ctx context.Context, o *Outcome) context.Context {
 	return context.WithValue(ctx, outcomeKey{}, o)
 }
 
-// OutcomeOf is the outcome that WithOutcome put into a context; nil for none.
+// OutcomeOf returns the outcome that WithOutcome added to a context; nil for none.
 func OutcomeOf(ctx context.Context) *Outcome {
 	o, _ := ctx.Value(outcomeKey{}).(*Outcome)
 	return o
 }
 
-// outcome fills that of the context with what is known of a call; err is nil for one that
-// was not refused.
+// outcome fills the Outcome of the context for a call; err is nil if the call succeeded.
 func (c *Call) outcome(ctx context.Context, err error) {
 	o := OutcomeOf(ctx)
 	if o == nil {

@@ -7,9 +7,9 @@ import (
 	"sluice/internal/fault"
 )
 
-// Overlay returns base with fields laid over its JSON form: a value replaces the
-// field as a whole, null clears it, what is not among them stays. The result shares
-// nothing with base.
+// Overlay returns base with fields merged into its JSON form: a value replaces the complete
+// field, null clears it, and other fields do not change. The result does not share memory with
+// base.
 // Source: contract/identity-and-governance.yaml, legend.triple_state_put.
 func Overlay[T any](base T, fields Sent) (out T, err error) {
 	raw, err := json.Marshal(base)
@@ -20,7 +20,7 @@ func Overlay[T any](base T, fields Sent) (out T, err error) {
 	if err := json.Unmarshal(raw, &all); err != nil {
 		return out, fmt.Errorf("encode %T: %w", base, err)
 	}
-	if all == nil { // base was null: a map that nobody has made
+	if all == nil { // base was null: a nil map
 		all = make(map[string]json.RawMessage, len(fields))
 	}
 	for name := range fields {

@@ -15,11 +15,11 @@ import (
 	"sluice/internal/ident"
 )
 
-// maxQueryValue bounds a query parameter, in bytes.
+// maxQueryValue is the maximum length of a query parameter, in bytes.
 const maxQueryValue = 4 << 10
 
-// Paging are the parameters of every list: how many rows a page has when none are named,
-// and how many at most; 0 means 1000.
+// Paging returns the parameters of every list. pageSize is the default number of rows in a page
+// and maxSize the maximum; a maximum of 0 means 1000.
 // Source: contract/identity-and-governance.yaml, conventions.pagination.
 func Paging(pageSize, maxSize int) []Param {
 	if maxSize == 0 {
@@ -33,13 +33,13 @@ func Paging(pageSize, maxSize int) []Param {
 
 const maxPageSize = 1000
 
-// WorkspaceParam is the parameter by which Admin keys name a workspace.
+// WorkspaceParam is the parameter with which Admin keys name a workspace.
 var WorkspaceParam = Param{Name: "workspace_id", Doc: "Id or slug of the workspace; for Admin keys"}
 
 // readQuery checks the parameters that the operation lists and fills in defaults.
 func (c *Call) readQuery() error {
 	values, err := url.ParseQuery(c.r.URL.RawQuery)
-	if err != nil { // what cannot be read may be the filter without which the call is about more
+	if err != nil { // an unreadable parameter may be a filter; without it the call would affect more
 		return fault.New(fault.InvalidRequest, "invalid query string: separate parameters with &, and write % and ; in values as %25 and %3B").WithCause(err)
 	}
 	for _, p := range c.op.Params {
@@ -73,7 +73,7 @@ func (c *Call) readQuery() error {
 	return c.unknownParameters(values)
 }
 
-// isText says what is wrong with the characters of a value, "" when nothing is.
+// isText returns an error text if a value is not valid text, "" if it is.
 func isText(v string) string {
 	if !utf8.ValidString(v) || strings.ContainsRune(v, 0) {
 		return "must be valid UTF-8 without NUL characters"
@@ -81,7 +81,7 @@ func isText(v string) string {
 	return ""
 }
 
-// check says what is wrong with a value, "" when nothing is.
+// check returns an error text for an invalid value, "" if it is valid.
 func (p Param) check(v string) string {
 	switch {
 	case len(v) > maxQueryValue:
@@ -130,7 +130,7 @@ func (p Param) checkNumber(v string) string {
 
 func isTime(v string) bool { _, err := time.Parse(time.RFC3339, v); return err == nil }
 
-// describe is the parameter in the published description.
+// describe returns the parameter for the published description.
 func (p Param) describe(location string) *huma.Param {
 	s := &huma.Schema{Type: "string", Format: p.Format}
 	if p.Type != "" {

@@ -12,38 +12,38 @@ import (
 
 const (
 	ratePeriod = time.Minute
-	// rateBurst is which part of the calls of a minute may come at once.
+	// rateBurst is the divisor of the limit for calls at once: a fifth of the calls of a minute.
 	rateBurst = 5
-	// maxCallers bounds the memory. Callers beyond it are not counted: a limit that has no
-	// room must not become an outage.
+	// maxCallers limits the memory. Further callers are not counted: a full table must not become
+	// an outage.
 	maxCallers = 100_000
 )
 
-// Rate bounds what each caller does: in no minute is there more than the limit, and all
-// but a fifth of it at an even pace. A pace, because a caller that may spend a minute's
-// calls in one second is felt by all others in that second; and nobody who went too far is
-// kept waiting for the rest of a minute. It knows what happens at this node. A nil Rate has no
-// limit. Safe for concurrent use.
+// Rate limits the calls of each caller. No minute has more than the limit, and all but a fifth
+// of it is spread evenly. A caller that used the calls of a minute in one second would slow down
+// all others in that second; and a caller over the limit does not wait for the rest of a minute.
+// Rate counts only the calls at this node. A nil Rate has no limit. It is safe for concurrent
+// use.
 // Source: contract/identity-and-governance.md section 7, the last point.
 type Rate struct {
-	counted      string        // what is counted, for the refusal: "administrative requests"
-	limit, burst int           // in a minute, 0 for no limit, and at once
-	every        time.Duration // between two behind a burst
+	counted      string        // what is counted, for error texts: "administrative requests"
+	limit, burst int           // calls in a minute, 0 for no limit, and calls at once
+	every        time.Duration // interval between two calls after a burst
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	swept time.Time
-	idle  map[string]time.Time // when each caller has a whole burst again; callers who do are not there
+	idle  map[string]time.Time // when each caller has a complete burst again; callers that have one are not listed
 }
 
-// NewRate makes one of limit a minute, 0 for no limit. Of names what is counted, as its
-// refusals call it: "administrative requests".
+// NewRate returns a Rate of limit calls in a minute, 0 for no limit. counted names what is
+// counted in error texts: "administrative requests".
 func NewRate(limit int, counted string) *Rate {
 	burst := max(1, limit/rateBurst)
 	return &Rate{counted: counted, limit: limit, burst: burst, every: ratePeriod / time.Duration(max(1, limit-burst)), idle: make(map[string]time.Time)}
 }
 
-// Take counts one: fault.RateLimited, with the time until the next may come, when the
-// caller has gone too far.
+// Take counts one call. It returns fault.RateLimited, with the time until the next call may
+// come, if the caller is over its limit.
 func (r *Rate) Take(caller string, now time.Time) error {
 	if r == nil || r.limit == 0 {
 		return nil
@@ -66,12 +66,11 @@ func (r *Rate) Take(caller string, now time.Time) error {
 	return nil
 }
 
-// ratedBytes is how much of a call counts as one.
+// ratedBytes is how many bytes of a call count as one call.
 const ratedBytes = 16 << 10
 
-// Add counts what a call that Take let in turned out to hold beyond the one that Take
-// counted: each of its entries, or each beginning 16 KiB of its bytes where these are more.
-// The caller waits the longer for the next.
+// Add counts the content of a call that Take admitted, beyond the one that Take counted: each
+// entry, or each 16 KiB begun if these are more. The caller waits longer for its next call.
 func (r *Rate) Add(caller string, entries, bytes int, now time.Time) {
 	n := max(entries, (bytes+ratedBytes-1)/ratedBytes) - 1
 	if r == nil || r.limit == 0 || n < 1 {
@@ -88,7 +87,7 @@ func (r *Rate) Add(caller string, entries, bytes int, now time.Time) {
 	}
 }
 
-// sweep forgets, once a minute, who has a whole burst again. Callers hold mu.
+// sweep deletes, once a minute, the callers that have a complete burst again. Callers hold mu.
 func (r *Rate) sweep(now time.Time) {
 	if now.Sub(r.swept) < ratePeriod {
 		return
@@ -97,17 +96,17 @@ func (r *Rate) sweep(now time.Time) {
 	maps.DeleteFunc(r.idle, func(_ string, idle time.Time) bool { return !idle.After(now) })
 }
 
-// seconds is a time in whole seconds, none of it lost.
+// seconds returns a duration in whole seconds, rounded up.
 func seconds(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
 
-// checkRate counts a call for who makes it: one of the administration for the key or the person,
-// traffic for the workspace, whichever of its keys sends it.
+// checkRate counts a call. Administrative calls count for the key or the user, traffic counts
+// for the workspace, whichever of its keys sends it.
 func (e *Engine) checkRate(c *Call, p *access.Principal) error {
 	r, caller := e.rateOf(c, p)
 	return r.Take(caller, c.Now)
 }
 
-// countBody counts what a call turned out to hold.
+// countBody counts the content of a call.
 func (e *Engine) countBody(c *Call, bytes int) {
 	if c.op.Public {
 		return
@@ -116,8 +115,8 @@ func (e *Engine) countBody(c *Call, bytes int) {
 	r.Add(caller, len(c.Items), bytes, c.Now)
 }
 
-// rateOf is where a call counts, and for whom. A person who sends traffic names a workspace
-// with each call, and is counted as one.
+// rateOf returns the Rate that counts a call, and the caller for it. A user who sends traffic
+// names a workspace with each call and is counted as a user.
 func (e *Engine) rateOf(c *Call, p *access.Principal) (*Rate, string) {
 	if c.op.administrative() {
 		return e.calls, string(p.Kind) + ":" + p.Actor()
@@ -125,8 +124,8 @@ func (e *Engine) rateOf(c *Call, p *access.Principal) (*Rate, string) {
 	return e.Ingest, cmp.Or(p.WorkspaceID, p.Actor())
 }
 
-// administrative reports whether an operation is no traffic (feedback, custom logs, the
-// rendering of prompts), which an Admin key may never send.
+// administrative reports whether an operation is not traffic. Traffic (feedback, custom logs,
+// the rendering of prompts) is what an Admin key may never send.
 func (op *Operation) administrative() bool {
 	for _, s := range op.Scopes {
 		if may, known := access.MayHold(access.OrganisationService, string(s)); may || !known {

@@ -13,19 +13,19 @@ import (
 	"sluice/internal/ident"
 )
 
-// The statuses that the engine itself knows.
+// The statuses that the engine itself uses.
 const (
 	Active   = "active"
-	Archived = "archived" // deleted: not shown, not found, its slug free again
+	Archived = "archived" // deleted: not listed, not found, its slug free again
 )
 
-// living are the statuses of what exists for clients.
+// living lists the statuses of records that exist for clients.
 var living = []string{Active, "exhausted", "expired"}
 
-// LiveStatuses are the statuses of what exists for clients. The list is the caller's.
+// LiveStatuses returns the statuses of records that exist for clients. The caller owns the list.
 func LiveStatuses() []string { return slices.Clone(living) }
 
-// list answers a page of a kind, the newest first.
+// list returns a page of a kind, newest first.
 func (k *Kind[T, V]) list(ctx context.Context, c *Call) (any, error) {
 	q := Query{Kind: k.Name, OrgID: c.OrgID, WorkspaceID: c.WorkspaceID, Newest: true}
 	if k.Scope == IsWorkspace || k.Scope == InOrganisation {
@@ -41,7 +41,7 @@ func (k *Kind[T, V]) list(ctx context.Context, c *Call) (any, error) {
 		q.Limit = k.pageSize()
 	}
 	q.Offset = c.Int("current_page") * q.Limit
-	q.Bare = k.Bare && !slices.Contains(q.Statuses, Archived) // whose slug stands there
+	q.Bare = k.Bare && !slices.Contains(q.Statuses, Archived) // the index entries of an archived record contain its slug
 	through := q.Offset + q.Limit
 	builtin, more := k.builtin(c, &q)
 	out := ListOf[V]{Object: "list", Data: make([]V, 0, len(builtin)+min(q.Limit, rowsAtOnce))}
@@ -67,11 +67,11 @@ func (k *Kind[T, V]) list(ctx context.Context, c *Call) (any, error) {
 	return out, nil
 }
 
-// callerWorkspaceIDs are the workspaces that a caller sees who may not roam: that of a key,
-// or those to which a user belongs.
+// callerWorkspaceIDs returns the workspaces that are visible to a caller who cannot name any
+// workspace of the organisation: that of a key, or those to which a user belongs.
 func (c *Call) callerWorkspaceIDs() []string {
 	if id := c.Principal.WorkspaceID; id != "" {
-		if !c.Principal.BelongsTo(id) { // its user left
+		if !c.Principal.BelongsTo(id) { // the user of the key has left it
 			return []string{}
 		}
 		return []string{id}
@@ -79,16 +79,16 @@ func (c *Call) callerWorkspaceIDs() []string {
 	return slices.AppendSeq(make([]string, 0, len(c.Principal.Memberships)), maps.Keys(c.Principal.Memberships))
 }
 
-// rowsAtOnce is how many rows of a page are held at a time: a body may have a megabyte,
-// and a view is mostly small.
+// rowsAtOnce is how many rows of a page are in memory at a time: a body can have a megabyte, and
+// a view is usually small.
 const rowsAtOnce = 50
 
-// page reads the rows of a query, a few at a time, and returns the number of all. They are
-// counted only where the page does not show it: it does when it is not full, unless it
-// lies behind the last row.
+// page reads the rows of a query, a few at a time, and returns the number of all rows. It counts
+// them only where the page does not show their number. A page that is not full shows it, unless
+// the page begins after the last row.
 func (k *Kind[T, V]) page(ctx context.Context, c *Call, q Query, show func(Record) error) (total int, err error) {
 	n := 0
-	for r, err := range Rows(ctx, c.Reader, q, rowsAtOnce) { // none where the page is full of what is built in
+	for r, err := range Rows(ctx, c.Reader, q, rowsAtOnce) { // reads nothing when built-in records fill the page
 		if err == nil {
 			err = show(r)
 		}
@@ -103,7 +103,7 @@ func (k *Kind[T, V]) page(ctx context.Context, c *Call, q Query, show func(Recor
 	return c.Reader.Count(ctx, q)
 }
 
-// applyFilters puts the filters into a query.
+// applyFilters adds the filters of the call to a query.
 func (k *Kind[T, V]) applyFilters(ctx context.Context, c *Call, q *Query) error {
 	if k.Archived {
 		q.Statuses = []string{c.Query("status")}
@@ -131,7 +131,7 @@ func (k *Kind[T, V]) applyFilters(ctx context.Context, c *Call, q *Query) error 
 	return nil
 }
 
-// get answers one record, with its version as the ETag.
+// get returns one record, with its version as the ETag.
 func (k *Kind[T, V]) get(ctx context.Context, c *Call) (any, error) {
 	r, err := k.findByPath(ctx, c, "read")
 	if err != nil {
@@ -168,10 +168,10 @@ func (k *Kind[T, V]) show(ctx context.Context, c *Call, rec Record, detail bool)
 	return k.View(ctx, c, *r, detail)
 }
 
-// findByPath is the record that the path names, if the caller may do the action with it:
-// fault.NotFound for what does not exist, is archived, or is a record that the caller
-// cannot read because it belongs to another organisation, workspace or user;
-// fault.Forbidden for what they can read but may not act on.
+// findByPath returns the record that the path names, if the caller may perform the action on it.
+// fault.NotFound is for a record that does not exist, is archived, or cannot be read by the
+// caller because it belongs to another organisation, workspace or user. fault.Forbidden is for
+// one that the caller can read but may not act on.
 func (k *Kind[T, V]) findByPath(ctx context.Context, c *Call, action string) (*Row[T], error) {
 	if r := k.ofBuiltin(c, c.Path(k.Param)); r != nil {
 		return r, k.rejectBuiltinChange(c, action, r)
@@ -219,7 +219,7 @@ func (k *Kind[T, V]) missing() error {
 	return fault.New(fault.NotFound, "the "+k.Title+" does not exist")
 }
 
-// find looks a record up by what a client calls it.
+// find finds a record by the id, slug or name that a client uses for it.
 func (k *Kind[T, V]) find(ctx context.Context, c *Call, name string) (Record, error) {
 	if ident.ValidID(name) {
 		rec, err := c.Reader.Find(ctx, k.Name, name)
@@ -237,8 +237,8 @@ func (k *Kind[T, V]) find(ctx context.Context, c *Call, name string) (Record, er
 	return k.findCalled(ctx, c, name)
 }
 
-// findCalled looks up an archived record that is to be restored by the slug that it had, and
-// any record by its name: fault.InvalidParameter where several have it.
+// findCalled finds an archived record by its former slug, when the call is to restore it, and
+// any record by its name. A name that several records have is fault.InvalidParameter.
 func (k *Kind[T, V]) findCalled(ctx context.Context, c *Call, name string) (Record, error) {
 	all := Query{Kind: k.Name, OrgID: c.OrgID, Statuses: k.visible(c), Limit: maxCalled}
 	if k.Scope == IsWorkspace && !c.Principal.IsOrgWide() {
@@ -272,10 +272,11 @@ func (k *Kind[T, V]) findCalled(ctx context.Context, c *Call, name string) (Reco
 	return k.only(found, nil)
 }
 
-// maxCalled bounds how many records of a name are looked at: more than one are refused.
+// maxCalled is the maximum number of records of one name that are loaded; more than one match is
+// an error.
 const maxCalled = 100
 
-// only is the one record that was found.
+// only returns the single record that was found.
 func (k *Kind[T, V]) only(rows []Record, err error) (Record, error) {
 	switch {
 	case err != nil:
@@ -288,13 +289,13 @@ func (k *Kind[T, V]) only(rows []Record, err error) (Record, error) {
 	return rows[0], nil
 }
 
-// visible are the statuses that this call may see.
+// visible returns the statuses that this call can see.
 func (k *Kind[T, V]) visible(c *Call) []string {
 	if k.Restorable && c.op.Method == http.MethodPut && c.Sent.Text("status") == Active {
 		return append(LiveStatuses(), Archived)
 	}
 	if k.Archived && c.op.Method == http.MethodGet {
-		// An action may have a status of its own, of what the record has.
+		// An action may have a status parameter with values that its record defines.
 		if s := c.Query("status"); s == Active || s == Archived {
 			return []string{s}
 		}

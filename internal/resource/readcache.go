@@ -2,10 +2,9 @@ package resource
 
 import "context"
 
-// readCache is a Reader for the span of one call: it asks for each record once, so that
-// showing a page of rows does not read what all of them share once per row. That there
-// is none it does not remember. A call that writes reads through its transaction. It
-// belongs to one goroutine.
+// readCache is a Reader for one call. It reads each record once, so that showing a page of rows
+// does not read what all rows share once per row. It does not cache missing records. A call that
+// writes reads through its transaction instead. A readCache belongs to one goroutine.
 type readCache struct {
 	Reader
 	found map[[2]string]Record
@@ -13,7 +12,7 @@ type readCache struct {
 
 func newRecall(from Reader) *readCache { return &readCache{from, make(map[[2]string]Record)} }
 
-// Find answers from memory what it found before.
+// Find returns a record that it found before from memory.
 func (r *readCache) Find(ctx context.Context, kind, id string) (Record, error) {
 	key := [2]string{kind, id}
 	if rec, known := r.found[key]; known {
@@ -26,8 +25,9 @@ func (r *readCache) Find(ctx context.Context, kind, id string) (Record, error) {
 	return rec, err
 }
 
-// Shared is what make makes, made once for all rows that a call shows. It is not to be
-// changed. A write makes it anew each time, because it may change what it read.
+// Shared returns the result of make, which runs once for all rows that a call shows. The result
+// must not be changed. In a write, make runs each time, because the write may change what make
+// reads.
 func Shared[T any](c *Call, name string, make func() (T, error)) (T, error) {
 	if _, writes := c.Reader.(Tx); writes {
 		return make()

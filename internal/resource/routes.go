@@ -15,20 +15,20 @@ type ListOf[V any] struct {
 	Data   []V    `json:"data" nullable:"false"`
 }
 
-// MoreOf is the envelope of lists that say whether there is a page behind this one.
+// MoreOf is the envelope of lists that report whether another page follows.
 type MoreOf[V any] struct {
 	ListOf[V]
 	HasMore bool `json:"has_more"`
 }
 
-// Receipted is the plain answer to a creation.
+// Receipted is the default response to a creation.
 type Receipted struct {
 	ID     string `json:"id" format:"uuid"`
 	Slug   string `json:"slug,omitempty"`
 	Object string `json:"object"`
 }
 
-// operations are the routes of a kind, under all of its paths.
+// operations returns the routes of a kind, under all of its paths.
 func (k *Kind[T, V]) operations() []Operation {
 	plain := k.routes()
 	ops := slices.Clone(plain)
@@ -121,7 +121,7 @@ func (a *Action[T]) scope() string {
 	return a.Name
 }
 
-// shape is the zero value that describes the answer of a write.
+// shape returns the zero value that describes the response of a write.
 func (r *WriteResponse[T]) shape(standard any) any {
 	if r == nil {
 		return standard
@@ -140,7 +140,7 @@ func (k *Kind[T, V]) oneParams() []Param {
 
 func (k *Kind[T, V]) idPart() string { return toIDPart(k.Title) }
 
-// plural is a title of which there are several: "rate-limit policies".
+// plural returns the plural of a title: "rate-limit policies".
 func plural(title string) string {
 	if stem, ok := strings.CutSuffix(title, "y"); ok && !strings.HasSuffix(stem, "e") {
 		return stem + "ies"
@@ -148,8 +148,8 @@ func plural(title string) string {
 	return title + "s"
 }
 
-// article is a title with "a" or "an" before it, as it is spoken: "an MCP server", "a
-// usage-limit policy".
+// article returns a title with "a" or "an" before it, according to its pronunciation: "an MCP
+// server", "a usage-limit policy".
 func article(title string) string {
 	if strings.ContainsRune("aeioAEIO", rune(title[0])) || strings.HasPrefix(title, "MCP") {
 		return "an " + title
@@ -157,7 +157,7 @@ func article(title string) string {
 	return "a " + title
 }
 
-// toIDPart makes a title or path a part of an operation's id: "RateLimitPolicy".
+// toIDPart converts a title or path to a part of an operation id: "RateLimitPolicy".
 func toIDPart(title string) string {
 	var b strings.Builder
 	for w := range strings.FieldsFuncSeq(title, func(r rune) bool { return strings.ContainsRune(" -_/", r) }) {
@@ -192,7 +192,7 @@ func (k *Kind[T, V]) listParams() []Param {
 	return params
 }
 
-// filters are those of the kind, and search and name, which every list has.
+// filters returns the filters of the kind, and search and name, which every list has.
 func (k *Kind[T, V]) filters() []Filter {
 	all := slices.Clone(k.Filters)
 	for _, name := range []string{"search", "name"} {
@@ -203,7 +203,7 @@ func (k *Kind[T, V]) filters() []Filter {
 	return all
 }
 
-// NameFilter narrows a list by a part of the name of its records, in any case.
+// NameFilter narrows a list by a part of the name of its records, ignoring case.
 func NameFilter(param string) Filter {
 	return Filter{Param: Param{Name: param, Doc: "part of the name", MaxLength: 255}, Apply: func(_ *Call, v string, q *Query) error {
 		if q.Search != "" && q.Search != v {
@@ -214,7 +214,7 @@ func NameFilter(param string) Filter {
 	}}
 }
 
-// pageSize is that of a list whose caller names none.
+// pageSize returns the page size of a list whose caller does not set one.
 // Source: contract/identity-and-governance.yaml, conventions.pagination.
 func (k *Kind[T, V]) pageSize() int {
 	if k.PageSize == 0 {

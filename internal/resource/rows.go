@@ -5,9 +5,9 @@ import (
 	"iter"
 )
 
-// Rows are the rows of a query that names its Limit, read atOnce at a time, so that no more
-// bodies than that are held: each part lies behind the last row of the one before. An error
-// of the store comes last, beside a row that is none.
+// Rows returns the rows of a query that sets its Limit. It reads them in parts of atOnce rows,
+// so that memory never holds more bodies than that. Each part starts after the last row of the
+// previous one. If the store fails, the last pair has the error and an empty row.
 func Rows(ctx context.Context, from Reader, q Query, atOnce int) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		part := q

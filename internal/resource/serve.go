@@ -10,10 +10,10 @@ import (
 	"sluice/internal/ident"
 )
 
-// serve is the life of every administrative request: identify, rate, feature flag,
-// scope, body, workspace, schema; then the operation, which loads, decides and
-// writes; then the answer. A step that fails ends it, and the trail has it before it is
-// answered; of public operations afterwards.
+// serve handles every administrative request in the same steps: identify, rate, feature flag,
+// scope, body, workspace, schema; then the operation, which loads, decides and writes; then the
+// response. The first step that fails ends the request. The error is written to the audit trail
+// before the response, and after it for public operations.
 func (e *Engine) serve(w http.ResponseWriter, r *http.Request, op *Operation, body *schema) {
 	ctx := r.Context()
 	c := &Call{engine: e, op: op, r: r, RequestID: ident.NewID(), Now: e.Clock.Now(), Reader: newRecall(e.Store), schema: body}
@@ -45,13 +45,13 @@ func (e *Engine) run(ctx context.Context, c *Call, body *schema) (any, error) {
 			return nil, err
 		}
 	}
-	if c.op.Many == 0 { // what is left is the body as it came, and Run may wait for others
+	if c.op.Many == 0 { // the parsed fields stay as they were sent, and Run may wait for other calls
 		c.releaseBody()
 	}
 	return c.op.Run(ctx, c)
 }
 
-// identify finds out who calls, and counts the call for them.
+// identify authenticates the caller and counts the call for it.
 func (e *Engine) identify(c *Call) error {
 	if c.op.Public {
 		return nil
@@ -65,15 +65,15 @@ func (e *Engine) identify(c *Call) error {
 		return err
 	}
 	if err := e.checkRate(c, p); err != nil {
-		return err // before the call is anybody's: a flood leaves no rows in the trail
+		return err // before the call has a caller: a flood leaves no rows in the trail
 	}
 	c.Principal, c.OrgID = p, p.OrgID
 	return nil
 }
 
-// Reauthorize judges the caller of a long call again, as if it came now: who calls, what they may,
-// and whether the workspace is still there. What the Reader knew is forgotten. An error is
-// the refusal that the call would meet.
+// Reauthorize checks the caller of a long call again, as if the call started now: its identity,
+// its permissions, and whether the workspace still exists. It clears the cache of the Reader.
+// The error is the one that the call would get.
 func (c *Call) Reauthorize(ctx context.Context) error {
 	e := c.engine
 	c.Reader, c.Now = newRecall(e.Store), e.Clock.Now()
@@ -97,8 +97,8 @@ func (c *Call) Reauthorize(ctx context.Context) error {
 	return c.recheckPermissions()
 }
 
-// allowed checks the deployment's flags and that the caller holds a scope of the
-// operation. Where the thing lies is checked when it is known.
+// allowed checks the feature flags of the deployment and that the caller holds a scope of the
+// operation. The workspace of the record is checked once it is known.
 func (e *Engine) allowed(c *Call) error {
 	for _, f := range []string{featureAPI, c.op.Feature} {
 		if enabled, set := e.Features[f]; set && !enabled {
@@ -116,9 +116,9 @@ func (e *Engine) allowed(c *Call) error {
 	})
 }
 
-// resolveWorkspace settles which workspace the call is about. A workspace key has its own,
-// and may name no other; an Admin key names one by id or slug, in the query of a
-// GET or DELETE and in the body of a POST or PUT.
+// resolveWorkspace resolves the workspace of the call. A workspace key has its own workspace and
+// may not name another one. An Admin key names one by id or slug, in the query of a GET or
+// DELETE and in the body of a POST or PUT.
 // Source: contract/identity-and-governance.md section 1.
 func (e *Engine) resolveWorkspace(ctx context.Context, c *Call) error {
 	if c.op.Public {
@@ -154,15 +154,15 @@ func (e *Engine) resolveWorkspace(ctx context.Context, c *Call) error {
 	return nil
 }
 
-// ErrForeignWorkspace is the fault.NotFound of a workspace that does not exist and of one that the
-// caller cannot see, so that the response does not reveal which of the two it is. At is the
-// field or placeholder that names it, such as "workspace_id".
+// ErrForeignWorkspace returns the fault.NotFound of a workspace that does not exist or that the
+// caller cannot see. The response does not reveal which of the two applies. path is the field or
+// placeholder that names the workspace, such as "workspace_id".
 func ErrForeignWorkspace(path string) error {
 	return fault.New(fault.NotFound, "the workspace does not exist").WithParam(path)
 }
 
-// RequireOrganisation is fault.NotFound for an id that is not that of the caller's
-// organisation, whether or not another one has it. At is the field that holds the id.
+// RequireOrganisation returns fault.NotFound if an id is not that of the caller's organisation,
+// whether or not another organisation has it. path is the field that contains the id.
 func (c *Call) RequireOrganisation(id, path string) error {
 	if id != c.OrgID {
 		return fault.New(fault.NotFound, "the organisation does not exist").WithParam(path)
@@ -170,10 +170,9 @@ func (c *Call) RequireOrganisation(id, path string) error {
 	return nil
 }
 
-// recheckPermissions decides anew for callers whose rights are those of a person, now that the
-// workspace is known: in each of theirs a user may be something else. Who belongs to
-// some workspaces only must name one, except where the record that the path names
-// settles it.
+// recheckPermissions checks user callers again, now that the workspace is known, because a user
+// may have different rights in each workspace. Users who belong to some workspaces only must
+// name one, unless the record in the path determines it.
 func (c *Call) recheckPermissions() error {
 	switch {
 	case c.op.Public || c.Principal.IsOrgWide() || c.Principal.WorkspaceID != "":
@@ -186,8 +185,8 @@ func (c *Call) recheckPermissions() error {
 	return c.RequireWorkspace()
 }
 
-// oneSlug is the workspace that a parameter names by its slug; where the parameter may
-// be there several times it selects, and names none.
+// oneSlug returns the workspace that the workspace_slug parameter names. A repeatable parameter
+// is a filter and does not name the workspace of the call.
 func (c *Call) oneSlug() string {
 	for _, p := range c.op.Query {
 		if p.Name == "workspace_slug" && p.Repeated {
@@ -197,7 +196,7 @@ func (c *Call) oneSlug() string {
 	return c.query["workspace_slug"]
 }
 
-// RequireWorkspace fails unless the call names a workspace.
+// RequireWorkspace returns an error unless the call names a workspace.
 func (c *Call) RequireWorkspace() error {
 	if c.WorkspaceID == "" {
 		return fault.New(fault.InvalidParameter, "is required; send the id or slug of a workspace").WithParam("workspace_id")

@@ -11,15 +11,15 @@ import (
 	"sluice/internal/ident"
 )
 
-// A slug that is unique in the organisation stands in Record.Slug. One that is
-// unique in its workspace only, or whose record is archived, stands in the index:
-// slugEntry has it as it is, workspaceSlugEntry makes sure that there is one.
+// A slug that is unique in the organisation is in Record.Slug. A slug that is unique only in its
+// workspace, or whose record is archived, is in the index: slugEntry contains the slug,
+// workspaceSlugEntry makes it unique in its workspace.
 const (
 	slugEntry          = "slug"
 	workspaceSlugEntry = "slug_in_workspace"
 )
 
-// ShownSlug is the slug by which clients know the record.
+// ShownSlug returns the slug that clients see.
 func (r Record) ShownSlug() string {
 	if r.Slug != "" {
 		return r.Slug
@@ -32,20 +32,20 @@ func (r Record) ShownSlug() string {
 	return ""
 }
 
-// workspaceSlugEntries are the entries of a slug that is unique in its workspace.
+// workspaceSlugEntries returns the index entries of a slug that is unique in its workspace.
 func workspaceSlugEntries(workspaceID, slug string) []IndexEntry {
 	return []IndexEntry{{Name: slugEntry, Value: slug}, {Name: workspaceSlugEntry, Value: workspaceSlugKey(workspaceID, slug), Unique: true}}
 }
 
-// workspaceSlugKey is hashed because a slug may be as long as an index value.
+// workspaceSlugKey returns a hash, because a slug may be as long as an index value.
 func workspaceSlugKey(workspaceID, slug string) string {
 	sum := sha256.Sum256([]byte(workspaceID + "/" + slug))
 	return hex.EncodeToString(sum[:])
 }
 
-// FindByName finds a record by id or slug: fault.NotFound when there is none in the
-// organisation or, when a workspace is named, in that workspace. Without a workspace
-// a slug that several workspaces use is fault.InvalidParameter.
+// FindByName finds a record by id or slug. It returns fault.NotFound if the organisation does
+// not have it or, if the target names a workspace, if that workspace does not have it. Without a
+// workspace, a slug that several workspaces use is fault.InvalidParameter.
 func FindByName(ctx context.Context, from Reader, kind string, target access.Target, name string) (Record, error) {
 	if ident.ValidID(name) {
 		if r, err := from.Find(ctx, kind, name); !fault.Has(err, fault.NotFound) {
@@ -86,7 +86,7 @@ func requireOrg(r Record, target access.Target, err error) (Record, error) {
 	return r, err
 }
 
-// slugText makes the readable part of a generated slug: lower-case letters, digits
+// slugText returns the readable part of a generated slug: lower-case letters, digits
 // and dashes of a name, at most n characters. Source:
 // contract/content-and-observability.yaml, conventions.slug_forms.
 func slugText(name string, n int) string {

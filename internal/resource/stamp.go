@@ -6,12 +6,12 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// Stamp is a time as answers show it: UTC with milliseconds, for example
+// Stamp is a time as responses show it: UTC with milliseconds, for example
 // "2026-11-20T10:00:00.000Z".
 // Source: contract/identity-and-governance.yaml, conventions.timestamps.
 type Stamp time.Time
 
-// StampOf is a Stamp of a time that may be missing.
+// StampOf returns the Stamp of a time; nil for a nil or zero time.
 func StampOf(t *time.Time) *Stamp {
 	if t == nil || t.IsZero() {
 		return nil
@@ -20,13 +20,13 @@ func StampOf(t *time.Time) *Stamp {
 	return &s
 }
 
-// stampLayout is the form on the wire.
+// stampLayout is the wire format.
 const stampLayout = "2006-01-02T15:04:05.000Z"
 
-// String is the form on the wire.
+// String returns the wire format.
 func (s Stamp) String() string { return time.Time(s).UTC().Format(stampLayout) }
 
-// MarshalJSON writes the form on the wire.
+// MarshalJSON writes the wire format.
 func (s Stamp) MarshalJSON() ([]byte, error) {
 	b := append(make([]byte, 0, len(stampLayout)+2), '"')
 	return append(time.Time(s).UTC().AppendFormat(b, stampLayout), '"'), nil

@@ -10,8 +10,8 @@ import (
 	"sluice/internal/fault"
 )
 
-// stored is the form in which a row is kept: its body, and the index by which it is
-// found, filtered and protected from losing what it refers to.
+// stored returns a row in its stored form: its body, and the index that finds it, filters it and
+// protects the records that it refers to.
 func (k *Kind[T, V]) stored(ctx context.Context, c *Call, r *Row[T]) (Record, error) {
 	rec, err := k.encoded(r)
 	if err != nil || r.Status == Archived {
@@ -22,8 +22,8 @@ func (k *Kind[T, V]) stored(ctx context.Context, c *Call, r *Row[T]) (Record, er
 	return rec, err
 }
 
-// encoded is stored without what the row refers to. An archived record keeps only
-// what filters need: it gives up its slug and what must be unique.
+// encoded returns the stored form without references. An archived record retains only the index
+// entries that filters need: its slug and its unique entries are freed.
 func (k *Kind[T, V]) encoded(r *Row[T]) (Record, error) {
 	rec := r.Record
 	body, err := json.Marshal(r.Value)
@@ -43,7 +43,7 @@ func (k *Kind[T, V]) encoded(r *Row[T]) (Record, error) {
 	return rec, nil
 }
 
-// releaseSlug frees what only one record may have: the slug stays readable.
+// releaseSlug removes the entries that only one record may have; the slug can still be read.
 func releaseSlug(rec *Record, slug string) {
 	rec.Index = slices.DeleteFunc(slices.Clone(rec.Index), func(e IndexEntry) bool { return e.Unique || e.Name == slugEntry })
 	if rec.Slug = ""; slug != "" {
@@ -51,7 +51,7 @@ func releaseSlug(rec *Record, slug string) {
 	}
 }
 
-// references finds what the row refers to and makes an entry for each.
+// references finds the records that the row refers to and builds an entry for each.
 func (k *Kind[T, V]) references(ctx context.Context, c *Call, r *Row[T]) ([]IndexEntry, error) {
 	var entries []IndexEntry
 	for _, ref := range k.Refs {
@@ -68,7 +68,7 @@ func (k *Kind[T, V]) references(ctx context.Context, c *Call, r *Row[T]) ([]Inde
 	return entries, nil
 }
 
-// records are what the field names.
+// records returns the records that the field names.
 func (ref *Ref[T]) records(ctx context.Context, c *Call, r *Row[T]) ([]*Record, error) {
 	if ref.All != nil {
 		return ref.All(ctx, c, r)
@@ -82,8 +82,8 @@ func (ref *Ref[T]) records(ctx context.Context, c *Call, r *Row[T]) ([]*Record, 
 
 func refEntry(kind string) string { return "ref." + kind }
 
-// Refer finds a live record that a field names by id or slug, in the workspace or
-// above it: fault.ReferenceMissing, At the field, when there is none.
+// Refer finds a live record that a field names by id or slug, in the workspace or in the
+// organisation. If there is none, it returns fault.ReferenceMissing with the field.
 func (c *Call) Refer(ctx context.Context, kind, workspaceID, name, field string) (*Record, error) {
 	r, err := FindByName(ctx, c.Reader, kind, access.Target{OrgID: c.OrgID, WorkspaceID: workspaceID}, name)
 	if err != nil && !fault.Has(err, fault.NotFound) {
@@ -95,7 +95,7 @@ func (c *Call) Refer(ctx context.Context, kind, workspaceID, name, field string)
 	return &r, nil
 }
 
-// unused fails while live records refer to the one that is to go.
+// unused returns an error if live records refer to the record that is to be archived.
 func (e *Engine) unused(ctx context.Context, from Reader, r Record) error {
 	for _, u := range e.users[r.Kind] {
 		if u.cascade {

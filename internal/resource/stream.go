@@ -10,25 +10,24 @@ import (
 	"time"
 )
 
-// Stream is an answer that is written piece by piece, so that it may be larger than
-// memory. Its operation says what type of content it is. What fails before
-// anything was sent is refused as usual; later the connection is cut: the client must
-// not take a part for the whole. What is written is gathered; where it shall be seen at
-// once, w is a Flusher.
+// Stream writes a response in chunks, so that it may be larger than memory. The operation
+// declares its content type. An error before the first byte is sent becomes a normal error
+// response. After that the connection is aborted, so that the client does not accept a part as
+// complete. Output is buffered; w is a Flusher for output that must be sent at once.
 type Stream func(ctx context.Context, w io.Writer) error
 
-// Flusher is what a Stream writes to.
+// Flusher is the writer of a Stream.
 type Flusher interface {
 	io.Writer
-	// Flush sends what was written so far. A client that takes nothing for half a minute
-	// makes it fail.
+	// Flush sends what was written so far. It fails if the client reads nothing for half a
+	// minute.
 	Flush() error
 }
 
-// flushLimit is how long a client may leave what was flushed in its connection.
+// flushLimit is the maximum time that a client may take to read flushed data.
 const flushLimit = 30 * time.Second
 
-// streamBuffer is how much of a stream is gathered before it is sent.
+// streamBuffer is how many bytes of a stream are buffered before they are sent.
 const streamBuffer = 32 << 10
 
 func (e *Engine) stream(ctx context.Context, w http.ResponseWriter, c *Call, s Stream) {
@@ -56,7 +55,7 @@ func (e *Engine) stream(ctx context.Context, w http.ResponseWriter, c *Call, s S
 	}
 }
 
-// flusher is the Flusher of an answer.
+// flusher is the Flusher of a response.
 type flusher struct {
 	*bufio.Writer
 	to *http.ResponseController
@@ -73,10 +72,10 @@ func (f *flusher) Flush() error {
 	return f.to.Flush()
 }
 
-// unlimited leaves no limit behind for the next answer on the connection.
-func (f *flusher) unlimited() { _ = f.to.SetWriteDeadline(time.Time{}) } // where there are none, none was set
+// unlimited removes the write deadline, so that the next response on the connection has none.
+func (f *flusher) unlimited() { _ = f.to.SetWriteDeadline(time.Time{}) } // a writer without deadlines did not set one
 
-// counter counts what is written through it.
+// counter counts the bytes written through it.
 type counter struct {
 	w io.Writer
 	n int

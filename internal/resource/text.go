@@ -7,9 +7,10 @@ import (
 	"unicode"
 )
 
-// checkName says what is wrong with the value of a field that names something for people
-// ("name", "first_name"), "" when nothing is: a name has a visible character, no control
-// characters and none that hide or reorder its text. Whether it may be empty says the schema.
+// checkName returns an error text for an invalid value of a field that names something for
+// people ("name", "first_name"), "" if it is valid. A name must have a visible character and
+// must not contain control characters or characters that hide or reorder its text. The schema
+// decides whether it may be empty.
 func checkName(field string, v any) string {
 	text, ok := v.(string)
 	if !ok || text == "" || field != "name" && !strings.HasSuffix(field, "_name") {
@@ -27,9 +28,9 @@ func checkName(field string, v any) string {
 	return ""
 }
 
-// hidden reports whether a text has characters that nobody sees: two names that look alike
-// could differ by them, or one could read as another. Joiners stay where scripts and emoji need
-// them, and tags within flags.
+// hidden reports whether a text has invisible characters. With them, two names that look the
+// same could differ, or one name could look like another. Joiners are accepted where scripts and
+// emoji need them, and tags within flags.
 func hidden(text string) bool {
 	runes := []rune(text)
 	flag := false
@@ -52,7 +53,7 @@ func hidden(text string) bool {
 	return false
 }
 
-// Characters that hidden looks at one by one.
+// Characters that hidden handles individually.
 const (
 	zeroWidthNonJoiner = '\u200C'
 	zeroWidthJoiner    = '\u200D'
@@ -61,8 +62,8 @@ const (
 	tagEnd             = '\U000E007F'
 )
 
-// joins reports whether a joiner after a character shows: after an emoji, and after letters and
-// marks of scripts whose letters join.
+// joins reports whether a joiner after a character has a visible effect: after an emoji, and
+// after letters and marks of scripts whose letters join.
 func joins(r rune) bool {
 	if unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic) {
 		return false
@@ -70,8 +71,8 @@ func joins(r rune) bool {
 	return r > unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsSymbol(r))
 }
 
-// loneSurrogate reports whether a text in JSON has half of a surrogate pair, as \ud83d
-// without \ude00 after it. Decoders put another character in its place.
+// loneSurrogate reports whether a text in JSON has an unpaired surrogate, as \ud83d without
+// \ude00 after it. Decoders replace it with another character.
 func loneSurrogate(raw []byte) bool {
 	for {
 		i := bytes.IndexByte(raw, '\\')
@@ -98,7 +99,7 @@ func loneSurrogate(raw []byte) bool {
 	}
 }
 
-// escapedUnit is the UTF-16 unit of an escape such as \u00e9 at the beginning of a text.
+// escapedUnit parses the UTF-16 unit of an escape such as \u00e9 at the beginning of a text.
 func escapedUnit(raw []byte) (uint64, bool) {
 	if len(raw) < 6 || raw[0] != '\\' || raw[1] != 'u' {
 		return 0, false

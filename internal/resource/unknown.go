@@ -12,11 +12,12 @@ import (
 	"sluice/internal/ident"
 )
 
-// The headers about fields and parameters that an operation does not know.
+// Headers about unknown fields and parameters.
 const (
-	// HeaderStrict, sent as "true", "1", "on" or "yes", makes a call refuse what it otherwise ignores.
+	// HeaderStrict, sent as "true", "1", "on" or "yes", makes a call reject what it otherwise
+	// ignores.
 	HeaderStrict = "X-Gateway-Strict"
-	// HeaderWarnings of an answer names what was ignored:
+	// HeaderWarnings is a response header that names what was ignored:
 	// `unknown field "colour" ignored, unknown parameter "sort" ignored`.
 	HeaderWarnings = "X-Gateway-Warnings"
 )
@@ -27,7 +28,7 @@ const (
 	maxWarningBytes = 64 // of a name
 )
 
-// readHeaders reads from the headers whether the call refuses unknown fields and parameters.
+// readHeaders reads from the headers whether the call rejects unknown fields and parameters.
 func (c *Call) readHeaders() error {
 	strict, err := boolHeader(c.r.Header, HeaderStrict)
 	c.strict = strict || c.engine.Strict
@@ -35,7 +36,7 @@ func (c *Call) readHeaders() error {
 }
 
 // boolHeader reads a header that is true, 1, on or yes, or else false, 0, off, no, empty or
-// absent, in any case. Every other value is an error that names the header.
+// absent, ignoring case. Every other value is an error that names the header.
 func boolHeader(h http.Header, name string) (bool, error) {
 	switch strings.ToLower(strings.Join(h.Values(name), ", ")) {
 	case "true", "1", "on", "yes":
@@ -46,8 +47,7 @@ func boolHeader(h http.Header, name string) (bool, error) {
 	return false, fault.New(fault.InvalidParameter, "the value must be true or false").WithParam(strings.ToLower(name))
 }
 
-// warn names something of the request in HeaderWarnings that was ignored: what is "field" or
-// "parameter".
+// warn adds an ignored name of the request to HeaderWarnings: what is "field" or "parameter".
 func (c *Call) warn(what, name string) {
 	if len(name) > maxWarningBytes {
 		name = name[:maxWarningBytes] + "..."
@@ -55,7 +55,7 @@ func (c *Call) warn(what, name string) {
 	c.addWarning("unknown " + what + " " + strconv.QuoteToASCII(name) + " ignored")
 }
 
-// warnReadOnly names a field in HeaderWarnings that reads show and no update changes.
+// warnReadOnly adds a field to HeaderWarnings that reads show and updates do not change.
 func (c *Call) warnReadOnly(path string) {
 	if len(path) > maxWarningBytes {
 		path = path[:maxWarningBytes] + "..."
@@ -69,7 +69,7 @@ func (c *Call) addWarning(text string) {
 	}
 }
 
-// warningHeader puts the warnings into the header of an answer.
+// warningHeader sets the warnings in the header of a response.
 func (c *Call) warningHeader(h http.Header) {
 	if !c.compared {
 		for _, e := range c.echoes {
@@ -81,8 +81,9 @@ func (c *Call) warningHeader(h http.Header) {
 	}
 }
 
-// unknownParameters decides about the parameters of a query that the operation does not list:
-// refused where the name is nearly that of a listed one or the call is strict, else ignored.
+// unknownParameters handles query parameters that the operation does not list. A name that is
+// close to a listed one is rejected, and so is every unknown name in a strict call. Others are
+// ignored.
 func (c *Call) unknownParameters(values url.Values) error {
 	if len(values) == 0 {
 		return nil
@@ -104,11 +105,12 @@ func (c *Call) unknownParameters(values url.Values) error {
 	return nil
 }
 
-// recognise takes out of an object of the body what its schema does not know. It returns
-// what is left, and the problems of what is refused: a name that is nearly a known one, or
-// any in a strict call. Path is what refusals call a field.
-// Source: contract/identity-and-governance.yaml, conventions; that unknown fields are ignored
-// is ours, for clients that send more than we know.
+// recognise removes the fields that the schema does not have from an object of the body. It
+// returns the remaining fields and the problems of rejected ones: a name that is close to a
+// known one, or any unknown name in a strict call. path returns the path of a field in error
+// messages.
+// Source: contract/identity-and-governance.yaml, conventions; that unknown fields are ignored is
+// ours, for clients that send more than we know.
 func (c *Call) recognise(s *schema, sent Sent, path func(string) string) (Sent, []Problem) {
 	known := slices.Sorted(maps.Keys(s.root.Properties))
 	left := make(Sent, len(sent))
@@ -133,10 +135,10 @@ func (c *Call) recognise(s *schema, sent Sent, path func(string) string) (Sent, 
 	return left, problems
 }
 
-// unknownField decides about a field that the schema does not have. It returns why the field
-// is refused, "" when it is ignored.
+// unknownField handles a field that the schema does not have. It returns why the field is
+// rejected, "" if it is ignored.
 func (c *Call) unknownField(name string, raw []byte, known []string) string {
-	if slices.Contains(scopeFields, name) { // has settled the workspace
+	if slices.Contains(scopeFields, name) { // already used to resolve the workspace
 		return ""
 	}
 	if problem, repeated := c.repeatsPath(name, raw); repeated {
@@ -154,13 +156,13 @@ func (c *Call) unknownField(name string, raw []byte, known []string) string {
 	return ""
 }
 
-// RepeatsPath reports whether the body repeats what the path names, as a record does that is
-// sent back as it was read.
+// RepeatsPath reports whether the body repeats what the path names, as in a record that is sent
+// back as it was read.
 func (c *Call) RepeatsPath() bool { return c.repeats }
 
-// repeatsPath reports whether a field repeats what the path already names: by the name of
-// its placeholder, or as id or slug with the same value. A placeholder with another value
-// than the path has is a problem.
+// repeatsPath reports whether a field repeats what the path already names: by the name of its
+// placeholder, or as id or slug with the same value. A placeholder field whose value differs
+// from the path is a problem.
 func (c *Call) repeatsPath(name string, raw []byte) (problem string, repeats bool) {
 	value := Sent{name: raw}.Text(name)
 	for _, p := range c.op.Params {

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// versions are the prefixes that mean the same to the administration.
+// versions are the path prefixes of the administration; all have the same meaning.
 // Source: contract/identity-and-governance.md section 16, point 2.
 var versions = []string{"/v1", "/v2"}
 
-// withoutVersion takes the version off a path: "/v2/configs" is "/configs".
+// withoutVersion removes the version from a path: "/v2/configs" becomes "/configs".
 func withoutVersion(path string) (rest string, ok bool) {
 	for _, v := range versions {
 		if rest, ok = strings.CutPrefix(path, v); ok && strings.HasPrefix(rest, "/") {
@@ -19,9 +19,9 @@ func withoutVersion(path string) (rest string, ok bool) {
 	return "", false
 }
 
-// stripVersion is the request as it looks below its version, without a slash at the end.
+// stripVersion returns the request without version and without a slash at the end of the path.
 func stripVersion(r *http.Request) *http.Request {
-	rest, raw := r.URL.Path, r.URL.RawPath // the second is "" when nothing is escaped
+	rest, raw := r.URL.Path, r.URL.RawPath // raw is "" if nothing is escaped
 	if plain, ok := withoutVersion(rest); ok {
 		rest = plain
 		raw, _ = withoutVersion(raw)
@@ -37,7 +37,7 @@ func stripVersion(r *http.Request) *http.Request {
 	return stripped
 }
 
-// withoutSlash takes one slash off the end of a path: "/configs/" is "/configs".
+// withoutSlash removes one slash from the end of a path: "/configs/" becomes "/configs".
 func withoutSlash(path string) string {
 	if len(path) > 1 {
 		return strings.TrimSuffix(path, "/")

@@ -10,15 +10,14 @@ import (
 	"sluice/internal/ident"
 )
 
-// maxMoves is how often a change begins anew because another one was made between its
-// reading and its writing. Each time somebody else's is done, so that only a crowd on
-// one record gets there.
+// maxMoves is how often a change is retried because another one was written between its read and
+// its write. Each conflict means that another change has succeeded, so only heavy contention on
+// one record reaches the limit.
 const maxMoves = 50
 
-// change runs f in a transaction, with the audit row of the call in the same one,
-// and wakes the copies when it is committed. f may run more than once: of two changes
-// at once the later one is laid over the earlier one, unless its caller insists on a
-// version (Unchanged).
+// change runs f in a transaction that also writes the audit row of the call, and wakes the
+// copies after the commit. f may run more than once. Of two concurrent changes, the later one is
+// applied on top of the earlier one, unless its caller requires a version (Unchanged).
 func (e *Engine) change(ctx context.Context, c *Call, f func(Tx) error) error {
 	defer func() { c.Reader = e.Store }()
 	try := func() error {
@@ -40,12 +39,12 @@ func (e *Engine) change(ctx context.Context, c *Call, f func(Tx) error) error {
 	return err
 }
 
-// Change runs f in a transaction, for operations that are of no kind: with the audit
-// row of the call in the same one, and what follows the change feed woken when it is
-// committed. f may run more than once; c.Reader reads what it wrote.
+// Change runs f in a transaction, for operations without a kind. The transaction also writes the
+// audit row of the call; followers of the change feed are woken after the commit. f may run more
+// than once; c.Reader reads what it wrote.
 func (c *Call) Change(ctx context.Context, f func(Tx) error) error { return c.engine.change(ctx, c, f) }
 
-// create makes a record.
+// create creates a record.
 func (k *Kind[T, V]) create(ctx context.Context, c *Call) (any, error) {
 	var ch *Edit[T]
 	err := c.engine.change(ctx, c, func(tx Tx) error {
@@ -84,10 +83,10 @@ func (k *Kind[T, V]) create(ctx context.Context, c *Call) (any, error) {
 	return Receipted{ID: ch.New.ID, Slug: ch.New.Slug, Object: k.Object}, nil
 }
 
-// checkRecordLimit fails where there are as many records as there may be: in a workspace for those that
-// live in one, else in the organisation. Those of the organisation whose kind lives in either
-// are made by its administrators alone, and have no limit. Of calls at once some may come to
-// lie beyond it.
+// checkRecordLimit fails if the maximum number of records is reached: of the workspace for
+// records in a workspace, else of the organisation. For a kind that can be in either, the records of
+// the organisation are created only by its administrators and have no limit. Concurrent calls
+// may exceed the limit.
 func (k *Kind[T, V]) checkRecordLimit(ctx context.Context, from Reader, c *Call, r *Row[T]) error {
 	limit := c.engine.MaxRecords
 	if limit == 0 || k.Scope == Located && r.WorkspaceID == "" {
@@ -100,8 +99,7 @@ func (k *Kind[T, V]) checkRecordLimit(ctx context.Context, from Reader, c *Call,
 	return err
 }
 
-// locate says where a new record lives. In a workspace none may be made without
-// the call naming one.
+// locate sets where a new record belongs. A record in a workspace needs a call that names one.
 func (k *Kind[T, V]) locate(ctx context.Context, c *Call, r *Row[T]) error {
 	switch k.Scope {
 	case InWorkspace:
@@ -109,12 +107,12 @@ func (k *Kind[T, V]) locate(ctx context.Context, c *Call, r *Row[T]) error {
 		return c.RequireWorkspace()
 	case Located:
 		return k.Locate(ctx, c, r)
-	case InOrganisation, IsWorkspace: // in no workspace
+	case InOrganisation, IsWorkspace: // not in a workspace
 	}
 	return nil
 }
 
-// update lays what was sent over a record.
+// update applies the fields that were sent to a record.
 func (k *Kind[T, V]) update(ctx context.Context, c *Call) (any, error) {
 	if !c.changes() {
 		return nil, fault.New(fault.InvalidRequest, "the body must contain at least one field to change")
@@ -142,7 +140,8 @@ func (k *Kind[T, V]) update(ctx context.Context, c *Call) (any, error) {
 	return k.changed(ctx, c, ch)
 }
 
-// leave answers an update that changes nothing: the record keeps its version and its times.
+// leave handles an update that changes nothing: the version and times of the record stay the
+// same.
 func (k *Kind[T, V]) leave(ctx context.Context, c *Call) (any, error) {
 	var ch *Edit[T]
 	err := c.engine.change(ctx, c, func(Tx) error {
@@ -162,8 +161,8 @@ func (k *Kind[T, V]) leave(ctx context.Context, c *Call) (any, error) {
 	return k.changed(ctx, c, ch)
 }
 
-// archive deletes a record as clients see it: it stays in the store, but nothing
-// finds it and its slug is free.
+// archive deletes a record from the view of clients: it stays in the store, but is not found any
+// more, and its slug is free.
 func (k *Kind[T, V]) archive(ctx context.Context, c *Call) (any, error) {
 	_, err := k.rewrite(ctx, c, "delete", func(_ Tx, ch *Edit[T]) error {
 		ch.New.Status = Archived
@@ -185,8 +184,8 @@ func (k *Kind[T, V]) actor(a *Action[T]) func(context.Context, *Call) (any, erro
 	}
 }
 
-// rewrite loads the record that the path names, lets edit change a copy of it and
-// writes that as the next version.
+// rewrite loads the record that the path names, runs edit on a copy of it and writes the copy as
+// the next version.
 func (k *Kind[T, V]) rewrite(ctx context.Context, c *Call, action string, edit func(Tx, *Edit[T]) error) (*Edit[T], error) {
 	var ch *Edit[T]
 	err := c.engine.change(ctx, c, func(tx Tx) error {
@@ -197,7 +196,7 @@ func (k *Kind[T, V]) rewrite(ctx context.Context, c *Call, action string, edit f
 		if err := c.Unchanged(old.Record); err != nil {
 			return err
 		}
-		next, err := Decode[T](old.Record) // a copy that shares nothing
+		next, err := Decode[T](old.Record) // a copy that shares no memory with old
 		if err != nil {
 			return err
 		}
@@ -216,7 +215,7 @@ func (k *Kind[T, V]) rewrite(ctx context.Context, c *Call, action string, edit f
 			return err
 		}
 		if err := tx.Update(ctx, rec); err != nil {
-			if old.Status == Archived && !errors.Is(err, ErrMoved) { // its slug was taken meanwhile
+			if old.Status == Archived && !errors.Is(err, ErrMoved) { // another record has taken its slug
 				return k.conflictError(err, next.Slug)
 			}
 			return err
@@ -227,8 +226,8 @@ func (k *Kind[T, V]) rewrite(ctx context.Context, c *Call, action string, edit f
 	return ch, err
 }
 
-// Unchanged fails with fault.Conflict when the caller read another version of a record
-// than the one that is about to be changed, and said so with If-Match.
+// Unchanged fails with fault.Conflict when If-Match of the request names another version than
+// that of the record about to be changed.
 func (c *Call) Unchanged(r Record) error {
 	if expected := c.r.Header.Get("If-Match"); expected != "" && expected != "*" && expected != etag(r) {
 		return fault.New(fault.Conflict, "the record was changed since you read it; read it again").WithParam("If-Match")
@@ -236,15 +235,15 @@ func (c *Call) Unchanged(r Record) error {
 	return nil
 }
 
-// Version makes the version of a record the ETag of the answer.
+// Version sets the ETag of the response to the version of a record.
 func (c *Call) Version(r Record) { c.etag = etag(r) }
 
-// scopeFields are the fields by which a body names where it belongs. They are read
-// before, and are no part of a record.
+// scopeFields are the fields by which a body names its workspace and organisation. They are read
+// earlier, and are not part of a record.
 var scopeFields = []string{"workspace_id", "organisation_id"}
 
-// changes reports whether a field of the record was sent, be it one that changes nothing: a
-// null, or an unknown field that is ignored.
+// changes reports whether a field of the record was sent, even one that changes nothing: a null,
+// or an unknown field that is ignored.
 func (c *Call) changes() bool {
 	for name := range c.Sent {
 		if isContent(name) {
@@ -254,8 +253,8 @@ func (c *Call) changes() bool {
 	return c.idle
 }
 
-// buildBody makes the new body of what was sent, lets the kind prepare it, and checks
-// it.
+// buildBody builds the new body from the fields that were sent, runs the kind's Prepare, and
+// validates the result.
 func (k *Kind[T, V]) buildBody(ctx context.Context, c *Call, ch *Edit[T]) error {
 	if err := k.mergeSent(ch); err != nil {
 		return err
@@ -276,7 +275,7 @@ func (k *Kind[T, V]) buildBody(ctx context.Context, c *Call, ch *Edit[T]) error 
 	return nil
 }
 
-// mergeSent puts the fields that were sent over the stored body.
+// mergeSent merges the fields that were sent into the stored body.
 func (k *Kind[T, V]) mergeSent(ch *Edit[T]) error {
 	fields := make(Sent, len(ch.Sent))
 	for name, v := range ch.Sent {
@@ -295,7 +294,7 @@ func (k *Kind[T, V]) mergeSent(ch *Edit[T]) error {
 	return nil
 }
 
-// name gives a new record its slug: the one that was sent, or a generated one.
+// name sets the slug of a new record: the one that was sent, or a generated one.
 func (k *Kind[T, V]) name(ch *Edit[T]) error {
 	slug := ch.Sent.Text("slug")
 	if slug == "" {
@@ -315,7 +314,7 @@ func (k *Kind[T, V]) name(ch *Edit[T]) error {
 	return nil
 }
 
-// selfSlug is what paths call the record of the caller: "/organisations/self".
+// selfSlug is the name of the caller's record in paths: "/organisations/self".
 const selfSlug = "self"
 
 func (k *Kind[T, V]) after(ctx context.Context, tx Tx, c *Call, ch *Edit[T]) error {
@@ -325,7 +324,7 @@ func (k *Kind[T, V]) after(ctx context.Context, tx Tx, c *Call, ch *Edit[T]) err
 	return k.After(ctx, tx, c, ch)
 }
 
-// conflictError says of a conflict what it is about.
+// conflictError names the slug in the text of a conflict error.
 func (k *Kind[T, V]) conflictError(err error, slug string) error {
 	if fault.Has(err, fault.Conflict) && slug != "" {
 		return fault.Newf(fault.Conflict, "another %s has the slug %q", k.Title, slug).WithParam("slug").WithCause(err)

@@ -11,20 +11,20 @@ import (
 	"sluice/internal/record"
 )
 
-// biller bills attempts at the prices of now.
+// biller bills attempts at present prices.
 type biller struct {
 	prices   Prices
 	accounts Accounts
-	ready    map[string]bool // providers whose lists were read
-	terms    []catalog.Term  // room
+	ready    map[string]bool // providers whose price lists were read
+	terms    []catalog.Term  // scratch buffer
 }
 
 func newBiller(p Prices, a Accounts) biller {
 	return biller{prices: p, accounts: a, ready: make(map[string]bool)}
 }
 
-// account is the saved provider that an attempt was made with, nil for one that came with
-// the request. It is not known when it was removed: nobody can say then what it pays.
+// account returns the saved provider that an attempt was made with, nil for one that came with
+// the request. If it was removed, known is false, because its prices are unknown.
 func (l *biller) account(b *record.Billed) (a *credential.Account, known bool) {
 	if b.ProviderID == "" {
 		return nil, true
@@ -33,7 +33,7 @@ func (l *biller) account(b *record.Billed) (a *credential.Account, known bool) {
 	return a, a != nil
 }
 
-// bill is what an attempt costs now.
+// bill returns what an attempt costs now.
 func (l *biller) bill(ctx context.Context, b *record.Billed, basis *catalog.Basis, account *credential.Account) (record.Rated, error) {
 	if !l.ready[b.Provider] {
 		if err := l.prices.Ready(ctx, b.Provider); err != nil {

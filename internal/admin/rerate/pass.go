@@ -9,22 +9,22 @@ import (
 	"sluice/internal/record"
 )
 
-// maxWaiting is how many corrections are written until the log has to have them, so that
-// those that wait in the journal are bounded.
+// maxWaiting is how many corrections are written before the pass waits for the log to ingest
+// them. It limits the corrections that are only in the journal.
 const maxWaiting = 5000
 
-// pass is one way through the attempts of an order.
+// pass is one run through the attempts of an order.
 type pass struct {
 	*Engine
 	order   Order
 	biller  biller
 	correct bool
-	waiting int // corrections that the log need not have yet
+	waiting int // corrections that the log may not have yet
 	out     Outcome
 }
 
-// pass goes through the attempts of an order, the oldest first, a page at a time, and
-// corrects them when it is told to.
+// pass processes the attempts of an order, oldest first, one page at a time. It corrects them if
+// correct is set.
 func (e *Engine) pass(ctx context.Context, o Order, operation string, correct bool) (Outcome, error) {
 	p := &pass{Engine: e, order: o, biller: newBiller(e.Prices, e.Accounts()), correct: correct, out: Outcome{Operation: operation}}
 	q := record.Query{OrgID: o.OrgID, WorkspaceID: o.WorkspaceID, From: o.From, To: o.To, Limit: record.MaxLimit}
@@ -78,9 +78,9 @@ func (p *pass) take(ctx context.Context, b *record.Billed) error {
 	return p.change(ctx, b, after, charges)
 }
 
-// again is what an attempt is billed by and which budgets it was charged to, unless that is
-// not known: neither is of what older programs recorded; of a call that was cut off by a
-// crash only the bound is known, and a cached answer was not charged.
+// again returns what an attempt is billed by and which budgets were charged. ok is false if
+// either is unknown: older programs recorded neither, of a call interrupted by a crash only the
+// maximum cost is known, and a cached response was not charged.
 func again(b *record.Billed) (basis catalog.Basis, charges []ledger.Charge, ok bool) {
 	counted := b.Spend.State == ledger.Settled.String() || b.Spend.State == ledger.Estimated.String()
 	if !counted || b.Charged.ClosedAt.IsZero() || b.Spend.Saved != 0 {
@@ -91,7 +91,7 @@ func again(b *record.Billed) (basis catalog.Basis, charges []ledger.Charge, ok b
 	return basis, charges, strange == nil && unread == nil
 }
 
-// change notes that an attempt costs something else, and corrects it.
+// change records that an attempt now has another cost, and corrects it.
 func (p *pass) change(ctx context.Context, b *record.Billed, after record.Rated, charges []ledger.Charge) error {
 	s := &b.Spend
 	c := record.Correction{
@@ -116,9 +116,9 @@ func (p *pass) change(ctx context.Context, b *record.Billed, after record.Rated,
 	return late(p.Logs.WaitIngested(ctx))
 }
 
-// correcting is the ledger line that charges the difference to all budgets that an attempt
-// was charged to. Its time is that of the charge, so that a budget that began anew since
-// stays as it is.
+// correcting returns the ledger entry that charges the difference to all budgets that were
+// charged for an attempt. Its time is that of the charge, so that a budget that was reset since
+// then does not change.
 func correcting(b *record.Billed, cost int64, charges []ledger.Charge) *ledger.Entry {
 	for i := range charges {
 		charges[i].Units = cost - b.Charged.Nano

@@ -1,10 +1,10 @@
-// Package rerate bills recorded attempts again at the prices of now, and corrects what
-// budgets were charged for them.
+// Package rerate bills recorded attempts again at present prices, and corrects the charges of
+// budgets. Start reading at Engine.Run.
 //
-// A correction is one entry of the journal. The row of the attempt and the meters of its
-// budgets follow it, each exactly once, as they follow the records of attempts: so a
-// process that is killed at any instant leaves attempts that are corrected wholly and
-// attempts that are not, and the same order given again corrects the rest.
+// A correction is one entry of the journal. The row of the attempt and the meters of its budgets
+// apply it exactly once, as they do with the records of attempts. If the process is killed at
+// any moment, each attempt is either corrected completely or unchanged, and repeating the order
+// corrects the rest.
 package rerate
 
 import (
@@ -23,90 +23,90 @@ import (
 type Logs interface {
 	// Billed returns a page of the attempts that may have cost something.
 	Billed(ctx context.Context, q record.Query) (record.BilledPage, error)
-	// WaitIngested returns when everything that is in the journal is in the log.
+	// WaitIngested returns when everything in the journal is in the log.
 	WaitIngested(ctx context.Context) error
 }
 
-// Journal is where corrections go: *journal.Journal.
+// Journal stores corrections: *journal.Journal.
 type Journal interface {
-	// AppendCorrection returns once the correction would survive the death of the process.
+	// AppendCorrection returns once the correction would survive a crash of the process.
 	AppendCorrection(c *record.Correction) error
 }
 
-// Prices know what models cost: *catalog.Book.
+// Prices looks up the prices of models: *catalog.PriceList.
 type Prices interface {
 	Find(provider, model string, a *catalog.PriceOverrides) *catalog.RateCard
-	// Ready returns when the list of a provider was read.
+	// Ready returns when the price list of a provider has been read.
 	Ready(ctx context.Context, provider string) error
 }
 
-// Accounts are the saved providers and virtual keys as they are now: *live.Snapshot.
+// Accounts are the present saved providers and virtual keys: *live.Snapshot.
 type Accounts interface {
-	FindAccount(workspace, slug string) *credential.Account // nil when there is none
+	FindAccount(workspace, slug string) *credential.Account // nil if it does not exist
 	Agreement(a *credential.Account) *catalog.PriceOverrides
 }
 
-// Parts are what an Engine works with; all are needed.
+// Parts are the dependencies of an Engine; all are required.
 type Parts struct {
 	Logs     Logs
 	Journal  Journal
 	Prices   Prices
-	Accounts func() Accounts // the newest
+	Accounts func() Accounts // the newest snapshot
 	Clock    ident.Clock
 }
 
-// Engine re-rates. Safe for concurrent use.
+// Engine re-rates attempts. It is safe for concurrent use.
 type Engine struct {
 	Parts
 
 	mu   sync.Mutex               // guards busy
-	busy map[string]chan struct{} // organisations that are being re-rated; closed when that has ended
+	busy map[string]chan struct{} // organisations that are being re-rated; closed when done
 }
 
-// New makes an Engine.
+// New returns an Engine.
 func New(p Parts) *Engine { return &Engine{Parts: p, busy: make(map[string]chan struct{})} }
 
-// Order says which attempts are re-rated, and for whom. Empty fields select everything but
-// OrgID, which must be given.
+// Order selects the attempts to re-rate, and names the caller. Empty fields select everything;
+// OrgID is required.
 type Order struct {
 	OrgID         string
 	From, To      time.Time // start of the attempt; From is inclusive, To is not
 	WorkspaceID   string
 	Provider      string // "openai"
-	Model         string // asked of the provider
-	IntegrationID string // of the saved provider, as that is now
-	By            string // id of the user or API key that asks for it
+	Model         string // requested from the provider
+	IntegrationID string // of the saved provider as it is now
+	By            string // id of the user or API key that requests it
 }
 
-// Outcome is what came of an order. Amounts are nano-dollars.
+// Outcome is the result of an order. Amounts are nano-dollars.
 type Outcome struct {
-	Operation string // UUID; corrections name it
-	Attempts  int    // Number of attempts that were billed again, Unpriced ones among them
-	Changed   int    // those of them that cost something else
-	Unpriced  int    // those of them that stay as they are because not all of their price is known
-	Left      int    // attempts that stay as they are because it is not known what they used or who was charged
+	Operation string // UUID, which the corrections contain
+	Attempts  int    // attempts that were billed again, including Unpriced ones
+	Changed   int    // of Attempts: those with another cost
+	Unpriced  int    // of Attempts: unchanged, because their price is not fully known
+	Left      int    // attempts left unchanged because their usage or their charges are unknown
 	Before    int64  // what budgets were charged for Attempts
-	After     int64  // what they cost now
+	After     int64  // what Attempts cost now
 	Changes   []Change
 }
 
-// maxChanges bounds the changes that are shown.
+// maxChanges limits the changes in an Outcome.
 const maxChanges = 100
 
-// Change is an attempt that costs something else.
+// Change is an attempt whose cost changes.
 type Change struct {
-	ID            string // of the log
+	ID            string // id in the log
 	Started       time.Time
 	Before, After record.Rated
 }
 
-// Try says what Run would do and changes nothing.
+// Try returns what Run would do and changes nothing.
 func (e *Engine) Try(ctx context.Context, o Order) (Outcome, error) {
 	return e.plan(ctx, o, ident.NewID())
 }
 
-// plan works out what an order changes. An earlier one may have left corrections in the
-// journal that the log does not have yet.
+// plan computes what an order changes. An earlier order may have left corrections in the journal
+// that the log does not have yet.
 func (e *Engine) plan(ctx context.Context, o Order, operation string) (Outcome, error) {
 	if err := e.Logs.WaitIngested(ctx); err != nil {
 		return Outcome{}, late(err)
@@ -114,11 +114,11 @@ func (e *Engine) plan(ctx context.Context, o Order, operation string) (Outcome, 
 	return e.pass(ctx, o, operation, false)
 }
 
-// Run re-rates. It works out first what it will do, and asks approve, whose error ends it;
-// only then it corrects. When it returns, the log shows the costs of now, and budgets
-// follow within seconds. Of an organisation there is one at a time: a further one waits.
-// fault.Overloaded when the journal takes no more; what was corrected until an error stays,
-// and the same order corrects the rest.
+// Run re-rates attempts. It first computes the changes and calls approve, whose error ends the
+// run; only then it makes corrections. When Run returns, the log shows the new costs, and
+// budgets follow within seconds. An organisation has one run at a time; further ones wait. The
+// error is fault.Overloaded if the journal accepts no more entries. Corrections made before an
+// error remain, and repeating the order corrects the rest.
 func (e *Engine) Run(ctx context.Context, o Order, approve func(Outcome) error) (Outcome, error) {
 	if err := e.acquire(ctx, o.OrgID); err != nil {
 		return Outcome{}, err
@@ -139,7 +139,7 @@ func (e *Engine) Run(ctx context.Context, o Order, approve func(Outcome) error) 
 	return out, late(e.Logs.WaitIngested(ctx))
 }
 
-// acquire waits until nobody else re-rates an organisation, or ctx ends.
+// acquire waits until no other run re-rates the organisation, or ctx ends.
 func (e *Engine) acquire(ctx context.Context, org string) error {
 	for {
 		e.mu.Lock()
@@ -166,7 +166,7 @@ func (e *Engine) release(org string) {
 	delete(e.busy, org)
 }
 
-// late is the refusal of what has to wait for the log.
+// late converts an error from waiting for the log to fault.Overloaded; nil for nil.
 func late(err error) error {
 	if err == nil {
 		return nil
