@@ -11,9 +11,9 @@ import (
 	"sluice/internal/telemetry/accesslog"
 )
 
-// withAccessLine leaves one line in the log for each request that is not model traffic, with
-// the keys that the data plane uses for its own. Bodies and keys are not in it; who did what
-// to which record stands in the audit trail. A response that is cut off leaves its line too.
+// withAccessLine writes one access-log line for each request that is not model traffic, with the
+// same attribute keys as the data plane. The line contains no bodies and no keys; the audit trail
+// records who changed which record. A response that is cut off is logged too.
 func (a *App) withAccessLine(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
@@ -35,14 +35,15 @@ func (a *App) adminLine(r *http.Request, seen *statusWriter, out *resource.Outco
 	if f := out.Fault; f != nil {
 		line.Error, line.Code, line.Reason = f.Text(), string(f.Code), f.Reason
 	}
-	if line.Code == string(fault.UnknownRoute) { // the text quotes the path, which may hold a secret
+	if line.Code == string(fault.UnknownRoute) { // the message quotes the path, which may contain a secret
 		escaped := r.URL.EscapedPath()
 		line.Error = strings.ReplaceAll(line.Error, clipPath(escaped), clipPath(a.admin.ShownPath(r.Method, escaped)))
 	}
 	return line
 }
 
-// refuseOn answers a request that nobody serves, and has its access line say why.
+// refuseOn writes f as the response to a request without a route, and records it for the access
+// log.
 func refuseOn(s fault.Surface, w http.ResponseWriter, r *http.Request, f *fault.Error) {
 	if out := resource.OutcomeOf(r.Context()); out != nil {
 		out.Fault = f
@@ -50,17 +51,17 @@ func refuseOn(s fault.Surface, w http.ResponseWriter, r *http.Request, f *fault.
 	writeFaultOn(s, w, f)
 }
 
-// statusWriter remembers the status of an answer.
+// statusWriter records the status of a response.
 type statusWriter struct {
 	http.ResponseWriter
 	status int
 }
 
-// WriteHeader notes the status and sends it.
+// WriteHeader records the status and sends it.
 func (w *statusWriter) WriteHeader(status int) {
 	w.status = status
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// Unwrap gives http.ResponseController the writer underneath.
+// Unwrap returns the underlying writer for http.ResponseController.
 func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -24,8 +24,8 @@ import (
 	"sluice/internal/sealed"
 )
 
-// buildAdmin mounts the administration. Its callers are identified as those of the
-// data plane are, and what they change is in force when they are answered.
+// buildAdmin mounts the administration. It identifies callers in the same way as the data plane.
+// A change is in force when its response is sent.
 func (a *App) buildAdmin(context.Context) error {
 	parts := admin.Parts{
 		Store:     a.store,
@@ -83,7 +83,8 @@ func (a *App) buildAdmin(context.Context) error {
 	return a.buildWorker(parts)
 }
 
-// identify is the principal of authenticate. The caller's body may then come slowly.
+// identify returns the principal that authenticate finds. After it, the caller's body may arrive
+// slowly.
 func (a *App) identify(r *http.Request) (*access.Principal, error) {
 	p, err := a.authenticate(r)
 	if err == nil {
@@ -92,8 +93,8 @@ func (a *App) identify(r *http.Request) (*access.Principal, error) {
 	return p, err
 }
 
-// authenticate finds out who calls the administration: a person by their session, else
-// whose key it is.
+// authenticate identifies the caller of the administration: a user by their session, otherwise
+// the owner of the API key.
 func (a *App) authenticate(r *http.Request) (*access.Principal, error) {
 	p, signedIn, err := admin.Session(r.Context(), a.store, a.hasher, a.clock, admin.Browsers{Console: a.consoleURL(), Proxies: a.proxies}, r)
 	if signedIn {
@@ -111,14 +112,13 @@ func (a *App) authenticate(r *http.Request) (*access.Principal, error) {
 	return p, err
 }
 
-// replay sends a request of the log again with the API key of whoever wants it, or with
-// another one that was named.
+// replay sends a logged request again, with the API key of the caller or with another key that
+// the caller names.
 func (a *App) replay(r *http.Request, key sealed.String, remote string, call *replay.Call) (*replay.Outcome, error) {
 	return a.gateway.Replay(r.Context(), cmp.Or(key.Reveal(), a.gateway.Credential(front.Header(r))), remote, call)
 }
 
-// mcpURL is where clients reach tool servers: at an address of their own, if there is
-// one.
+// mcpURL returns the URL at which clients reach tool servers: a separate address if one is set.
 func (a *App) mcpURL() string {
 	if u := a.set.MCP.GatewayURL; u != "" {
 		return strings.TrimSuffix(u, "/")
@@ -126,7 +126,7 @@ func (a *App) mcpURL() string {
 	return a.consoleURL()
 }
 
-// consoleURL is where people reach this gateway with a browser.
+// consoleURL returns the URL at which people open this gateway in a browser.
 func (a *App) consoleURL() string {
 	if u := a.set.People.ConsoleURL; u != "" {
 		return strings.TrimSuffix(u, "/")
@@ -134,27 +134,28 @@ func (a *App) consoleURL() string {
 	return localURL(a.set)
 }
 
-// changed is called when something was committed.
+// changed is called after a commit.
 func (a *App) changed() {
 	a.applyNow()
-	a.exports.Wake() // it may be an export that was started
+	a.exports.Wake() // the change may be a new export
 }
 
-// applyLimit bounds how long an answer of the administration waits for the live copy.
+// applyLimit is the maximum time for which a response of the administration waits for the live
+// copy.
 const applyLimit = 500 * time.Millisecond
 
-// applyNow puts a committed change in force on this node before its author has the
-// answer: who makes a key may use it at once. Other nodes follow within a second.
+// applyNow puts a committed change in force on this node before its author receives the response,
+// so that a new key works at once. Other nodes follow within a second.
 func (a *App) applyNow() {
 	ctx, stop := context.WithTimeout(context.Background(), applyLimit)
 	defer stop()
 	if a.directory.Refresh(ctx) != nil {
-		a.directory.Wake() // its loop tries again, and logs what is wrong
+		a.directory.Wake() // its loop tries again and logs the error
 	}
 }
 
-// breakersOf are the circuits of a workspace's configs. The data plane scopes them
-// by workspace and config.
+// breakersOf returns the circuit breakers of a workspace's configs. The data plane scopes them by
+// workspace and config.
 func (a *App) breakersOf(workspaceID string) []routing.BreakerState {
 	var states []routing.BreakerState
 	for _, s := range a.engine.Breakers("") {
@@ -166,7 +167,7 @@ func (a *App) breakersOf(workspaceID string) []routing.BreakerState {
 	return states
 }
 
-// features are the parts that may be switched off, by the names of their settings.
+// features maps the optional features to whether they are on, by the names of their settings.
 func (a *App) features() map[string]bool {
 	f := a.set.Features
 	return map[string]bool{

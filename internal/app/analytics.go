@@ -17,7 +17,7 @@ import (
 	"sluice/internal/store"
 )
 
-// openRows opens where the rows of the request log are.
+// openRows opens the store of the request log's rows.
 func (a *App) openRows(ctx context.Context) (logstore.RowStore, error) {
 	if !a.set.Analytics.Shared() {
 		rows, err := duckdb.Open(ctx, duckdb.Options{
@@ -40,9 +40,9 @@ func (a *App) openRows(ctx context.Context) (logstore.RowStore, error) {
 	return rows, nil
 }
 
-// nodeName is the name of this node in references to bodies. Bodies are numbered by the store
-// of the rows, which knows how far they are: each store has its own, so that none takes the
-// place of what rows in another refer to.
+// nodeName returns the name of this node in references to bodies. The row store numbers the
+// bodies, because it records how far they are. Each row store has its own name, so that no store
+// overwrites bodies that rows in another store refer to.
 func (a *App) nodeName() string {
 	if !a.set.Analytics.Shared() {
 		return a.journal.ID()
@@ -50,7 +50,8 @@ func (a *App) nodeName() string {
 	return a.journal.ID() + "." + a.set.Analytics.Database
 }
 
-// bodiesFolder is where bodies lie below DATA_DIR/logs, by the same rule as home.
+// bodiesFolder returns the folder of the bodies below DATA_DIR/logs, by the same rule as
+// nodeName.
 func bodiesFolder(s config.Settings) string {
 	if !s.Analytics.Shared() {
 		return "bodies"
@@ -58,7 +59,7 @@ func bodiesFolder(s config.Settings) string {
 	return "bodies." + s.Analytics.Database
 }
 
-// analyticsOptions put the settings into the words of the log store. The tables are made
+// analyticsOptions converts the settings to the options of the log store. The tables are created
 // under a lease of the control-plane database.
 func analyticsOptions(s config.Settings, leases *store.Store, log *slog.Logger) clickhouse.Options {
 	return clickhouse.Options{
@@ -72,15 +73,15 @@ func analyticsServer(s config.Settings) client.Server {
 	return client.Server{URL: a.URL, User: a.User, Password: a.Password, Database: a.Database, TLS: a.TLSConfig(), Timeout: a.Timeout}
 }
 
-// How instances that make the tables wait for each other.
+// Timing of the lease under which instances create the tables.
 const (
 	aloneLease = "migrate log database"
 	aloneTTL   = 5 * time.Minute
 	alonePause = 200 * time.Millisecond
 )
 
-// alone runs work under a lease. What it does may be done twice, so it is not kept from
-// running by a database that takes no writes, nor stopped when it outlasts the lease.
+// alone runs work under a lease. The work may safely run twice. So it also runs while the
+// database accepts no writes, and it continues when it outlasts the lease.
 func alone(ctx context.Context, leases *store.Store, work func(context.Context) error) error {
 	holder := ident.NewID()
 	for {
@@ -102,7 +103,7 @@ func alone(ctx context.Context, leases *store.Store, work func(context.Context) 
 	return err
 }
 
-// checkAnalytics asks ClickHouse whether it can keep the rows of the request log.
+// checkAnalytics checks that ClickHouse can store the rows of the request log.
 func checkAnalytics(ctx context.Context, s config.Settings, _ *slog.Logger) Finding {
 	f := Finding{Subject: "analytics store"}
 	if !s.Analytics.Shared() {

@@ -1,6 +1,6 @@
-// Package app builds the whole program from its parts and owns their lives. New
-// reads from top to bottom as the list of what a running gateway consists of;
-// nothing else in the program makes one part know another.
+// Package app assembles the program from its components, runs them and stops them. Start
+// reading at New, which lists the components of a running gateway in order. No other package
+// connects components to each other.
 package app
 
 import (
@@ -62,22 +62,22 @@ type App struct {
 	box       *sealed.Sealer
 	store     *store.Store
 	hasher    *keys.Hasher
-	founded   func(FirstKeys) // nil: nobody wants to know
+	founded   func(FirstKeys) // Options.OnBootstrap; may be nil
 	signer    *audit.Signer
 	proxies   wire.Proxies
 	directory *live.Directory
 	limits    limiter
-	shared    *redis.Limiter // limits, when nodes share them; else nil
-	rates     *rateStore     // of limits that are this node's own; else nil
+	shared    *redis.Limiter // same as limits when nodes share them through Redis; else nil
+	rates     *rateStore     // stored rates of a node that does not use Redis; else nil
 	journal   *journal.Journal
 	records   *journal.Records
 	lines     *journal.Lines
 	spend     *spend.Consumer
 	logs      *logstore.Store
-	bucket    *objects.Bucket // of bodies; nil when they are kept in files
+	bucket    *objects.Bucket // stores bodies; nil when files store them
 	feedback  *feedback.Follower
-	exports   *export.Runner // of the log
-	exported  exportFiles    // what they write
+	exports   *export.Runner // exports the log
+	exported  exportFiles    // files that exports write
 	specs     *provider.Table
 	guard     *netguard.Guard
 	engine    *routing.Engine
@@ -92,41 +92,41 @@ type App struct {
 	admin     *admin.Admin
 	worker    *worker.Runner
 	tokens    *admin.TokenTrail
-	ingested  *resource.Rate // of what applications send of their own
+	ingested  *resource.Rate // rate of feedback, logs and spans that applications send
 	server    *h1.Server
 	listener  net.Listener
 
 	demo       bool
-	seedDays   int // of demo traffic
+	seedDays   int // days of demo traffic
 	hasGOGC    bool
-	access     *accesslog.Log // nil for none
-	background []service      // what is added to Run here and there
-	telemetry  []service      // what is sent to collectors
-	leaving    atomic.Bool    // callers are to go elsewhere
-	draining   atomic.Bool    // and are not taken any more
-	closers    []io.Closer    // what New opened, closed in reverse order
+	access     *accesslog.Log // nil without an access log
+	background []service      // services that the steps of New add to Run
+	telemetry  []service      // services that export to collectors
+	leaving    atomic.Bool    // the health check reports "draining", so that callers go to other nodes
+	draining   atomic.Bool    // new requests are no longer accepted
+	closers    []io.Closer    // resources that New opened; closed in reverse order
 }
 
-// Options are what is not a setting.
+// Options configures what is not a setting.
 type Options struct {
 	Version string // "1.0.0"
 	Log     *slog.Logger
 	Demo    bool        // register the scripted provider
-	HasGOGC bool        // the operator has set GOGC: leave the collector alone
-	Clock   ident.Clock // nil means the machine's; tests turn theirs
-	// AccessLog takes one line for each request; nil for none. Run writes it out.
+	HasGOGC bool        // the operator has set GOGC: do not tune the garbage collector
+	Clock   ident.Clock // nil means the system clock; tests set their own
+	// AccessLog receives one line per request; nil disables it. Run writes the lines out.
 	AccessLog *accesslog.Log
-	// SeedDays is how many days of made-up past traffic a demonstration shows, at most
-	// demo.MaxTrafficDays. It is added once for each data directory. 0 adds none.
+	// SeedDays is the number of days of synthetic past traffic for a demonstration, at most
+	// demo.MaxTrafficDays. Each data directory gets the traffic once. 0 adds none.
 	SeedDays int
 
-	// OnBootstrap is told the first keys as soon as they are stored, by a first start alone:
-	// they cannot be shown again, whatever becomes of the rest of the start.
+	// OnBootstrap is called with the first keys as soon as they are stored, only on the first
+	// start. The keys cannot be shown again, even if a later step of the start fails.
 	OnBootstrap func(FirstKeys)
 }
 
-// New opens everything and begins to listen; Run serves. On failure what was
-// opened is closed again.
+// New opens all components and the listener. Run serves, and the caller must call Close. On an
+// error New closes what it has opened.
 func New(ctx context.Context, s config.Settings, o Options) (_ *App, err error) {
 	a := &App{set: s, version: o.Version, log: o.Log, clock: o.Clock, metrics: telemetry.NewRegistry(), demo: o.Demo, seedDays: o.SeedDays, hasGOGC: o.HasGOGC, founded: o.OnBootstrap, access: o.AccessLog}
 	if a.clock == nil {
@@ -138,7 +138,7 @@ func New(ctx context.Context, s config.Settings, o Options) (_ *App, err error) 
 		}
 	}()
 	for _, step := range [...]func(context.Context) error{
-		a.lockData, // from here on no other gateway is in the data directory
+		a.lockData, // from here on no other gateway uses the data directory
 		a.openData,
 		a.openStore,
 		a.openSealer,
@@ -156,7 +156,7 @@ func New(ctx context.Context, s config.Settings, o Options) (_ *App, err error) 
 		a.buildAdmin,
 		a.buildMetrics,
 		a.openTelemetry,
-		a.openListener, // last, when all that serves a call is there
+		a.openListener, // last, when everything that a call needs is open
 	} {
 		if err := step(ctx); err != nil {
 			return nil, err
@@ -193,8 +193,8 @@ func (a *App) openStore(ctx context.Context) (err error) {
 	return missesDatabase(ctx, a.set, a.store)
 }
 
-// openSealer reads the sealing keys. It comes behind the store: a new key is made only for a
-// database that has nothing under an older one.
+// openSealer reads the sealing keys. It runs after openStore, because a new key is created only
+// if the database does not contain anything that an older key sealed.
 func (a *App) openSealer(ctx context.Context) error {
 	secrets, err := sealingKeys(a.set.Security.EncryptionKeys(), a.set.Data.Dir, func() error { return a.nothingSealed(ctx) })
 	if err != nil {
@@ -204,7 +204,7 @@ func (a *App) openSealer(ctx context.Context) error {
 	return err
 }
 
-// foundDeployment makes sure that there is an organisation with its first keys.
+// foundDeployment creates the organisation and its first keys if they do not exist.
 func (a *App) foundDeployment(ctx context.Context) error {
 	p, err := pepperSecret.read(ctx, a.store, a.box, a.clock)
 	if err != nil {
@@ -225,7 +225,7 @@ func (a *App) bootstrapper() *bootstrapper {
 	return &bootstrapper{store: a.store, box: a.box, hasher: a.hasher, now: a.clock.Now(), prefix: a.set.Security.APIKeyPrefix}
 }
 
-// openLogs opens the journal, and the log store that follows it.
+// openLogs opens the journal and the log store that consumes it.
 func (a *App) openLogs(ctx context.Context) (err error) {
 	a.journal, err = journal.Open(journal.Options{
 		Dir: journalDir(a.set), MaxRecordBytes: recordBytes(a.set.Logs.BodyMaxBytes()),
@@ -249,8 +249,8 @@ func (a *App) openLogs(ctx context.Context) (err error) {
 	return nil
 }
 
-// recordBytes is the longest record that there may be: with all of its bodies as long as
-// they may be, and room for the rest.
+// recordBytes returns the maximum size of a record in the journal: all bodies at their maximum
+// size plus 1 MiB for the other fields, and at least 4 MiB.
 func recordBytes(bodyMax int) int {
 	const minBytes, rest = 4 << 20, 1 << 20
 	return max(minBytes, len(new(record.Attempt).Bodies())*bodyMax+rest)
@@ -263,7 +263,7 @@ func (a *App) openDirectory(ctx context.Context) error {
 	return retryUntil(ctx, a.directory.Load)
 }
 
-// openProviders knows the providers and how they are reached.
+// openProviders loads the provider specifications and creates the upstream client.
 func (a *App) openProviders(context.Context) (err error) {
 	if a.specs, err = provider.Load(); err != nil {
 		return fmt.Errorf("load provider specifications: %w", err)
@@ -320,16 +320,16 @@ func (a *App) openListener(ctx context.Context) (err error) {
 	if a.listener, err = listen(ctx, a.set.Server.Address()); err != nil {
 		return listenError(err)
 	}
-	a.closers = append(a.closers, closerFunc(func() { _ = a.listener.Close() })) // Shutdown closed it already
+	a.closers = append(a.closers, closerFunc(func() { _ = a.listener.Close() })) // an error means that Shutdown has closed it already
 	return nil
 }
 
-// Addr is where the gateway listens, for example "127.0.0.1:8787".
+// Addr returns the address of the listener, for example "127.0.0.1:8787".
 func (a *App) Addr() string { return a.listener.Addr().String() }
 
-// Run serves until ctx ends, then stops in order: for DRAIN_DELAY callers are sent
-// elsewhere, then there are no new requests, running ones come to their end within
-// DRAIN_TIMEOUT, then what they wrote to.
+// Run serves until ctx ends, then stops in order. For DRAIN_DELAY it directs callers to other
+// nodes. Then it accepts no new requests and lets the running ones finish within
+// DRAIN_TIMEOUT. Last it stops the components that requests write to.
 func (a *App) Run(ctx context.Context) error {
 	g := group{deadline: a.set.Server.DrainDelay + a.set.Server.DrainTimeout + 10*time.Second}
 	g.parts = append(g.parts, a.background...)
@@ -337,10 +337,10 @@ func (a *App) Run(ctx context.Context) error {
 		g.add("heap", tuneHeap)
 	}
 	g.add("program's pages", a.releaseStartupMemory)
-	if a.access != nil { // it ends last, with the lines of the last requests
+	if a.access != nil { // stops last, after the lines of the last requests
 		g.add("access log", a.access.Run)
 	}
-	if a.rates != nil { // it ends last, when everything is counted
+	if a.rates != nil { // stops late, when everything is counted
 		g.add("rates", a.rates.Run)
 	}
 	g.add("store", a.store.Run)
@@ -356,7 +356,7 @@ func (a *App) Run(ctx context.Context) error {
 	if a.demo && a.seedDays > 0 {
 		g.add("demo traffic", a.seedTraffic)
 	}
-	if a.shared != nil { // it hears of what the ledger stores last
+	if a.shared != nil { // stops after the ledger, which reports to it what it stores
 		g.add("limits", a.shared.Run)
 	}
 	g.add("ledger", a.spend.Run)
@@ -372,8 +372,8 @@ func (a *App) Run(ctx context.Context) error {
 	return g.run(ctx)
 }
 
-// cutGrace is how long calls that outlast the time to drain may take to tell their callers
-// so, and then again to put down how they ended.
+// cutGrace is how long calls that outlast DRAIN_TIMEOUT may take to notify their callers. They
+// may take the same time again to record their outcome.
 const cutGrace = time.Second
 
 // serve accepts requests until ctx ends or the listener fails, then lets the running ones
@@ -389,7 +389,7 @@ func (a *App) serve(ctx context.Context) error {
 	}
 	var broken error
 	select {
-	case broken = <-failed: // what is said at the end
+	case broken = <-failed: // Run returns it at the end
 		a.log.Error("listener failed; shutting down")
 	case <-ctx.Done():
 		broken = a.awaitDrainDelay(failed)
@@ -397,12 +397,13 @@ func (a *App) serve(ctx context.Context) error {
 	a.leaving.Store(true)
 	a.draining.Store(true)
 	a.log.Info("draining", "open_requests", a.gateway.Open(), "responses_in_background", a.gateway.Background())
-	a.gateway.CancelAbandoned() // nobody waits for them
+	a.gateway.CancelAbandoned() // no caller waits for these calls
 	return errors.Join(broken, a.drain(context.WithoutCancel(ctx), end))
 }
 
-// awaitDrainDelay goes on serving for DRAIN_DELAY, or until the listener fails, while the health of
-// the gateway and the end of each connection tell callers to go elsewhere.
+// awaitDrainDelay continues to serve for DRAIN_DELAY, or until the listener fails; it returns
+// that error. Meanwhile the health check reports "draining" and each connection closes after
+// its response, so that callers go to other nodes.
 func (a *App) awaitDrainDelay(failed <-chan error) error {
 	delay := a.set.Server.DrainDelay
 	if delay == 0 {
@@ -419,8 +420,8 @@ func (a *App) awaitDrainDelay(failed <-chan error) error {
 	}
 }
 
-// drain lets running calls come to their end within DRAIN_TIMEOUT, ends those that do not,
-// and cuts those whose callers do not take the end.
+// drain lets running calls finish within DRAIN_TIMEOUT and then ends the others. It cuts the
+// connections of callers that do not read the end of their response.
 func (a *App) drain(ctx context.Context, end func()) error {
 	delay := a.set.Server.DrainTimeout
 	defer time.AfterFunc(delay, func() {
@@ -435,7 +436,7 @@ func (a *App) drain(ctx context.Context, end func()) error {
 	shutdownCtx, stop := context.WithTimeout(recorded, delay+cutGrace)
 	defer stop()
 	err := a.server.Shutdown(shutdownCtx)
-	a.gateway.AwaitNone(recorded) // conversations over WebSocket are no business of the server's
+	a.gateway.AwaitNone(recorded) // the server does not count WebSocket sessions
 	a.gateway.AwaitBackground(ended)
 	if err := a.admin.Await(recorded); err != nil {
 		a.log.Warn("some rejected requests are missing from the audit log", "error", err.Error())
@@ -446,7 +447,7 @@ func (a *App) drain(ctx context.Context, end func()) error {
 	return err
 }
 
-// Close gives back what New opened, the last first.
+// Close closes what New opened, in reverse order. Further calls do nothing.
 func (a *App) Close() error {
 	var errs []error
 	for i := len(a.closers) - 1; i >= 0; i-- {
@@ -456,8 +457,8 @@ func (a *App) Close() error {
 	return errors.Join(errs...)
 }
 
-// closerFunc makes a closer of a function that cannot fail.
+// closerFunc adapts a function that cannot fail to io.Closer.
 type closerFunc func()
 
-// Close calls the function.
+// Close calls f and returns nil.
 func (f closerFunc) Close() error { f(); return nil }

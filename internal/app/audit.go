@@ -16,7 +16,7 @@ import (
 	"sluice/internal/wire"
 )
 
-// openAudit reads the key that signs the audit trail, making it at the first start.
+// openAudit reads the key that signs the audit trail. The first start creates it.
 func (a *App) openAudit(ctx context.Context) error {
 	seed, err := auditSecret.read(ctx, a.store, a.box, a.clock)
 	if err != nil {
@@ -40,7 +40,7 @@ func auditPolicy(s config.Settings) audit.Policy {
 	}
 }
 
-// AuditKey is the public key that verifies the audit trail, as PEM.
+// AuditKey returns the public key that verifies the audit trail, as PEM.
 func AuditKey(ctx context.Context, s config.Settings, log *slog.Logger) (pem string, err error) {
 	return pem, offline(ctx, s, log, func(a *App) error {
 		if err := a.openAudit(ctx); err != nil {
@@ -51,14 +51,14 @@ func AuditKey(ctx context.Context, s config.Settings, log *slog.Logger) (pem str
 	})
 }
 
-// AuditQuery says what of the audit trail is wanted: the organisation by id or slug,
-// which may be empty where there is only one, and the time; zero times are no limit.
+// AuditQuery selects a part of the audit trail: an organisation by id or slug, which may be empty
+// if there is only one, and a time range. A zero time sets no limit.
 type AuditQuery struct {
 	Organisation string
 	From, To     time.Time
 }
 
-// ExportAudit writes the trail as JSON lines, from the store. It works while the
+// ExportAudit writes the audit trail as JSON lines, read from the store. It works while the
 // gateway runs.
 func ExportAudit(ctx context.Context, s config.Settings, log *slog.Logger, query AuditQuery, w io.Writer) error {
 	return offline(ctx, s, log, func(a *App) error {
@@ -92,9 +92,9 @@ func findOrganisation(ctx context.Context, from resource.Reader, name string) (s
 	return orgs[0].ID, nil
 }
 
-// VerifyAudit reads an export and returns in words what it proves. A fault of the
-// export is an error, without the words. published is a checkpoint that was kept
-// elsewhere, as JSON; it may be empty.
+// VerifyAudit reads an export and returns a summary of what it proves. If the export is faulty,
+// it returns an error and no summary. published is a checkpoint that was stored elsewhere, as
+// JSON; it may be empty.
 func VerifyAudit(export io.Reader, publicKey, published string) (summary string, err error) {
 	key, err := audit.ParsePublicKey(publicKey)
 	if err != nil {

@@ -16,15 +16,15 @@ import (
 	"sluice/internal/tenant"
 )
 
-// FirstKeys are the raw values of the keys that a first start made. They are
-// shown once; the zero value means that there was nothing to make.
+// FirstKeys are the raw values of the keys that a first start creates. They are shown once. The
+// zero value means that nothing was created.
 type FirstKeys struct {
 	Admin     string // organisation-wide
 	Workspace string // of the default workspace
 }
 
-// bootstrapper makes what an empty deployment needs: the organisation, its default
-// workspace, an owner, one Admin key and one workspace service key.
+// bootstrapper creates what an empty deployment needs: the organisation, its default workspace,
+// an owner, one Admin key and one workspace service key.
 // Source: contract/identity-and-governance.md section 1.
 type bootstrapper struct {
 	store  resource.Store
@@ -34,7 +34,7 @@ type bootstrapper struct {
 	prefix string // API_KEY_PREFIX
 }
 
-// found does it in one transaction, and only when no organisation exists.
+// found creates the records in one transaction, and only if no organisation exists.
 func (f *bootstrapper) found(ctx context.Context, adminKey, workspaceKey string) (FirstKeys, error) {
 	if is, err := founded(ctx, f.store); err != nil || is {
 		return FirstKeys{}, err
@@ -59,7 +59,7 @@ func (f *bootstrapper) found(ctx context.Context, adminKey, workspaceKey string)
 		return nil
 	})
 	if fault.Has(err, fault.Conflict) {
-		return FirstKeys{}, nil // another instance was first
+		return FirstKeys{}, nil // another instance created them first
 	}
 	if err != nil {
 		return FirstKeys{}, fmt.Errorf("create the first organisation: %w", err)
@@ -80,7 +80,7 @@ func founded(ctx context.Context, s resource.Store) (bool, error) {
 	return n > 0, nil
 }
 
-// narrow gives a key fewer scopes than its type may hold.
+// narrow restricts a key to fewer scopes than its type allows.
 func narrow(r *resource.Record, scopes []string) error {
 	var k keys.Key
 	return inBody(r, &k, func() error { k.Scopes = scopes; return nil })
@@ -121,7 +121,7 @@ func (f *bootstrapper) records(first FirstKeys) ([]resource.Record, error) {
 	return append(out, admin, service), nil
 }
 
-// key is the record of a key with all scopes of its type.
+// key returns the record of a key with all scopes of its type.
 func (f *bootstrapper) key(raw, name string, t access.KeyType, org, workspaceID string) (resource.Record, error) {
 	return f.keyWithID(ident.NewID(), raw, name, t, org, workspaceID)
 }

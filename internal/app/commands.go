@@ -25,7 +25,7 @@ import (
 	"sluice/internal/tenant"
 )
 
-// offline is what the commands that do not serve need: the box and the store.
+// offline opens what the commands that do not serve need: the sealer and the store.
 func offline(ctx context.Context, s config.Settings, log *slog.Logger, use func(*App) error) (err error) {
 	a := &App{set: s, log: log, clock: ident.System{}}
 	defer func() { err = errors.Join(err, a.Close()) }()
@@ -41,9 +41,8 @@ func offline(ctx context.Context, s config.Settings, log *slog.Logger, use func(
 	return use(a)
 }
 
-// Migrate brings the tables up to date, those of the request log too where it is on a
-// server. Instances that start at the same time wait
-// for each other.
+// Migrate updates the tables, including those of a request log on a server. Instances that start
+// at the same time wait for each other.
 func Migrate(ctx context.Context, s config.Settings, log *slog.Logger) (err error) {
 	db, err := store.Open(ctx, storeSettings(s), log)
 	if err != nil {
@@ -59,17 +58,17 @@ func Migrate(ctx context.Context, s config.Settings, log *slog.Logger) (err erro
 	return clickhouse.Migrate(ctx, analyticsOptions(s, db, log))
 }
 
-// NewKey describes a key to be made from the command line.
+// NewKey describes a key to create from the command line.
 type NewKey struct {
 	Name      string
 	Type      string   // organisation-service or workspace-service
 	Workspace string   // slug; empty means the default workspace
-	Scopes    []string // empty means all that the type may hold
+	Scopes    []string // empty means all scopes that the type allows
 }
 
-// CreateKey makes a key and returns its raw value, which is not stored in the clear.
-// It works while the gateway runs; the key is in force within a second. Where nothing is
-// yet it makes what a first start makes, and founded is told, as Options have it.
+// CreateKey creates a key and returns its raw value, which is not stored in clear text. It works
+// while the gateway runs; the key is in force within a second. In an empty deployment it first
+// creates what a first start creates and calls founded, as described in Options.
 func CreateKey(ctx context.Context, s config.Settings, log *slog.Logger, n NewKey, founded func(FirstKeys)) (raw string, err error) {
 	if err := n.check(); err != nil {
 		return "", err
@@ -101,7 +100,7 @@ func CreateKey(ctx context.Context, s config.Settings, log *slog.Logger, n NewKe
 	})
 }
 
-// check refuses what no key can be, before anything is made.
+// check rejects invalid fields before anything is created.
 func (n NewKey) check() error {
 	if strings.TrimSpace(n.Name) == "" {
 		return fault.New(fault.InvalidParameter, "name is required; set --name").WithParam("name")
@@ -143,10 +142,11 @@ func findWorkspace(ctx context.Context, r resource.Reader, slug string) (resourc
 	return resource.Record{}, fault.Newf(fault.NotFound, "workspace %q does not exist", slug)
 }
 
-// HealthURL is where the gateway of these settings answers for its health.
+// HealthURL returns the URL of the health endpoint of a gateway with these settings.
 func HealthURL(s config.Settings) string { return localURL(s) + "/v1/health" }
 
-// localURL is where this machine reaches the gateway of these settings, without a path.
+// localURL returns the URL, without a path, at which this machine reaches a gateway with these
+// settings.
 func localURL(s config.Settings) string {
 	host, port, _ := net.SplitHostPort(s.Server.Address())
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
@@ -159,11 +159,11 @@ func localURL(s config.Settings) string {
 	return u.String()
 }
 
-// maxHealthBytes bounds the answer that is read.
+// maxHealthBytes limits how many bytes of the health response are read.
 const maxHealthBytes = 64 << 10
 
-// Health asks the gateway of these settings how it is: "ok", "degraded" or "draining". It
-// fails when nothing answers there, or something that is no gateway.
+// Health requests the status of the gateway with these settings: "ok", "degraded" or "draining".
+// It fails if nothing responds, or if the response does not come from a gateway.
 func Health(ctx context.Context, s config.Settings) (status string, err error) {
 	healthURL := HealthURL(s)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, healthURL, http.NoBody)
@@ -183,8 +183,8 @@ func Health(ctx context.Context, s config.Settings) (status string, err error) {
 	return b.Status, nil
 }
 
-// healthClient calls HealthURL. The certificate is not checked: it is the machine's
-// own listener, called by an address that the certificate need not name.
+// healthClient returns a client for HealthURL. It does not verify the certificate: the listener
+// is on this machine, and the certificate need not name the address that is called.
 func healthClient() *http.Client {
 	return &http.Client{
 		Timeout:   5 * time.Second,

@@ -8,14 +8,15 @@ import (
 	"sluice/internal/dataplane/front/h1"
 )
 
-// reservedFiles are the descriptors that connections of callers leave to everything else: the
-// journal, the request log, the database, Redis.
+// reservedFiles is the number of file descriptors that client connections leave for everything
+// else: the journal, the request log, the database and Redis.
 const reservedFiles = 128
 
-// maxConnections is how many connections of callers may be open at once under the limit of
-// open files: each call under way needs one to its provider besides. 0 means no bound, where
-// the limit is not known. The soft limit is not in the way: the Go runtime raises it to the
-// hard one at the start of the program. Source: syscall/rlimit.go of Go 1.26.
+// maxConnections returns how many client connections may be open at once under the limit of open
+// files. Each call in progress needs a second descriptor, for its provider. 0 means no limit: the
+// limit of open files is unknown. The soft limit does not matter, because the Go runtime raises
+// it to the hard limit when the program starts.
+// Source: syscall/rlimit.go of Go 1.26.
 func maxConnections() int {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
@@ -24,8 +25,8 @@ func maxConnections() int {
 	return connectionsUnder(limit.Cur)
 }
 
-// connectionsUnder is maxConnections under a limit; one that is as good as none bounds
-// nothing.
+// connectionsUnder returns maxConnections for a limit of files. A very high limit returns 0, no
+// limit.
 func connectionsUnder(files uint64) int {
 	const minConnections, plenty = 16, 1 << 20
 	if files > plenty {
@@ -34,7 +35,7 @@ func connectionsUnder(files uint64) int {
 	return max(minConnections, (int(files)-reservedFiles)/2)
 }
 
-// connectionMetrics shows how many connections of callers were evicted.
+// connectionMetrics registers metrics that count evicted client connections.
 func (a *App) connectionMetrics(s *h1.Server) {
 	for _, reason := range [...]string{h1.EvictedSilent, h1.EvictedIdle, h1.EvictedShare} {
 		a.metrics.Register(prometheus.NewCounterFunc(prometheus.CounterOpts{

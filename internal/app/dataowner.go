@@ -10,30 +10,30 @@ import (
 	"syscall"
 )
 
-// What access(2) is asked for.
+// Modes of access(2).
 const (
 	mayRead   = 4
 	mayWrite  = 2
 	maySearch = 1
 )
 
-// maxCheckedFiles is at how many files of a part usableData looks: what another user left is seen among
-// them, and a start does not wait for a disk that has to find hundreds of thousands.
+// maxCheckedFiles is the maximum number of files that usableData checks in a part of the data
+// directory. That many reveal files of another user, and a start does not wait until a disk has
+// listed hundreds of thousands.
 const maxCheckedFiles = 10_000
 
-// usableData fails where a part of the data directory is another user's, which a command that
-// root ran there or a backup that was put back leaves: a start would stop somewhere on its way,
-// or the first large upload fail. What is not there is none of this; neither is what a
-// gateway does not make, such as lost+found.
+// usableData fails if a part of the data directory belongs to another user. A command that root
+// ran there, or a restored backup, causes that; later the start or the first large upload would
+// fail. It ignores missing parts, and parts that a gateway does not create, such as lost+found.
 func usableData(dir string) error {
 	var foreign []string
 	for _, part := range [...]string{"lock", "rates", "sluice.db", "sluice.db-wal", "sluice.db-shm", KeyFile, "journal", "logs", "exports", "spool"} {
 		seen := 0
 		err := filepath.WalkDir(filepath.Join(dir, part), func(path string, d fs.DirEntry, err error) error {
 			switch {
-			case errors.Is(err, fs.ErrNotExist): // or gone meanwhile
+			case errors.Is(err, fs.ErrNotExist): // or removed meanwhile
 				return nil
-			case errors.Is(err, fs.ErrPermission): // a folder, which is noted already
+			case errors.Is(err, fs.ErrPermission): // a folder, which is already listed
 				return nil
 			case err != nil:
 				return err

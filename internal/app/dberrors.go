@@ -11,14 +11,15 @@ import (
 	"sluice/internal/store"
 )
 
-// knownDBError is one that is known by what a server or its driver says.
+// knownDBError is an error that is recognised by the text of a server or its driver.
 type knownDBError struct {
-	patterns []string // one of these is in the error
+	patterns []string // the error contains one of these
 	hint     string
 }
 
-// serverFaults are those of databases on servers. The first one that fits counts: what a
-// server said about a login stands beside a first try with TLS that it does not speak.
+// serverFaults are known errors of database servers. The first match counts: a server's error
+// about a login may follow an error of a first attempt with TLS, which the server does not
+// support.
 // Sources: https://www.postgresql.org/docs/15/errcodes-appendix.html and
 // https://mariadb.com/kb/en/mariadb-error-code-reference/, read 2026-11.
 var serverFaults = []knownDBError{
@@ -41,21 +42,21 @@ var serverFaults = []knownDBError{
 	{[]string{"server refused TLS", "does not support TLS"}, "enable TLS in the server, or set DB_SSL to PREFERRED or DISABLED"},
 }
 
-// fileFaults are those of the file of SQLite; its path is put in.
+// fileFaults are known errors of the SQLite file. Its path is inserted into the hint.
 var fileFaults = []knownDBError{
 	{[]string{"not a database", "malformed"}, "the file %s is damaged or not a database; restore it from a backup, together with the files next to it"},
 }
 
-// The cures of all others.
+// The hints for all other errors.
 const (
 	anyFileFault   = "check that this user can read and write %s, the files next to it and their folder (DATA_DIR), and that the disk has free space"
 	anyServerFault = "check DB_TYPE, DB_HOST, DB_PORT, DB_USER, which must be allowed to create tables, DB_PASS, DB_NAME and DB_SSL"
 )
 
-// ofReader puts the settings of the reader in the place of the writer's.
+// ofReader replaces the settings of the writer with those of the reader.
 var ofReader = strings.NewReplacer("DB_HOST", "DB_READER_HOST", "DB_PORT", "DB_READER_PORT", "DB_USER", "DB_READER_USER", "DB_PASS", "DB_READER_PASS")
 
-// dbErrorHint says what to do about an error of the database.
+// dbErrorHint returns what to do about a database error.
 func dbErrorHint(s config.Settings, err error) string {
 	if errors.Is(err, store.ErrNewer) {
 		return "start that version, or restore the backup made before the upgrade"
@@ -80,7 +81,7 @@ func dbErrorHint(s config.Settings, err error) string {
 	return hint
 }
 
-// privilegeHint says how a login gets the rights that it lacks.
+// privilegeHint returns how to grant a login the rights that it lacks.
 func privilegeHint(s config.Settings, l *store.MissingPrivileges) string {
 	switch {
 	case l.Make:
@@ -91,7 +92,7 @@ func privilegeHint(s config.Settings, l *store.MissingPrivileges) string {
 	return "grant DB_USER SELECT, INSERT, UPDATE and DELETE on all tables of DB_NAME, including tables that later versions create, or make DB_USER their owner"
 }
 
-// findHint is that of the first fault that fits what is said, else another one.
+// findHint returns the hint of the first fault that matches text, or other.
 func findHint(faults []knownDBError, text, other string) string {
 	for _, f := range faults {
 		if slices.ContainsFunc(f.patterns, func(part string) bool { return strings.Contains(text, part) }) {
@@ -101,7 +102,7 @@ func findHint(faults []knownDBError, text, other string) string {
 	return other
 }
 
-// withHint is why the database cannot be opened or migrated, with what to do.
+// withHint adds a hint to an error of opening or migrating the database.
 func withHint(s config.Settings, err error) error {
 	if errors.Is(err, context.Canceled) {
 		return err
@@ -109,7 +110,7 @@ func withHint(s config.Settings, err error) error {
 	return fmt.Errorf("%w; %s", storeError(s, err), dbErrorHint(s, err))
 }
 
-// storeError says the same thing once, and leaves roles out where there is no reader apart.
+// storeError removes repeated lines, and leaves out roles if there is no separate reader.
 func storeError(s config.Settings, err error) error {
 	text := withoutRepeats(err.Error())
 	if s.Database.ReaderHost == "" {
@@ -119,8 +120,8 @@ func storeError(s config.Settings, err error) error {
 	return reworded{err, text}
 }
 
-// withoutRepeats drops lines that stand there already: a driver tells of each try, with TLS and
-// without, and of one address under several names.
+// withoutRepeats removes repeated lines. A driver reports each attempt, with and without TLS, and
+// may report one address under several names.
 func withoutRepeats(text string) string {
 	var lines []string
 	for line := range strings.SplitSeq(text, "\n") {
@@ -131,14 +132,14 @@ func withoutRepeats(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// reworded is an error in other words.
+// reworded is an error with another text.
 type reworded struct {
 	error
 	text string
 }
 
-// Error is the text in those words.
+// Error returns the new text.
 func (e reworded) Error() string { return e.text }
 
-// Unwrap is the error as it came.
+// Unwrap returns the original error.
 func (e reworded) Unwrap() error { return e.error }

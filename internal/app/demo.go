@@ -17,22 +17,22 @@ import (
 	"sluice/internal/tenant"
 )
 
-// DemoSlug names the scripted provider: "@demo" in calls.
+// DemoSlug is the slug of the scripted provider: "@demo" in calls.
 const DemoSlug = "demo"
 
 const (
 	demoConfig = "pc-demo"
 	demoName   = "Scripted provider"
 
-	// The records are found by their ids, whatever became of their slugs.
+	// The records are found by their ids, because their slugs may have changed.
 	demoIntegration = "0191f3a0-0000-7000-8000-00000000de01"
 	demoProvider    = "0191f3a0-0000-7000-8000-00000000de02"
 	demoRouting     = "0191f3a0-0000-7000-8000-00000000de03"
 )
 
-// startDemo serves the scripted provider on a loopback port and registers it in the
-// default workspace: as the provider @demo, and as the workspace's default config
-// unless it has one, so that a first call needs no header but the key.
+// startDemo serves the scripted provider on a loopback port and registers it in the default
+// workspace: as the provider @demo, and as the default config if the workspace has none. So a
+// first call needs only the key as a header.
 func (a *App) startDemo(ctx context.Context) error {
 	if !a.demo {
 		return nil
@@ -53,7 +53,7 @@ func (a *App) startDemo(ctx context.Context) error {
 	return a.registerDemo(ctx, "http://"+l.Addr().String()+"/v1")
 }
 
-// trustedHosts are those of the settings; the scripted provider is one more.
+// trustedHosts returns the trusted hosts of the settings, and the scripted provider.
 func (a *App) trustedHosts() []string {
 	if !a.demo {
 		return a.set.Security.TrustedCustomHosts
@@ -85,7 +85,7 @@ func (a *App) registerDemo(ctx context.Context, base string) error {
 	})
 }
 
-// defaultWorkspace finds the workspace that the first start made.
+// defaultWorkspace finds the workspace that the first start created.
 func defaultWorkspace(ctx context.Context, r resource.Reader) (resource.Record, error) {
 	rows, err := r.List(ctx, resource.Query{Kind: tenant.WorkspaceKind, Limit: 1000, Statuses: []string{active}})
 	if err != nil {
@@ -107,8 +107,8 @@ type registrar struct {
 	now       time.Time
 }
 
-// put makes a record of the workspace, or leaves the one that is there as it is:
-// somebody may have changed it.
+// put creates a record of the workspace. It leaves an existing record unchanged, because a user
+// may have edited it.
 func (r *registrar) put(ctx context.Context, kind, id, slug string, body any) error {
 	if _, err := r.tx.Find(ctx, kind, id); !fault.Has(err, fault.NotFound) {
 		return err
@@ -129,8 +129,8 @@ func (r *registrar) fresh(kind, id, slug string) resource.Record {
 	}
 }
 
-// integration writes the credentials of the scripted provider: its address, which
-// is another one at each start.
+// integration writes the credentials of the scripted provider: its address, which changes at each
+// start.
 func (r *registrar) integration(ctx context.Context, a *App, base string) error {
 	shut, err := a.box.Seal([]byte(`{"custom_host":"`+base+`"}`), credential.IntegrationKind+"/"+demoIntegration)
 	if err != nil {
@@ -160,7 +160,7 @@ func (r *registrar) integration(ctx context.Context, a *App, base string) error 
 	return r.tx.Insert(ctx, rec)
 }
 
-// demoPrice is a price in dollars for a million tokens of input and output.
+// demoPrice returns a price in dollars for a million tokens of input and output.
 func demoPrice(input, output string) json.RawMessage {
 	return json.RawMessage(`{"type":"static","pay_as_you_go":{"request_token":{"price":` + input + `},"response_token":{"price":` + output + `}}}`)
 }

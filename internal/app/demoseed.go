@@ -26,18 +26,18 @@ import (
 )
 
 const (
-	// seededFile marks a data directory that has its made-up traffic. It is written before
-	// the first record, so that no restart adds the traffic twice.
+	// seededFile marks a data directory that has its synthetic traffic. It is written before
+	// the first record, so that a restart does not add the traffic again.
 	seededFile = "demo-seeded"
-	// trafficSeed makes the traffic the same for everybody.
+	// trafficSeed makes the traffic the same in every demonstration.
 	trafficSeed = 7
-	// demoTeamKeys are the ids of the keys of the teams, but for their last digit.
+	// demoTeamKeys is the prefix of the ids of the team keys; the last digit is missing.
 	demoTeamKeys = "0191f3a0-0000-7000-8000-00000000de1"
 )
 
-// seedTraffic puts made-up traffic of the past days into the request log, once for each data
-// directory, by the way that served requests take: through the journal. What it cannot store
-// is logged; the gateway serves all the same.
+// seedTraffic adds synthetic traffic of the past days to the request log, once per data
+// directory. Like the traffic of served requests, it goes through the journal. seedTraffic logs
+// a failure, waits until ctx ends and returns nil: the gateway serves in any case.
 func (a *App) seedTraffic(ctx context.Context) error {
 	if err := a.seedOnce(ctx); err != nil {
 		a.log.Warn("cannot add demo traffic; the log starts empty", "error", err.Error())
@@ -102,15 +102,15 @@ func (a *App) seed(ctx context.Context) error {
 	return nil
 }
 
-// seeder turns made-up requests into records. Its ids come from the seed.
+// seeder converts synthetic requests to records. It derives their ids from the seed.
 type seeder struct {
 	a         *App
 	workspace resource.Record
-	keys      map[string]string // ids by team
+	keys      map[string]string // key ids by team
 	random    *rand.Rand
 }
 
-// id is a UUID of version 7 with a time in it.
+// id returns a UUID of version 7 that contains the time when.
 func (s *seeder) id(when time.Time) string {
 	var b [16]byte
 	binary.BigEndian.PutUint64(b[:8], uint64(when.UnixMilli())<<16|7<<12|uint64(s.random.Uint32()&0xfff))
@@ -118,7 +118,8 @@ func (s *seeder) id(when time.Time) string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// teamKeys makes an API key for each team, unless it is there. Its raw value is not shown.
+// teamKeys creates an API key for each team unless it exists. The raw value of the key is
+// discarded.
 func (s *seeder) teamKeys(ctx context.Context, tx resource.Tx) error {
 	for i, team := range demo.Teams() {
 		id := fmt.Sprintf("%s%d", demoTeamKeys, i)
@@ -143,9 +144,9 @@ func (s *seeder) teamKeys(ctx context.Context, tx resource.Tx) error {
 
 func keyName(team string) string { return "Team " + strings.ToUpper(team[:1]) + team[1:] }
 
-// feedback is that of a request's user.
+// feedback returns the feedback record of the user of a request.
 func (s *seeder) feedback(r *demo.PastRequest, trace string) resource.Record {
-	body, _ := json.Marshal(record.Feedback{TraceID: trace, Value: r.Feedback, Weight: 1, KeyID: s.keys[r.Team]}) // texts and numbers: cannot fail
+	body, _ := json.Marshal(record.Feedback{TraceID: trace, Value: r.Feedback, Weight: 1, KeyID: s.keys[r.Team]}) // strings and numbers: cannot fail
 	when := r.Started.Add(time.Minute)
 	return resource.Record{
 		Kind: record.FeedbackKind, ID: s.id(when), OrgID: s.workspace.OrgID, WorkspaceID: s.workspace.ID, Status: active, Version: 1,
@@ -153,7 +154,7 @@ func (s *seeder) feedback(r *demo.PastRequest, trace string) resource.Record {
 	}
 }
 
-// attempts are the records of a request.
+// attempts returns the records of a request, one per attempt.
 func (s *seeder) attempts(r *demo.PastRequest, trace string) []*record.Attempt {
 	out := make([]*record.Attempt, len(r.Attempts))
 	started, request := r.Started, s.id(r.Started)
@@ -177,7 +178,7 @@ func (s *seeder) attempts(r *demo.PastRequest, trace string) []*record.Attempt {
 	return out
 }
 
-// outcome fills in how an attempt ended and what it cost.
+// outcome sets the status, the usage and the cost of an attempt.
 func (s *seeder) outcome(a *record.Attempt, p *demo.PastAttempt) {
 	a.Status, a.Upstream, a.Outcome = int32(p.Status), int32(p.Status), record.OK
 	switch p.Status {
@@ -195,7 +196,7 @@ func (s *seeder) outcome(a *record.Attempt, p *demo.PastAttempt) {
 	}
 }
 
-// priceOf is what a call cost at the present prices.
+// priceOf returns the cost of a call at the current prices.
 func (a *App) priceOf(r *record.Attempt) record.Spend {
 	var basis catalog.Basis
 	units := basis.Units(r.Endpoint, &r.Usage)
@@ -207,11 +208,11 @@ func (a *App) priceOf(r *record.Attempt) record.Spend {
 	return out
 }
 
-// object is a JSON object of a body.
+// object is a JSON object in a body.
 type object = map[string]any
 
-// bodies fills in what was sent and answered. Those of Anthropic are in its own format, and
-// the client's beside them.
+// bodies sets the bodies of the request and the response. An attempt at Anthropic has bodies
+// in the format of Anthropic, and in addition those of the client.
 func (s *seeder) bodies(a *record.Attempt, r *demo.PastRequest, p *demo.PastAttempt) {
 	request := object{"model": p.Model, "messages": []object{{"role": "user", "content": r.Prompt}}}
 	answered := object{
@@ -243,6 +244,6 @@ func (s *seeder) bodies(a *record.Attempt, r *demo.PastRequest, p *demo.PastAtte
 }
 
 func jsonBody(value object) record.Body {
-	b, _ := json.Marshal(value) // texts and numbers: cannot fail
+	b, _ := json.Marshal(value) // strings and numbers: cannot fail
 	return record.Body{Type: "application/json", Bytes: b, Size: int64(len(b))}
 }

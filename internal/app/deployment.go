@@ -22,8 +22,8 @@ const (
 	active = "active"
 )
 
-// deploymentSecret is a secret of the whole deployment: made at the first start,
-// sealed, kept in a record and shared by all nodes.
+// deploymentSecret is a secret of the complete deployment. The first start creates and seals it;
+// it is stored in a record and shared by all nodes.
 type deploymentSecret struct {
 	slug, name string
 	make       func() []byte
@@ -36,16 +36,16 @@ var (
 	auditSecret  = deploymentSecret{auditKeySlug, "signing key of the audit trail", audit.NewSeed}
 )
 
-// secretBody is the body of such a record.
+// secretBody is the body of a record that contains a deployment secret.
 type secretBody struct {
 	Sealed []byte `json:"sealed"`
 }
 
-// secretContext is what the secret of a record is sealed for.
+// secretContext returns the context with which the secret of a record is sealed.
 func secretContext(slug string) string { return deploymentKind + "/" + slug }
 
-// read reads the secret, making it at the first start. Two nodes that make it at once
-// agree on the one that was first.
+// read reads the secret; the first start creates it. If two nodes create it at once, both use the
+// one that was stored first.
 func (d deploymentSecret) read(ctx context.Context, s resource.Store, box *sealed.Sealer, clock ident.Clock) ([]byte, error) {
 	var shut []byte
 	find := func(from resource.Reader) (err error) {
@@ -65,7 +65,7 @@ func (d deploymentSecret) read(ctx context.Context, s resource.Store, box *seale
 	return d.open(box, shut)
 }
 
-// stored is the secret as it is kept, sealed; NotFound before the first start.
+// stored returns the secret as stored, sealed. It returns NotFound before the first start.
 func (d deploymentSecret) stored(ctx context.Context, from resource.Reader) ([]byte, error) {
 	r, err := from.FindSlug(ctx, deploymentKind, "", d.slug)
 	if err != nil {
@@ -76,7 +76,7 @@ func (d deploymentSecret) stored(ctx context.Context, from resource.Reader) ([]b
 	return b.Sealed, err
 }
 
-// open fails with the cure when the box lacks the key that sealed the secret.
+// open unseals the secret. If the sealer lacks the key that sealed it, the error includes a hint.
 func (d deploymentSecret) open(box *sealed.Sealer, shut []byte) ([]byte, error) {
 	p, err := box.Open(shut, secretContext(d.slug))
 	if errors.Is(err, sealed.ErrUnknownKey) {

@@ -19,16 +19,16 @@ import (
 	"sluice/internal/mail/smtp"
 )
 
-// Finding is what doctor found out about one subject.
+// Finding is the result of one check of doctor.
 type Finding struct {
 	Subject string // "database"
-	Detail  string // what is well
-	Err     error  // what is not; nil when all is well
+	Detail  string // what works
+	Err     error  // what fails; nil if all is well
 	Hint    string // what to do about it
-	Warning bool   // nothing fails for it that is in use
+	Warning bool   // nothing that is in use fails because of it
 }
 
-// Message is the finding in one line, without passwords in addresses.
+// Message returns the finding as one line, without passwords in addresses.
 func (f Finding) Message() string {
 	if f.Err == nil {
 		return f.Detail
@@ -37,14 +37,14 @@ func (f Finding) Message() string {
 	if f.Hint != "" {
 		text += "; " + f.Hint
 	}
-	return config.WithoutLogin(strings.Join(strings.Fields(text), " ")) // drivers tell of each try on a line of its own
+	return config.WithoutLogin(strings.Join(strings.Fields(text), " ")) // drivers report each attempt on a separate line
 }
 
-// freeSpaceMin is the room on the data disk below which doctor complains: the
-// journal reserves its files as a whole.
+// freeSpaceMin is the free disk space of the data directory, in bytes, below which doctor warns:
+// the journal preallocates its files.
 const freeSpaceMin = 1 << 30
 
-// check is one thing that doctor looks at, and the beginnings of the settings it is about.
+// check is one check of doctor, with the prefixes of the settings that it depends on.
 type check struct {
 	subject         string
 	settingPrefixes []string
@@ -57,10 +57,10 @@ func single(check func(context.Context, config.Settings, *slog.Logger) Finding) 
 	}
 }
 
-// Doctor looks at everything that a gateway with these settings needs. It changes
-// nothing but makes the data directory when it is missing. Broken are the settings that
-// cannot be used, in the place of which s has defaults: what they are about is not looked
-// at, since it would not be what was meant.
+// Doctor checks everything that a gateway with these settings needs. It changes nothing, except
+// that it creates a missing data directory. broken are the invalid settings, for which s contains
+// defaults. Checks that depend on a broken setting are skipped, because a default is not what the
+// operator configured.
 func Doctor(ctx context.Context, s config.Settings, broken []config.Problem, log *slog.Logger) (out []Finding) {
 	if len(broken) == 0 {
 		out = append(out, Finding{Subject: "settings", Detail: "all settings are valid"})
@@ -93,7 +93,7 @@ func Doctor(ctx context.Context, s config.Settings, broken []config.Problem, log
 	return out
 }
 
-// brokenSetting is the first broken setting that a look is about; empty when there is none.
+// brokenSetting returns the first broken setting that a check depends on; empty if there is none.
 func (l check) brokenSetting(broken []config.Problem) string {
 	for _, p := range broken {
 		for _, start := range l.settingPrefixes {
@@ -166,10 +166,11 @@ func checkTLS(_ context.Context, s config.Settings, _ *slog.Logger) Finding {
 	return f
 }
 
-// renewalTime is how long before its end a certificate is to be renewed.
+// renewalTime is the time before its expiry at which a certificate should be renewed.
 const renewalTime = 7 * 24 * time.Hour
 
-// certified is for whom a certificate is: today the name of its subject seldom says it.
+// certified returns the names that a certificate is for. The name of its subject seldom contains
+// them today.
 func certified(leaf *x509.Certificate) string {
 	names := slices.Clone(leaf.DNSNames)
 	for _, ip := range leaf.IPAddresses {
@@ -198,7 +199,7 @@ func checkListen(ctx context.Context, s config.Settings, _ *slog.Logger) Finding
 	return f
 }
 
-// checkMail logs in at the mail server. Nothing is sent.
+// checkMail logs in to the mail server. It sends nothing.
 func checkMail(ctx context.Context, s config.Settings, _ *slog.Logger) Finding {
 	f := Finding{Subject: "mail"}
 	if !s.Mail.Enabled {

@@ -13,18 +13,18 @@ import (
 	"sluice/internal/config"
 )
 
-// How far the clock may be from others: that of the database's server, and those that
-// wrote the files of the data directory, which may be on a server, too.
+// Limits on how far the clock may differ from others: the clock of the database server, and the
+// clocks that set the times of files in the data directory, which may be on a server too.
 const (
 	clockSlack = 5 * time.Second
 	fileSlack  = time.Minute
 )
 
-// clockMin is a time that has passed; that of the program, where it is known, is later.
+// clockMin is a time in the past; the build time of the program, if known, is later.
 var clockMin = time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 
-// checkClock compares the clock with what is at hand without a network: the clock of the
-// database's server, the times of what is in the data directory, and that of the program.
+// checkClock compares the clock with what is available without a network: the clock of the
+// database server, the times of files in the data directory, and the build time of the program.
 func (d *stored) checkClock(ctx context.Context, s config.Settings, _ *slog.Logger) Finding {
 	return d.clockAt(ctx, s, time.Now)
 }
@@ -56,7 +56,7 @@ func (d *stored) clockAt(ctx context.Context, s config.Settings, clock func() ti
 	return f
 }
 
-// builtAt is when the source of the program was committed, or else clockMin.
+// builtAt returns when the source of the program was committed, or clockMin if unknown.
 func builtAt() time.Time {
 	info, _ := debug.ReadBuildInfo()
 	if info == nil {
@@ -70,11 +70,11 @@ func builtAt() time.Time {
 	return clockMin
 }
 
-// newestFile is the file that was written last of those in the data directory and in the
-// folders there, and when. What cannot be read is left out: other checks tell of it.
+// newestFile returns the most recently written file of the data directory and its folders, and
+// its time. It skips what it cannot read; other checks report that.
 func newestFile(dir string) (path string, built time.Time) {
 	for _, pattern := range [...]string{"*", "*/*"} {
-		files, _ := fs.Glob(os.DirFS(dir), pattern) // the patterns are good
+		files, _ := fs.Glob(os.DirFS(dir), pattern) // the patterns are valid
 		for _, name := range files {
 			file := filepath.Join(dir, name)
 			if st, err := os.Lstat(file); err == nil && st.Mode().IsRegular() && st.ModTime().After(built) {

@@ -9,7 +9,7 @@ import (
 	"sluice/internal/telemetry/otlp"
 )
 
-// checkCollectors sends the collectors of telemetry messages with nothing in them.
+// checkCollectors sends empty messages to the telemetry collectors.
 func checkCollectors(ctx context.Context, s config.Settings, _ *slog.Logger) (out []Finding) {
 	o := &s.OpenTelemetry
 	check := func(what, endpoint string, headers sealed.String, try func(context.Context, otlp.Target) error, hint string) {
@@ -29,7 +29,7 @@ func checkCollectors(ctx context.Context, s config.Settings, _ *slog.Logger) (ou
 	return out
 }
 
-// collectorAt is a collector of the settings.
+// collectorAt returns the collector that the settings configure.
 func collectorAt(o *config.OpenTelemetry, endpoint string, headers sealed.String) otlp.Target {
 	return otlp.Target{Endpoint: endpoint, Protocol: otlp.Protocol(o.Protocol), Headers: headers}
 }

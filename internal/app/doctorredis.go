@@ -10,7 +10,7 @@ import (
 	"sluice/internal/config"
 )
 
-// redisFaults are those of Redis. The first one that fits counts.
+// redisFaults are known errors of Redis. The first match counts.
 // Source: https://redis.io/docs/latest/develop/reference/protocol-spec/#simple-errors, and
 // what Redis 7.0 answers.
 var redisFaults = []knownDBError{
@@ -26,10 +26,10 @@ var redisFaults = []knownDBError{
 	{[]string{"deadline exceeded", "i/o timeout", "EOF", "first record does not look like a TLS handshake", "connection reset"}, "check REDIS_HOST, REDIS_PORT, whether that port uses TLS (REDIS_TLS_ENABLED), and the firewall"},
 }
 
-// anyRedisFault is the cure of all others.
+// anyRedisFault is the hint for all other errors.
 const anyRedisFault = "check REDIS_URL or REDIS_HOST, REDIS_PORT, REDIS_MODE, REDIS_TLS_ENABLED, REDIS_USERNAME and REDIS_PASSWORD"
 
-// checkRedis asks Redis whether it can keep the limits of many nodes.
+// checkRedis checks that Redis can store limits that nodes share.
 func checkRedis(ctx context.Context, s config.Settings, _ *slog.Logger) Finding {
 	f := Finding{Subject: "redis"}
 	if !s.Redis.Enabled() {

@@ -12,10 +12,10 @@ import (
 	"sluice/internal/sealed"
 )
 
-// errUnmade is that of a key file which the first start will make.
+// errUnmade reports a key file that the first start will create.
 var errUnmade = errors.New("the key file will be created on the first start")
 
-// checkSealing looks whether there is a key and opens what is sealed, as a start does.
+// checkSealing checks that a key exists, and opens what is sealed, as a start does.
 func (d *stored) checkSealing(ctx context.Context, s config.Settings, _ *slog.Logger) Finding {
 	f := Finding{Subject: "sealing"}
 	path := filepath.Join(s.Data.Dir, KeyFile)
@@ -32,7 +32,8 @@ func (d *stored) checkSealing(ctx context.Context, s config.Settings, _ *slog.Lo
 	return f
 }
 
-// unseal makes the box of a deployment and tries it on its pepper, where that is known.
+// unseal creates the sealer of a deployment and tries it on the deployment's pepper, if that is
+// known.
 func (d *stored) unseal(ctx context.Context, s config.Settings) error {
 	shut, err := d.pepper(ctx)
 	if err != nil {
@@ -57,7 +58,7 @@ func (d *stored) unseal(ctx context.Context, s config.Settings) error {
 	return err
 }
 
-// pepper is that of the deployment, sealed; nil where there is none or it cannot be read.
+// pepper returns the sealed pepper of the deployment; nil if there is none or it cannot be read.
 func (d *stored) pepper(ctx context.Context) ([]byte, error) {
 	if d.db == nil || d.fresh {
 		return nil, nil

@@ -27,14 +27,14 @@ import (
 	"sluice/internal/store"
 )
 
-// stored is what doctor reads of the database.
+// stored is the access of doctor to the database.
 type stored struct {
 	db    *store.Store   // nil when it cannot be read
-	box   *sealed.Sealer // nil when what is sealed there cannot be opened
-	fresh bool           // nothing is saved: there was no first start yet
+	box   *sealed.Sealer // nil when sealed values cannot be opened
+	fresh bool           // the database is empty because the gateway has never started
 }
 
-// Close lets go of the database.
+// Close closes the database if it is open.
 func (d *stored) Close() error {
 	if d.db == nil {
 		return nil
@@ -54,7 +54,7 @@ func (d *stored) checkDatabase(ctx context.Context, s config.Settings, _ *slog.L
 	}
 	ctx, stop := context.WithTimeout(ctx, 15*time.Second)
 	defer stop()
-	db, err := store.Open(ctx, set, slog.New(slog.DiscardHandler)) // what it would log is what is found
+	db, err := store.Open(ctx, set, slog.New(slog.DiscardHandler)) // the finding reports what the store would log
 	if err != nil {
 		f.Err, f.Hint = storeError(s, err), dbErrorHint(s, err)
 		return f
@@ -82,7 +82,8 @@ func (d *stored) checkDatabase(ctx context.Context, s config.Settings, _ *slog.L
 	return f
 }
 
-// atWriterAlone reports whether the tables that the reader has not are at the writer.
+// atWriterAlone reports whether the tables that the reader lacks exist at the writer. It is
+// false without a reader.
 func atWriterAlone(ctx context.Context, s config.Settings, db *store.Store) bool {
 	if s.Database.ReaderHost == "" {
 		return false
@@ -91,7 +92,7 @@ func atWriterAlone(ctx context.Context, s config.Settings, db *store.Store) bool
 	return err == nil
 }
 
-// misses is missesDatabase of what was opened.
+// misses calls missesDatabase with the open database, or with nil if it is empty.
 func (d *stored) misses(ctx context.Context, s config.Settings) error {
 	if d.fresh {
 		return missesDatabase(ctx, s, nil)
@@ -99,16 +100,16 @@ func (d *stored) misses(ctx context.Context, s config.Settings) error {
 	return missesDatabase(ctx, s, d.db)
 }
 
-// Bounds of looking at providers.
+// Limits of the provider checks.
 const (
-	maxUpstreams    = 100 // addresses
+	maxUpstreams    = 100 // addresses that are tried
 	upstreamsAtOnce = 8
 	upstreamPatient = 15 * time.Second
 )
 
-// checkUpstreams looks whether the providers that are saved can be reached, through the
-// same client, guard and proxy as real calls. No credential is sent. Where none is known a
-// well-known host is tried: without it nothing that is in use fails.
+// checkUpstreams checks that the saved providers can be reached, through the same client,
+// guard and proxy as real calls. It does not send credentials. Without saved providers it tries
+// the host of OpenAI. A failure is then only a warning, because nothing in use depends on it.
 func (d *stored) checkUpstreams(ctx context.Context, s config.Settings, _ *slog.Logger) []Finding {
 	specs, err := provider.Load()
 	if err != nil {
@@ -144,7 +145,7 @@ func (d *stored) checkUpstreams(ctx context.Context, s config.Settings, _ *slog.
 	return out
 }
 
-// whyNone says why there is no address of a provider.
+// whyNone returns the reason why there are no provider addresses.
 func (d *stored) whyNone() string {
 	if !d.fresh && (d.db == nil || d.box == nil) {
 		return "cannot read the saved providers"
@@ -152,7 +153,7 @@ func (d *stored) whyNone() string {
 	return "no providers are saved"
 }
 
-// tryUpstream calls an address without a credential. Every answer will do.
+// tryUpstream calls an address without a credential. Every response counts as success.
 func tryUpstream(ctx context.Context, c *transport.Client, address string) Finding {
 	f := Finding{Subject: "upstream", Hint: "check DNS, the firewall, and HTTP_PROXY, HTTPS_PROXY and NO_PROXY; private addresses must be in TRUSTED_CUSTOM_HOSTS"}
 	u, err := url.Parse(address)
@@ -168,13 +169,13 @@ func tryUpstream(ctx context.Context, c *transport.Client, address string) Findi
 		f.Err = fmt.Errorf("%s: %w", u.Host, err)
 		return f
 	}
-	_ = resp.Body.Close() // only whether it answers matters
+	_ = resp.Body.Close() // only the fact that it responds matters
 	f.Detail = fmt.Sprintf("%s responds (%d without a key)", u.Host, resp.Status)
 	return f
 }
 
-// addresses are those that saved providers, virtual keys and configs lead to, one for each
-// host, in order.
+// addresses returns the sorted addresses of saved integrations, virtual keys and configs, one
+// per scheme and host. It returns nil if the database is empty or cannot be read.
 func (d *stored) addresses(ctx context.Context, specs *provider.Table) ([]string, error) {
 	if d.db == nil || d.box == nil || d.fresh {
 		return nil, nil
@@ -211,7 +212,7 @@ type hosts struct {
 
 func (h hosts) integration(r resource.Record) error {
 	var integration credential.Integration
-	if err := json.Unmarshal(r.Body, &integration); err != nil || r.ID == demoIntegration { // that one lives while the demo runs
+	if err := json.Unmarshal(r.Body, &integration); err != nil || r.ID == demoIntegration { // the demo integration exists only while the demo runs
 		return err
 	}
 	for i := range integration.Models {
@@ -233,8 +234,9 @@ func (h hosts) virtualKey(r resource.Record) error {
 	return h.account(k.Provider, k.Sealed, credential.VirtualKeyKind+"/"+r.ID)
 }
 
-// account is where credentials lead to: the plan of a call says it, where it needs no more
-// than what is stored. An address that a call has yet to complete is not tried.
+// account adds the address that a provider account uses. It takes the address from the plan of
+// a call. If the stored fields are not enough for a plan, it takes the custom host or else the
+// base URL of the provider. add skips addresses that a call has yet to complete.
 func (h hosts) account(id string, fields []byte, context string) error {
 	values := provider.Values{}
 	if len(fields) > 0 {
@@ -269,7 +271,7 @@ func (h hosts) account(id string, fields []byte, context string) error {
 	return nil
 }
 
-// config finds the custom hosts of a saved config, at whatever depth.
+// config adds the custom hosts of a saved config, at any depth.
 func (h hosts) config(r resource.Record) error {
 	var saved routing.Saved
 	if err := json.Unmarshal(r.Body, &saved); err != nil {
@@ -303,7 +305,7 @@ func (h hosts) walk(v any) {
 	}
 }
 
-// add takes an address that is whole.
+// add adds an address that is a valid URL without placeholders, if its scheme and host are new.
 func (h hosts) add(address string) {
 	if u, err := url.Parse(address); err == nil && u.Host != "" && !strings.ContainsAny(address, "{}") {
 		key := u.Scheme + "://" + u.Host

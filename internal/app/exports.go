@@ -14,9 +14,9 @@ import (
 	"sluice/internal/record"
 )
 
-// openExports makes what runs the log exports of this node. Their files are written below the
-// data directory. Where bodies are in a bucket, files that are done go there too; and where
-// rows are shared besides, nodes take the exports of silent ones over.
+// openExports creates the runner of this node's log exports. It writes their files below the data
+// directory. If bodies are in a bucket, finished files are copied there too. If rows are shared
+// as well, nodes take over the exports of nodes that do not respond.
 func (a *App) openExports(context.Context) error {
 	files, err := export.Open(filepath.Join(a.set.Data.Dir, "exports"), int64(a.set.Logs.ExportMaxMB)<<20)
 	if err != nil {
@@ -38,7 +38,7 @@ func (a *App) exportRetention() time.Duration {
 	return time.Duration(a.set.Logs.ExportRetentionDays) * 24 * time.Hour
 }
 
-// exportMetrics shows what exports do.
+// exportMetrics registers the metrics of exports.
 func (a *App) exportMetrics() {
 	m := a.metrics
 	m.Total("sluice_log_export_rows_total", "Number of rows written to log export files.", func() float64 { return float64(a.exports.Stats().Rows) })
@@ -47,10 +47,10 @@ func (a *App) exportMetrics() {
 	m.Gauge("sluice_log_export_bytes", "Total size of the log export files on this node.", func() float64 { return float64(a.exported.Bytes()) })
 }
 
-// exportFiles are the files of exports as the administration asks for them.
+// exportFiles gives the administration access to the files of exports.
 type exportFiles struct {
 	*export.Files
-	store *export.ObjectStore // nil where there is no bucket
+	store *export.ObjectStore // nil without a bucket
 	node  string
 }
 

@@ -7,16 +7,15 @@ import (
 	"time"
 )
 
-// service is something that runs as long as the program: run blocks until its context
-// ends or it cannot go on.
+// service runs as long as the program: run blocks until its context ends or it fails.
 type service struct {
 	name string
 	run  func(ctx context.Context) error
 }
 
-// group runs parts together. The first that returns stops all, one after the
-// other in the reverse order of start, each with a deadline, so that what others
-// depend on goes last.
+// group runs services together. When the first one returns, all are stopped, one after the other
+// in reverse order of start, each with a deadline. So a service stops after those that depend on
+// it.
 type group struct {
 	parts    []service
 	deadline time.Duration
@@ -26,7 +25,7 @@ func (g *group) add(name string, run func(context.Context) error) {
 	g.parts = append(g.parts, service{name, run})
 }
 
-// run returns when all parts have ended, with what went wrong.
+// run returns when all services have ended, with their errors.
 func (g *group) run(ctx context.Context) error {
 	type ended struct {
 		name string

@@ -8,18 +8,19 @@ import (
 )
 
 const (
-	// heapHeadroomBytes is how much may be allocated between two collections. A proxy's live
-	// heap is so small that a share of it would be collected hundreds of times a
-	// second; and with thousands of requests open so large that the same share would
-	// be most of the memory.
+	// heapHeadroomBytes is how much may be allocated between two collections. A proxy's live heap
+	// is so small that a fixed percentage of it would cause hundreds of collections a second.
+	// With thousands of open requests it is so large that the same percentage would be most of
+	// the memory.
 	heapHeadroomBytes = 24 << 20
 
 	heapCheckInterval = time.Second
-	minGCPercent      = 50 // percent of what is live, as GOGC says it
+	minGCPercent      = 50 // percent of the live heap, as in GOGC
 	maxGCPercent      = 400
 )
 
-// tuneHeap keeps the room of the collector near heapHeadroomBytes until ctx ends.
+// tuneHeap adjusts the GC percentage until ctx ends, to allow about heapHeadroomBytes between
+// collections.
 func tuneHeap(ctx context.Context) error {
 	tick := time.NewTicker(heapCheckInterval)
 	defer tick.Stop()
@@ -38,17 +39,17 @@ func tuneHeap(ctx context.Context) error {
 	}
 }
 
-// gcPercent is the share of what is live that makes heapHeadroomBytes, in steps of 50 so that
-// it rarely changes.
+// gcPercent returns the percentage of the live heap that equals heapHeadroomBytes, in steps of 50
+// so that it rarely changes.
 func gcPercent(live uint64) int {
 	p := int(heapHeadroomBytes*100/max(live, 1)) / minGCPercent * minGCPercent
 	return min(max(p, minGCPercent), maxGCPercent)
 }
 
-// startupGrace is how long after the start the last of it is done.
+// startupGrace is the time after which the last work of a start is done.
 const startupGrace = 2 * time.Second
 
-// releaseStartupMemory gives back what only the start needed, once.
+// releaseStartupMemory returns memory that only the start needed to the system, once.
 func (a *App) releaseStartupMemory(ctx context.Context) error {
 	select {
 	case <-ctx.Done():

@@ -19,7 +19,7 @@ import (
 	"sluice/internal/sealed"
 )
 
-// headMax bounds the head of a client's request.
+// headMax is the maximum size of the head of a client's request, in bytes.
 const headMax = 64 << 10
 
 func clipPath(p string) string {
@@ -29,12 +29,13 @@ func clipPath(p string) string {
 	return p
 }
 
-// writeFault answers a request that belongs to nobody, with ids as every answer has.
+// writeFault writes an error response to a request that has no route, with ids as in every
+// response.
 func writeFault(w http.ResponseWriter, f *fault.Error) {
 	writeFaultOn(fault.Model, w, f)
 }
 
-// writeFaultOn is writeFault with the body of a surface.
+// writeFaultOn works like writeFault, with the error body of surface s.
 func writeFaultOn(s fault.Surface, w http.ResponseWriter, f *fault.Error) {
 	h, body := front.RefusalOn(s, f)
 	for _, line := range h {
@@ -42,26 +43,25 @@ func writeFaultOn(s fault.Surface, w http.ResponseWriter, f *fault.Error) {
 	}
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(f.HTTPStatus())
-	_, _ = w.Write(body) // the client may have left
+	_, _ = w.Write(body) // the client may have disconnected
 }
 
-// healthBody is what /v1/health and /health answer.
+// healthBody is the response body of /v1/health and /health.
 type healthBody struct {
 	Status   string `json:"status"` // ok, degraded or draining
 	Version  string `json:"version"`
-	Database string `json:"database"` // ok, degraded (reads go on) or down
+	Database string `json:"database"` // ok, degraded (reads continue) or down
 	Journal  string `json:"journal"`
-	Limits   string `json:"limits,omitempty"` // where nodes share them: ok, refusing, or alone while each node goes on by itself
+	Limits   string `json:"limits,omitempty"` // only where nodes share limits: ok, refusing, or alone while each node uses its local limits
 	Detail   string `json:"detail,omitempty"`
 }
 
-// health says how the gateway is. It answers 200 as long as model traffic can be
-// served, degraded included, because a load balancer must not take away a gateway
-// that still works.
+// health reports the state of the gateway. It returns 200 as long as model traffic can be served,
+// degraded included: a load balancer must not remove a gateway that still works.
 func (a *App) health(w http.ResponseWriter, _ *http.Request) {
 	b := healthBody{Status: "ok", Version: a.version, Database: "ok", Journal: "ok"}
 	if h := a.store.Health(); h.Status != "ok" {
-		b.Status, b.Database, b.Detail = "degraded", h.Status, h.Detail // model traffic needs no database
+		b.Status, b.Database, b.Detail = "degraded", h.Status, h.Detail // model traffic does not need the database
 	}
 	status := http.StatusOK
 	if err := a.logs.Err(); err != nil {
@@ -70,12 +70,12 @@ func (a *App) health(w http.ResponseWriter, _ *http.Request) {
 	if err := a.spend.Err(); err != nil {
 		b.Status, b.Detail = "degraded", "cannot store usage; limits apply, and usage stays in the journal"
 	}
-	if a.journal.Err() != nil { // its text has paths, which are no business of who asks
+	if a.journal.Err() != nil { // the error contains paths, which callers must not see
 		b.Status, b.Journal, b.Detail = "degraded", "refusing", "the journal accepts no entries, so calls are rejected: JOURNAL_MAX_MB is reached, or its disk is full, failing, read-only or unresponsive"
 	}
 	if a.shared != nil {
 		b.Limits = "ok"
-		if a.shared.Err() != nil { // its text has addresses, which are no business of who asks
+		if a.shared.Err() != nil { // the error contains addresses, which callers must not see
 			b.Status, b.Limits, b.Detail = "degraded", "refusing", "cannot check limits without Redis; calls with limits are rejected"
 			if a.set.Redis.Without == "local" {
 				b.Limits, b.Detail = "alone", "this node checks limits locally without Redis; limits may be exceeded"
@@ -88,12 +88,12 @@ func (a *App) health(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(b) // the client may have left
+	_ = json.NewEncoder(w).Encode(b) // the client may have disconnected
 }
 
-// newServer makes the listener's server: the fast front for the data plane, net/http for
-// everything else. There is no write timeout: streams run as long as they need, and the
-// idle timeouts of the upstream end dead ones.
+// newServer creates the listener's server: the fast front for the data plane, and net/http for
+// everything else. It sets no write timeout, because streams run as long as they need and the
+// upstream idle timeouts end dead ones.
 func (a *App) newServer(r *router) (*h1.Server, error) {
 	rest := &http.Server{
 		Handler: recoverAndLog(cross(r, a.set.CORS), a.log), ReadHeaderTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: headMax,
@@ -119,7 +119,7 @@ func listen(ctx context.Context, addr string) (net.Listener, error) {
 	return (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
 }
 
-// listenError says which settings choose another address, and what else is wrong there.
+// listenError adds the names of the settings that choose another address, and other hints.
 func listenError(err error) error {
 	hint := "choose another address with --listen and --port, or LISTEN and PORT"
 	switch {
@@ -133,8 +133,7 @@ func listenError(err error) error {
 	return fmt.Errorf("%w; %s", err, hint)
 }
 
-// recoverAndLog is around everything: a panic becomes a 500, and each request leaves one
-// line in the log.
+// recoverAndLog wraps every handler: a panic becomes a 500, and each request writes one log line.
 func recoverAndLog(next http.Handler, log *slog.Logger) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {

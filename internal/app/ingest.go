@@ -8,8 +8,8 @@ import (
 	"sluice/internal/telemetry/spans"
 )
 
-// ingest is where applications send telemetry of their own: below the base address
-// {base}/otel, or {base}/logs/otel.
+// ingest adds the routes to which applications send their own telemetry. Their base address is
+// {base}/otel or {base}/logs/otel.
 // Source: contract/content-and-observability.yaml, OTLP ingestion.
 func (a *App) ingest(pages map[string]http.HandlerFunc) {
 	v := spans.New(spans.Parts{

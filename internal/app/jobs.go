@@ -9,8 +9,8 @@ import (
 	"sluice/internal/store"
 )
 
-// openJobs is where open jobs of providers are stored. Limits in memory follow what
-// settling one changes.
+// openJobs stores open jobs of providers. When a job is settled, it also updates the limits in
+// memory.
 type openJobs struct {
 	*store.Store
 	app *App
@@ -30,7 +30,7 @@ func (o openJobs) SettleJob(ctx context.Context, j *jobs.Job, now time.Time, del
 	return o.charge(list, func() ([]quota.Meter, error) { return o.Store.SettleJob(ctx, j.ID, now, list) })
 }
 
-// charge changes meters, and the limits in memory with them.
+// charge changes meters in the store and the limits in memory.
 func (o openJobs) charge(list []quota.Delta, change func() ([]quota.Meter, error)) error {
 	return o.app.limits.Sync(func() error {
 		after, err := change()
@@ -54,12 +54,12 @@ func deltasOf(deltas []jobs.Delta) []quota.Delta {
 	return list
 }
 
-// openTracker makes what follows open jobs.
+// openTracker creates the tracker of open jobs.
 func (a *App) openTracker() *jobs.Tracker {
 	a.jobs = jobs.New(openJobs{a.store, a}, a.store, a.clock, a.log)
 	a.metrics.Gauge("sluice_open_jobs", "Batches, fine-tuning jobs and videos of this deployment that providers have not finished; each counts with its maximum cost until then.", func() float64 { return float64(a.jobs.Len()) })
 	return a.jobs
 }
 
-// followJobs follows open jobs until ctx ends.
+// followJobs tracks open jobs until ctx ends.
 func (a *App) followJobs(ctx context.Context) error { return a.jobs.Run(ctx, a.gateway) }

@@ -7,10 +7,9 @@ import (
 	"sluice/internal/spend"
 )
 
-// openLedger brings the meters in the store up to what the journal knows of earlier runs.
-// Only then may they be loaded, and anything be served. Where the database takes no writes
-// the bank remembers that instead, so that limits hold, and it is stored once they are
-// taken again.
+// openLedger updates the meters in the store with the journal entries of earlier runs. Only then
+// may the meters be loaded and traffic be served. While the database accepts no writes, the
+// limiter records the usage instead, so that limits hold, and it is stored later.
 func (a *App) openLedger(ctx context.Context) error {
 	o := spend.Options{
 		Node: a.journal.ID(), Lines: a.lines, Journal: a.journal, Store: a.store, Limiter: a.limits, Clock: a.clock, Logger: a.log,
@@ -27,7 +26,7 @@ func (a *App) openLedger(ctx context.Context) error {
 	return a.spend.Postpone(ctx)
 }
 
-// ledgerMetrics shows how the sums of what was used keep up.
+// ledgerMetrics registers metrics of how far usage totals lag.
 func (a *App) ledgerMetrics() {
 	m, stats := a.metrics, a.spend.Stats
 	m.Gauge("sluice_ledger_open_lines", "Running calls with a cost reservation.", func() float64 { return float64(stats().Open) })

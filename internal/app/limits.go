@@ -12,9 +12,9 @@ import (
 	"sluice/internal/resource"
 )
 
-// limiter counts what is used of limits: *quota.Bank on one node, *redis.Bank over many. It is
-// what the data plane takes from (Reserve to State) and what the store is brought into and
-// follows (Sync to Owe), in one, because it has to be the same bank.
+// limiter counts usage against limits: a limiter of package quota on one node, of package redis
+// on many. One interface contains what the data plane calls (Reserve to State) and what
+// synchronises with the store (Sync to AddUnflushed), because both must use the same limiter.
 type limiter interface {
 	Reserve(ctx context.Context, now time.Time, holds []quota.Hold) (refused int, left int64, retry time.Time, err error)
 	Defers(now time.Time, holds []quota.Hold) bool
@@ -27,7 +27,8 @@ type limiter interface {
 	AddUnflushed(parts []quota.NodeShare)
 }
 
-// openLimits makes the counters of limits: this node's own or, with Redis, those of all.
+// openLimits creates the counters of limits: local to this node or, with Redis, shared by all
+// nodes.
 func (a *App) openLimits(context.Context) (err error) {
 	local := quota.NewLimiter()
 	a.limits = local
@@ -57,8 +58,8 @@ func redisServer(r config.Redis) redis.Server {
 	}
 }
 
-// meter reads what was used of a budget from the writer: a replica may be behind. With the
-// writer away nothing is stored, so what a reader has is all there is.
+// meter reads the usage of a budget from the writer, because a replica may lag. While the writer
+// is down nothing is stored, so a reader has all there is.
 func (a *App) meter(ctx context.Context, id quota.CounterID) (m quota.Meter, found bool, err error) {
 	q := quota.MeterQuery{SubjectID: id.Subject, Entries: []string{id.Entry}, Limit: 1}
 	if id.ValueKey != "" {

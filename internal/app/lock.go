@@ -9,13 +9,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dataDirHint is what to do where the data directory cannot be written to.
+// dataDirHint is the hint for a data directory that is not writable.
 const dataDirHint = "set DATA_DIR to a directory, on a disk with free space, where this user can write every file"
 
-// lockData keeps the data directory for one gateway at a time, and keeps the sealing
-// key from being changed under a running one: what that seals under the key it knows
-// could never be opened again. The kernel lets go of the lock whichever way the
-// process ends. A directory that is missing is made.
+// lockData locks the data directory for one gateway at a time. The lock also prevents a change of
+// the sealing key under a running gateway: secrets that it seals with its old key could never be
+// opened. The kernel releases the lock however the process ends. lockData creates a missing
+// directory.
 func lockData(dir string) (*os.File, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("create the data directory: %w; %s", err, dataDirHint)

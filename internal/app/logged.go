@@ -4,6 +4,6 @@ package app
 
 import "context"
 
-// runIngest takes records over from the journal into the request log. That it does is a
-// matter of the build, so that no setting of the product can turn it off.
+// runIngest copies records from the journal to the request log. The build decides that, so that
+// no setting of the product can turn it off.
 func (a *App) runIngest(ctx context.Context) error { return a.logs.Run(ctx) }

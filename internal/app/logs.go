@@ -20,8 +20,8 @@ import (
 	"sluice/internal/provider/sign"
 )
 
-// openBodies opens where bodies are kept: in files, or in a bucket and in the files of
-// before there was one.
+// openBodies opens the store of bodies: files, or a bucket together with older files from before
+// the bucket was configured.
 func (a *App) openBodies() (logstore.BodyStore, error) {
 	dir := filepath.Join(a.set.Data.Dir, "logs", bodiesFolder(a.set))
 	files, err := bodies.Open(bodies.Options{Dir: dir, Node: a.nodeName(), Clock: a.clock})
@@ -40,7 +40,7 @@ func (a *App) openBodies() (logstore.BodyStore, error) {
 	return store, nil
 }
 
-// slugOf is the slug of a workspace; empty while nothing is known of it.
+// slugOf returns the slug of a workspace; empty for an unknown workspace.
 func (a *App) slugOf(workspaceID string) string {
 	if s := a.directory.Current().FindWorkspace(workspaceID); s != nil {
 		return s.Slug
@@ -48,8 +48,8 @@ func (a *App) slugOf(workspaceID string) string {
 	return ""
 }
 
-// bucketOptions put the settings into the words of the object store. Its address is the
-// operator's: it may be private.
+// bucketOptions converts the settings to the options of the object store. Its address may be
+// private, because the operator sets it.
 func bucketOptions(s config.Settings, signers *sign.Set) objects.Options {
 	l := s.LogStore
 	o := objects.Options{
@@ -73,7 +73,7 @@ func bucketOptions(s config.Settings, signers *sign.Set) objects.Options {
 	return o
 }
 
-// bucketHTTP is a client that goes by the proxies of the settings and trusts LOG_STORE_CA.
+// bucketHTTP returns a client that uses the proxies of the settings and trusts LOG_STORE_CA.
 func bucketHTTP(s config.Settings) *http.Client {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConnsPerHost = 32
@@ -85,7 +85,7 @@ func bucketHTTP(s config.Settings) *http.Client {
 	return &http.Client{Transport: t}
 }
 
-// checkLogStore writes an object, reads it and deletes it again.
+// checkLogStore writes an object, reads it and deletes it.
 func checkLogStore(ctx context.Context, s config.Settings, _ *slog.Logger) Finding {
 	f := Finding{Subject: "log store"}
 	if !s.LogStore.Remote() {

@@ -10,10 +10,11 @@ import (
 	"sluice/internal/resource"
 )
 
-// missesDatabase fails where the data directory has the journal of a deployment and no
-// database any more beside it: a first start would have every key refused that there was, and
-// what the journal still holds would count for nobody. A database without tables is nil. One
-// on a server that is empty is no loss: a laptop's gateway is moved to a server so.
+// missesDatabase fails if the data directory contains a deployment's journal but the SQLite
+// database is missing or empty. A first start would make all existing keys invalid, and the rest
+// of the journal would not be charged to any budget. db is nil for a database without tables. An
+// empty database on a server is accepted, because that is how a laptop's gateway moves to a
+// server.
 func missesDatabase(ctx context.Context, s config.Settings, db resource.Store) error {
 	if s.Database.Type != config.SQLite {
 		return nil
@@ -31,5 +32,5 @@ func missesDatabase(ctx context.Context, s config.Settings, db resource.Store) e
 		"or set DB_TYPE and DB_HOST if it is on a server; to start without it, set DATA_DIR to an empty directory", storeSettings(s).Path, journalDir(s))
 }
 
-// journalDir is where the journal of a gateway lies.
+// journalDir returns the directory of a gateway's journal.
 func journalDir(s config.Settings) string { return filepath.Join(s.Data.Dir, "journal") }

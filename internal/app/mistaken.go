@@ -12,9 +12,9 @@ import (
 	"sluice/internal/llm"
 )
 
-// pathStart is the first segment of a path, with escapes undone, in lower case and without
-// versions. Of "/v1/%43onfigs/../logs" first is "logs", with dot segments resolved as some
-// providers resolve them, and written is "configs".
+// pathStart is the start of a path, with escapes decoded, in lower case and without versions. For
+// "/v1/%43onfigs/../logs" first is "logs", with dot segments resolved as some providers resolve
+// them, and written is "configs".
 type pathStart struct{ first, written string }
 
 // startOf reads the start of an escaped path. It allocates only for unusual paths.
@@ -23,10 +23,10 @@ func startOf(escaped string) pathStart {
 	return pathStart{first: firstOf(path.Clean(plain)), written: firstOf(plain)}
 }
 
-// maxEscapes is how often escapes are undone: some servers undo them twice.
+// maxEscapes limits how often escapes are decoded: some servers decode them twice.
 const maxEscapes = 3
 
-// unescaped undoes the escapes of a path, and those within them.
+// unescaped decodes the escapes of a path, nested ones included.
 func unescaped(path string) string {
 	for range maxEscapes {
 		if strings.IndexByte(path, '%') < 0 {
@@ -41,24 +41,24 @@ func unescaped(path string) string {
 	return path
 }
 
-// vendorPrefix is the first segment of the paths of OpenAI's clients for Azure, and of Groq's,
-// below which routes are the same as below /v1. Azure has /openai/deployments for itself.
+// vendorPrefix is the first path segment of OpenAI's clients for Azure and of Groq's clients.
+// Below it, routes are the same as below /v1. Azure uses /openai/deployments itself.
 const (
 	vendorPrefix      = "openai"
 	vendorDeployments = "deployments"
 )
 
-// apiPrefix is a first segment that some clients have before the version: "/api/v1/configs".
+// apiPrefix is a first segment that some clients put before the version: "/api/v1/configs".
 const apiPrefix = "api"
 
-// isVersion reports whether a segment is the version of an interface: "v3", "v1beta1".
+// isVersion reports whether a segment is an API version: "v3", "v1beta1".
 func isVersion(segment string) bool {
 	return len(segment) > 1 && segment[0] == 'v' && '0' <= segment[1] && segment[1] <= '9'
 }
 
-// firstOf is the first segment after the versions, of which some clients send two, and after
-// /api and /openai, in lower case. Empty segments do not count; a backslash ends a segment, as it does
-// for some servers, and so does every byte that no name has: of "logs.json", "logs;a=b" and
+// firstOf returns the first segment after versions (some clients send two) and after /api and
+// /openai, in lower case. It skips empty segments. A backslash ends a segment, as on some
+// servers, and so does every byte that names do not contain: for "logs.json", "logs;a=b" and
 // "logs&a=b" the segment is "logs".
 func firstOf(p string) string {
 	vendor := false
@@ -80,8 +80,8 @@ func firstOf(p string) string {
 	return ""
 }
 
-// nameOf is a segment up to the first byte that is not a letter, a digit, a hyphen or an
-// underscore; the whole segment where it begins with such a byte.
+// nameOf returns a segment up to the first byte that is not a letter, a digit, a hyphen or an
+// underscore. A segment that begins with such a byte is returned unchanged.
 func nameOf(segment string) string {
 	for i := range len(segment) {
 		switch c := segment[i]; {
@@ -95,8 +95,8 @@ func nameOf(segment string) string {
 	return segment
 }
 
-// modelSegments are the first segments of paths that the data plane knows. They never count
-// as mistyped segments of the administration.
+// modelSegments are the first segments of the data plane's paths. They never count as mistyped
+// segments of the administration.
 var modelSegments = knownSegments()
 
 func knownSegments() map[string]bool {
@@ -110,8 +110,8 @@ func knownSegments() map[string]bool {
 	return known
 }
 
-// nearest is the first segment of the administration that is one edit away from a segment;
-// "" for none, and for a segment of the data plane.
+// nearest returns the first segment of the administration that is one edit away from a segment;
+// "" if there is none, or if the segment belongs to the data plane.
 func (r *router) nearest(segment string) string {
 	best := ""
 	if modelSegments[segment] {
@@ -125,8 +125,8 @@ func (r *router) nearest(segment string) string {
 	return best
 }
 
-// oneEdit reports whether two texts differ by one byte that was added, left out or replaced,
-// or by two neighbours that changed places.
+// oneEdit reports whether two strings differ by one byte that was added, removed or replaced, or
+// by two swapped neighbours.
 func oneEdit(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
@@ -147,8 +147,8 @@ func oneEdit(a, b string) bool {
 	return i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
 }
 
-// refuse answers a request that looks like one for the administration: 405 where there are
-// other methods, else 404. Nothing of it leaves the gateway.
+// refuse rejects a request that looks like one for the administration: with 405 if the path has
+// other methods, otherwise 404. The request never leaves the gateway.
 func (r *router) refuse(w http.ResponseWriter, req *http.Request) {
 	escaped := req.URL.EscapedPath()
 	if allowed := r.allowed(escaped); len(allowed) > 0 {
@@ -162,8 +162,8 @@ func (r *router) refuse(w http.ResponseWriter, req *http.Request) {
 	refuseOn(fault.Admin, w, req, r.unknownRoute(escaped))
 }
 
-// allowed lists the methods that there are at a path, those of the data plane included:
-// prompts are shared.
+// allowed lists the methods of a path, including those of the data plane, because both use
+// prompts.
 func (r *router) allowed(escaped string) []string {
 	list := r.routes.Allowed(escaped)
 	for _, m := range [...]string{http.MethodGet, http.MethodPost, http.MethodDelete} {
@@ -174,8 +174,8 @@ func (r *router) allowed(escaped string) []string {
 	return list
 }
 
-// unknownRoute names the route that may have been meant, and how a provider is reached at such
-// a path.
+// unknownRoute returns an error that names the route that was probably meant, and how to reach a
+// provider at such a path.
 func (r *router) unknownRoute(escaped string) *fault.Error {
 	const hint = "; to call a provider at this path send x-gateway-passthrough: true"
 	if len(r.routes.Allowed("/v1"+escaped)) > 0 {
@@ -188,7 +188,7 @@ func (r *router) unknownRoute(escaped string) *fault.Error {
 	return fault.Newf(fault.UnknownRoute, "unknown admin route %s; /v1/openapi.json lists all routes"+hint, clipPath(escaped))
 }
 
-// nothingAt is the refusal of a path without an owner. Most of these calls come from clients
+// nothingAt returns the error for a path without a route. Most of these calls come from clients
 // whose base URL lacks its end.
 func nothingAt(method, path string) *fault.Error {
 	if front.Typed(method, "/v1"+path) {

@@ -17,8 +17,8 @@ import (
 	"sluice/internal/config"
 )
 
-// openCatalog knows what models cost and can do. Its service is asked for the providers
-// that this gateway knows alone.
+// openCatalog opens the catalog of what models cost and support. The service at
+// MODEL_CONFIGS_PROXY_URL is queried only for the providers that this gateway supports.
 func (a *App) openCatalog(context.Context) error {
 	set := a.set.Models
 	var sources []catalog.Source
@@ -38,16 +38,16 @@ func (a *App) openCatalog(context.Context) error {
 	return nil
 }
 
-// How long a start and a change wait for price lists. Behind a change wait all others, and a
-// key that is revoked is so within a second.
+// How long a start and a change wait for price lists. All later changes wait until a change is
+// applied, and a revoked key must stop working within a second.
 const (
 	startPricesWait  = 2 * time.Second
 	changePricesWait = 300 * time.Millisecond
 )
 
-// preloadPrices has the price lists read of each kind of provider before a saved provider of
-// it is in force, now and from now on, so that its first calls are not held for and billed at
-// built-in prices, or at none, in place of those that the operator gives.
+// preloadPrices reads the price lists of each provider kind before a saved provider of that kind
+// comes into force, now and later. So first calls are not reserved for and billed at built-in
+// prices, or without a price, instead of the operator's prices.
 func (a *App) preloadPrices(ctx context.Context) error {
 	if set := a.set.Models; set.ProxyURL != "" || set.PricingDir != "" || set.PricingLogStore != "" {
 		timeout := startPricesWait
@@ -59,22 +59,22 @@ func (a *App) preloadPrices(ctx context.Context) error {
 	return nil
 }
 
-// readPrices reads the price lists of kinds of providers. What takes longer than most is read
-// behind it.
+// readPrices reads the price lists of provider kinds. Lists that take longer than timeout are
+// read in the background.
 func (a *App) readPrices(ctx context.Context, kinds []string, timeout time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	var reading sync.WaitGroup
 	for _, kind := range kinds {
 		if spec, ok := a.specs.Find(kind); ok {
-			reading.Go(func() { _ = a.prices.Ready(ctx, spec.ID) }) // an error is that the time is over
+			reading.Go(func() { _ = a.prices.Ready(ctx, spec.ID) }) // an error means that the time is over
 		}
 	}
 	reading.Wait()
 }
 
-// warnOfMissing says that a directory which was asked for cannot be read: a single file that
-// is missing means nothing, so that all of them would be passed over in silence.
+// warnOfMissing warns that a configured directory cannot be read. A single missing file is
+// normal, so otherwise all files of the directory would be missing without a warning.
 func (a *App) warnOfMissing(setting, dir string) {
 	if dir == "" {
 		return
@@ -84,7 +84,7 @@ func (a *App) warnOfMissing(setting, dir string) {
 	}
 }
 
-// maskedSource keeps the login in MODEL_CONFIGS_PROXY_URL out of errors, which are logged.
+// maskedSource removes the login of MODEL_CONFIGS_PROXY_URL from errors, because they are logged.
 type maskedSource struct{ catalog.Source }
 
 // Read implements catalog.Source.
@@ -96,7 +96,7 @@ func (s maskedSource) Read(ctx context.Context, f catalog.Folder, provider strin
 	return raw, err
 }
 
-// catalogMetrics shows what is wrong with prices.
+// catalogMetrics registers metrics of errors in the catalog.
 func (a *App) catalogMetrics() {
 	a.metrics.Gauge("sluice_catalog_faults", "Invalid files of prices and capabilities, replaced by older files or other sources.", func() float64 { return float64(len(a.catalog.Faults())) })
 	a.metrics.Total("sluice_catalog_failures_total", "Files of prices and capabilities that cannot be read.", func() float64 { return float64(a.catalog.Failures()) })
@@ -108,10 +108,10 @@ func (a *App) catalogMetrics() {
 	}
 }
 
-// directory is the local log store, as catalog.Objects.
+// directory is the local log store as a catalog.Objects.
 type directory string
 
-// Open implements catalog.Objects. Paths do not lead out of the directory.
+// Open implements catalog.Objects. A path cannot leave the directory.
 func (d directory) Open(_ context.Context, path string) (io.ReadCloser, error) {
 	if !fs.ValidPath(path) {
 		return nil, fmt.Errorf("%.200q is not a valid path in the log store", path)

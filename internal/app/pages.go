@@ -13,7 +13,7 @@ import (
 	"sluice/internal/sealed"
 )
 
-// pages are the few that belong neither to the data plane nor the administration.
+// pages returns the few pages that belong neither to the data plane nor to the administration.
 func (a *App) pages() map[string]http.HandlerFunc {
 	p := map[string]http.HandlerFunc{
 		"/":          func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("Sluice is running.\n")) },
@@ -27,7 +27,8 @@ func (a *App) pages() map[string]http.HandlerFunc {
 	return p
 }
 
-// requireToken lets those read a page who send its token, and everybody where it has none.
+// requireToken serves a page only to callers that send its token, and to every caller if it has
+// no token.
 func requireToken(token sealed.String, page http.HandlerFunc) http.HandlerFunc {
 	if token.Empty() {
 		return page
@@ -44,7 +45,7 @@ func requireToken(token sealed.String, page http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// cross answers browsers' preflight requests and names who may read answers.
+// cross responds to browsers' preflight requests and sends the origins that may read responses.
 func cross(next http.Handler, c config.CORS) http.Handler {
 	if !c.Enabled {
 		return next
@@ -55,7 +56,7 @@ func cross(next http.Handler, c config.CORS) http.Handler {
 	}).Handler(next)
 }
 
-// buildMetrics shows what other parts count.
+// buildMetrics registers the metrics of other parts of the program.
 func (a *App) buildMetrics(context.Context) error {
 	m := a.metrics
 	m.Gauge("sluice_background_responses", "Background responses that are polled because providers still process them.", func() float64 { return float64(a.gateway.Background()) })
@@ -81,7 +82,7 @@ func (a *App) buildMetrics(context.Context) error {
 	return nil
 }
 
-// storeMetrics shows whether what requests leave behind can be stored.
+// storeMetrics registers metrics of whether the data that requests produce can be stored.
 func (a *App) storeMetrics() {
 	up := func(ok bool) float64 {
 		if ok {
@@ -101,12 +102,12 @@ func (a *App) storeMetrics() {
 	a.metrics.Total("sluice_log_store_failures_total", "Failed batches of records; each was retried.", func() float64 { return float64(a.logs.Stats().Failures) })
 }
 
-// breakers shows the open circuits; closed ones are not worth a series each.
+// breakers exports the open circuit breakers. Closed ones are not worth a series each.
 type breakers struct{ a *App }
 
 var openCircuits = prometheus.NewDesc("sluice_circuit_open", "1 for each target with an open circuit breaker, by config path.", []string{"scope", "path"}, nil)
 
-// Describe names the figure.
+// Describe sends the description of the metric.
 func (breakers) Describe(ch chan<- *prometheus.Desc) { ch <- openCircuits }
 
 // Collect sends one sample per open circuit, at most maxCircuits.

@@ -16,36 +16,36 @@ import (
 	"sluice/internal/quota"
 )
 
-// ratesInterval is how often what rates stand at is kept. Together with the time that
-// keeping takes it is what a kill forgets: at most a second. Many rates, which take long to
-// write, are kept less often: every ratesPage bytes of them make the interval as much
-// longer, up to ratesSeldom times.
+// ratesInterval is the time between two snapshots of the rate counters. A killed process loses
+// the counts of this time and of the write itself: at most a second. Snapshots of many counters,
+// which take long to write, are less frequent: every ratesPage bytes add another interval, up to
+// ratesSeldom intervals.
 const (
 	ratesInterval = 900 * time.Millisecond
 	ratesPage     = 512 << 10 // some 5,000 counters
 	ratesSeldom   = 10
 )
 
-// ratesMax bounds the file that is read, in bytes: some four million counters.
+// ratesMax is the maximum size in bytes of a file that is read: about four million counters.
 const ratesMax = 256 << 20
 
-// rateStore keeps what the rates of this node stand at in a file, so that a restart goes
-// on with their windows. Budgets need none: the ledger has them.
+// rateStore stores the rate counters of this node in a file, so that their windows continue after
+// a restart. Budgets do not need it, because the ledger records them.
 type rateStore struct {
 	limits *quota.Limiter
 	path   string
 	clock  ident.Clock
 	log    *slog.Logger
 
-	snapshot, savedChecksum []byte // the snapshot that is made, and the last eight bytes of the one in the file
+	snapshot, savedChecksum []byte // the snapshot being made, and the last eight bytes of the one in the file
 }
 
 func newRateStore(counters *quota.Limiter, dir string, clock ident.Clock, log *slog.Logger) *rateStore {
 	return &rateStore{limits: counters, path: filepath.Join(dir, "rates"), clock: clock, log: log}
 }
 
-// restore goes on where the last process left off. Without a file that can be read all
-// windows begin anew, which is logged unless there was no process before.
+// restore loads the counters of the last process. Without a readable file all windows start from
+// zero. That is logged, unless there was no process before.
 func (k *rateStore) restore() {
 	err := k.read()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -72,11 +72,11 @@ func (k *rateStore) read() error {
 	return err
 }
 
-// Run keeps what rates stand at until ctx ends, and once more then.
+// Run stores the rate counters until ctx ends, and once more then.
 func (k *rateStore) Run(ctx context.Context) error {
 	failing := false
 	for ctx.Err() == nil {
-		_ = background.Sleep(ctx, k.interval()) // what there is at the end is kept too
+		_ = background.Sleep(ctx, k.interval()) // the final counts are stored too
 		err := k.save()
 		if err != nil && !failing {
 			k.log.Error("cannot persist rate-limit counters; they will reset on restart", "error", err.Error())
@@ -86,12 +86,12 @@ func (k *rateStore) Run(ctx context.Context) error {
 	return nil
 }
 
-// interval is how long the next snapshot may wait.
+// interval returns the time until the next snapshot.
 func (k *rateStore) interval() time.Duration {
 	return ratesInterval * time.Duration(min(1+len(k.snapshot)/ratesPage, ratesSeldom))
 }
 
-// save writes a snapshot, unless it is that of the file.
+// save writes a snapshot, unless the file already contains the same one.
 func (k *rateStore) save() error {
 	k.snapshot = k.limits.Snapshot(k.clock.Now(), k.snapshot[:0])
 	check := k.snapshot[len(k.snapshot)-8:]

@@ -8,9 +8,9 @@ import (
 	"sluice/internal/resource"
 )
 
-// readFromWriter reads what may have been written a moment ago. The reader may be a replica
-// that lags, and at a first start has not even the tables: so the writer is asked,
-// and the reader only while the writer is away.
+// readFromWriter reads data that may have been written a moment ago. The reader may be a replica
+// that lags, and at a first start it does not even have the tables. So readFromWriter reads from
+// the writer, and from the reader only while the writer is down.
 func readFromWriter(ctx context.Context, s resource.Store, read func(resource.Reader) error) error {
 	err := s.InTx(ctx, func(tx resource.Tx) error { return read(tx) })
 	if fault.Has(err, fault.ReadOnly) {
@@ -19,13 +19,13 @@ func readFromWriter(ctx context.Context, s resource.Store, read func(resource.Re
 	return err
 }
 
-// How long a start waits for a replica that lags.
+// Timing of a start that waits for a lagging replica.
 const (
 	lagLimit = 10 * time.Second
 	lagPause = 100 * time.Millisecond
 )
 
-// retryUntil tries what needs the reader until it works or the time is up.
+// retryUntil retries try, which needs the reader, until it succeeds or the time is up.
 func retryUntil(ctx context.Context, try func(context.Context) error) error {
 	ctx, stop := context.WithTimeout(ctx, lagLimit)
 	defer stop()

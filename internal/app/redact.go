@@ -6,16 +6,15 @@ import (
 	"sluice/internal/tenant"
 )
 
-// redactingJournal takes the records that applications send of their own, custom logs and spans.
-// In a workspace that wants metrics only they come without bodies, as those of its
-// requests do.
+// redactingJournal accepts the records that applications send, custom logs and spans. In a
+// workspace that stores only metrics it removes their bodies, as for the workspace's requests.
 // Source: contract/content-and-observability.md 3.2.
 type redactingJournal struct {
 	*journal.Journal
-	findScope func(workspaceID string) *tenant.Scope // nil for one that nobody knows
+	findScope func(workspaceID string) *tenant.Scope // returns nil for an unknown workspace
 }
 
-// Append puts a record into the journal. The record itself is left as it is.
+// Append writes a record to the journal. It does not change the caller's record.
 func (d redactingJournal) Append(a *record.Attempt) error {
 	if s := d.findScope(a.WorkspaceID); s != nil && s.MetricsOnly {
 		b := *a

@@ -19,8 +19,8 @@ import (
 	"sluice/internal/tenant"
 )
 
-// sealedParts says, for each kind of record that holds sealed values, how to seal
-// them anew. To add a kind with secrets, add its line.
+// sealedParts contains, for each kind of record with sealed values, the function that seals
+// them again. A new kind with secrets needs an entry here.
 var sealedParts = map[string]func(r *resource.Record, renew renewer) error{
 	deploymentKind:                 resealDeployment,
 	keys.Kind:                      resealKey,
@@ -36,19 +36,20 @@ var sealedParts = map[string]func(r *resource.Record, renew renewer) error{
 	agent.IntegrationKind:          resealAgentIntegration,
 }
 
-// renewer seals a value anew unless the current key seals it.
+// renewer replaces a value that an old key sealed by one that the current key seals. It leaves
+// other values unchanged.
 type renewer func(data *[]byte, context string) error
 
-// resealer seals everything stored under the current key of its box, the past
-// versions of records included.
+// resealer seals all stored values with the current key of its box, including those in past
+// versions of records.
 type resealer struct {
 	store resource.Store
 	box   *sealed.Sealer
 	log   *slog.Logger
 }
 
-// all returns how many records were written. It may be run again after an
-// interruption.
+// all seals the records of all kinds and returns how many records it has written, also with an
+// error. It can run again after an interruption.
 func (s resealer) all(ctx context.Context) (int, error) {
 	total := 0
 	for kind := range sealedParts {
@@ -89,8 +90,9 @@ func (s resealer) kind(ctx context.Context, kind string) (int, error) {
 	}
 }
 
-// record seals a record and its past versions anew, and reports whether that changed
-// anything. A past version whose key is gone was lost before: it is left as it is.
+// record seals a record and its past versions again, and reports whether that changed
+// anything. A past version whose key is missing is lost already: record leaves it unchanged
+// and logs a warning.
 func (s resealer) record(ctx context.Context, r resource.Record) (bool, error) {
 	var undecryptable []int64
 	var written int
@@ -112,8 +114,8 @@ func (s resealer) record(ctx context.Context, r resource.Record) (bool, error) {
 	return written > 0, err
 }
 
-// body is the body of a record with what is sealed in it sealed anew; the same body
-// when there is nothing to do.
+// body returns the body of a record with its sealed values sealed again. It returns the same
+// body if no value uses an old key.
 func (s resealer) body(r resource.Record) ([]byte, error) {
 	old, changed := r.Body, false
 	err := sealedParts[r.Kind](&r, func(data *[]byte, context string) error {
@@ -227,7 +229,7 @@ func resealAgentIntegration(r *resource.Record, renew renewer) error {
 	return inBody(r, &integration, func() error { return renew(&integration.Configurations, agent.IntegrationContext(r.ID)) })
 }
 
-// inBody decodes a record's body, lets change work on it and encodes it again.
+// inBody decodes the body of a record into into, calls change and encodes the body again.
 func inBody(r *resource.Record, into any, change func() error) error {
 	if err := json.Unmarshal(r.Body, into); err != nil {
 		return err

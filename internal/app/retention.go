@@ -11,8 +11,9 @@ import (
 	"sluice/internal/tenant"
 )
 
-// retain ends old logs at the start, what became due while the program did not run, and once
-// an hour: most runs find nothing to do, because days end at midnight.
+// retain deletes expired logs, at the start and then once an hour. The first run deletes what
+// expired while the program did not run. Most runs find nothing to do, because days end at
+// midnight.
 func (a *App) retain(ctx context.Context) error {
 	return hourly(ctx, func() {
 		if err := a.retainOnce(ctx); err != nil && !errors.Is(err, context.Canceled) {
@@ -21,7 +22,7 @@ func (a *App) retain(ctx context.Context) error {
 	})
 }
 
-// hourly does something at once, and again each hour until ctx ends.
+// hourly calls do at once and then each hour until ctx ends.
 func hourly(ctx context.Context, do func()) error {
 	tick := time.NewTicker(time.Hour)
 	defer tick.Stop()
@@ -35,14 +36,14 @@ func hourly(ctx context.Context, do func()) error {
 	}
 }
 
-// retainOnce ends what is due now. While the settings of workspaces cannot be read, what
-// the deployment keeps no longer is due all the same.
+// retainOnce deletes what is expired now. While the settings of workspaces cannot be read, it
+// still applies the limits of the deployment.
 func (a *App) retainOnce(ctx context.Context) error {
 	overrides, err := admin.LogRetention(ctx, a.store)
 	return errors.Join(err, a.logs.Retain(ctx, retentionOf(a.clock.Now(), deploymentRetention(a.set.Logs), overrides)))
 }
 
-// deploymentRetention is what the settings say.
+// deploymentRetention returns the retention of the settings.
 func deploymentRetention(l config.Logs) tenant.Retention {
 	days := func(n int) *int { return &n }
 	r := tenant.Retention{Bodies: days(l.RetentionDays), Rows: days(l.MetricsRetentionDays), Metrics: days(l.MetricsRetentionDays)}
@@ -52,7 +53,7 @@ func deploymentRetention(l config.Logs) tenant.Retention {
 	return r
 }
 
-// retentionOf is what is due: whole days in UTC, of which the present one is none.
+// retentionOf returns the cutoffs of retention: complete days in UTC, without the current day.
 func retentionOf(now time.Time, deployment tenant.Retention, overrides map[string]tenant.Retention) (r logstore.Retention) {
 	midnight := now.UTC().Truncate(24 * time.Hour)
 	before := func(days *int) time.Time { return midnight.AddDate(0, 0, -*days) }

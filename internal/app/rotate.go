@@ -16,12 +16,12 @@ import (
 	"sluice/internal/worker"
 )
 
-// RotateSealing makes everything sealed under older keys sealed under the current
-// one. Without ENCRYPTION_KEY the current one is made first, in the key file; with
-// it, ENCRYPTION_KEY=new,old names both. It returns the number of records written,
-// and fails while a gateway works in the data directory, or on the database unless those
-// that do seal under the current key already (beside). After an interruption it can be run
-// again: until its end the key file holds every key that is in use.
+// RotateSealing seals everything that older keys sealed again under the current key. Without
+// ENCRYPTION_KEY it first creates the current key in the key file; with it,
+// ENCRYPTION_KEY=new,old contains both. It returns the number of records written. It fails while
+// a gateway uses the data directory. It also fails while a gateway uses the database, unless
+// withGateways states that those gateways already seal under the current key. After an
+// interruption it can run again: until it finishes, the key file contains every key in use.
 func RotateSealing(ctx context.Context, s config.Settings, log *slog.Logger, withGateways bool) (n int, err error) {
 	if file := storeSettings(s).Path; s.Database.Type == config.SQLite {
 		if _, err := os.Stat(file); err != nil {
@@ -41,7 +41,7 @@ func RotateSealing(ctx context.Context, s config.Settings, log *slog.Logger, wit
 	if err := a.openStore(ctx); err != nil {
 		return 0, err
 	}
-	if withGateways || s.Database.Type == config.SQLite { // whose gateway would have the lock
+	if withGateways || s.Database.Type == config.SQLite { // a gateway on SQLite would hold the lock
 		return a.rotate(ctx)
 	}
 	err = a.withoutGateways(ctx, func(ctx context.Context) error {
@@ -51,7 +51,7 @@ func RotateSealing(ctx context.Context, s config.Settings, log *slog.Logger, wit
 	return n, err
 }
 
-// rotate does it with the store open.
+// rotate performs the rotation with the store open.
 func (a *App) rotate(ctx context.Context) (n int, err error) {
 	path, chosen := filepath.Join(a.set.Data.Dir, KeyFile), !a.set.Security.EncryptionKey.Empty()
 	if !chosen {
@@ -69,8 +69,8 @@ func (a *App) rotate(ctx context.Context) (n int, err error) {
 	return n, dropOldKeys(path)
 }
 
-// withoutGateways runs work while no gateway does the jobs of the database: one that runs
-// has the lease of the worker, and so has work meanwhile.
+// withoutGateways runs work while no gateway runs the jobs of the database. A running gateway
+// holds the worker's lease, and work holds it meanwhile.
 func (a *App) withoutGateways(ctx context.Context, work func(context.Context) error) (err error) {
 	me := lease.Holder()
 	acquired, err := a.store.TakeLease(ctx, worker.Lease, me, rotateTTL)
@@ -95,7 +95,7 @@ func (a *App) withoutGateways(ctx context.Context, work func(context.Context) er
 	return nil
 }
 
-// rotateTTL is after how long a gateway may begin its jobs when the rotation was killed.
+// rotateTTL is the time after which a gateway may begin its jobs if the rotation was killed.
 const rotateTTL = 20 * time.Second
 
 func gatewayRuns(holder string) error {

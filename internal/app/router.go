@@ -13,35 +13,36 @@ import (
 	"sluice/internal/wire"
 )
 
-// administration is what the router knows of the administration; *admin.Admin is one. Paths
-// are escaped, as they came.
+// administration is the part of the administration that the router needs; *admin.Admin implements
+// it. Paths are escaped, as received.
 type administration interface {
 	Matches(method, path string) bool
 	Allowed(path string) []string
 	Segments() []string
 }
 
-// router decides who answers: the data plane, the administration, or the few
+// router decides what handles a request: the data plane, the administration, or one of the few
 // pages that belong to neither.
 //
-// A registered administration route is the administration's, whatever headers are sent, and
-// nothing that looks like one is sent to a provider: its body may hold secrets. There are two
-// exceptions, so that every path of a provider can be reached. With a header that names a
-// provider or virtual key, /collections and everything below it goes to the provider (Source:
-// spec; vector databases live there), and with x-gateway-passthrough: true every path does.
+// A registered administration route belongs to the administration, whatever headers the request
+// has. Nothing that looks like such a route is sent to a provider, because its body may contain
+// secrets. There are two exceptions, so that every path of a provider is reachable. With a header
+// that names a provider or virtual key, /collections and everything below it goes to the provider
+// (Source: spec; vector databases use it). With x-gateway-passthrough: true every path goes to
+// the provider.
 type router struct {
 	model    http.Handler
 	admin    http.Handler
 	routes   administration
-	segments map[string]string // that administration paths begin with, by their nameOf, with hyphens and with underscores: "openapi" is "openapi.json", "api_keys" is "api-keys"
+	segments map[string]string // first segments of administration paths, by their nameOf, with hyphens and with underscores: "openapi" is "openapi.json", "api_keys" is "api-keys"
 	aliases  []string          // prefixes that count as x-gateway-
 	pages    map[string]http.HandlerFunc
-	cors     bool                            // browsers get headers of their own, which net/http adds
-	logged   func(http.Handler) http.Handler // leaves a line in the log; nil for none
-	adminKey func(wire.Header) bool          // reports whether the caller has an Admin key; nil for nobody
+	cors     bool                            // browsers get additional headers, which net/http adds
+	logged   func(http.Handler) http.Handler // logs each request; nil logs none
+	adminKey func(wire.Header) bool          // reports whether the caller has an Admin key; nil means that no caller has one
 }
 
-// newRouter makes the router of the running program.
+// newRouter creates the router of the running program.
 func (a *App) newRouter() *router {
 	r := newRouter(a.admin)
 	r.logged = func(next http.Handler) http.Handler { return a.withAccessLine(next) }
@@ -54,7 +55,7 @@ func (a *App) newRouter() *router {
 	return r
 }
 
-// newRouter makes a router that knows where the administration's paths begin.
+// newRouter creates a router with the first segments of the administration's paths.
 func newRouter(routes administration) *router {
 	r := &router{routes: routes, segments: make(map[string]string)}
 	for _, s := range routes.Segments() {
@@ -66,19 +67,19 @@ func newRouter(routes administration) *router {
 	return r
 }
 
-// owner is who answers a request.
+// owner is the part of the program that handles a request.
 type owner int
 
 const (
 	noOwner  owner = iota
-	mistaken       // nobody, for it looks like a route of the administration and is none
+	mistaken       // rejected: the path looks like a route of the administration but is not one
 	aPage
 	aModel
 	anAdmin
 )
 
-// owner is the one rule by which both fronts go. The path is escaped, as it came; selection
-// reads the headers, and is called only where they matter.
+// owner is the single rule that both fronts use. The path is escaped, as received. selection
+// reads the headers; it is called only if they matter.
 func (r *router) owner(method, path string, selection func() dataplane.Selection) owner {
 	if front.Typed(method, path) {
 		return aModel
@@ -106,14 +107,14 @@ func (r *router) owner(method, path string, selection func() dataplane.Selection
 	return noOwner
 }
 
-// isVendorRoute reports whether a path is a model route where the clients of a vendor have it:
+// isVendorRoute reports whether a path is a model route with the prefix of a vendor's clients:
 // "/openai/v1/models".
 func isVendorRoute(method, path string) bool {
 	start := llm.Locate(method, path)
 	return start.Alias.Foreign() && start.Alias.RestPrefix == "" && llm.Lookup(method, start.Rest).Endpoint != llm.Proxy
 }
 
-// hasVendorModel reports whether a path is one of a vendor's that names a model:
+// hasVendorModel reports whether a path is a vendor's path that names a model:
 // "/v1beta/models/gemini-2.5-flash:generateContent".
 func hasVendorModel(method, path string) bool {
 	start := llm.Locate(method, path)
@@ -123,9 +124,9 @@ func hasVendorModel(method, path string) bool {
 // collections is the first segment that the administration shares with vector databases.
 const collections = "collections"
 
-// isMeantForAdmin reports whether a path at which the administration has nothing, or
-// nothing for the method, was meant for it. A header that names a provider makes up for a
-// first segment that is merely like one of the administration.
+// isMeantForAdmin reports whether a path for which the administration has no route, or no method,
+// was meant for the administration. If a header names a provider, a first segment that only
+// resembles one of the administration does not count.
 func (r *router) isMeantForAdmin(start pathStart, path string, named bool) bool {
 	if r.segments[start.first] != "" || r.segments[start.written] != "" || len(r.routes.Allowed(path)) > 0 {
 		return true
@@ -133,7 +134,7 @@ func (r *router) isMeantForAdmin(start pathStart, path string, named bool) bool 
 	return !named && (r.nearest(start.first) != "" || start.written != start.first && r.nearest(start.written) != "")
 }
 
-// page is the page at a path, which may end in a slash; nil for none.
+// page returns the page at a path, which may end in a slash; nil if there is none.
 func (r *router) page(path string) http.HandlerFunc {
 	if p := r.pages[path]; p != nil || len(path) < 2 {
 		return p
@@ -141,20 +142,20 @@ func (r *router) page(path string) http.HandlerFunc {
 	return r.pages[strings.TrimSuffix(path, "/")]
 }
 
-// ServeHTTP sends a request on its way. The path is looked at as it came: a
-// ServeMux would clean it, and model ids hold %2F.
+// ServeHTTP routes a request. It uses the path as received: a ServeMux would clean it, and model
+// ids contain %2F.
 func (r *router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	path := req.URL.EscapedPath()
 	by := r.owner(req.Method, path, func() dataplane.Selection { return front.Selected(req.Header, r.aliases) })
 	if by == aModel {
-		h1.MarkAuthenticated(req.Context()) // the gateway refuses a caller by the head
+		h1.MarkAuthenticated(req.Context()) // the gateway rejects callers by their headers
 		r.model.ServeHTTP(w, req)
 		return
 	}
 	front.WithTimeouts(r.fallbackHandler(by, path), front.Usual()).ServeHTTP(w, req)
 }
 
-// fallbackHandler is the handler of a request that is not model traffic.
+// fallbackHandler returns the handler of a request that is not model traffic.
 func (r *router) fallbackHandler(by owner, path string) http.Handler {
 	switch by {
 	case aPage:
@@ -180,8 +181,8 @@ func (r *router) fallbackHandler(by owner, path string) http.Handler {
 	return refuse
 }
 
-// isModelRoute reports whether the fast front may serve a request: the data plane's, unless a
-// browser sends it to a gateway that answers browsers.
+// isModelRoute reports whether the fast front may serve a request: it belongs to the data plane,
+// and is not a browser's request to a gateway with CORS.
 func (r *router) isModelRoute(method, path string, h wire.Header) bool {
 	if r.cors && h.Has("origin") {
 		return false

@@ -17,13 +17,13 @@ import (
 	"sluice/internal/sealed"
 )
 
-// KeyFile is where the sealing key of a deployment without ENCRYPTION_KEY lies,
-// below the data directory: one key a line, the current one first.
+// KeyFile is the name, below the data directory, of the file with the sealing keys of a
+// deployment without ENCRYPTION_KEY: one key a line, the current one first.
 const KeyFile = "encryption.key"
 
-// sealingKeys are the keys to seal and open with, the current one first: those of
-// ENCRYPTION_KEY, which may list older ones behind commas, else those of the key
-// file, which is made with mode 0600 when there is none and mayMake has nothing against it.
+// sealingKeys returns the keys to seal and open with, the current one first: those of
+// ENCRYPTION_KEY, which may list older ones after commas, or those of the key file. It creates a
+// missing key file with mode 0600, unless mayMake returns an error.
 func sealingKeys(setting [][]byte, dir string, mayMake func() error) ([][]byte, error) {
 	if len(setting) > 0 {
 		return setting, nil
@@ -39,11 +39,11 @@ func sealingKeys(setting [][]byte, dir string, mayMake func() error) ([][]byte, 
 	if err := writeKeyFile(path, ident.NewSecret(32)); err != nil {
 		return nil, err
 	}
-	return readKeyFile(path) // another instance may have been first
+	return readKeyFile(path) // another instance may have created it first
 }
 
-// nothingSealed fails when the database has been sealed under a key that is not here: a
-// new one would be of no use, and would be taken for the one that was lost.
+// nothingSealed fails if the database contains data sealed under a key that is missing here. A
+// new key could not open that data, and would be mistaken for the lost key.
 func (a *App) nothingSealed(ctx context.Context) error {
 	err := readFromWriter(ctx, a.store, func(from resource.Reader) error {
 		_, err := pepperSecret.stored(ctx, from)
@@ -101,11 +101,11 @@ func readKeyFile(path string) ([][]byte, error) {
 	return list, nil
 }
 
-// maxKeyFileBytes bounds what is read of a key file: a key is a line of 43 bytes, and each
-// rotation that was interrupted leaves one more.
+// maxKeyFileBytes is how much of a key file is read. A key is a line of 43 bytes, and each
+// interrupted rotation leaves one more.
 const maxKeyFileBytes = 1 << 20
 
-// writeKeyFile makes the key file unless there is one, whole or not at all.
+// writeKeyFile creates the key file unless it exists. It never leaves a partial file.
 func writeKeyFile(path string, keys ...string) error {
 	tmp, err := os.CreateTemp(filepath.Dir(path), KeyFile+"-")
 	if err != nil {
@@ -122,7 +122,7 @@ func writeKeyFile(path string, keys ...string) error {
 	return syncDir(filepath.Dir(path))
 }
 
-// addKey puts a fresh key in front of those of the key file.
+// addKey inserts a new key before those of the key file.
 func addKey(path string) error {
 	old, err := readKeyFile(path)
 	if err != nil {
@@ -131,7 +131,7 @@ func addKey(path string) error {
 	return replaceKeyFile(path, append([][]byte{[]byte(ident.NewSecret(32))}, old...))
 }
 
-// dropOldKeys drops all but the current key from the key file.
+// dropOldKeys removes all but the current key from the key file.
 func dropOldKeys(path string) error {
 	list, err := readKeyFile(path)
 	if err != nil {
@@ -140,7 +140,7 @@ func dropOldKeys(path string) error {
 	return replaceKeyFile(path, list[:1])
 }
 
-// replaceKeyFile writes a new key file in the place of the old one, also on the disk.
+// replaceKeyFile replaces the key file durably.
 func replaceKeyFile(path string, list [][]byte) error {
 	if err := replaceFile(path, append(bytes.Join(list, []byte("\n")), '\n'), true); err != nil {
 		return fmt.Errorf("replace key file: %w", err)
@@ -148,9 +148,9 @@ func replaceKeyFile(path string, list [][]byte) error {
 	return syncDir(filepath.Dir(path))
 }
 
-// replaceFile writes a file beside another one and renames it over that, so that at every
-// moment one of the two is whole. The content of one that is durable is on the disk then,
-// and only the rename may be lost with the power.
+// replaceFile writes a temporary file and renames it over path, so that at every moment one
+// complete version exists. If durable is set, the content is on disk before the rename, and a
+// power failure can undo only the rename.
 func replaceFile(path string, content []byte, durable bool) error {
 	tmp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+"-")
 	if err != nil {
@@ -169,7 +169,7 @@ func replaceFile(path string, content []byte, durable bool) error {
 	return nil
 }
 
-// syncDir makes what was renamed or linked in a directory survive a loss of power.
+// syncDir makes renames and links in a directory survive a power failure.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"sluice/internal/secretref"
 )
 
-// secretOptions are those of the reader of external secret managers. Guarded keeps
-// from private addresses.
+// secretOptions returns the options of the reader of external secret managers. filteredClient
+// does not connect to private addresses.
 func secretOptions(s config.Settings, filteredClient *http.Client, guard *netguard.Guard, signers *sign.Set, clock ident.Clock, log *slog.Logger) secretref.Options {
 	return secretref.Options{
 		HTTP: filteredClient, Signers: signers, AWSDomain: s.Cloud.AWSEndpointDomain, FederatedTokens: s.Cloud.AzureFederatedTokenFile != "",

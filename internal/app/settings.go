@@ -20,7 +20,7 @@ import (
 	"sluice/internal/store"
 )
 
-// The functions here put the settings into the words of the parts.
+// The functions in this file convert the settings to the options of other packages.
 
 func storeSettings(s config.Settings) store.Settings {
 	d := s.Database
@@ -32,8 +32,8 @@ func storeSettings(s config.Settings) store.Settings {
 	}
 }
 
-// migrate brings the tables up to date. With the writer away in HADR mode the
-// start goes on: reads work, health says so, and migrateLater catches up.
+// migrate updates the tables. If the writer is down in HADR mode the start continues: reads work,
+// health reports it, and migrateLater migrates later.
 func (a *App) migrate(ctx context.Context) error {
 	err := a.store.Migrate(ctx)
 	if err != nil && a.set.Database.HADR && fault.Has(err, fault.ReadOnly) {
@@ -50,7 +50,7 @@ func (a *App) migrate(ctx context.Context) error {
 	return nil
 }
 
-// migrateLater migrates once the writer is back.
+// migrateLater migrates when the writer is available again.
 func (a *App) migrateLater(ctx context.Context) error {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -81,7 +81,8 @@ func transportOptions(s config.Settings, guard *netguard.Guard) transport.Option
 	return o
 }
 
-// proxyOf chooses the proxy for an address; nil when there is none for any.
+// proxyOf returns a function that chooses the proxy for an address; nil if no proxy is
+// configured.
 func proxyOf(s config.Settings) func(*url.URL) (*url.URL, error) {
 	p := httpproxy.Config{HTTPProxy: s.Upstream.HTTPProxy.Reveal(), HTTPSProxy: s.Upstream.HTTPSProxy.Reveal(), NoProxy: strings.Join(s.Upstream.NoProxy, ",")}
 	if p.HTTPProxy == "" && p.HTTPSProxy == "" {
@@ -109,7 +110,7 @@ func signOptions(s config.Settings, filteredClient *http.Client) sign.Options {
 	}
 }
 
-// abandoned is what the settings say about streams whose callers leave.
+// abandoned returns the settings of streams whose clients disconnect.
 func abandoned(u *config.Upstream) dataplane.Abandoned {
 	if u.AbandonedStreams != "drain" {
 		return dataplane.Abandoned{}

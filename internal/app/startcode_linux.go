@@ -10,10 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dropTextPages lets go of the pages of the program that were brought in by the start, of
-// which most are never needed again: the making of tables, the reading of what is built
-// in. What is needed after all comes back from the page cache. Of 110 MB that an idle
-// gateway has resident this is more than a third.
+// dropTextPages releases the program's pages that only the start needed, such as the creation of
+// tables and the reading of built-in data. Pages that are needed again come back from the page
+// cache. They are more than a third of the 110 MB that an idle gateway has resident.
 func dropTextPages() error {
 	exe, err := os.Executable()
 	if err != nil {
@@ -39,8 +38,8 @@ func dropTextPages() error {
 // pages are addresses of mapped memory.
 type pages struct{ from, to uintptr }
 
-// untouched finds the mappings of a file that nobody may write and nobody has written,
-// relocations included, in what /proc/self/smaps says.
+// untouched returns the mappings of a file that are read-only and unmodified, relocations
+// included, from the content of /proc/self/smaps.
 func untouched(smaps io.Reader, file string) ([]pages, error) {
 	var found []pages
 	var last pages
@@ -60,7 +59,8 @@ func untouched(smaps io.Reader, file string) ([]pages, error) {
 	}
 }
 
-// mapping reads the line that begins one: "00400000-0340f000 r-xp 00000000 08:01 1234 /usr/bin/sluice".
+// mapping parses the first line of a mapping: "00400000-0340f000 r-xp 00000000 08:01 1234
+// /usr/bin/sluice".
 func mapping(line string) (region pages, mode string, ok bool) {
 	n, err := fmt.Sscanf(line, "%x-%x %4s", &region.from, &region.to, &mode)
 	return region, mode, err == nil && n == 3 && len(mode) == 4

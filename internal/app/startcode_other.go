@@ -2,5 +2,5 @@
 
 package app
 
-// dropTextPages has nothing to let go of where the system does not say what there is.
+// dropTextPages does nothing on systems other than Linux.
 func dropTextPages() error { return nil }

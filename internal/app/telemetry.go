@@ -11,8 +11,8 @@ import (
 	"sluice/internal/telemetry/otlp"
 )
 
-// openTelemetry prepares what is sent to a collector. It follows the journal, so that no
-// request pays for it.
+// openTelemetry prepares the export to collectors. It reads the journal, so that requests do not
+// wait for it.
 func (a *App) openTelemetry(context.Context) error {
 	o := &a.set.OpenTelemetry
 	if !o.Traces && !o.Push {
@@ -32,8 +32,8 @@ func (a *App) openTelemetry(context.Context) error {
 	return nil
 }
 
-// sendTelemetry runs all that is sent to collectors. It ends together: a collector that hangs
-// costs each signal a few seconds then.
+// sendTelemetry runs all exports to collectors. It stops them together, so that an unresponsive
+// collector delays all signals once, by a few seconds.
 func (a *App) sendTelemetry(ctx context.Context) error {
 	all, ctx := errgroup.WithContext(ctx)
 	for _, p := range a.telemetry {
@@ -67,7 +67,7 @@ func (a *App) sendMetrics(o *config.OpenTelemetry, counters *otlp.DeliveryCounte
 	return nil
 }
 
-// collector says where something is sent, as what, and what it is made of.
+// collector returns the options of one export: its target, resource attributes and counters.
 func (a *App) collector(o *config.OpenTelemetry, endpoint string, headers sealed.String, attributes string, counters *otlp.DeliveryCounters) otlp.Options {
 	return otlp.Options{
 		Target:   collectorAt(o, endpoint, headers),

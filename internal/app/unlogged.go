@@ -9,13 +9,13 @@ import (
 	"sluice/internal/background"
 )
 
-// unloggedInterval is about how long the request log waits for company of a record.
+// unloggedInterval is about how long the request log waits to batch records.
 const unloggedInterval = 400 * time.Millisecond
 
-// runIngest lets the journal forget its records instead of taking them over. It is for the
-// benchmark alone (test/bench): what the request log costs is what a program costs beyond
-// one that was built with the tag unlogged. Such a program has nothing on show of what it
-// served; never serve with it.
+// runIngest makes the journal drop its records instead of storing them in the request log. It
+// serves only the benchmark (test/bench), which compares this program with a normal one to
+// measure the cost of the request log. This program shows nothing of what it served; never use it
+// in production.
 func (a *App) runIngest(ctx context.Context) error {
 	tail := a.journal.Tail()
 	for {
@@ -23,7 +23,7 @@ func (a *App) runIngest(ctx context.Context) error {
 			return err
 		}
 		if background.Sleep(ctx, unloggedInterval) != nil {
-			return nil // it is to end
+			return nil // ctx is done
 		}
 	}
 }

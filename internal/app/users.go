@@ -16,13 +16,13 @@ import (
 	"sluice/internal/tenant"
 )
 
-// User is a person as the command line shows one.
+// User is a user as the command line lists them.
 type User struct {
 	ID, Email, Role string
-	Password        bool // there is one, so that they may sign in here
+	Password        bool // they can sign in here with a password
 }
 
-// Users lists the people of all organisations, the oldest first, at most 1000.
+// Users lists the users of all organisations, the oldest first, at most 1000.
 func Users(ctx context.Context, s config.Settings, log *slog.Logger) (users []User, err error) {
 	return users, offline(ctx, s, log, func(a *App) error {
 		rows, err := a.store.List(ctx, resource.Query{Kind: tenant.UserKind, Statuses: []string{active}, Limit: 1000})
@@ -44,11 +44,11 @@ func Users(ctx context.Context, s config.Settings, log *slog.Logger) (users []Us
 	})
 }
 
-// SetPassword gives a user, named by e-mail address or id, a password in the place of
-// the present one, ends their sessions, and puts it on the audit trail. An empty
-// password has one made, which is returned. fault.NotFound when there is no such user.
-// It works while the gateway runs. Where nothing is yet it makes what a first start makes,
-// and founded is told, as Options have it.
+// SetPassword replaces the password of a user, named by e-mail address or id, ends their
+// sessions, and records it in the audit trail. With an empty password it generates one and
+// returns it. It returns fault.NotFound if the user does not exist. It works while the gateway
+// runs. In an empty deployment it first creates what a first start creates and calls founded, as
+// described in Options.
 func SetPassword(ctx context.Context, s config.Settings, log *slog.Logger, user string, password sealed.String, founded func(FirstKeys)) (sealed.String, error) {
 	if password.Empty() {
 		password = sealed.New(ident.NewSecret(18))
@@ -80,7 +80,7 @@ func SetPassword(ctx context.Context, s config.Settings, log *slog.Logger, user 
 	})
 }
 
-// findUser finds a living user by id or e-mail address.
+// findUser finds an active user by id or e-mail address.
 func findUser(ctx context.Context, from resource.Reader, name string) (resource.Record, error) {
 	missing := fault.Newf(fault.NotFound, "unknown user %q; `sluice users list` lists all users", name)
 	if ident.ValidID(name) {

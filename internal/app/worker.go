@@ -8,8 +8,8 @@ import (
 	"sluice/internal/worker"
 )
 
-// buildWorker makes what does the jobs of the administration, on this node or another
-// one. parts are those of the administration.
+// buildWorker creates the worker that runs the jobs of the administration, on this node or
+// another. parts are those of the administration.
 func (a *App) buildWorker(parts admin.Parts) (err error) {
 	if parts.Templates, err = mail.NewTemplateSet(a.set.Mail.Templates, brandOf(a.set.Mail)); err != nil {
 		return err

@@ -4,9 +4,9 @@ import (
 	"net/http"
 )
 
-// batch is a batch object. It moves on one state each time it is looked at, so
-// that a client sees the states without waiting: validating, in_progress,
-// completed. The calls are made on the step to completed.
+// batch is a batch object. Each read advances it by one state, so that a client sees the states
+// without waiting: validating, in_progress, completed. The calls are made on the step to
+// completed.
 type batch struct {
 	ID         string        `json:"id"`
 	Object     string        `json:"object"` // "batch"
@@ -32,7 +32,7 @@ type requestCounts struct {
 	Failed    int `json:"failed"`
 }
 
-// batchEndpoints is what a batch may call.
+// batchEndpoints are the endpoints that a batch may call.
 var batchEndpoints = map[string]bool{"/v1/chat/completions": true, "/v1/completions": true, "/v1/embeddings": true, "/v1/responses": true}
 
 func (u *Upstream) createBatch(w http.ResponseWriter, r *http.Request) error {
@@ -72,8 +72,8 @@ func (u *Upstream) listBatches(w http.ResponseWriter, r *http.Request) error {
 	return writePage(w, r, u.batches)
 }
 
-// findBatch answers the batch after its next step. Two callers at once may both
-// make the calls; the answers are the same, and the second output file wins.
+// findBatch returns the batch after its next step. Two concurrent callers may both make the
+// calls; the responses are the same, and the second output file wins.
 func (u *Upstream) findBatch(w http.ResponseWriter, r *http.Request) error {
 	b, err := u.batches.named(r, "batch")
 	if err != nil {

@@ -17,7 +17,7 @@ type batchLine struct {
 	Body     json.RawMessage `json:"body"`
 }
 
-// batchResult is one line of its output file, or of its error file.
+// batchResult is one line of the batch's output file, or of its error file.
 type batchResult struct {
 	ID       string         `json:"id"`
 	CustomID string         `json:"custom_id"`
@@ -36,11 +36,11 @@ type batchError struct {
 	Message string `json:"message"`
 }
 
-// runBatch makes the batch's calls on the provider itself and stores what came of
-// them: answers in the output file, unusable lines in the error file. It stops at
-// maxBatchLines and when a file would pass maxFile.
+// runBatch makes the batch's calls on the provider itself and stores the results: responses in
+// the output file, unusable lines in the error file. It stops at maxBatchLines, and when a file
+// would exceed maxFile.
 func (u *Upstream) runBatch(ctx context.Context, b *batch) {
-	input, _ := u.files.find(b.Input) // a file dropped meanwhile is an empty batch
+	input, _ := u.files.find(b.Input) // a file deleted meanwhile is an empty batch
 	var out, bad bytes.Buffer
 	lines := bufio.NewScanner(bytes.NewReader(input.body))
 	lines.Buffer(nil, maxJSON)
@@ -65,7 +65,7 @@ func (u *Upstream) runBatch(ctx context.Context, b *batch) {
 	b.ErrorFile = u.storeResults(b.ID+"_error.jsonl", bad.Bytes())
 }
 
-// storeResults stores a file of results and returns its id, nil when it is empty.
+// storeResults stores a file of results and returns its id, nil if it is empty.
 func (u *Upstream) storeResults(name string, body []byte) *string {
 	if len(body) == 0 {
 		return nil
@@ -102,7 +102,7 @@ func (u *Upstream) callSelf(ctx context.Context, line batchLine) (*batchResponse
 	return &batchResponse{Status: w.status, RequestID: "req_" + seedOf(line.Body), Body: w.body.Bytes()}, nil
 }
 
-// capture keeps an answer of the provider to itself.
+// capture records a response of the provider to its own request.
 type capture struct {
 	head   http.Header
 	status int

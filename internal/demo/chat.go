@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// chatRequest is what the chat script looks at; all else is accepted unread.
+// chatRequest contains the fields that the chat script reads; all others are ignored.
 type chatRequest struct {
 	Model         string          `json:"model"`
 	Messages      []message       `json:"messages"`
@@ -30,14 +30,14 @@ type streamOptions struct {
 	IncludeUsage bool `json:"include_usage"`
 }
 
-// choiceContent is what one choice says: a text, or calls of tools.
+// choiceContent is the content of one choice: a text, or tool calls.
 type choiceContent struct {
 	text   string
 	calls  []toolCall
 	finish string
 }
 
-// tokens is what the answer costs: its words, or those of its calls' arguments
+// tokens returns the number of tokens of the content: its words, or those of its calls' arguments
 // and one for each name.
 func (a choiceContent) tokens() int64 {
 	n := Tokens(a.text)
@@ -84,7 +84,7 @@ func (q *chatRequest) check() error {
 	return nil
 }
 
-// tokens is the words of all messages.
+// tokens returns the number of words of all messages.
 func (q *chatRequest) tokens() int64 {
 	var n int64
 	for _, m := range q.Messages {
@@ -93,7 +93,7 @@ func (q *chatRequest) tokens() int64 {
 	return n
 }
 
-// last is the text of the last message of a role, "" when there is none.
+// last returns the text of the last message of a role, "" if there is none.
 func (q *chatRequest) last(role string) string {
 	for i := len(q.Messages) - 1; i >= 0; i-- {
 		if q.Messages[i].Role == role {
@@ -103,8 +103,8 @@ func (q *chatRequest) last(role string) string {
 	return ""
 }
 
-// generateChoice is choice i: tool calls when wanted, JSON when a format asks for it, the
-// tool's result when that came last, and else the question again.
+// generateChoice returns choice i: tool calls if requested, JSON if a format requests it, the
+// tool's result if that is the last message, and otherwise the question again.
 func (q *chatRequest) generateChoice(i int) choiceContent {
 	last := q.Messages[len(q.Messages)-1]
 	if last.Role != "tool" {
@@ -129,7 +129,7 @@ func (q *chatRequest) generateChoice(i int) choiceContent {
 	return a
 }
 
-// echo says what arrived, so that a newcomer sees the request's way.
+// echo describes the received request, so that a newcomer can follow it.
 func (q *chatRequest) echo() string {
 	text := fmt.Sprintf("You said: %q. I got %s for model %s", quote(q.last("user")), counted(len(q.Messages), "message"), q.Model)
 	if q.Temperature != nil {

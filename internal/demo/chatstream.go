@@ -10,16 +10,16 @@ const argumentChunk = 8
 
 var null = json.RawMessage("null")
 
-// chatStream sends the chunks of one chat answer.
+// chatStream sends the chunks of one chat response.
 type chatStream struct {
 	*events
 	head     chatHead
 	askUsage bool
 }
 
-// streamChat tells the answers as OpenAI does: per choice a chunk with the role,
-// one per word or piece of arguments, one with the finish reason; then, only if
-// asked for, a chunk without choices that has the usage; then [DONE].
+// streamChat streams the response as OpenAI does: per choice a chunk with the role, one per word
+// or part of arguments, and one with the finish reason; then, only if requested, a chunk without
+// choices that contains the usage; then [DONE].
 func (u *Upstream) streamChat(w http.ResponseWriter, r *http.Request, q *chatRequest, head chatHead, answers []choiceContent, used usage) {
 	head.Object = "chat.completion.chunk"
 	s := chatStream{events: u.stream(w, r), head: head, askUsage: q.StreamOptions.IncludeUsage}

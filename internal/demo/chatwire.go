@@ -27,14 +27,13 @@ type chatChoice struct {
 
 type chatMessage struct {
 	Role        string     `json:"role"`
-	Content     *string    `json:"content"` // null beside tool calls
+	Content     *string    `json:"content"` // null next to tool calls
 	Refusal     *string    `json:"refusal"`
 	ToolCalls   []toolCall `json:"tool_calls,omitempty"`
 	Annotations []struct{} `json:"annotations"`
 }
 
-// usage is the usage object of chat, completions and embeddings. Total is filled
-// by total.
+// usage is the usage object of chat, completions and embeddings. The method total fills in Total.
 type usage struct {
 	Prompt           int64         `json:"prompt_tokens"`
 	Completion       int64         `json:"completion_tokens"`
@@ -55,7 +54,7 @@ type outputDetail struct {
 	Rejected  int64 `json:"rejected_prediction_tokens"`
 }
 
-// total adds up, and adds the detail objects that chat answers carry.
+// total adds up the tokens, and adds the detail objects that chat responses contain.
 func (u usage) total() usage {
 	u.Total = u.Prompt + u.Completion
 	u.PromptDetail, u.CompletionDetail = &promptDetail{}, &outputDetail{}
@@ -74,8 +73,8 @@ func newChatResponse(head chatHead, answers []choiceContent, used usage) chatRes
 	return response
 }
 
-// chunk is one event of a stream. Usage is absent when not asked for, null on
-// every chunk but the last when it was.
+// chunk is one event of a stream. Usage is absent if not requested; if requested it is null in
+// every chunk but the last.
 type chunk struct {
 	chatHead
 	Choices []chunkChoice `json:"choices"`
@@ -95,7 +94,7 @@ type delta struct {
 	ToolCalls []deltaCall `json:"tool_calls,omitempty"`
 }
 
-// deltaCall is a piece of a tool call: the first has id, type and name.
+// deltaCall is a fragment of a tool call: the first has id, type and name.
 type deltaCall struct {
 	Index    int           `json:"index"`
 	ID       string        `json:"id,omitempty"`

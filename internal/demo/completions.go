@@ -14,7 +14,7 @@ type completionRequest struct {
 	StreamOptions streamOptions `json:"stream_options"`
 }
 
-// completion is an answer, or with Usage null or absent a chunk of one.
+// completion is a response or, with Usage null or absent, a chunk of one.
 type completion struct {
 	ID          string             `json:"id"`
 	Object      string             `json:"object"` // "text_completion"
@@ -65,7 +65,7 @@ func (u *Upstream) complete(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// streamCompletion tells the answer a word a chunk, with usage as in streamChat.
+// streamCompletion streams the response with a word per chunk, and with usage as in streamChat.
 func (u *Upstream) streamCompletion(w http.ResponseWriter, r *http.Request, complete completion, used usage, askUsage bool) {
 	s, c := u.stream(w, r), complete
 	if askUsage {

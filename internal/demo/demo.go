@@ -1,13 +1,13 @@
-// Package demo is a scripted model provider in OpenAI's shape: every endpoint
-// answers at once, from the request alone, without an account anywhere. `sluice
-// demo` registers it as a provider so that a newcomer sees real answers, and the
-// fault-injecting upstream of the tests stands on top of it.
+// Package demo is a scripted model provider with OpenAI's API: every endpoint responds
+// immediately, from the request alone, without an account anywhere. `sluice demo` registers it as
+// a provider so that a newcomer sees real responses, and the fault-injecting upstream of the
+// tests uses it. Start reading at Upstream.
 //
-// Answers echo what was asked, and tokens are words (see Tokens), so that a test
-// can compute every usage figure from the text it sent. Ids of answers that are
-// not stored are made from the request's bytes: the same request gets the same
-// answer. Stored things (files, batches, fine-tuning jobs, responses) are numbered
-// and live in memory, the newest within the limits of limits.go.
+// Responses echo the request, and tokens are words (see Tokens), so that a test can compute every
+// usage value from the text it sent. Ids of responses that are not stored are derived from the
+// request's bytes: the same request gets the same response. Stored objects (files, batches,
+// fine-tuning jobs, responses) are numbered and stored in memory, the newest within the limits of
+// limits.go.
 //
 // Source: https://platform.openai.com/docs/api-reference, read 2026-11.
 package demo
@@ -22,15 +22,15 @@ import (
 	"sluice/internal/sealed"
 )
 
-// Options of an Upstream. The zero value is complete: no key, no pauses.
+// Options configure an Upstream. The zero value is complete: no key, no pauses.
 type Options struct {
-	Key   sealed.String // what callers must send as "Authorization: Bearer …"; empty: nothing is asked for
+	Key   sealed.String // callers must send it as "Authorization: Bearer …"; empty: no key is required
 	Gap   time.Duration // pause before each stream event; 0: none
 	Clock ident.Clock   // stamps "created" fields; nil: the machine's
 }
 
-// Upstream is the scripted provider: an http.Handler for paths below /v1. It is
-// safe for concurrent use and starts nothing of its own.
+// Upstream is the scripted provider: an http.Handler for paths below /v1. It is safe for
+// concurrent use and starts no goroutines.
 type Upstream struct {
 	opts      Options
 	mux       *http.ServeMux
@@ -43,7 +43,7 @@ type Upstream struct {
 
 var _ http.Handler = (*Upstream)(nil)
 
-// New returns an Upstream with empty shelves.
+// New returns an Upstream without stored objects.
 func New(o Options) *Upstream {
 	if o.Clock == nil {
 		o.Clock = ident.System{}
@@ -64,7 +64,7 @@ func New(o Options) *Upstream {
 // Handler returns an Upstream with default options.
 func Handler() http.Handler { return New(Options{}) }
 
-// ServeHTTP answers a request. Refusals have OpenAI's error body.
+// ServeHTTP serves a request. Errors have OpenAI's error body.
 func (u *Upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !u.knows(r) {
 		refuse(w, &refusal{Status: http.StatusUnauthorized, Message: "Incorrect API key provided.", Code: "invalid_api_key"})
@@ -74,8 +74,8 @@ func (u *Upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	u.mux.ServeHTTP(w, r)
 }
 
-// knows reports whether the caller may call: pictures are open, as OpenAI's
-// links to them are, and so is everything when no key was set.
+// knows reports whether the caller may call. Images are public, like OpenAI's image URLs, and so
+// is everything if no key is set.
 func (u *Upstream) knows(r *http.Request) bool {
 	if u.opts.Key.Empty() || strings.HasPrefix(r.URL.Path, imagePath) {
 		return true
@@ -84,7 +84,7 @@ func (u *Upstream) knows(r *http.Request) bool {
 	return ok && u.opts.Key.Equal(key)
 }
 
-// handler answers one endpoint; a *refusal it returns becomes the answer.
+// handler serves one endpoint; a *refusal that it returns becomes the response.
 type handler func(w http.ResponseWriter, r *http.Request) error
 
 func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -93,8 +93,8 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// routes is the list of endpoints. "/" takes what no other pattern takes, wrong
-// methods included, so that these too get OpenAI's error body.
+// routes returns the endpoints. "/" matches what no other pattern matches, wrong methods
+// included, so that these too get OpenAI's error body.
 func (u *Upstream) routes() map[string]handler {
 	return map[string]handler{
 		"POST /v1/chat/completions":             u.chat,

@@ -73,10 +73,10 @@ func (u *Upstream) embed(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// Vector is the embedding of a text: the sum of one pseudo-random direction per
-// word, case folded, scaled to length 1. Texts that share words lie close, so
-// that a semantic cache or a search shows sense. An empty text has the first
-// unit vector. Words past the 512th do not count.
+// Vector returns the embedding of a text: the sum of one pseudo-random direction per word, case
+// folded, scaled to length 1. Texts with common words are close to each other, so that a semantic
+// cache or a search works plausibly. An empty text has the first unit vector. Words after the
+// 512th do not count.
 func Vector(text string, dimensions int) []float32 {
 	vector := make([]float64, dimensions)
 	words := strings.Fields(strings.ToLower(text))
@@ -103,7 +103,7 @@ func Vector(text string, dimensions int) []float32 {
 	return out
 }
 
-// pack is OpenAI's base64 form: little-endian 32-bit floats.
+// pack returns OpenAI's base64 form: little-endian 32-bit floats.
 func pack(v []float32) string {
 	b := make([]byte, 0, 4*len(v))
 	for _, x := range v {

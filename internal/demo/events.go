@@ -7,13 +7,12 @@ import (
 	"time"
 )
 
-// events writes a server-sent event stream. Its first error sticks: after it the
-// methods do nothing, so that a script need not look after each line. It belongs
-// to the goroutine of its handler.
+// events writes a server-sent event stream. After its first error the methods do nothing, so that
+// a script need not check each line. It belongs to the goroutine of its handler.
 type events struct {
 	w    http.ResponseWriter
 	rc   *http.ResponseController
-	gone <-chan struct{} // closed when the caller left
+	gone <-chan struct{} // closed when the client disconnects
 	gap  time.Duration
 	seq  int // number of the next typed event, see typed
 	err  error
@@ -32,8 +31,8 @@ func (u *Upstream) stream(w http.ResponseWriter, r *http.Request) *events {
 // data sends v as an event without a name.
 func (e *events) data(v any) { e.send("", v) }
 
-// typed sends an event as the responses stream has them: its type in the event
-// line and in the data, and a running number.
+// typed sends an event in the form of the responses stream: its type in the event line and in the
+// data, and a sequence number.
 func (e *events) typed(kind string, members map[string]any) {
 	members["type"] = kind
 	members["sequence_number"] = e.seq
@@ -41,7 +40,7 @@ func (e *events) typed(kind string, members map[string]any) {
 	e.send(kind, members)
 }
 
-// done sends the mark that ends a chat or completions stream.
+// done sends the marker that ends a chat or completions stream.
 func (e *events) done() { e.raw([]byte("data: [DONE]\n\n")) }
 
 func (e *events) send(name string, v any) {
@@ -58,7 +57,7 @@ func (e *events) send(name string, v any) {
 	e.raw(line)
 }
 
-// raw waits the gap, then sends one event whole.
+// raw waits for the gap, then sends one complete event.
 func (e *events) raw(b []byte) {
 	if e.err != nil || !e.pause() {
 		return

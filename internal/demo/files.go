@@ -4,10 +4,10 @@ import (
 	"net/http"
 )
 
-// maxFile is the largest file that is kept, in bytes; the limit of one upload.
+// maxFile is the maximum size of a stored file, in bytes; the limit of one upload.
 const maxFile = 8 << 20
 
-// file is a file object; the bytes stay behind.
+// file is a file object; responses omit its bytes.
 type file struct {
 	ID       string `json:"id"`
 	Object   string `json:"object"` // "file"
@@ -20,7 +20,7 @@ type file struct {
 	body     []byte
 }
 
-// purposes is what OpenAI lets a file be for.
+// purposes are the purposes that OpenAI permits for a file.
 var purposes = map[string]bool{"assistants": true, "batch": true, "fine-tune": true, "vision": true, "user_data": true, "evals": true}
 
 func (u *Upstream) uploadFile(w http.ResponseWriter, r *http.Request) error {
@@ -41,7 +41,7 @@ func (u *Upstream) uploadFile(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// storeFile puts a file of at most maxFile bytes on the shelf.
+// storeFile stores a file of at most maxFile bytes.
 func (u *Upstream) storeFile(name, purpose string, body []byte) file {
 	f := file{
 		ID: u.numbered("file-"), Object: "file", Bytes: int64(len(body)), Created: u.now(),
@@ -74,11 +74,11 @@ func (u *Upstream) fileContent(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/octet-stream")
-	_, _ = w.Write(f.body) // a caller that left needs no answer
+	_, _ = w.Write(f.body) // the client may have disconnected
 	return nil
 }
 
-// writeDropped takes the thing that the path names off a shelf and says so.
+// writeDropped deletes the object that the path names and confirms it.
 func writeDropped[T any](w http.ResponseWriter, r *http.Request, s *store[T], kind, object string) error {
 	id := r.PathValue("id")
 	if !s.drop(id) {
@@ -88,7 +88,7 @@ func writeDropped[T any](w http.ResponseWriter, r *http.Request, s *store[T], ki
 	return nil
 }
 
-// writePage answers the page of a shelf that the query asks for.
+// writePage writes the page of stored objects that the query requests.
 func writePage[T any](w http.ResponseWriter, r *http.Request, s *store[T]) error {
 	p, err := s.list(r)
 	if err != nil {

@@ -7,9 +7,8 @@ import (
 	"sync"
 )
 
-// store keeps the newest things by id, up to a count and a number of bytes; the
-// oldest go first. It is safe for concurrent use. Things are values: what find
-// returns is a copy.
+// store stores the newest objects by id, up to a number of objects and of bytes; the oldest are
+// removed first. It is safe for concurrent use. Objects are values: find returns a copy.
 type store[T any] struct {
 	maxItems int
 	maxBytes int64
@@ -29,8 +28,8 @@ func newStore[T any](maxEntries int, maxBytes int64) *store[T] {
 	return &store[T]{maxItems: maxEntries, maxBytes: maxBytes, items: map[string]shelved[T]{}}
 }
 
-// put adds a thing of that many bytes under a fresh id. A thing larger than the
-// whole shelf is not kept, and put says so.
+// put adds an object of that many bytes under a new id. It reports false for an object larger
+// than the complete store, which it does not store.
 func (s *store[T]) put(id string, v T, size int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -53,8 +52,8 @@ func (s *store[T]) find(id string) (T, bool) {
 	return it.value, ok
 }
 
-// named finds the thing whose id the path has; kind is what a refusal calls it,
-// for example "File".
+// named finds the object whose id is in the path; kind is its name in error messages, for example
+// "File".
 func (s *store[T]) named(r *http.Request, kind string) (T, error) {
 	v, ok := s.find(r.PathValue("id"))
 	if !ok {
@@ -63,8 +62,8 @@ func (s *store[T]) named(r *http.Request, kind string) (T, error) {
 	return v, nil
 }
 
-// change replaces a thing by what f makes of it. F runs under the shelf's lock
-// and must not touch the shelf.
+// change replaces an object with the result of f. f runs under the store's lock and must not use
+// the store.
 func (s *store[T]) change(id string, f func(T) T) (T, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,7 +91,7 @@ func (s *store[T]) remove(id string) {
 	s.order = slices.DeleteFunc(s.order, func(other string) bool { return other == id })
 }
 
-// page is a list answer of OpenAI's shape.
+// page is a list response in OpenAI's form.
 type page[T any] struct {
 	Object  string  `json:"object"` // "list"
 	Data    []T     `json:"data"`
@@ -101,8 +100,8 @@ type page[T any] struct {
 	HasMore bool    `json:"has_more"`
 }
 
-// list is the page that the query asks for, newest first: after (an id) and limit
-// (1 to 100, 20 when absent).
+// list returns the page that the query requests, newest first: after (an id) and limit (1 to 100,
+// 20 if absent).
 func (s *store[T]) list(r *http.Request) (page[T], error) {
 	limit := 20
 	if v := r.URL.Query().Get("limit"); v != "" {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// job is a fine-tuning job object. Like a batch it moves on one state each time
-// it is looked at: validating_files, running, succeeded.
+// job is a fine-tuning job object. Like a batch it advances by one state at each read:
+// validating_files, running, succeeded.
 type job struct {
 	ID          string   `json:"id"`
 	Object      string   `json:"object"` // "fine_tuning.job"
@@ -62,7 +62,7 @@ func (u *Upstream) listJobs(w http.ResponseWriter, r *http.Request) error {
 	return writePage(w, r, u.jobs)
 }
 
-// findJob answers the job after its next step.
+// findJob returns the job after its next step.
 func (u *Upstream) findJob(w http.ResponseWriter, r *http.Request) error {
 	now := u.now()
 	j, ok := u.jobs.change(r.PathValue("id"), func(j job) job {

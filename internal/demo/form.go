@@ -6,7 +6,8 @@ import (
 	"net/http"
 )
 
-// form is a multipart body: fields whole, files counted and kept as far as asked.
+// form is a multipart body: complete fields, and files that are counted and stored as far as
+// requested.
 type form struct {
 	fields map[string][]string
 	files  []formFile
@@ -18,7 +19,7 @@ type formFile struct {
 	Head        []byte // the first bytes
 }
 
-// first is the first value of a field, "" when there is none.
+// first returns the first value of a field, "" if there is none.
 func (f *form) first(name string) string {
 	if vs := f.fields[name]; len(vs) > 0 {
 		return vs[0]
@@ -26,7 +27,7 @@ func (f *form) first(name string) string {
 	return ""
 }
 
-// file is the first file of a field, nil when there is none.
+// file returns the first file of a field, nil if there is none.
 func (f *form) file(field string) *formFile {
 	for i := range f.files {
 		if f.files[i].Field == field {
@@ -36,7 +37,7 @@ func (f *form) file(field string) *formFile {
 	return nil
 }
 
-// readForm reads a form as it arrives and keeps the first keep bytes of files.
+// readForm reads a form as it arrives and stores the first headBytes bytes of files.
 func readForm(r *http.Request, headBytes int64) (*form, error) {
 	parts, err := r.MultipartReader()
 	if err != nil {

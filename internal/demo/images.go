@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	imagePath       = "/v1/demo/pictures/" // where pictures answered by URL are fetched, for example ".../3fa2c1.png"
+	imagePath       = "/v1/demo/pictures/" // path of images returned by URL, for example ".../3fa2c1.png"
 	imageSidePixels = 16                   // pixels
-	maxPictures     = 10                   // "n", as OpenAI has it
+	maxPictures     = 10                   // maximum of "n", as in OpenAI's API
 	maxPartial      = 3                    // "partial_images", likewise
 )
 
@@ -29,7 +29,7 @@ type imageRequest struct {
 	Stream  bool   `json:"stream"`
 	Partial int    `json:"partial_images"`
 	edit    bool
-	files   int // pictures that an edit brought
+	files   int // images in an edit request
 }
 
 func (u *Upstream) generateImage(w http.ResponseWriter, r *http.Request) error {
@@ -59,8 +59,8 @@ func (u *Upstream) editImage(w http.ResponseWriter, r *http.Request) error {
 	return u.paint(w, r, q)
 }
 
-// paint answers n pictures of one colour each, made from the prompt. Usage is the
-// prompt's words, a token for each picture that came, and 100 for each that goes.
+// paint responds with n images of one colour each, derived from the prompt. Usage is the prompt's
+// words, a token for each input image, and 100 for each output image.
 func (u *Upstream) paint(w http.ResponseWriter, r *http.Request, q imageRequest) error {
 	n := max(q.N, 1)
 	switch {
@@ -97,8 +97,8 @@ func (u *Upstream) paint(w http.ResponseWriter, r *http.Request, q imageRequest)
 	return nil
 }
 
-// streamImages sends each picture as it comes to be: as often as was asked for on the way, and
-// once whole, with the usage of all.
+// streamImages sends each image in steps: the requested number of partial images, and then the
+// complete image, with the usage of all.
 // Source: openai-node 6.49.0, ImageGenStreamEvent and ImageEditStreamEvent.
 func (u *Upstream) streamImages(w http.ResponseWriter, r *http.Request, q imageRequest, n int, usage map[string]any) {
 	kind := "image_generation"
@@ -122,26 +122,26 @@ func (u *Upstream) streamImages(w http.ResponseWriter, r *http.Request, q imageR
 	}
 }
 
-// tint is the colour of the picture with an index, six hex digits.
+// tint returns the colour of the image with an index, as six hex digits.
 func (q imageRequest) tint(i int) string { return seedOf(fmt.Append(nil, q.Prompt, i))[:6] }
 
-// serveImage serves what an answer's URL names.
+// serveImage serves the image at a response's URL.
 func (u *Upstream) serveImage(w http.ResponseWriter, r *http.Request) error {
 	tint, ok := strings.CutSuffix(r.PathValue("name"), ".png")
 	if _, err := hex.DecodeString(tint); err != nil || !ok || len(tint) != 6 {
 		return missing("picture", r.PathValue("name"))
 	}
 	w.Header().Set("Content-Type", "image/png")
-	_, _ = w.Write(renderPNG(tint)) // a caller that left needs no answer
+	_, _ = w.Write(renderPNG(tint)) // the client may have disconnected
 	return nil
 }
 
-// renderPNG is a PNG of one colour, given as six hex digits.
+// renderPNG returns a PNG of one colour, given as six hex digits.
 func renderPNG(tint string) []byte {
-	rgb, _ := hex.DecodeString(tint) // both callers give six digits
+	rgb, _ := hex.DecodeString(tint) // both callers pass six digits
 	img := image.NewRGBA(image.Rect(0, 0, imageSidePixels, imageSidePixels))
 	draw.Draw(img, img.Bounds(), image.NewUniform(color.RGBA{rgb[0], rgb[1], rgb[2], 255}), image.Point{}, draw.Src)
 	var b bytes.Buffer
-	_ = png.Encode(&b, img) // a buffer takes everything
+	_ = png.Encode(&b, img) // a buffer accepts everything
 	return b.Bytes()
 }

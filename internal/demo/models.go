@@ -2,9 +2,9 @@ package demo
 
 import "net/http"
 
-// The models. Any other name is taken too; these are what the list shows.
+// The models in the list. Any other name is accepted too.
 const (
-	AnyModel        = "demo" // for whatever is asked; the one of the first call
+	AnyModel        = "demo" // for any request; the model of the first call
 	ChatModel       = "demo-chat"
 	EmbeddingModel  = "demo-embedding"
 	TranscribeModel = "demo-transcribe"

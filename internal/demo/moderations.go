@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// harmful is the words that flag a text, and the category of each.
+// harmful maps the words that flag a text to their categories.
 var harmful = map[string]string{
 	"kill": "violence", "attack": "violence", "blood": "violence/graphic",
 	"hate": "hate", "insult": "harassment", "suicide": "self-harm",
 	"steal": "illicit", "weapon": "illicit/violent", "naked": "sexual",
 }
 
-// categories is all that OpenAI's moderation answers.
+// categories are all categories of OpenAI's moderation.
 var categories = []string{
 	"harassment", "harassment/threatening", "hate", "hate/threatening", "illicit", "illicit/violent", "self-harm",
 	"self-harm/intent", "self-harm/instructions", "sexual", "sexual/minors", "violence", "violence/graphic",
@@ -45,7 +45,7 @@ func (u *Upstream) moderate(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// judge scores a category 0.9 when one of its words occurs, 0.01 else.
+// judge scores a category 0.9 if one of its words occurs, otherwise 0.01.
 func judge(text string) moderation {
 	m := moderation{Categories: map[string]bool{}, Scores: map[string]float64{}, Inputs: map[string][]string{}}
 	for _, c := range categories {

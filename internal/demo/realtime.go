@@ -10,10 +10,10 @@ import (
 	"github.com/coder/websocket"
 )
 
-// realtimeIdle is how long a silent realtime caller is kept.
+// realtimeIdle is how long a silent realtime connection remains open.
 const realtimeIdle = 5 * time.Minute
 
-// realtimeEvent is a client's event, as far as the script looks at it.
+// realtimeEvent contains the fields of a client's event that the script reads.
 type realtimeEvent struct {
 	Type    string         `json:"type"`
 	ItemID  string         `json:"item_id"`
@@ -34,9 +34,8 @@ type conversation struct {
 	turns []message // the newest maxTurns
 }
 
-// realtime talks over a WebSocket: it tells of the session, repeats what it is
-// told as items, and answers response.create with the echo of the last text and
-// its usage.
+// realtime serves a WebSocket: it sends the session, repeats received items, and responds to
+// response.create with the echo of the last text and its usage.
 // Source: https://platform.openai.com/docs/api-reference/realtime, read 2026-11.
 func (u *Upstream) realtime(w http.ResponseWriter, r *http.Request) error {
 	name := r.URL.Query().Get("model")
@@ -45,7 +44,7 @@ func (u *Upstream) realtime(w http.ResponseWriter, r *http.Request) error {
 	}
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{"realtime"}, InsecureSkipVerify: true})
 	if err != nil {
-		return nil // Accept has answered
+		return nil // Accept has sent the response
 	}
 	defer func() { _ = conn.CloseNow() }()
 	conn.SetReadLimit(maxMessage)
@@ -54,7 +53,7 @@ func (u *Upstream) realtime(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// run serves until the caller leaves, is silent too long or cannot be written to.
+// run serves until the client disconnects, is silent too long or cannot be written to.
 func (c *conversation) run(ctx context.Context) {
 	err := c.send(ctx, "session.created", map[string]any{"session": c.session(nil)})
 	for err == nil {
@@ -65,7 +64,7 @@ func (c *conversation) run(ctx context.Context) {
 	}
 }
 
-// receive reads the next event; an unreadable one comes without a type.
+// receive reads the next event; an unreadable one has no type.
 func (c *conversation) receive(ctx context.Context) (ev realtimeEvent, err error) {
 	ctx, cancel := context.WithTimeout(ctx, realtimeIdle)
 	defer cancel()
@@ -91,7 +90,7 @@ func (c *conversation) handle(ctx context.Context, ev realtimeEvent) error {
 	return c.send(ctx, "error", map[string]any{"error": detail})
 }
 
-// session is the session object: our fields, then those the caller set.
+// session returns the session object: the default fields, then those that the client set.
 func (c *conversation) session(set map[string]any) map[string]any {
 	s := map[string]any{"type": "realtime", "output_modalities": []string{"text"}}
 	for k, v := range set {

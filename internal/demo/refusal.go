@@ -7,8 +7,8 @@ import (
 	"net/http"
 )
 
-// refusal is an answer in OpenAI's error body. Type is "invalid_request_error"
-// when empty; empty Param and Code are written as null.
+// refusal is an error response with OpenAI's error body. An empty Type means
+// "invalid_request_error"; empty Param and Code are written as null.
 type refusal struct {
 	Status  int
 	Message string
@@ -19,12 +19,12 @@ type refusal struct {
 
 func (r *refusal) Error() string { return r.Message }
 
-// badParam is a 400 that names the field.
+// badParam returns a 400 that names the field.
 func badParam(param, format string, args ...any) *refusal {
 	return &refusal{Status: http.StatusBadRequest, Message: fmt.Sprintf(format, args...), Param: param}
 }
 
-// missing is the 404 of a stored thing: missing("File", "file-1").
+// missing returns the 404 of a stored object: missing("File", "file-1").
 func missing(kind, id string) *refusal {
 	return &refusal{Status: http.StatusNotFound, Message: fmt.Sprintf("No such %s object: %s", kind, id), Param: "id"}
 }
@@ -33,7 +33,7 @@ func unknown(_ http.ResponseWriter, r *http.Request) error {
 	return &refusal{Status: http.StatusNotFound, Message: fmt.Sprintf("Invalid URL (%s %s)", r.Method, r.URL.Path), Code: "unknown_url"}
 }
 
-// refuse writes err; what is no refusal is a body that could not be read.
+// refuse writes err; an error that is not a refusal is a body that could not be read.
 func refuse(w http.ResponseWriter, err error) {
 	var f *refusal
 	if !errors.As(err, &f) {
@@ -64,7 +64,7 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(append(b, '\n')) // a caller that left needs no answer
+	_, _ = w.Write(append(b, '\n')) // the client may have disconnected
 }
 
 func orElse(s, other string) string {

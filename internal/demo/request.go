@@ -28,19 +28,19 @@ func seedOf(body []byte) string {
 	return hex.EncodeToString(sum[:12])
 }
 
-// numbered returns a fresh id for a stored thing, for example "file-demo00000007".
+// numbered returns a new id for a stored object, for example "file-demo00000007".
 func (u *Upstream) numbered(prefix string) string {
 	return fmt.Sprintf("%sdemo%08d", prefix, u.number.Add(1))
 }
 
-// now is the time of the "created" fields in Unix seconds.
+// now returns the time of the "created" fields in Unix seconds.
 func (u *Upstream) now() int64 { return u.opts.Clock.Now().Unix() }
 
-// content is a text as OpenAI's requests carry it: a string, or a list of parts
-// of which the text ones count.
+// content is a text as in OpenAI's requests: a string, or a list of parts of which the text parts
+// count.
 type content string
 
-// UnmarshalJSON takes both forms; null and anything else count as no text.
+// UnmarshalJSON accepts both forms; null and anything else count as an empty text.
 func (c *content) UnmarshalJSON(b []byte) error {
 	var s string
 	if json.Unmarshal(b, &s) == nil {
@@ -66,7 +66,7 @@ func (c *content) UnmarshalJSON(b []byte) error {
 // as one text whose words are the numbers.
 type texts []string
 
-// UnmarshalJSON takes a string, a list of strings, of parts, or of token ids.
+// UnmarshalJSON accepts a string, or a list of strings, of parts, or of token ids.
 func (t *texts) UnmarshalJSON(b []byte) error {
 	var one string
 	if json.Unmarshal(b, &one) == nil {

@@ -24,8 +24,9 @@ type rankedDocument struct {
 	Text string `json:"text"`
 }
 
-// rerank orders documents by the share of the query's words they contain; equals
-// keep their order. One search unit a call, tokens for query and documents.
+// rerank orders documents by the share of the query's words they contain; documents with equal
+// shares retain their order. It reports one search unit a call, and tokens for query and
+// documents.
 func (u *Upstream) rerank(w http.ResponseWriter, r *http.Request) error {
 	var q rerankRequest
 	seed, err := decode(w, r, &q)
@@ -69,7 +70,7 @@ func (u *Upstream) rerank(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// overlap is the share of the query's words that stand in the text, 0 to 1.
+// overlap returns the share of the query's words that occur in the text, 0 to 1.
 func overlap(query, text string) float64 {
 	terms := map[string]bool{}
 	for _, w := range strings.Fields(strings.ToLower(text)) {

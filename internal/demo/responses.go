@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// responseRequest is what the responses script looks at.
+// responseRequest contains the fields that the responses script reads.
 type responseRequest struct {
 	Model        string            `json:"model"`
 	Input        json.RawMessage   `json:"input"`
@@ -32,7 +32,7 @@ type responseTool struct {
 	toolFunction
 }
 
-// inputItem is one thing of the input: a message, or a tool's result.
+// inputItem is one item of the input: a message, or a tool's result.
 type inputItem struct {
 	ID      string  `json:"id,omitempty"`
 	Type    string  `json:"type,omitempty"`
@@ -42,7 +42,7 @@ type inputItem struct {
 	raw     json.RawMessage
 }
 
-// storedResponse is what GET /v1/responses/{id} answers.
+// storedResponse is what GET /v1/responses/{id} returns.
 type storedResponse struct {
 	response responseBody
 	items    []inputItem
@@ -86,7 +86,7 @@ func (u *Upstream) checkResponse(q *responseRequest) error {
 	return q.readInput()
 }
 
-// readInput takes a string as one user message, or a list of items.
+// readInput accepts a string as one user message, or a list of items.
 func (q *responseRequest) readInput() error {
 	var text string
 	if json.Unmarshal(q.Input, &text) == nil && text != "" {
@@ -110,8 +110,7 @@ func (q *responseRequest) readInput() error {
 	return nil
 }
 
-// asChat is the same question to the chat script, so that both endpoints say the
-// same things.
+// asChat returns the same question for the chat script, so that both endpoints respond alike.
 func (q *responseRequest) asChat() chatRequest {
 	c := chatRequest{Model: q.Model, Temperature: q.Temperature, ToolChoice: q.ToolChoice, Format: q.Text.Format}
 	if q.MaxTokens != nil {
@@ -128,7 +127,7 @@ func (q *responseRequest) asChat() chatRequest {
 			c.Messages = append(c.Messages, message{Role: "tool", Content: it.Output})
 		}
 	}
-	if len(c.Messages) == 0 { // only items that are no text
+	if len(c.Messages) == 0 { // only items without text
 		c.Messages = []message{{Role: "user"}}
 	}
 	for _, t := range q.Tools {
@@ -150,7 +149,7 @@ func (u *Upstream) dropResponse(w http.ResponseWriter, r *http.Request) error {
 	return writeDropped(w, r, u.responses, "response", "response")
 }
 
-// inputItems answers all items of the input as they were sent.
+// inputItems returns all items of the input as they were sent.
 func (u *Upstream) inputItems(w http.ResponseWriter, r *http.Request) error {
 	s, err := u.responses.named(r, "response")
 	if err != nil {

@@ -2,9 +2,9 @@ package demo
 
 import "net/http"
 
-// streamResponse tells an answer as typed events, numbered from 0: created, in
-// progress, each output item in pieces, and completed or incomplete with the
-// whole answer. There is no [DONE].
+// streamResponse streams a response as typed events, numbered from 0: created, in progress, the
+// deltas of each output item, and completed or incomplete with the complete response. There is no
+// [DONE].
 func (u *Upstream) streamResponse(w http.ResponseWriter, r *http.Request, response responseBody) {
 	s := u.stream(w, r)
 	begun := response

@@ -74,7 +74,7 @@ func text(s string) outputText {
 	return outputText{Type: "output_text", Text: s, Annotations: []struct{}{}, Logprobs: []struct{}{}}
 }
 
-// newResponse is the whole answer, still without id.
+// newResponse returns the complete response, still without an id.
 func (q *responseRequest) newResponse(now int64) responseBody {
 	chat := q.asChat()
 	a := chat.generateChoice(0)
@@ -100,7 +100,7 @@ func (q *responseRequest) newResponse(now int64) responseBody {
 	return p
 }
 
-// items is the answer as output items.
+// items returns the content as output items.
 func (a choiceContent) items() []outputItem {
 	if len(a.calls) == 0 {
 		return []outputItem{{ID: "msg_demo_1", Type: "message", Status: "completed", Role: "assistant", Content: []outputText{text(a.text)}}}

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// Bounds of a sample: a schema may refer to itself.
+// Limits of a sample: a schema may refer to itself.
 const (
 	maxSampleDepth = 16
 	maxSampleNodes = 1000
 )
 
-// format is response_format of chat, or text.format of responses, where the
-// schema stands one level higher.
+// format is response_format of chat, or text.format of responses, where the schema is one level
+// higher.
 type format struct {
 	Type       string         `json:"type"`
 	Schema     map[string]any `json:"schema"`
@@ -25,8 +25,8 @@ type format struct {
 
 func (f format) wantsJSON() bool { return f.Type == "json_object" || f.Type == "json_schema" }
 
-// sample is a JSON text that fulfils the format: one made from the schema, or
-// for a bare json_object the question under "answer".
+// sample returns a JSON text that matches the format: one generated from the schema, or for a
+// bare json_object the question under "answer".
 func (f format) sample(text string) string {
 	schema := f.JSONSchema.Schema
 	if schema == nil {
@@ -57,7 +57,7 @@ func sample(schema map[string]any, text string) string {
 type sampler struct {
 	root map[string]any
 	text string
-	left int // nodes that may still be made
+	left int // nodes that may still be created
 }
 
 func (s *sampler) value(schema map[string]any, depth int) any {
@@ -85,7 +85,7 @@ func (s *sampler) value(schema map[string]any, depth int) any {
 	return nil
 }
 
-// explicitValue is a value that the schema itself names.
+// explicitValue returns a value that the schema itself contains.
 func explicitValue(schema map[string]any) (any, bool) {
 	for _, k := range []string{"const", "default"} {
 		if v, ok := schema[k]; ok {
@@ -100,7 +100,7 @@ func explicitValue(schema map[string]any) (any, bool) {
 	return nil, false
 }
 
-// other is the schema that stands for this one: a $ref's, or the first choice.
+// other returns the schema that replaces this one: a $ref's, or the first choice.
 func (s *sampler) other(schema map[string]any) map[string]any {
 	if ref, ok := schema["$ref"].(string); ok {
 		return s.resolve(ref)

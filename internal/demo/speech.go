@@ -7,7 +7,7 @@ import (
 	"net/http"
 )
 
-// The sound: mono, 16 bit, a tenth of a second a word, at most five seconds.
+// The audio: mono, 16 bit, a tenth of a second per word, at most five seconds.
 const (
 	sampleRate       = 8000 // samples per second
 	samplesPerWord   = sampleRate / 10
@@ -23,9 +23,9 @@ type speechRequest struct {
 	StreamFormat string `json:"stream_format"`
 }
 
-// createSpeech answers a tone per word as a WAV file, whatever format was asked for:
-// the content type says so. Format "pcm" gets the bare samples, stream_format
-// "sse" the same bytes as events.
+// createSpeech returns a tone per word as a WAV file, whatever format was requested; the content
+// type states it. Format "pcm" returns only the samples, and stream_format "sse" the same bytes
+// as events.
 func (u *Upstream) createSpeech(w http.ResponseWriter, r *http.Request) error {
 	var q speechRequest
 	if _, err := decode(w, r, &q); err != nil {
@@ -48,7 +48,7 @@ func (u *Upstream) createSpeech(w http.ResponseWriter, r *http.Request) error {
 		return nil
 	}
 	w.Header().Set("Content-Type", kind)
-	_, _ = w.Write(audio) // a caller that left needs no answer
+	_, _ = w.Write(audio) // the client may have disconnected
 	return nil
 }
 
@@ -63,7 +63,7 @@ func (u *Upstream) streamSpeech(w http.ResponseWriter, r *http.Request, audio []
 	s.data(map[string]any{"type": "speech.audio.done", "usage": map[string]any{"input_tokens": inputTokens, "output_tokens": out, "total_tokens": inputTokens + out}})
 }
 
-// wave is a WAV file with one tone per word, its pitch from the word's length.
+// wave returns a WAV file with one tone per word. The word's length determines the pitch.
 func wave(text string) []byte {
 	words := textChunks(text)
 	words = words[:min(len(words), maxTones)]

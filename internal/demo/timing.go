@@ -10,8 +10,8 @@ import (
 // segmentWords is the number of words in a segment of a transcript.
 const segmentWords = 8
 
-// verbose is the verbose_json answer. The specification gives duration as a
-// string; clients that want a number parse it.
+// verbose is the verbose_json response. The specification gives duration as a string; clients
+// that need a number parse it.
 // Source: spec, Transcription response, verbose_json.
 type verbose struct {
 	Task     string    `json:"task"`
@@ -53,7 +53,7 @@ func (t transcript) verbose() verbose {
 	return v
 }
 
-// timedWords spreads the words evenly over the sound.
+// timedWords distributes the words evenly over the audio.
 func (t transcript) timedWords() []word {
 	texts := strings.Fields(t.text)
 	each := t.seconds / float64(len(texts))
@@ -81,7 +81,7 @@ func (t transcript) timedSegments() []segment {
 	return out
 }
 
-// srt is the transcript as SubRip subtitles.
+// srt returns the transcript as SubRip subtitles.
 func (t transcript) srt() string {
 	var b strings.Builder
 	for i, s := range t.timedSegments() {
@@ -90,7 +90,7 @@ func (t transcript) srt() string {
 	return b.String()
 }
 
-// vtt is the transcript as WebVTT subtitles.
+// vtt returns the transcript as WebVTT subtitles.
 func (t transcript) vtt() string {
 	var b strings.Builder
 	b.WriteString("WEBVTT\n\n")
@@ -100,7 +100,7 @@ func (t transcript) vtt() string {
 	return b.String()
 }
 
-// stamp is a subtitle time, "00:01:02.345" with the mark that the format wants.
+// stamp returns a subtitle time, "00:01:02.345" with the separator of the format.
 func stamp(seconds float64, mark string) string {
 	ms := time.Duration(math.Round(seconds * 1000))
 	return fmt.Sprintf("%02d:%02d:%02d%s%03d", ms/3600000, ms/60000%60, ms/1000%60, mark, ms%1000)

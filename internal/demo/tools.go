@@ -17,7 +17,7 @@ type toolFunction struct {
 	Parameters map[string]any `json:"parameters"`
 }
 
-// toolCall is a call in an answer. Arguments is JSON in a string.
+// toolCall is a call in a response. Arguments is JSON in a string.
 type toolCall struct {
 	ID       string       `json:"id"`
 	Type     string       `json:"type"`
@@ -29,9 +29,9 @@ type calledByName struct {
 	Arguments string `json:"arguments"`
 }
 
-// requestedCalls is what choice i calls: the tool that tool_choice names; those whose
-// name stands in the user's text; the first one when tool_choice is "required" or
-// the text has the word "tool"; none when tool_choice is "none".
+// requestedCalls returns the calls of choice i: the tool that tool_choice names; the tools whose
+// names occur in the user's text; the first tool if tool_choice is "required" or the text
+// contains the word "tool"; none if tool_choice is "none".
 func requestedCalls(tools []tool, choice json.RawMessage, text string, i int) []toolCall {
 	var calls []toolCall
 	for _, t := range chosen(tools, choice, text) {
@@ -51,7 +51,7 @@ func chosen(tools []tool, choice json.RawMessage, text string) []tool {
 	var named []tool
 	for _, t := range tools {
 		switch {
-		case t.Function.Name == "": // built-in kinds are not for us to call
+		case t.Function.Name == "": // built-in kinds are not called here
 		case name == t.Function.Name:
 			return []tool{t}
 		case name == "" && strings.Contains(text, t.Function.Name):

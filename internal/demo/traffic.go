@@ -5,53 +5,54 @@ import (
 	"time"
 )
 
-// MaxTrafficDays is the largest number of days of traffic that Traffic makes.
+// MaxTrafficDays is the maximum number of days of traffic that Traffic generates.
 const MaxTrafficDays = 90
 
-// PastRequest is a request of traffic that is made up, so that a demonstration has something
-// to show. It was answered by the last of its attempts.
+// PastRequest is a request of generated traffic, so that a demonstration has data to show. The
+// last of its attempts responded.
 type PastRequest struct {
 	Started      time.Time
 	Team         string // "search" or "support"
 	User         string // e-mail address of the end user
 	Stream       bool
 	Prompt       string
-	ResponseText string // empty when all attempts failed
+	ResponseText string // empty if all attempts failed
 	Feedback     int    // -10 to 10; 0 for none
 	Attempts     []PastAttempt
 }
 
-// PastAttempt is a try of a target. A Status of 0 is a provider that did not answer in time.
+// PastAttempt is an attempt at a target. A Status of 0 is a provider that did not respond in
+// time.
 type PastAttempt struct {
 	Provider  string // id of a provider specification: "openai"
 	Model     string
 	Status    int
 	Error     string // text of the provider, for a Status other than 200
-	CacheMiss bool   // the cache of answers was asked, without success
-	Input     int64  // tokens, Cached among them
+	CacheMiss bool   // the response cache was checked, without a hit
+	Input     int64  // tokens, including Cached
 	Cached    int64
 	Output    int64
 	FirstByte time.Duration
 	Duration  time.Duration
 }
 
-// Teams are the teams of the made-up traffic, in order.
+// Teams returns the teams of the generated traffic, in order.
 func Teams() []string { return []string{"search", "support"} }
 
-// target is a model of a provider and how fast it is.
+// target is a model of a provider, with its speed.
 type target struct {
 	provider, model string
 	first           time.Duration // until the first byte, at least
 	perToken        time.Duration
 }
 
-// team is how a team calls.
+// team describes how a team calls.
 type team struct {
 	name      string
 	users     []string
 	targets   []target // further ones are fallbacks
 	perHour   float64  // requests in a busy hour
-	input     int      // tokens, about
+	input     int      // tokens, approximately
 	output    int
 	stream    bool
 	cache     bool
@@ -83,7 +84,7 @@ func teams() []team {
 	}
 }
 
-// answers are the texts of the made-up answers.
+// answers are the texts of the generated responses.
 var answers = [...]string{
 	"Here is a short draft that you can send as it is.",
 	"The best match is the second entry; the others lack one of the filters.",
@@ -91,9 +92,9 @@ var answers = [...]string{
 	"I would classify this as a sign-in problem of medium priority.",
 }
 
-// Traffic makes up the requests of the days before end, the oldest first. The same seed, end
-// and number of days make the same traffic. Days beyond MaxTrafficDays are left out. On the
-// third day before the end Anthropic is overloaded for two hours.
+// Traffic generates the requests of the days before end, the oldest first. The same seed, end and
+// number of days generate the same traffic. Days beyond MaxTrafficDays are left out. On the third
+// day before the end Anthropic is overloaded for two hours.
 func Traffic(seed uint64, end time.Time, days int) []PastRequest {
 	end = end.UTC()
 	start := end.AddDate(0, 0, -min(days, MaxTrafficDays))
@@ -117,7 +118,7 @@ func Traffic(seed uint64, end time.Time, days int) []PastRequest {
 	return out
 }
 
-// busy is how much of a busy hour's traffic an hour has.
+// busy returns an hour's share of a busy hour's traffic.
 func busy(hour time.Time) float64 {
 	share := 0.08
 	switch h := hour.Hour(); {
@@ -132,7 +133,7 @@ func busy(hour time.Time) float64 {
 	return share
 }
 
-// duration is how long a request took.
+// duration returns how long a request took.
 func (r *PastRequest) duration() (d time.Duration) {
 	for _, a := range r.Attempts {
 		d += a.Duration
@@ -152,7 +153,7 @@ func (t *team) request(random *rand.Rand, started time.Time, overloaded bool) Pa
 			r.ResponseText = answers[random.IntN(len(answers))]
 			break
 		}
-		if a.Status == 400 { // no other target would take it
+		if a.Status == 400 { // no other target would accept it
 			break
 		}
 	}
@@ -191,7 +192,7 @@ func (t *team) attempt(random *rand.Rand, to target, overloaded bool) PastAttemp
 	return a
 }
 
-// failure is how an attempt ends: 200 for most of them.
+// failure returns how an attempt ends: 200 for most of them.
 func failure(random *rand.Rand, overloaded bool) (status int, text string) {
 	n := random.IntN(1000)
 	switch {

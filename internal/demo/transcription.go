@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// waveHead is the length of a plain WAV file's head.
+// waveHead is the length of the header of a plain WAV file.
 const waveHead = 44
 
-// transcript is what was "heard" in a file.
+// transcript is the generated transcript of a file.
 type transcript struct {
 	task, language string
 	model, text    string
 	seconds        float64
-	words          bool // word times wanted
-	segments       bool // segment times wanted
+	words          bool // word times requested
+	segments       bool // segment times requested
 }
 
 func (u *Upstream) transcribe(w http.ResponseWriter, r *http.Request) error {
@@ -30,7 +30,7 @@ func (u *Upstream) transcribe(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	// whisper-1 takes the field and answers whole, as OpenAI documents.
+	// whisper-1 accepts the field but does not stream, as OpenAI documents.
 	if f.first("stream") == "true" && t.model != "whisper-1" {
 		u.streamTranscript(w, r, t)
 		return nil
@@ -50,7 +50,7 @@ func (u *Upstream) translate(w http.ResponseWriter, r *http.Request) error {
 	return t.write(w, f.first("response_format"))
 }
 
-// newTranscript makes a transcript that says what arrived.
+// newTranscript returns a transcript that describes the received file.
 func newTranscript(f *form, task string) (transcript, error) {
 	audio := f.file("file")
 	switch {
@@ -73,8 +73,8 @@ func newTranscript(f *form, task string) (transcript, error) {
 	return t, nil
 }
 
-// duration is a WAV file's true length in seconds; of other formats, what 128
-// kbit/s would make of it. Rounded to hundredths.
+// duration returns the real length of a WAV file in seconds; for other formats, the length at 128
+// kbit/s. It is rounded to hundredths.
 func duration(f *formFile) float64 {
 	seconds := float64(f.Size) / 16000
 	if b := f.Head; len(b) == waveHead && string(b[:4]) == "RIFF" && string(b[8:12]) == "WAVE" {
@@ -103,7 +103,7 @@ func (t transcript) write(w http.ResponseWriter, format string) error {
 	return nil
 }
 
-// usage is by time for whisper-1 and by tokens else: ten a second of sound, as
+// usage returns the duration for whisper-1, and otherwise tokens: ten per second of audio as
 // audio input, and the words as output.
 func (t transcript) usage() any {
 	if t.model == "whisper-1" {
@@ -116,7 +116,7 @@ func (t transcript) usage() any {
 	}
 }
 
-// streamTranscript tells the text a word an event. This stream has no [DONE].
+// streamTranscript streams the text with a word per event. This stream has no [DONE].
 func (u *Upstream) streamTranscript(w http.ResponseWriter, r *http.Request, t transcript) {
 	s := u.stream(w, r)
 	for _, p := range textChunks(t.text) {
@@ -127,5 +127,5 @@ func (u *Upstream) streamTranscript(w http.ResponseWriter, r *http.Request, t tr
 
 func writeText(w http.ResponseWriter, contentType, text string) {
 	w.Header().Set("Content-Type", contentType)
-	_, _ = strings.NewReader(text).WriteTo(w) // a caller that left needs no answer
+	_, _ = strings.NewReader(text).WriteTo(w) // the client may have disconnected
 }

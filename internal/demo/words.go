@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Tokens is what a text costs here: the number of its words, as strings.Fields
-// counts them. Every usage figure of this provider is a sum of these.
+// Tokens returns the number of tokens of a text: its words, as strings.Fields counts them. Every
+// usage value of this provider is a sum of these.
 func Tokens(text string) int64 { return int64(len(strings.Fields(text))) }
 
 // quote repeats the first maxQuoted words of a text.
@@ -18,8 +18,8 @@ func quote(text string) string {
 	return strings.Join(words[:maxQuoted], " ") + " …"
 }
 
-// cut keeps the first limit words, and says why the text ends: "stop", or
-// "length" when it was longer. A limit of 0 or less keeps everything.
+// cut returns the first limit words, and the finish reason: "stop", or "length" if the text was
+// longer. A limit of 0 or less returns everything.
 func cut(text string, limit int64) (truncated, reason string) {
 	if words := strings.Fields(text); limit > 0 && int64(len(words)) > limit {
 		return strings.Join(words[:limit], " "), "length"
@@ -27,8 +27,8 @@ func cut(text string, limit int64) (truncated, reason string) {
 	return text, "stop"
 }
 
-// textChunks splits a text into what a stream delivers: a word each, with the blank
-// after it. Joined they are the text again.
+// textChunks splits a text into the chunks of a stream: a word each, with the space after it.
+// Joined they are the text again.
 func textChunks(text string) []string {
 	if text == "" {
 		return nil
@@ -36,8 +36,8 @@ func textChunks(text string) []string {
 	return strings.SplitAfter(text, " ")
 }
 
-// runs splits a text into pieces of n characters, for tool arguments, whose
-// pieces end in the middle of words.
+// runs splits a text into chunks of n characters, for tool arguments, whose chunks end in the
+// middle of words.
 func runs(text string, n int) []string {
 	runes := []rune(text)
 	var out []string
@@ -47,7 +47,7 @@ func runs(text string, n int) []string {
 	return append(out, string(runes))
 }
 
-// counted says "1 message" or "2 messages".
+// counted returns "1 message" or "2 messages".
 func counted(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun

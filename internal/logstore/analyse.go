@@ -7,14 +7,14 @@ import (
 	"sluice/internal/record"
 )
 
-// Analyse answers Rows.Analyse for a back end whose statement tells the number of all rows
-// with each of them: ask runs it. It refuses what Store.Analyse refuses.
+// Analyse implements RowStore.Analyse for a back end whose query returns the total number of rows
+// in each row. ask runs the query. Analyse rejects what Store.Analyse rejects.
 func Analyse(ctx context.Context, a record.Analysis, ask func(context.Context, *record.Analysis) (record.AnalysisPage, error)) (record.AnalysisPage, error) {
 	if err := a.Validate(); err != nil {
 		return record.AnalysisPage{}, err
 	}
 	page, err := ask(ctx, &a)
-	if err == nil && len(page.Rows) == 0 && a.Offset > 0 { // whose rows told their number?
+	if err == nil && len(page.Rows) == 0 && a.Offset > 0 { // the total is part of the rows, and there are none
 		first := a
 		first.Offset, first.Limit = 0, 1
 		var total record.AnalysisPage
@@ -30,8 +30,8 @@ func Analyse(ctx context.Context, a record.Analysis, ask func(context.Context, *
 	return page, nil
 }
 
-// AnalysisOrder is the order of the rows of an analysis in SQL, where they have the columns
-// bucket and label: "cost DESC, label". columns says what each column is made of.
+// AnalysisOrder returns the SQL order of the rows of an analysis with the columns bucket and
+// label: "cost DESC, label". columns maps each column to its SQL expression.
 func AnalysisOrder(a *record.Analysis, columns map[record.Column]string) string {
 	switch {
 	case a.Step > 0:
@@ -46,7 +46,7 @@ func AnalysisOrder(a *record.Analysis, columns map[record.Column]string) string 
 	return columns[cmp.Or(a.Order, record.ColumnRequests)] + direction + ", label"
 }
 
-// ListOrder is the order of the rows of a list in SQL: "started DESC, id DESC".
+// ListOrder returns the SQL order of the rows of a list: "started DESC, id DESC".
 func ListOrder(q *record.Query) string {
 	switch {
 	case q.ByArrival:

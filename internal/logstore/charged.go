@@ -7,8 +7,9 @@ import (
 	"sluice/internal/record"
 )
 
-// ChargedOf is what the line that ended with an attempt charged: zero when there is none,
-// or one that cannot be read. At is kept to the microsecond, as rows do. The line is room that is used again and again.
+// ChargedOf returns what the closing ledger entry of an attempt charged; zero if there is no
+// entry or it is unreadable. ClosedAt has microsecond precision, as rows do. line is scratch
+// memory that callers reuse.
 func ChargedOf(closing []byte, line *ledger.Entry) record.Charged {
 	if line.Known == nil {
 		line.Known = new(ledger.CounterSetCache)

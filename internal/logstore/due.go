@@ -8,14 +8,14 @@ import (
 	"sluice/internal/record"
 )
 
-// RetentionCutoffs says which rows are due for a kind of retention: those that started before the time
-// of their workspace. The zero Due is of no row. It is not changed once it is made.
+// RetentionCutoffs selects the rows that are due for a kind of retention: those that started
+// before the time of their workspace. The zero RetentionCutoffs selects no row. It is immutable.
 type RetentionCutoffs struct {
 	Before     time.Time            // of every workspace
-	Workspaces map[string]time.Time // by id, of those that keep less: later times
+	Workspaces map[string]time.Time // by id, of those with a shorter retention: later times
 }
 
-// For is the time of a workspace.
+// For returns the cutoff of a workspace.
 func (d RetentionCutoffs) For(workspaceID string) time.Time {
 	return later(d.Before, d.Workspaces[workspaceID])
 }
@@ -23,10 +23,10 @@ func (d RetentionCutoffs) For(workspaceID string) time.Time {
 // Has reports whether a row is due.
 func (d RetentionCutoffs) Has(a *record.Attempt) bool { return a.Started.Before(d.For(a.WorkspaceID)) }
 
-// Or is due when one of the two is.
+// Or selects rows that either of the two selects.
 func (d RetentionCutoffs) Or(o RetentionCutoffs) RetentionCutoffs { return d.with(o, later) }
 
-// And is due when both are.
+// And selects rows that both select.
 func (d RetentionCutoffs) And(o RetentionCutoffs) RetentionCutoffs { return d.with(o, earlier) }
 
 func (d RetentionCutoffs) with(o RetentionCutoffs, choose func(a, b time.Time) time.Time) RetentionCutoffs {
@@ -39,19 +39,19 @@ func (d RetentionCutoffs) with(o RetentionCutoffs, choose func(a, b time.Time) t
 	return out
 }
 
-// Until is the part of what is due that started no later than a time.
+// Until restricts the cutoffs to rows that started no later than a time.
 func (d RetentionCutoffs) Until(t time.Time) RetentionCutoffs {
-	return d.And(RetentionCutoffs{Before: t.Add(time.Microsecond)}) // the unit in which rows keep times
+	return d.And(RetentionCutoffs{Before: t.Add(time.Microsecond)}) // rows store times in microseconds
 }
 
-// RetentionBatch is the part of what is due that one time decides.
+// RetentionBatch is a part of the cutoffs with a single time.
 type RetentionBatch struct {
 	Before     time.Time
 	Workspaces []string // nil for all of them
 }
 
-// Waves are the parts of what is due: together they are all of it. The first is that of
-// every workspace; one further each for the workspaces that have a time in common.
+// Waves splits the cutoffs into batches that together select the same rows. The first batch
+// applies to every workspace; each further batch applies to the workspaces that share a time.
 func (d RetentionCutoffs) Waves() []RetentionBatch {
 	var out []RetentionBatch
 	if !d.Before.IsZero() {
@@ -69,7 +69,7 @@ func (d RetentionCutoffs) Waves() []RetentionBatch {
 	return out
 }
 
-// RetentionCutoffs is what the wave alone has.
+// RetentionCutoffs returns the cutoffs of the batch alone.
 func (w RetentionBatch) RetentionCutoffs() RetentionCutoffs {
 	if w.Workspaces == nil {
 		return RetentionCutoffs{Before: w.Before}
@@ -81,9 +81,9 @@ func (w RetentionBatch) RetentionCutoffs() RetentionCutoffs {
 	return d
 }
 
-// Blank takes from an attempt what is about the call alone: who made it from where, what
-// it said of itself, and why it failed. What figures are worked out from stays: times,
-// status, tokens, cost, and whose it was.
+// Blank removes from an attempt the details of the call: the caller and their address, what the
+// client sent about itself, and the error. It preserves what statistics need: times, status,
+// tokens, cost, and the owner.
 func Blank(a *record.Attempt) {
 	a.SpanID, a.ParentSpan, a.SpanName, a.KeyName = "", "", "", ""
 	a.Path, a.UpstreamURL, a.Remote, a.TargetPath = "", "", "", ""

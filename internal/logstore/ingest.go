@@ -11,40 +11,39 @@ import (
 	"sluice/internal/record"
 )
 
-// state is what Stats and Err show.
+// state is the state that Stats and Err return.
 type state struct {
 	mu      sync.Mutex // guards stats and failure
 	stats   Stats
 	failure error
 }
 
-// Stats are figures since Run began.
+// Stats are counters since Run began.
 type Stats struct {
 	Records  uint64 // stored
 	Batches  uint64
 	Failures uint64 // batches that failed; their records were tried again
 }
 
-// Stats returns the figures.
+// Stats returns the counters.
 func (s *Store) Stats() Stats {
 	s.state.mu.Lock()
 	defer s.state.mu.Unlock()
 	return s.state.stats
 }
 
-// Err is why the last batch failed; nil when it did not. Health shows it: the
-// journal grows meanwhile, and nothing is lost.
+// Err returns why the last batch failed; nil if it succeeded. Health shows it: meanwhile the
+// journal grows, and nothing is lost.
 func (s *Store) Err() error {
 	s.state.mu.Lock()
 	defer s.state.mu.Unlock()
 	return s.state.failure
 }
 
-// Run takes over records until ctx ends, then those that are left, for at most
-// five seconds. It sleeps while there are none. A failure is logged and everything
-// since the last transaction done again, after a pause that grows to 30 seconds;
-// the error is that of the last seconds. What those do not suffice for waits in the
-// journal for the next start.
+// Run stores records until ctx ends, and then the remaining ones for at most five seconds. It
+// sleeps while there are none. After a failure it logs the error and repeats everything since the
+// last transaction, after a pause that grows to 30 seconds. Its error is the one of the last
+// seconds. What does not fit into those seconds remains in the journal for the next start.
 func (s *Store) Run(ctx context.Context) error {
 	background.RunWithBackoff(ctx, s.follow, func() uint64 { return s.Stats().Batches }, func(err error, pause time.Duration) {
 		s.setFailure(err)
@@ -56,8 +55,7 @@ func (s *Store) Run(ctx context.Context) error {
 	return nil
 }
 
-// follow takes over records from where the rows are until something fails or ctx
-// ends.
+// follow stores records from the position of the rows until a failure or until ctx ends.
 func (s *Store) follow(ctx context.Context) error {
 	pos, err := s.resume(context.WithoutCancel(ctx))
 	for err == nil {
@@ -72,7 +70,7 @@ func (s *Store) follow(ctx context.Context) error {
 	return err
 }
 
-// takeRest takes over all that there is.
+// takeRest stores all remaining records.
 func (s *Store) takeRest(ctx context.Context) error {
 	pos, err := s.resume(ctx)
 	if err == nil {
@@ -81,8 +79,8 @@ func (s *Store) takeRest(ctx context.Context) error {
 	return err
 }
 
-// resume goes to where the rows are. It asks them even after a failure of this
-// run: whether a transaction that ended in an error was stored, only they know.
+// resume returns to the position of the rows. It reads the position even after a failure of this
+// run: after a failed transaction, only the row store can report whether it was committed.
 func (s *Store) resume(ctx context.Context) (record.Position, error) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
@@ -93,7 +91,7 @@ func (s *Store) resume(ctx context.Context) (record.Position, error) {
 	if err := s.files.Resume(ctx, p.BodyStore); err != nil {
 		return record.Position{}, fmt.Errorf("follow journal: %w", err)
 	}
-	if p.Next.Seq > s.stored { // what failed last was stored after all
+	if p.Next.Seq > s.stored { // the failed batch was stored after all
 		s.setFailure(nil)
 		s.marks.reach(s.unsure)
 	}
@@ -101,7 +99,7 @@ func (s *Store) resume(ctx context.Context) (record.Position, error) {
 	return p.Next, s.journal.Trim(p.Next)
 }
 
-// catchUp makes batches until none is full.
+// catchUp makes batches until one is not full.
 func (s *Store) catchUp(ctx context.Context, pos record.Position) (record.Position, error) {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -119,7 +117,7 @@ func (s *Store) catchUp(ctx context.Context, pos record.Position) (record.Positi
 	}
 }
 
-// note counts a batch that was stored.
+// note counts a stored batch.
 func (s *Store) note(b batch) {
 	s.setFailure(nil)
 	s.state.mu.Lock()
@@ -139,7 +137,7 @@ func (s *Store) setFailure(err error) {
 	s.state.stats.Failures++
 }
 
-// batch is what one transaction took.
+// batch describes the content of one transaction.
 type batch struct {
 	end     record.Position
 	records int
@@ -148,7 +146,7 @@ type batch struct {
 	marks   []string // that were read
 }
 
-// batch moves records from a position on. After an error follow must resume.
+// batch moves records, starting at a position. After an error follow must resume.
 func (s *Store) batch(ctx context.Context, from record.Position) (batch, error) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
@@ -170,7 +168,7 @@ func (s *Store) batch(ctx context.Context, from record.Position) (batch, error) 
 	return b, s.journal.Trim(b.end)
 }
 
-// fill hands over records up to the limits of a batch.
+// fill adds records up to the limits of a batch.
 func (s *Store) fill(ctx context.Context, from record.Position, to Sink) (batch, error) {
 	var b batch
 	var err error
@@ -190,7 +188,7 @@ func (s *Store) fill(ctx context.Context, from record.Position, to Sink) (batch,
 	return b, err
 }
 
-// add hands over an attempt with its bodies.
+// add adds an attempt with its bodies.
 func (s *Store) add(ctx context.Context, b *batch, a *record.Attempt, to Sink) error {
 	ref, err := s.files.Add(ctx, a)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"sluice/internal/ident"
 )
 
-// ingestWaiters are those that somebody waits for.
+// ingestWaiters are the marks that callers wait for.
 type ingestWaiters struct {
 	mu      sync.Mutex // guards waiting
 	waiting map[string]chan struct{}
@@ -25,7 +25,7 @@ func (m *ingestWaiters) await(id string) <-chan struct{} {
 	return m.waiting[id]
 }
 
-// reach tells those who wait for marks that what stood before them is stored.
+// reach notifies the waiters of marks that everything before those marks is stored.
 func (m *ingestWaiters) reach(ids []string) {
 	for _, id := range ids {
 		m.mu.Lock()
@@ -43,9 +43,9 @@ func (m *ingestWaiters) forget(id string) {
 	delete(m.waiting, id)
 }
 
-// WaitIngested returns when everything is in the rows that was in the journal when it was
-// called: attempts, and corrections of any process before this one too. It needs Run, and
-// fails with the error of ctx when that ends first, or when the journal takes no mark.
+// WaitIngested returns when everything that was in the journal at the call is in the rows:
+// attempts and corrections, including those of earlier processes. It needs Run. It returns the
+// error of ctx if that ends first, and an error if the journal cannot accept a mark.
 func (s *Store) WaitIngested(ctx context.Context) error {
 	id := ident.NewID()
 	reached := s.marks.await(id)

@@ -10,52 +10,52 @@ import (
 	"sluice/internal/logstore/bodies"
 )
 
-// Retainer is how rows and what they refer to come to their ends. Methods that return a
-// number do some of their work, as much as delays nobody, and are called again until
-// the number is 0. Files are those of the node that home names.
+// Retainer deletes expired rows and everything they reference. Methods that return a number do a
+// part of their work, small enough to delay no other work. Call them again until the number is 0.
+// Files belong to the named node.
 type Retainer interface {
-	// Delete removes rows that are due, with their corrections. Those of rows that are not
-	// there go by the time of every workspace.
+	// Delete removes due rows with their corrections. Corrections without a row follow the cutoff
+	// of every workspace.
 	Delete(ctx context.Context, due RetentionCutoffs) (rows int64, err error)
-	// Blank does to rows that are due what the function Blank does, and removes their
-	// corrections. From then on no list has them, and none finds them.
+	// Blank applies the function Blank to due rows, and removes their corrections. From then on
+	// no list contains them and no search finds them.
 	Blank(ctx context.Context, due RetentionCutoffs) (rows int64, err error)
-	// DueFiles are the files in which rows that are due have bodies, in any order.
+	// DueFiles returns the files that contain bodies of due rows, in any order.
 	DueFiles(ctx context.Context, node string, due RetentionCutoffs) ([]uint32, error)
-	// RetainedSpans are the places in a file at which rows that are not due have bodies.
+	// RetainedSpans returns the spans of a file with bodies of rows that are not due.
 	RetainedSpans(ctx context.Context, node string, file uint32, due RetentionCutoffs) ([]bodies.Span, error)
-	// DueKeys are some objects that hold bodies of due rows. The rows are all those with
-	// such an object that are due in of; no key means that none is left.
+	// DueKeys returns some objects that contain bodies of due rows. Their rows are exactly those
+	// with such an object that cutoffs selects. No keys means that none remain.
 	DueKeys(ctx context.Context, due RetentionCutoffs) (keys []string, cutoffs RetentionCutoffs, err error)
-	// Forget has due rows no longer refer to their bodies: to those in a file, or, when it
-	// is bodies.Single, to objects of their own.
+	// Forget removes from due rows the references to their bodies in a file or, if file is
+	// bodies.Single, to objects with one record.
 	Forget(ctx context.Context, node string, file uint32, due RetentionCutoffs) (rows int64, err error)
-	// FirstFile is the lowest file that a row refers to; 0 when there is none. Single is
-	// no file, here and in DueFiles.
+	// FirstFile returns the lowest file that a row refers to; 0 if there is none. Single is not a
+	// file, here and in DueFiles.
 	FirstFile(ctx context.Context, node string) (uint32, error)
 }
 
-// Retention says what Retain ends.
+// Retention selects what Retain deletes.
 type Retention struct {
-	Bodies  RetentionCutoffs // bodies go, the rest stays
-	Rows    RetentionCutoffs // lists no longer have the row, only figures do
-	Metrics RetentionCutoffs // nothing is left
+	Bodies  RetentionCutoffs // bodies are deleted, the rest remains
+	Rows    RetentionCutoffs // rows disappear from lists and count only in metrics
+	Metrics RetentionCutoffs // everything is deleted
 }
 
-// Retained counts what Retain did.
+// Retained counts the work of Retain.
 type Retained struct {
-	Files   int   // of bodies that were deleted or made without what is due
+	Files   int   // of bodies that were deleted or rewritten
 	Objects int   // of single bodies that were deleted
-	Bodies  int64 // rows whose bodies are gone
-	Blanked int64 // rows that only figures have
+	Bodies  int64 // rows whose bodies are deleted
+	Blanked int64 // rows that only metrics use
 	Deleted int64 // rows
 }
 
-// Retain ends what is due, bodies before their rows. It works in small parts with pauses
-// between them: nobody waits for it longer than for a batch of records. Bodies lie
-// together with those of others in a file or an object; it is deleted when no row needs
-// it, and until then made anew with zeros in the place of what is due. What fails, or
-// was cut off, is done by the next call.
+// Retain deletes what is due, bodies before their rows. It works in small parts with pauses
+// between them, so that it delays other work at most as long as a batch of records does. A file
+// or an object contains bodies of many records. It is deleted when no row needs it; until then it
+// is rewritten with zeros instead of what is due. The next call repeats what failed or was
+// interrupted.
 // Source: contract/content-and-observability.md 3.4.
 func (s *Store) Retain(ctx context.Context, r Retention) error {
 	s.retaining.Lock()
@@ -84,7 +84,7 @@ func (s *Store) retain(ctx context.Context, r Retention, rows RetentionCutoffs, 
 	return err
 }
 
-// inParts calls part until it returns 0, with pauses, and adds up what it returns.
+// inParts calls part until it returns 0, with pauses, and returns the sum of the results.
 func (s *Store) inParts(ctx context.Context, part func() (int64, error)) (sum int64, err error) {
 	for {
 		n, err := part()
@@ -97,7 +97,7 @@ func (s *Store) inParts(ctx context.Context, part func() (int64, error)) (sum in
 	}
 }
 
-// endBodies ends the bodies of due rows.
+// endBodies deletes the bodies of due rows.
 func (s *Store) endBodies(ctx context.Context, due RetentionCutoffs, done *Retained) error {
 	files, err := s.rows.DueFiles(ctx, s.o.Node, due)
 	if err != nil {
@@ -122,8 +122,8 @@ func (s *Store) endBodies(ctx context.Context, due RetentionCutoffs, done *Retai
 	return s.trim(ctx, due, done)
 }
 
-// endFile makes a file without the bodies of due rows, then has those rows forget them:
-// what is cut off in between is done again.
+// endFile rewrites a file without the bodies of due rows, and then removes the references of
+// those rows. If it is interrupted in between, the next call repeats it.
 func (s *Store) endFile(ctx context.Context, file uint32, due RetentionCutoffs) (int64, error) {
 	p, err := s.rows.Progress(ctx)
 	if err != nil {
@@ -146,7 +146,7 @@ func (s *Store) endFile(ctx context.Context, file uint32, due RetentionCutoffs) 
 	return s.inParts(ctx, func() (int64, error) { return s.rows.Forget(ctx, s.o.Node, file, due) })
 }
 
-// endObjects deletes objects of single records.
+// endObjects deletes objects with one record.
 func (s *Store) endObjects(ctx context.Context, due RetentionCutoffs, done *Retained) error {
 	for {
 		keys, cutoffs, err := s.rows.DueKeys(ctx, due)
@@ -164,7 +164,7 @@ func (s *Store) endObjects(ctx context.Context, due RetentionCutoffs, done *Reta
 	}
 }
 
-// trim deletes the files that no row refers to because their rows are gone.
+// trim deletes files whose rows are all gone.
 func (s *Store) trim(ctx context.Context, due RetentionCutoffs, done *Retained) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
@@ -184,5 +184,5 @@ func (s *Store) trim(ctx context.Context, due RetentionCutoffs, done *Retained) 
 	return err
 }
 
-// pause is the usual one between parts of retention.
+// pause is the usual pause between parts of retention.
 const pause = 20 * time.Millisecond

@@ -11,7 +11,7 @@ import (
 	"sluice/internal/record"
 )
 
-// What a search may take. All of it is ours.
+// Limits of a search. All are ours.
 const (
 	maxSearches  = 2 // at once; others wait
 	searchTime   = time.Second
@@ -19,12 +19,12 @@ const (
 	searchedRows = record.MaxLimit
 )
 
-// Search finds the attempts that a query selects and one of whose bodies holds a text, in
-// the order of the query. It looks through bodies one after another: when it has taken
-// its time, it ends with what was found so far, and where to go on. Each call gets further
-// by one row at least. Offset and Count of the query mean nothing here. Which bodies could
-// not be read is counted: those that another node keeps, or an object store that does not
-// serve, and those that are damaged. It fails with fault.InvalidParameter for a text of no length.
+// Search finds the attempts that a query selects and that have a body which contains a text, in
+// the order of the query. It scans bodies one after another. When its time is over, it returns
+// what it found and where to continue. Each call advances by at least one row. It ignores Offset
+// and Count of the query. It counts the bodies that it cannot read: those of another node, those
+// of an unavailable object store, and damaged ones. It returns fault.InvalidParameter for an
+// empty text.
 func (s *Store) Search(ctx context.Context, q record.Query, text string) (record.Found, error) {
 	if text == "" {
 		return record.Found{}, fault.New(fault.InvalidParameter, "the search text must not be empty").WithParam("search")
@@ -67,18 +67,18 @@ type reader interface {
 	Read(ctx context.Context, ref bodies.Ref) (bodies.Set, error)
 }
 
-// search is one under way.
+// search is a search in progress.
 type search struct {
 	bodies reader
 	log    *slog.Logger
 	size   int // rows to find
 	needle record.SearchTerm
 	end    time.Time
-	left   int64 // bytes to look at
+	left   int64 // bytes left to scan
 	found  record.Found
 }
 
-// searchRow searches the bodies of a row; over says that the search is to end with it.
+// searchRow searches the bodies of a row. It returns true if the search ends with that row.
 func (r *search) searchRow(ctx context.Context, row *RowWithBody) (done bool, err error) {
 	set, err := r.bodies.Read(ctx, row.Ref)
 	switch {
@@ -87,7 +87,7 @@ func (r *search) searchRow(ctx context.Context, row *RowWithBody) (done bool, er
 		return false, nil
 	case ctx.Err() != nil:
 		return true, err
-	default: // damage in one place must not hide all that lies behind it
+	default: // one damaged body must not hide all later rows
 		if !errors.Is(err, bodies.ErrElsewhere) && !errors.Is(err, bodies.ErrUnavailable) {
 			r.log.Error("cannot read bodies during search", "id", row.ID, "error", err)
 		}

@@ -12,7 +12,7 @@ import (
 	"sluice/internal/resource"
 )
 
-// auditRow is a line of the table audit.
+// auditRow is a row of the table audit.
 type auditRow struct {
 	bun.BaseModel `bun:"table:audit,alias:a"`
 
@@ -36,7 +36,7 @@ type auditRow struct {
 	Hash        string
 }
 
-// auditColumns are those of the table audit, in the order of values.
+// auditColumns are the columns of the table audit, in the order of values.
 const auditColumns = "id, org_id, workspace_id, actor_id, actor_kind, action, kind, target_id, at_ms, remote_ip, method, path, request_id, status, body, seq, prev, hash"
 
 func (r *auditRow) values() []any {
@@ -46,10 +46,10 @@ func (r *auditRow) values() []any {
 	}
 }
 
-// Audit adds a row to the trail of its organisation, at the end of the transaction. A
-// zero At stands for now. What callers choose freely (path, request id, target) is cut
-// to its column rather than refused: an action must not fail because its trace is
-// long. TooLarge when the body is; an id that exists is a Conflict at the end.
+// Audit adds a row to the trail of its organisation, at the end of the transaction. A zero At
+// means now. Values that callers choose freely (path, request id, target) are truncated to their
+// columns, because an action must not fail over a long trace. A body that is too large is
+// TooLarge. An id that exists is a Conflict at the end.
 func (t *tx) Audit(ctx context.Context, a resource.AuditRow) error {
 	return t.step(ctx, "add to the audit trail", func(context.Context, bun.IDB) error {
 		if len(a.Body) > MaxBodyBytes {
@@ -66,9 +66,8 @@ func (t *tx) Audit(ctx context.Context, a resource.AuditRow) error {
 	})
 }
 
-// AuditTrail returns the rows of an organisation, newest first, that are older
-// than the row with the id before; empty begins with the newest. The limit is 1 to
-// 1000, 0 means 100.
+// AuditTrail returns the rows of an organisation, newest first, that are older than the row with
+// the id before. An empty before starts with the newest row. The limit is 1 to 1000; 0 means 100.
 func (s *Store) AuditTrail(ctx context.Context, orgID, before string, limit int) ([]resource.AuditRow, error) {
 	maxRows, err := pageSize(limit)
 	if err != nil {
@@ -100,7 +99,7 @@ func (r *auditRow) row() resource.AuditRow {
 	}
 }
 
-// clip makes any text storable: valid UTF-8 without NUL, at most max characters.
+// clip returns a storable string: valid UTF-8 without NUL, at most max characters.
 func clip(s string, max int) string {
 	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 	if len(s) <= max {

@@ -13,8 +13,8 @@ import (
 	"sluice/internal/resource"
 )
 
-// auditHead is the line of the table audit_heads that all who add to the trail of an
-// organisation lock, so that its rows come one after the other.
+// auditHead is a row of the table audit_heads. Every transaction that adds to the trail of an
+// organisation locks it, so that rows are added one after the other.
 type auditHead struct {
 	bun.BaseModel `bun:"table:audit_heads,alias:h"`
 
@@ -22,20 +22,20 @@ type auditHead struct {
 	Seq           int64
 	Hash          string
 	FirstSeq      int64
-	Checkpoint    int64 // number of the last one
+	Checkpoint    int64 // number of the last checkpoint
 	CheckpointSeq int64
 	CheckpointMS  int64 `bun:"checkpoint_ms"`
 }
 
-// findHead reads a head but for its organisation.
+// findHead selects all columns of a head except its organisation.
 const findHead = "SELECT seq, hash, first_seq, checkpoint, checkpoint_seq, checkpoint_ms FROM audit_heads WHERE org_id = ?"
 
-// auditChunk is how many audit rows go into one statement.
+// auditChunk is the number of audit rows in one statement.
 const auditChunk = 200
 
-// chain locks the trails that get audit rows of this transaction and returns the
-// statements that add them. Whoever holds the head of a trail waits for nothing any more
-// but the change feed, and heads are taken in one order: no deadlock can come of it.
+// chain locks the trails that get audit rows of this transaction and returns the statements that
+// add them. A transaction that holds the head of a trail waits only for the change feed, and
+// heads are locked in one order. So no deadlock can occur.
 func (t *tx) chain(ctx context.Context) (statements []statement, err error) {
 	slices.SortStableFunc(t.audits, func(a, b auditRow) int { return strings.Compare(a.OrgID, b.OrgID) })
 	var head *auditHead
@@ -61,8 +61,8 @@ func (t *tx) chain(ctx context.Context) (statements []statement, err error) {
 	return statements, nil
 }
 
-// head locks the head of a trail until the end of the transaction, making it first
-// where there is none.
+// head locks the head of a trail until the end of the transaction. It creates a missing head
+// first.
 func (t *tx) head(ctx context.Context, orgID string) (*auditHead, error) {
 	head := &auditHead{OrgID: orgID}
 	find := t.held(statement{findHead, []any{orgID}})
@@ -73,7 +73,7 @@ func (t *tx) head(ctx context.Context, orgID string) (*auditHead, error) {
 	if !errors.Is(err, sql.ErrNoRows) {
 		return head, err
 	}
-	// An INSERT that only ignored the row of another node would share its lock.
+	// An INSERT that ignored another node's row would only share its lock.
 	_, err = t.db.ExecContext(ctx, "INSERT INTO audit_heads (org_id, seq, hash, first_seq, checkpoint, checkpoint_seq, checkpoint_ms) VALUES (?, 0, ?, 1, 0, 0, 0) "+
 		t.engine.onConflict("org_id")+" seq = audit_heads.seq", orgID, audit.Genesis)
 	if err != nil {
@@ -82,7 +82,7 @@ func (t *tx) head(ctx context.Context, orgID string) (*auditHead, error) {
 	return head, locked()
 }
 
-// link puts a row at the end of the trail.
+// link appends a row to the trail.
 func (h *auditHead) link(r *auditRow) {
 	row := r.chained()
 	row.Chain(h.Seq, h.Hash)
@@ -90,7 +90,7 @@ func (h *auditHead) link(r *auditRow) {
 	h.Seq, h.Hash = row.Seq, row.Hash
 }
 
-// advanced keeps where the trail now stands.
+// advanced returns the statement that stores the new end of the trail.
 func (h *auditHead) advanced() statement {
 	return statement{
 		"UPDATE audit_heads SET seq = ?, hash = ?, first_seq = ?, checkpoint = ?, checkpoint_seq = ?, checkpoint_ms = ? WHERE org_id = ?",
@@ -98,8 +98,8 @@ func (h *auditHead) advanced() statement {
 	}
 }
 
-// chainOld chains the rows that were written before there was a chain, oldest first.
-// Each batch is a transaction of its own, so an interrupted run goes on where it was.
+// chainOld adds the rows that are older than the chain to it, oldest first. Each batch is a
+// separate transaction, so an interrupted run continues where it stopped.
 func (s *Store) chainOld(ctx context.Context) error {
 	for {
 		n := 0

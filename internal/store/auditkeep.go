@@ -13,7 +13,7 @@ import (
 
 var _ audit.Store = (*Store)(nil)
 
-// auditCheckpoint is a line of the table audit_checkpoints.
+// auditCheckpoint is a row of the table audit_checkpoints.
 type auditCheckpoint struct {
 	bun.BaseModel `bun:"table:audit_checkpoints,alias:c"`
 
@@ -35,8 +35,8 @@ func (c *auditCheckpoint) checkpoint() audit.Checkpoint {
 	}
 }
 
-// PutCheckpoint adds a checkpoint, and makes its First that of the trail. Conflict
-// when another one has its number already or its row is not there yet.
+// PutCheckpoint adds a checkpoint, and makes its First the first row of the trail. It returns
+// Conflict if the number exists already or the checkpoint's row does not exist yet.
 func (s *Store) PutCheckpoint(ctx context.Context, c audit.Checkpoint) error {
 	stamped, err := time.Parse(time.RFC3339, c.Timestamp)
 	if err != nil {
@@ -66,11 +66,11 @@ func (s *Store) PutCheckpoint(ctx context.Context, c audit.Checkpoint) error {
 	})
 }
 
-// dropBatch is how many rows one statement deletes at most.
+// dropBatch is the maximum number of rows that one statement deletes.
 const dropBatch = 1000
 
-// PruneAudit deletes the rows before the first one that a trail keeps, and the checkpoints
-// before the last one that vouches for what is kept.
+// PruneAudit deletes the rows before the first retained row of a trail, and the checkpoints
+// before the last one that covers the retained rows.
 func (s *Store) PruneAudit(ctx context.Context, orgID string) error {
 	head, err := s.Head(ctx, orgID)
 	if err != nil {
@@ -93,7 +93,7 @@ func (s *Store) PruneAudit(ctx context.Context, orgID string) error {
 			return err
 		}
 		if n == 0 {
-			break // the reader lags behind what the writer has deleted
+			break // the reader lags and still returns deleted rows
 		}
 	}
 	before, _, err := s.Around(ctx, orgID, head.First)

@@ -12,7 +12,7 @@ import (
 	"sluice/internal/fault"
 )
 
-// chained is a row in the form in which it is hashed and exported.
+// chained returns the row in the form in which it is hashed and exported.
 func (r *auditRow) chained() audit.Row {
 	return audit.Row{
 		Seq: r.Seq.Int64, Prev: r.Prev, Hash: r.Hash, OrgID: r.OrgID, ID: r.ID, Timestamp: audit.Stamp(time.UnixMilli(r.AtMS)),
@@ -29,8 +29,7 @@ func chainedRows(rows []auditRow) []audit.Row {
 	return out
 }
 
-// AuditRows returns the rows that a query selects, the newest first, and how many
-// there are in all.
+// AuditRows returns the rows that a query selects, the newest first, and their total number.
 func (s *Store) AuditRows(ctx context.Context, q audit.Query) (list []audit.Row, total int, err error) {
 	limit, err := pageSize(q.Limit)
 	if err != nil {
@@ -81,8 +80,8 @@ func auditFilter(sel *bun.SelectQuery, q audit.Query) *bun.SelectQuery {
 	return sel
 }
 
-// Head returns where the trail of an organisation stands; one without rows stands
-// before the first.
+// Head returns the end of an organisation's trail. The end of an empty trail is before the first
+// row.
 func (s *Store) Head(ctx context.Context, orgID string) (audit.Head, error) {
 	var rows []auditHead
 	err := s.runStep(ctx, "read the head of the audit trail", func(ctx context.Context) error {
@@ -103,13 +102,13 @@ func (h *auditHead) head() audit.Head {
 	return head
 }
 
-// Heads lists the trails behind an organisation by its id, at most limit.
+// Heads lists the trails that follow an organisation by its id, at most limit.
 func (s *Store) Heads(ctx context.Context, after string, limit int) ([]audit.Head, error) {
 	var rows []auditHead
 	err := s.runStep(ctx, "list the audit trails", func(ctx context.Context) error {
 		rows = rows[:0]
 		sel := s.db.NewSelect().Model(&rows).Order("h.org_id").Limit(int64(limit))
-		if after != "" { // the trail of no organisation has the empty id
+		if after != "" { // the trail without an organisation has the empty id
 			sel = sel.Where("h.org_id > ?", after)
 		}
 		return sel.Scan(ctx)
@@ -121,8 +120,8 @@ func (s *Store) Heads(ctx context.Context, after string, limit int) ([]audit.Hea
 	return heads, err
 }
 
-// Span returns the first and the last row of the chain in a time, 0 and 0 when there
-// is none. To is not in the time; a zero time is no limit.
+// Span returns the first and the last row of the chain in a time range; 0 and 0 if there is none.
+// The range excludes to; a zero time sets no limit.
 func (s *Store) Span(ctx context.Context, orgID string, from, to time.Time) (first, last int64, err error) {
 	err = s.runStep(ctx, "read the audit trail", func(ctx context.Context) error {
 		sel := s.db.NewSelect().Model((*auditRow)(nil)).ColumnExpr("COALESCE(MIN(a.seq), 0), COALESCE(MAX(a.seq), 0)")
@@ -131,7 +130,7 @@ func (s *Store) Span(ctx context.Context, orgID string, from, to time.Time) (fir
 	return first, last, err
 }
 
-// Rows returns rows of the chain from seq on, in order, at most limit.
+// Rows returns rows of the chain starting at seq, in order, at most limit.
 func (s *Store) Rows(ctx context.Context, orgID string, seq int64, limit int) ([]audit.Row, error) {
 	var rows []auditRow
 	err := s.runStep(ctx, "read the audit trail", func(ctx context.Context) error {
@@ -141,15 +140,15 @@ func (s *Store) Rows(ctx context.Context, orgID string, seq int64, limit int) ([
 	return chainedRows(rows), err
 }
 
-// Checkpoints returns the checkpoints of a trail from a number on, in order.
+// Checkpoints returns the checkpoints of a trail starting at a number, in order.
 func (s *Store) Checkpoints(ctx context.Context, orgID string, number int64, limit int) ([]audit.Checkpoint, error) {
 	return s.checkpoints(ctx, limit, func(q *bun.SelectQuery) *bun.SelectQuery {
 		return q.Where("c.org_id = ?", orgID).Where("c.number >= ?", number).Order("c.number")
 	})
 }
 
-// Around returns the newest checkpoint of a row before seq and the first one of seq
-// or a row behind it.
+// Around returns the newest checkpoint of a row before seq, and the first checkpoint of seq or a
+// later row.
 func (s *Store) Around(ctx context.Context, orgID string, seq int64) (before, after *audit.Checkpoint, err error) {
 	before, err = s.checkpoint(ctx, func(q *bun.SelectQuery) *bun.SelectQuery {
 		return q.Where("c.org_id = ?", orgID).Where("c.seq < ?", seq).Order("c.seq DESC", "c.number DESC")
@@ -160,7 +159,7 @@ func (s *Store) Around(ctx context.Context, orgID string, seq int64) (before, af
 	return before, after, errors.Join(err, late)
 }
 
-// Expired returns the newest checkpoint that was made at a time or before.
+// Expired returns the newest checkpoint that was made at or before a time.
 func (s *Store) Expired(ctx context.Context, orgID string, until time.Time) (*audit.Checkpoint, error) {
 	return s.checkpoint(ctx, func(q *bun.SelectQuery) *bun.SelectQuery {
 		return q.Where("c.org_id = ?", orgID).Where("c.at_ms <= ?", until.UnixMilli()).Order("c.number DESC")

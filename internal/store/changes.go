@@ -8,30 +8,30 @@ import (
 	"sluice/internal/resource"
 )
 
-// newChange is a line of the table changes whose number the database works out.
+// newChange is a row of the table changes whose number the database computes.
 type newChange struct {
 	kind, id string
 	deleted  bool
 }
 
-// change notes a change of this transaction for the feed.
+// change records a change of this transaction for the feed.
 func (t *tx) change(kind, id string, deleted bool) {
 	t.changes = append(t.changes, newChange{kind, id, deleted})
 }
 
-// changeChunk is how many changes go into one statement.
+// changeChunk is the number of changes in one statement.
 const changeChunk = 200
 
-// published are the statements that number the changes and add them to the feed. The
-// update holds the counter's row until the commit, so whoever gets the next number
-// commits later: that is the order which resource.Change promises. Coming last it also
-// cannot be part of a deadlock.
+// published returns the statements that number the changes and add them to the feed. The update
+// locks the counter's row until the commit, so a transaction with a higher number commits later.
+// resource.Change promises that order. The statements come last, so they cannot be part of a
+// deadlock.
 func (t *tx) published() []statement {
 	if len(t.changes) == 0 {
 		return nil
 	}
 	statements := []statement{{"UPDATE counters SET value = value + ? WHERE name = 'changes'", []any{int64(len(t.changes))}}}
-	following := len(t.changes) // how far its number is behind that of the newest change
+	following := len(t.changes) // distance of its number from the newest change
 	for some := range slices.Chunk(t.changes, changeChunk) {
 		var s statement
 		for _, c := range some {
@@ -44,9 +44,9 @@ func (t *tx) published() []statement {
 	return statements
 }
 
-// Changes returns what comes behind a sequence number, in order, at most limit
-// lines of 1 to 1000; 0 means 100. On a reader that is a replica the feed is as
-// far behind as the records are, so the two always fit.
+// Changes returns the changes after a sequence number, in order, at most limit rows. The limit is
+// 1 to 1000; 0 means 100. On a replica the feed lags as far as the records do, so the two always
+// match.
 func (s *Store) Changes(ctx context.Context, after int64, limit int) ([]resource.Change, error) {
 	maxRows, err := pageSize(limit)
 	if err != nil {
@@ -67,7 +67,7 @@ func (s *Store) Changes(ctx context.Context, after int64, limit int) ([]resource
 	return changes, err
 }
 
-// LastChange returns the highest sequence number of the feed, 0 while it is empty.
+// LastChange returns the highest sequence number of the feed; 0 while it is empty.
 func (s *Store) LastChange(ctx context.Context) (int64, error) {
 	var last int64
 	err := s.runStep(ctx, "read the change feed", func(ctx context.Context) error {

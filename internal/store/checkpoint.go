@@ -8,24 +8,24 @@ import (
 	"time"
 )
 
-// SQLite commits into a log beside the file, and moves the pages of the log into the file
-// now and then. Left alone it lets the writer do that who made the log long enough: once
-// in some fifty changes one waits for two syncs and a thousand pages. So a goroutine of
-// the store does it, on a connection that reads, while writers go on; whatever is not
-// moved yet is safe in the log. The log begins anew when all of it was moved.
+// SQLite commits to a log next to the file, and sometimes moves the log's pages into the file. By
+// default the writer that fills the log does that: about every fiftieth change waits for two
+// syncs and a thousand pages. So a goroutine of the store does it on a reading connection, while
+// writers continue. Pages that are not moved yet are safe in the log. The log restarts when all
+// its pages are moved.
 // Source: https://sqlite.org/wal.html, sections 2.1 and 3.
 const (
-	logPages         = 1000   // of the log that are worth moving: 4 MB, as SQLite itself has it
-	maxWALPages      = 16_000 // at which the writer moves them if nobody else could: 64 MB
+	logPages         = 1000   // pages in the log that are worth moving: 4 MB, SQLite's default
+	maxWALPages      = 16_000 // pages at which the writer moves them if nothing else could: 64 MB
 	walCheckInterval = 500 * time.Millisecond
-	logLimit         = 15 * time.Second // one look, with what it finds to do
+	logLimit         = 15 * time.Second // limit of one check and the move that follows
 
-	openLog     = "PRAGMA schema_version" // a connection that never read anything has no log yet
+	openLog     = "PRAGMA schema_version" // a connection that has not read anything has no log yet
 	probeWALSQL = "PRAGMA wal_checkpoint(NOOP)"
-	moveLog     = "PRAGMA wal_checkpoint(PASSIVE)" // waits for nobody, and nobody for it
+	moveLog     = "PRAGMA wal_checkpoint(PASSIVE)" // waits for no connection and blocks none
 )
 
-// runCheckpoints keeps the log short until ctx ends.
+// runCheckpoints limits the length of the log until ctx ends.
 func runCheckpoints(ctx context.Context, db *sql.DB, log *slog.Logger) {
 	tick := time.NewTicker(walCheckInterval)
 	defer tick.Stop()
@@ -44,8 +44,8 @@ func runCheckpoints(ctx context.Context, db *sql.DB, log *slog.Logger) {
 	}
 }
 
-// checkpointWAL moves the pages of a log that is long enough, as many as readers of older
-// pages allow, and returns how many stay to be moved.
+// checkpointWAL moves the pages of a long log, as many as readers of older pages allow, and
+// returns how many remain.
 func checkpointWAL(ctx context.Context, db *sql.DB) (left int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, logLimit)
 	defer cancel()
@@ -53,7 +53,7 @@ func checkpointWAL(ctx context.Context, db *sql.DB) (left int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	defer func() { _ = conn.Close() }() // it only goes back to the pool
+	defer func() { _ = conn.Close() }() // it only returns to the pool
 	var version int64
 	if err := conn.QueryRowContext(ctx, openLog).Scan(&version); err != nil {
 		return 0, fmt.Errorf("%s: %w", openLog, err)

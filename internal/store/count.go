@@ -6,19 +6,18 @@ import (
 	"sluice/internal/resource"
 )
 
-// feedAt is where the change feed stands: the counter that every transaction which
-// inserts, updates or deletes raises as the last thing that it does.
+// feedAt selects the end of the change feed: the counter that every transaction which inserts,
+// updates or deletes increments as its last step.
 const feedAt = "SELECT value FROM counters WHERE name = 'changes'"
 
-// tally is a count of a query, and where the feed stood in the moment of the count: while
-// it stands there no record came, went or changed on any node, so the number is that which
-// counting again would give.
+// tally is a count of a query, with the end of the feed at the moment of the count. While the
+// feed does not grow, no node has changed a record, so a new count would give the same number.
 type tally struct {
-	n   int64 // of records
-	seq int64 // where the feed stood
+	n   int64 // number of records
+	seq int64 // end of the feed
 }
 
-// Count returns how many records match; the fields that page are ignored.
+// Count returns how many records match. It ignores the paging fields.
 func (r reads) Count(ctx context.Context, q resource.Query) (int, error) {
 	var n int64
 	err := r.runStep(ctx, "count "+q.Kind, func(ctx context.Context) (err error) {
@@ -31,15 +30,15 @@ func (r reads) Count(ctx context.Context, q resource.Query) (int, error) {
 	return int(n), err
 }
 
-// count selects figures of the records of a query.
+// count selects aggregate values of the records of a query.
 func count(q resource.Query, columns string) statement {
 	s := statement{text: "SELECT " + columns + " FROM records AS r"}
 	s.filter(q)
 	return s
 }
 
-// counted is a count that is remembered, or that is made and remembered. The count and
-// the place in the feed are read by one statement, so they are of the same moment.
+// counted returns a cached count, or counts and caches the result. One statement reads the count
+// and the end of the feed, so both are of the same moment.
 func (r reads) counted(ctx context.Context, q resource.Query) (int64, error) {
 	sel := count(q, "COUNT(*), ("+feedAt+")")
 	query := sel.String()

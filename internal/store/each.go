@@ -8,14 +8,14 @@ import (
 	"sluice/internal/resource"
 )
 
-// ofEach is what Each reads of records.
+// ofEach selects the columns that Each reads.
 const ofEach = "SELECT r.kind, r.id, r.org_id, r.workspace_id, r.slug, r.name, r.status, r.version, r.created_ms, r.updated_ms, r.body FROM records AS r"
 
-// Each hands f all records that match, ordered by id and without index entries. It is for
-// many of them: Limit is how many are read at once, Offset and Newest are ignored. The
-// body of a record is f's until f returns. Where a connection died a page is read again,
-// so f may get a record twice; and f may have got some when Each fails, as List does. As
-// long as f runs it holds a connection, so it must not ask the store.
+// Each calls f with every record that matches, ordered by id and without index entries. It is
+// meant for many records: Limit is the number read at once; Offset and Newest are ignored. f may
+// use the body of a record until it returns. If a connection dies, a page is read again, so f may
+// receive a record twice. As with List, f may have received records when Each fails. While f runs
+// it holds a connection, so f must not call the store.
 func (r reads) Each(ctx context.Context, q resource.Query, f func(resource.Record)) error {
 	limit, err := pageSize(q.Limit)
 	if err != nil {
@@ -42,8 +42,8 @@ func (r reads) Each(ctx context.Context, q resource.Query, f func(resource.Recor
 	}
 }
 
-// eachLine hands f the records of a statement. Their texts are as the driver made them,
-// and the body stands where the next one will stand.
+// eachLine calls f with the records of a statement. Their strings are as the driver made them,
+// and the next record reuses the body's memory.
 func (r reads) eachLine(ctx context.Context, s statement, f func(resource.Record)) error {
 	var rec resource.Record
 	var slug sql.NullString

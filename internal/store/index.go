@@ -11,20 +11,20 @@ import (
 // MaxIndex is the largest number of index entries of one record.
 const MaxIndex = 1000
 
-// indexColumns are those of record_index.
+// indexColumns are the columns of record_index.
 const indexColumns = "kind, id, name, value, unique_value"
 
-// indexRow is a line of the table record_index.
+// indexRow is a row of the table record_index.
 type indexRow struct {
 	Kind        string
 	ID          string
 	Name        string
 	Value       string
-	UniqueValue sql.NullString // the value once more where it may exist once; NULLs may repeat
+	UniqueValue sql.NullString // the value again if it must be unique; NULLs may repeat
 }
 
-// indexRows checks the entries of a record and makes their lines. An entry given
-// twice is kept once; unique when one of the two is.
+// indexRows checks the entries of a record and returns their rows. A duplicate entry is stored
+// once; it is unique if one of the two is.
 func indexRows(r resource.Record) ([]indexRow, error) {
 	if len(r.Index) > MaxIndex {
 		return nil, fault.Newf(fault.InvalidRequest, "a record must not have more than %d index entries", MaxIndex)
@@ -54,7 +54,7 @@ func indexRows(r resource.Record) ([]indexRow, error) {
 	return rows, nil
 }
 
-// bare makes records of lines, without index entries.
+// bare converts rows to records without index entries.
 func bare(rows []recordRow) []resource.Record {
 	recs := make([]resource.Record, len(rows))
 	for i := range rows {
@@ -63,7 +63,7 @@ func bare(rows []recordRow) []resource.Record {
 	return recs
 }
 
-// withIndex makes records of lines and gives each its index entries.
+// withIndex converts rows to records with their index entries.
 func (r reads) withIndex(ctx context.Context, rows []recordRow) ([]resource.Record, error) {
 	if len(rows) == 0 {
 		return nil, nil

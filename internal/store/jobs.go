@@ -14,24 +14,24 @@ import (
 	"sluice/internal/resource"
 )
 
-// jobRow is a line of the table open_jobs: work that a provider was asked for and has not
-// finished, whose maximum cost budgets were charged with.
+// jobRow is a row of the table open_jobs: unfinished work of a provider, whose maximum cost is
+// charged to budgets.
 type jobRow struct {
 	bun.BaseModel `bun:"table:open_jobs,alias:j"`
 
 	ID        string `bun:",pk"`
 	JobKey    string
-	Node      string // that alone may check it; empty for any
+	Node      string // the only node that may check it; empty for any
 	CreatedMS int64  `bun:"created_ms"`
 	DueMS     int64  `bun:"due_ms"`
 	Settled   int64  // 0 or 1
 	Body      []byte // jobs.Job, compressed
 }
 
-// AddJob stores a job that is due at a time and adds deltas to the meters, in one
-// transaction, and returns the meters as they are then. A job that is stored already changes
-// nothing. node is the only one that may check it; empty for any. The feed reports the
-// carriers. ReadOnly when the writer is unreachable.
+// AddJob stores a job that is due at a time, adds deltas to the meters, both in one transaction,
+// and returns the meters as of then. A job that is stored already changes nothing. node is the
+// only node that may check it; empty for any. The feed reports the subjects. It returns ReadOnly
+// if the writer is unreachable.
 func (s *Store) AddJob(ctx context.Context, j *jobs.Job, node string, due, now time.Time, deltas []quota.Delta) (after []quota.Meter, err error) {
 	if err := storable("id", j.ID, 36); err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func (s *Store) AddJob(ctx context.Context, j *jobs.Job, node string, due, now t
 	return after, err
 }
 
-// chargeJob adds deltas, returns the meters then, and has the feed report them.
+// chargeJob adds deltas, returns the updated meters, and reports them in the feed.
 func (s *Store) chargeJob(ctx context.Context, rtx resource.Tx, now time.Time, deltas []quota.Delta) ([]quota.Meter, error) {
 	if len(deltas) == 0 {
 		return nil, nil
@@ -76,7 +76,7 @@ func (s *Store) chargeJob(ctx context.Context, rtx resource.Tx, now time.Time, d
 	return s.metersAfter(ctx, rtx, uses)
 }
 
-// DueJobs implements jobs.Store. It asks the writer.
+// DueJobs implements jobs.Store. It reads from the writer.
 func (s *Store) DueJobs(ctx context.Context, node string, now, created time.Time, limit int) ([]*jobs.Job, error) {
 	var rows []jobRow
 	source := reads{db: s.writer, engine: s.engine, side: s.write}
@@ -100,7 +100,7 @@ func (s *Store) DueJobs(ctx context.Context, node string, now, created time.Time
 	return list, nil
 }
 
-// FindJob implements jobs.Store. It asks the writer.
+// FindJob implements jobs.Store. It reads from the writer.
 func (s *Store) FindJob(ctx context.Context, id string) (*jobs.Job, error) {
 	var row jobRow
 	source := reads{db: s.writer, engine: s.engine, side: s.write}
@@ -145,8 +145,8 @@ func (s *Store) SetJobDue(ctx context.Context, key, node string, due time.Time) 
 }
 
 // SettleJob adds deltas to the meters and marks the job as settled, in one transaction, and
-// returns the meters as they are then. Where the job is settled already, or gone, nothing
-// changes and there are no meters. The feed reports the carriers.
+// returns the updated meters. If the job is settled already or deleted, nothing changes and it
+// returns no meters. The feed reports the subjects.
 func (s *Store) SettleJob(ctx context.Context, id string, now time.Time, deltas []quota.Delta) (after []quota.Meter, err error) {
 	err = s.InTx(ctx, func(rtx resource.Tx) error {
 		after = nil
@@ -159,7 +159,7 @@ func (s *Store) SettleJob(ctx context.Context, id string, now time.Time, deltas 
 	return after, err
 }
 
-// markSettled reports whether the job was open until now.
+// markSettled marks the job as settled and reports whether it was open before.
 func (s *Store) markSettled(ctx context.Context, rtx resource.Tx, id string) (open bool, err error) {
 	err = s.onMeters(ctx, rtx, "finish an open job", func(ctx context.Context, db bun.IDB) error {
 		res, err := db.NewUpdate().Table("open_jobs").Set("settled = 1").Where("id = ?", id).Where("settled = 0").Exec(ctx)
@@ -179,7 +179,7 @@ func (s *Store) DropJob(ctx context.Context, id string) error {
 	return err
 }
 
-// CountJobs implements jobs.Store. It asks the writer.
+// CountJobs implements jobs.Store. It reads from the writer.
 func (s *Store) CountJobs(ctx context.Context) (int, error) {
 	var n int64
 	source := reads{db: s.writer, engine: s.engine, side: s.write}

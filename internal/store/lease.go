@@ -9,10 +9,10 @@ import (
 	"sluice/internal/fault"
 )
 
-// TakeLease takes or renews a named lease for ttl and reports whether holder has
-// it now. It is held by one holder at a time until it is released or runs out by
-// the clock of the database, so the clocks of the nodes do not matter. Names and
-// holders have at most 64 and 255 characters. ReadOnly when the writer is away.
+// TakeLease acquires or renews a named lease for ttl and reports whether holder has it now. A
+// lease has one holder at a time, until it is released or expires. Expiry follows the clock of
+// the database, so the clocks of the nodes do not matter. Names have at most 64 characters and
+// holders at most 255. It returns ReadOnly while the writer is down.
 func (s *Store) TakeLease(ctx context.Context, name, holder string, ttl time.Duration) (bool, error) {
 	if err := storable("name", name, 64); err != nil {
 		return false, err
@@ -30,12 +30,12 @@ func (s *Store) TakeLease(ctx context.Context, name, holder string, ttl time.Dur
 	_, err = s.exec(ctx, "acquire lease "+name,
 		"INSERT INTO leases (name, holder, expires_ms) VALUES (?, ?, "+now+" + ?)", name, holder, ttl.Milliseconds())
 	if fault.Has(err, fault.Conflict) {
-		return false, nil // somebody holds it
+		return false, nil // another holder has it
 	}
 	return err == nil, err
 }
 
-// Now is what the clock of the writer's server says; on SQLite that is this machine's.
+// Now returns the time of the writer's server; on SQLite that is this machine's time.
 func (s *Store) Now(ctx context.Context) (time.Time, error) {
 	source := reads{db: s.writer, engine: s.engine, side: s.write}
 	var ms int64
@@ -45,7 +45,7 @@ func (s *Store) Now(ctx context.Context) (time.Time, error) {
 	return time.UnixMilli(ms).UTC(), err
 }
 
-// LeaseHolder is who has a lease, as the writer knows it; empty when nobody has.
+// LeaseHolder returns the holder of a lease, read from the writer; empty if there is none.
 func (s *Store) LeaseHolder(ctx context.Context, name string) (holder string, err error) {
 	source := reads{db: s.writer, engine: s.engine, side: s.write}
 	err = source.runStep(ctx, "find the holder of lease "+name, func(ctx context.Context) error {
@@ -57,14 +57,14 @@ func (s *Store) LeaseHolder(ctx context.Context, name string) (holder string, er
 	return holder, err
 }
 
-// ReleaseLease gives a lease back; that somebody else holds it is not an error.
+// ReleaseLease releases a lease. It is not an error if another holder has it.
 func (s *Store) ReleaseLease(ctx context.Context, name, holder string) error {
 	_, err := s.exec(ctx, "release lease "+name, "DELETE FROM leases WHERE name = ? AND holder = ?", name, holder)
 	return err
 }
 
-// exec runs one statement on the writer by itself and returns the rows it met. It
-// may run twice when a connection breaks, so it must be one that stands this.
+// exec runs a single statement on the writer and returns the number of matching rows. The
+// statement may run twice if a connection breaks, so it must be idempotent.
 func (s *Store) exec(ctx context.Context, doing, query string, args ...any) (int64, error) {
 	if s.isKnownUnavailable() {
 		return 0, fault.New(fault.ReadOnly, "")

@@ -12,10 +12,10 @@ import (
 // MaxLinks is the largest number of links of one record in one set.
 const MaxLinks = 10_000
 
-// linkChunk is how many links go into one statement.
+// linkChunk is the number of links in one statement.
 const linkChunk = 500
 
-// linkRow is a line of the table record_links.
+// linkRow is a row of the table record_links.
 type linkRow struct {
 	bun.BaseModel `bun:"table:record_links,alias:l"`
 
@@ -26,8 +26,8 @@ type linkRow struct {
 	Body     string
 }
 
-// Links returns the links of a record in a set, ordered by position, then by the
-// record they lead to; none is not an error.
+// Links returns the links of a record in a set, ordered by position, then by their target record.
+// No links is not an error.
 func (r reads) Links(ctx context.Context, set, fromID string) ([]resource.Link, error) {
 	var rows []linkRow
 	err := r.runStep(ctx, "list links "+set, func(ctx context.Context) error {
@@ -47,9 +47,9 @@ func (r reads) Links(ctx context.Context, set, fromID string) ([]resource.Link, 
 	return links, nil
 }
 
-// PutLinks replaces the links of a record in a set; Set and FromID of the links
-// themselves are ignored. The change feed tells of it with the set's name as the
-// kind. Conflict when two links lead to the same record.
+// PutLinks replaces the links of a record in a set. It ignores Set and FromID of the links. The
+// change feed reports the set's name as the kind. It returns Conflict if two links have the same
+// target record.
 func (t *tx) PutLinks(ctx context.Context, set, fromID string, links []resource.Link) error {
 	return t.step(ctx, "store links "+set, func(ctx context.Context, db bun.IDB) error {
 		rows, err := linkRows(set, fromID, links)

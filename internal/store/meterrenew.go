@@ -9,11 +9,10 @@ import (
 	"sluice/internal/quota"
 )
 
-// dropLate leaves of what was used what counts: not what was used before the last reset of
-// its meter, unless that is still to come by the clock of now. First it resets the meters
-// whose reset came before something was used: the worker comes to them later, and must find
-// in them what was used since. The meters are held until the end of the transaction, so that
-// none is reset meanwhile.
+// dropLate removes usage that no longer counts: usage before the last reset of its meter, unless
+// that reset is in the future by the time now. First it resets the meters that were due before
+// some of the usage: the worker reaches them later, and must find the usage since then in them.
+// The meters stay locked until the end of the transaction, so that none is reset meanwhile.
 func (s *Store) dropLate(ctx context.Context, db bun.IDB, uses []usageUpdate, now time.Time) error {
 	for i := range uses {
 		u := &uses[i]
@@ -38,8 +37,7 @@ func (s *Store) dropLate(ctx context.Context, db bun.IDB, uses []usageUpdate, no
 	return nil
 }
 
-// renew resets the meter of a delta as of a time in ms; the counter of a policy that is
-// not there yet is made.
+// renew resets the meter of a delta as of a time in ms. It creates a missing counter of a policy.
 func (s *Store) renew(ctx context.Context, db bun.IDB, d quota.Delta, resetAt int64) error {
 	if d.Units = 0; d.ValueKey != "" {
 		if err := s.firstUsage(ctx, db, &d); err != nil {
@@ -50,8 +48,8 @@ func (s *Store) renew(ctx context.Context, db bun.IDB, d quota.Delta, resetAt in
 	return err
 }
 
-// resetTo lets the meters that an update selects begin anew as of a time in ms, except
-// those that did so since.
+// resetTo resets the meters that an update selects as of a time in ms, except those that were
+// reset since.
 func resetTo(up *bun.UpdateQuery, resetAt int64) *bun.UpdateQuery {
 	return up.Table("usage_meters").Where("last_reset_ms < ?", resetAt).
 		Set("used = 0").Set("exhausted = 0").Set("threshold_alert = 0").Set("exhausted_alert = 0").Set("last_reset_ms = ?", resetAt)

@@ -12,11 +12,11 @@ import (
 	"sluice/internal/resource"
 )
 
-// maxValueKey bounds the text of a value key, in characters; the rest is cut, while
-// its entry stays that of the whole.
+// maxValueKey is the maximum length of a stored value key, in characters. The rest is cut; its
+// entry is still derived from the complete key.
 const maxValueKey = 4096
 
-// meterRow is a line of the table usage_meters. Times are 0 for never, flags 0 or 1.
+// meterRow is a row of the table usage_meters. A time of 0 means never; flags are 0 or 1.
 type meterRow struct {
 	bun.BaseModel `bun:"table:usage_meters,alias:m"`
 
@@ -87,9 +87,9 @@ func timeOrNever(ms int64) time.Time {
 	return time.UnixMilli(ms).UTC()
 }
 
-// Meters returns the meters that a query selects, by carrier and entry, at most 1000.
-// Read through a transaction of this store they are held until its end, so that what
-// it makes of them is not based on less usage than there is.
+// Meters returns the meters that a query selects, by subject and entry, at most 1000. If from is
+// a transaction of this store, the meters stay locked until its end, so that its changes are not
+// based on outdated usage.
 func (s *Store) Meters(ctx context.Context, from resource.Reader, q quota.MeterQuery) ([]quota.Meter, error) {
 	limit, err := pageSize(q.Limit)
 	if err != nil {
@@ -99,9 +99,9 @@ func (s *Store) Meters(ctx context.Context, from resource.Reader, q quota.MeterQ
 	return r.meters(ctx, q, limit, lock)
 }
 
-// FreshMeters is Meters as the writer has them, without holding them: a reader that is a
-// replica may be behind what a CountUsage of this node has told. While the writer is away
-// nothing is counted, so what the reader has is all there is.
+// FreshMeters works like Meters but reads from the writer, without locks: a replica may lag
+// behind a CountUsage of this node. While the writer is down nothing is counted, so the reader
+// has all there is.
 func (s *Store) FreshMeters(ctx context.Context, q quota.MeterQuery) ([]quota.Meter, error) {
 	limit, err := pageSize(q.Limit)
 	if err != nil {
@@ -116,7 +116,7 @@ func (s *Store) FreshMeters(ctx context.Context, q quota.MeterQuery) ([]quota.Me
 	return s.reads.meters(ctx, q, limit, "")
 }
 
-// meters reads meters, and locks them where lock says how.
+// meters reads meters, and locks them with the lock clause, if any.
 func (r reads) meters(ctx context.Context, q quota.MeterQuery, limit int64, lock string) ([]quota.Meter, error) {
 	var rows []meterRow
 	err := r.runStep(ctx, "list usage meters", func(ctx context.Context) error {
@@ -137,7 +137,7 @@ func (r reads) meters(ctx context.Context, q quota.MeterQuery, limit int64, lock
 	return meters, err
 }
 
-// CountMeters returns how many meters a query selects; its page is ignored.
+// CountMeters returns how many meters a query selects. It ignores the page of the query.
 func (s *Store) CountMeters(ctx context.Context, from resource.Reader, q quota.MeterQuery) (int, error) {
 	r, _ := s.readsOf(from)
 	var n int64
@@ -148,8 +148,8 @@ func (s *Store) CountMeters(ctx context.Context, from resource.Reader, q quota.M
 	return int(n), err
 }
 
-// readsOf is what a transaction of this store reads with, and how it locks; for every
-// other reader those of the store itself.
+// readsOf returns the reads of a transaction of this store and its lock clause; for every other
+// reader it returns the reads of the store.
 func (s *Store) readsOf(from resource.Reader) (r reads, lock string) {
 	if t, ok := from.(*tx); ok {
 		return t.reads, t.engine.lock
@@ -186,15 +186,15 @@ func meterFilter(sel *bun.SelectQuery, q quota.MeterQuery) *bun.SelectQuery {
 		sel = sel.Where("m.entry <> ''").Where("(m.exhausted <> 0 AND m.used < m.limit_units OR m.threshold_alert <> 0 AND m.used < m.threshold_units)")
 	}
 	if q.After != nil {
-		// Both say the same: MySQL finds its place in the index by the first, SQLite and
-		// PostgreSQL by the second.
+		// Both conditions mean the same: MySQL uses the first to find its position in the index,
+		// SQLite and PostgreSQL the second.
 		sel = sel.Where("(m.carrier_id > ? OR m.carrier_id = ? AND m.entry > ?)", q.After.ID, q.After.ID, q.After.BudgetKey).
 			Where("(m.carrier_id, m.entry) > (?, ?)", q.After.ID, q.After.BudgetKey)
 	}
 	return sel
 }
 
-// unwrapTx is a transaction of this store: every other Tx is a mistake of the programmer.
+// unwrapTx returns a transaction of this store. Any other Tx is a programming error.
 func unwrapTx(rtx resource.Tx) (*tx, error) {
 	t, ok := rtx.(*tx)
 	if !ok {

@@ -11,25 +11,25 @@ import (
 	"sluice/internal/quota"
 )
 
-// usageUpdate is what goes to one meter, and what the transaction knows of that.
+// usageUpdate is the usage of one meter, with the state of the meter in the transaction.
 type usageUpdate struct {
-	quota.Delta               // names it; Units is what of its deltas counts
-	deltas      []quota.Delta // of the list that it was made of, in its order
+	quota.Delta               // names the meter; Units is the part of its deltas that counts
+	deltas      []quota.Delta // its deltas of the list, in order
 
 	there      bool // the meter has a row
-	known      bool // what follows is as in that row, which nobody else may change
+	known      bool // the following fields match the row, which is locked
 	org        string
 	used       int64
-	last, next int64 // resets in ms, 0 for never; next is that of the head of a policy
+	last, next int64 // resets in ms, 0 for never; next is the one of the policy's head
 }
 
-// usesOf has one for each meter that an ordered list names, in its order.
+// usesOf returns one update for each meter in an ordered list, in its order.
 func usesOf(list []quota.Delta) []usageUpdate {
 	uses := make([]usageUpdate, 0, len(list))
 	for i := range list {
 		if n := len(uses); n > 0 && nameOf(&uses[n-1].Delta) == nameOf(&list[i]) {
 			last := &uses[n-1]
-			last.deltas = last.deltas[:len(last.deltas)+1] // the next one of the list
+			last.deltas = last.deltas[:len(last.deltas)+1] // the next delta of the list
 			continue
 		}
 		uses = append(uses, usageUpdate{Delta: list[i], deltas: list[i : i+1]})
@@ -42,7 +42,7 @@ type meterName struct{ subjectID, entry string }
 
 func nameOf(d *quota.Delta) meterName { return meterName{d.SubjectID, d.BudgetKey} }
 
-// meter is what is known of it.
+// meter returns the meter with the known fields.
 func (u *usageUpdate) meter() quota.Meter {
 	m := quota.Meter{
 		Subject: quota.Subject{ID: u.SubjectID, OrgID: u.org}, BudgetKey: u.BudgetKey, ValueKey: u.ValueKey,
@@ -54,18 +54,18 @@ func (u *usageUpdate) meter() quota.Meter {
 	return m
 }
 
-// due reports whether the meter has to be reset before what was used at a time in ms.
+// due reports whether the meter must be reset before usage at a time in ms.
 func (u *usageUpdate) due(at int64) bool { return u.next > 0 && at >= u.next && u.last < u.next }
 
-// meterBatch is how many carriers, or counters of one, one statement looks up.
+// meterBatch is the number of subjects, or of counters of one subject, in one query.
 const meterBatch = 500
 
-// readUses reads the meters of ordered uses, and holds them with a lock clause: first those
-// of budgets, then those of policies, each in the order of their names, so that no two who
-// hold some wait for each other.
+// readUses reads the meters of ordered uses, and locks them if lock is a lock clause: first those
+// of budgets, then those of policies, each in the order of their names, so that transactions
+// cannot deadlock.
 func (s *Store) readUses(ctx context.Context, db bun.IDB, uses []usageUpdate, lock string) error {
 	at := make(map[meterName]*usageUpdate, len(uses))
-	var budgets, heads []string // carriers
+	var budgets, heads []string // subjects
 	var counters []*usageUpdate
 	for i := range uses {
 		u := &uses[i]
@@ -99,7 +99,7 @@ func (s *Store) readUses(ctx context.Context, db bun.IDB, uses []usageUpdate, lo
 			return nil
 		})
 	}
-	for some := range slices.Chunk(slices.Compact(budgets), meterBatch) { // a carrier has few: no need to name them
+	for some := range slices.Chunk(slices.Compact(budgets), meterBatch) { // a subject has few meters: no need to name them
 		var where statement
 		where.oneOf("m.carrier_id", some)
 		if err := read(where); err != nil {
@@ -124,7 +124,7 @@ func (s *Store) readUses(ctx context.Context, db bun.IDB, uses []usageUpdate, lo
 	return nil
 }
 
-// countersOfOne goes through the counters of one policy after the other, in batches.
+// countersOfOne iterates over the counters of one policy after the other, in batches.
 func countersOfOne(ordered []*usageUpdate) iter.Seq[[]*usageUpdate] {
 	return func(yield func([]*usageUpdate) bool) {
 		for len(ordered) > 0 {
@@ -148,8 +148,8 @@ func namesOfCounters(list []*usageUpdate) []string {
 	return out
 }
 
-// readResets reads the meters of ordered uses and holds them, and when their policies begin
-// anew. A counter of a policy that is not there yet had no reset.
+// readResets reads and locks the meters of ordered uses, and reads the next resets of their
+// policies. A missing counter of a policy was never reset.
 func (s *Store) readResets(ctx context.Context, db bun.IDB, uses []usageUpdate) error {
 	if err := s.readUses(ctx, db, uses, s.engine.lock); err != nil {
 		return err
@@ -163,7 +163,7 @@ func (s *Store) readResets(ctx context.Context, db bun.IDB, uses []usageUpdate) 
 	if len(heads) == 0 {
 		return nil
 	}
-	if err := s.readUses(ctx, db, heads, ""); err != nil { // a reset of a policy only moves on
+	if err := s.readUses(ctx, db, heads, ""); err != nil { // the reset of a policy only moves forward
 		return err
 	}
 	next := make(map[string]int64, len(heads))

@@ -16,7 +16,8 @@ import (
 
 var errForeignTx = errors.New("the transaction does not belong to this store")
 
-// AddMeter keeps a new meter. Conflict when its carrier has one of that entry.
+// AddMeter stores a new meter. It returns Conflict when its subject already has a meter with
+// the same BudgetKey.
 func (s *Store) AddMeter(ctx context.Context, rtx resource.Tx, m quota.Meter) error {
 	return s.changeMeters(ctx, rtx, "add a usage meter", m.ID, func(ctx context.Context, db bun.IDB) error {
 		row, err := meterRowOf(m)
@@ -28,8 +29,9 @@ func (s *Store) AddMeter(ctx context.Context, rtx resource.Tx, m quota.Meter) er
 	})
 }
 
-// SaveMeter writes a meter that Meters read in the same transaction. NotFound when it
-// is gone. The feed tells of it when its usage or a reset is another one.
+// SaveMeter writes a meter that Meters read in the same transaction. If the meter no longer
+// exists, SaveMeter does nothing and returns nil. The change feed reports the meter when its
+// usage or the time of a reset changed.
 func (s *Store) SaveMeter(ctx context.Context, rtx resource.Tx, m quota.Meter) error {
 	moved, err := s.changesUsage(ctx, rtx, m)
 	if err != nil {
@@ -49,8 +51,8 @@ func (s *Store) SaveMeter(ctx context.Context, rtx resource.Tx, m quota.Meter) e
 	return s.onMeters(ctx, rtx, "save a usage meter", save)
 }
 
-// DropMeters forgets the meters of a carrier: in one workspace or, with an empty one,
-// in all; those of the entries or, with none named, all.
+// DropMeters deletes meters of a subject. An empty workspaceID selects all workspaces.
+// entries are the BudgetKeys to delete; without entries it deletes all.
 func (s *Store) DropMeters(ctx context.Context, rtx resource.Tx, subjectID, workspaceID string, entries ...string) error {
 	return s.changeMeters(ctx, rtx, "drop usage meters", subjectID, func(ctx context.Context, db bun.IDB) error {
 		del := db.NewDelete().Table("usage_meters").Where("carrier_id = ?", subjectID)
@@ -65,8 +67,8 @@ func (s *Store) DropMeters(ctx context.Context, rtx resource.Tx, subjectID, work
 	})
 }
 
-// RetuneMeters gives all meters of a policy, its head too, the limits of the head, and
-// does to their flags what quota.Meter.Retune does: before are the limits until now.
+// RetuneMeters sets the limits of all meters of a policy, including its head, to those of
+// head. It updates their flags as quota.Meter.SetLimits does. before holds the old limits.
 func (s *Store) RetuneMeters(ctx context.Context, rtx resource.Tx, before, head quota.Meter) error {
 	return s.onMeters(ctx, rtx, "adjust usage meters", func(ctx context.Context, db bun.IDB) error {
 		up := db.NewUpdate().Table("usage_meters").Where("carrier_id = ?", head.ID).
@@ -83,8 +85,8 @@ func (s *Store) RetuneMeters(ctx context.Context, rtx resource.Tx, before, head 
 	})
 }
 
-// ResetMeters lets all meters of a policy begin anew as of a time, its head too, except
-// those that did so since.
+// ResetMeters resets all meters of a policy, including its head, as of resetAt. It skips
+// meters that were reset at that time or later.
 func (s *Store) ResetMeters(ctx context.Context, rtx resource.Tx, subjectID string, resetAt time.Time) error {
 	return s.changeMeters(ctx, rtx, "reset usage meters", subjectID, func(ctx context.Context, db bun.IDB) error {
 		_, err := resetTo(db.NewUpdate(), resetAt.UnixMilli()).Where("carrier_id = ?", subjectID).Exec(ctx)
@@ -92,8 +94,8 @@ func (s *Store) ResetMeters(ctx context.Context, rtx resource.Tx, subjectID stri
 	})
 }
 
-// changesUsage reports whether a meter differs from the stored one in what was used or when
-// that begins anew.
+// changesUsage reports whether a meter differs from the stored one in its usage or its reset
+// times. It is false for a meter that is not stored.
 func (s *Store) changesUsage(ctx context.Context, rtx resource.Tx, m quota.Meter) (bool, error) {
 	var old []meterRow
 	err := s.onMeters(ctx, rtx, "read a usage meter", func(ctx context.Context, db bun.IDB) error {
@@ -106,8 +108,8 @@ func (s *Store) changesUsage(ctx context.Context, rtx resource.Tx, m quota.Meter
 	return old[0].Used != m.Used || old[0].LastResetMS != msOrNever(m.LastReset) || old[0].NextResetMS != msOrNever(m.NextReset), nil
 }
 
-// changeMeters is onMeters for what nodes have to know: the feed tells that meters of
-// the carrier changed.
+// changeMeters is onMeters for changes that other nodes need: the change feed reports that
+// meters of the subject changed.
 func (s *Store) changeMeters(ctx context.Context, rtx resource.Tx, doing, subjectID string, f func(context.Context, bun.IDB) error) error {
 	if err := s.onMeters(ctx, rtx, doing, f); err != nil {
 		return err
@@ -127,14 +129,18 @@ func (s *Store) onMeters(ctx context.Context, rtx resource.Tx, doing string, f f
 	return t.step(ctx, doing, f)
 }
 
-// AddUsage adds what was used, all of it or, with an error, none. Any number of nodes
-// may do it at once. Usage of a budget that is gone is dropped; a policy gets a counter
-// for each value key that it meets first. What usage reaches is noticed by who asks
-// for it with MeterQuery.Reached. The call is not idempotent: with ReadOnly or an error
-// of the connection it is not known whether it was kept, so who must count exactly once
-// uses AddUsageIn, in the transaction that also keeps how far it counted. The feed tells
-// of it. Of AddUsageIn it tells only that usage was taken back, for a node that refuses what
-// is used up stores nothing of it: all others read back when they flush.
+// AddUsage adds usage to meters: all of it or, with an error, none. Any number of nodes may
+// call it at once. Usage of a deleted budget is dropped. The first usage of a value key
+// creates the policy's counter for it. AddUsage does not check limits: MeterQuery.Reached
+// finds the meters that reached theirs.
+//
+// The call is not idempotent. After ReadOnly or an error of the connection the caller cannot
+// tell whether the usage was stored. A caller that must count exactly once uses AddUsageIn,
+// in the transaction that also stores how far it counted.
+//
+// The change feed reports AddUsage. It reports AddUsageIn only for negative usage: a node
+// that rejects calls because a budget is used up does not store usage, so it would not see
+// the correction. All other nodes read the meters when they flush.
 func (s *Store) AddUsage(ctx context.Context, deltas []quota.Delta) error {
 	return s.InTx(ctx, func(rtx resource.Tx) error {
 		if err := s.AddUsageIn(ctx, rtx, time.Time{}, deltas); err != nil {
@@ -148,15 +154,15 @@ func (s *Store) AddUsage(ctx context.Context, deltas []quota.Delta) error {
 	})
 }
 
-// AddUsageIn is AddUsage within a transaction. now is the clock of who counts, by which a
-// reset lies in the future that another clock brought about, which ran ahead: what is used
-// until then counts. The zero time knows of no future.
+// AddUsageIn is AddUsage within a transaction. now is the time on the caller's clock. A
+// reset after now was made by a clock that ran ahead, so usage before that reset counts.
+// With a zero now it does not count.
 func (s *Store) AddUsageIn(ctx context.Context, rtx resource.Tx, now time.Time, deltas []quota.Delta) error {
 	return s.addUsage(ctx, rtx, now, usesOf(ordered(deltas)))
 }
 
-// addUsage is AddUsageIn of what goes to each meter, in their order, and notes what is known
-// of them then.
+// addUsage is AddUsageIn for updates that are grouped and ordered by meter. It stores in
+// uses what it read and changed of each meter.
 func (s *Store) addUsage(ctx context.Context, rtx resource.Tx, now time.Time, uses []usageUpdate) error {
 	t, err := unwrapTx(rtx)
 	if err != nil {
@@ -173,19 +179,19 @@ func (s *Store) addUsage(ctx context.Context, rtx resource.Tx, now time.Time, us
 	})
 }
 
-// usageBatch is how many meters get their usage in one message.
+// usageBatch is the maximum number of meters that one message to the database updates.
 const usageBatch = 500
 
-// usageRows is how many get it in one statement, where the database is a file: as many as
-// a statement has that is kept prepared (maxStmtBytes).
+// usageRows is the number of meters that one statement updates when the database is a file.
+// The statement must not exceed maxStmtBytes, so that it is cached as prepared.
 const usageRows = 150
 
-// addUses adds to each meter what goes to it: to those that are there in few messages, since
-// the transaction holds them. One that is not there is that of a budget that is gone, or
-// the counter of a policy that was not met before.
+// addUses adds its usage to each meter. It updates existing meters in few messages, because
+// the transaction holds their locks meanwhile. A missing meter belongs to a deleted budget, or is
+// the counter of a policy for a new value key.
 func (s *Store) addUses(ctx context.Context, t *tx, uses []usageUpdate) error {
 	there := make([]*usageUpdate, 0, len(uses))
-	reported := "" // carrier of which the feed tells
+	reported := "" // the last subject that was added to the change feed
 	for i := range uses {
 		switch u := &uses[i]; {
 		case u.Units == 0:
@@ -213,8 +219,9 @@ func (s *Store) addUses(ctx context.Context, t *tx, uses []usageUpdate) error {
 	return nil
 }
 
-// plusUsages add to some meters. Where the database is a file a full batch is one
-// statement, since each has its price; a server gets many in one message.
+// plusUsages returns the statements that add usage to meters. When the database is a file, a
+// full batch is one statement, because each statement has a cost. A server gets many
+// statements in one message.
 func plusUsages(list []*usageUpdate, local bool) (out []statement) {
 	if local && len(list) == usageRows {
 		all := statement{plusUsageRows, make([]any, 0, 3*len(list))}
@@ -229,8 +236,8 @@ func plusUsages(list []*usageUpdate, local bool) (out []statement) {
 	return out
 }
 
-// ordered names the meter of each delta and puts them into the one order in which all
-// writers lock.
+// ordered returns a copy of deltas with all BudgetKeys filled in. It is sorted by meter, the
+// order in which all writers lock.
 func ordered(deltas []quota.Delta) []quota.Delta {
 	list := slices.Clone(deltas)
 	for i := range list {
@@ -247,21 +254,21 @@ func ordered(deltas []quota.Delta) []quota.Delta {
 	return list
 }
 
-// plusUsageRows is plusUsage of usageRows meters, in the words of SQLite.
+// plusUsageRows is plusUsage for usageRows meters, in the SQL of SQLite.
 var plusUsageRows = "UPDATE usage_meters SET used = used + v.column3 FROM (VALUES (?, ?, ?)" + strings.Repeat(", (?, ?, ?)", usageRows-1) +
 	") AS v WHERE usage_meters.carrier_id = v.column1 AND usage_meters.entry = v.column2"
 
 const (
 	plusUsage = "UPDATE usage_meters SET used = used + ? WHERE carrier_id = ? AND entry = ?"
-	// A new counter takes its limits from the head, so a policy that is gone gets none.
+	// A new counter copies its limits from the head, so a deleted policy does not get one.
 	newCounter = `INSERT INTO usage_meters (carrier_id, entry, carrier_kind, org_id, workspace_id, value_key, value_folded, used, limit_units, threshold_units,
 exhausted, threshold_alert, exhausted_alert, last_reset_ms, next_reset_ms)
 SELECT h.carrier_id, ?, h.carrier_kind, h.org_id, h.workspace_id, ?, ?, ?, h.limit_units, h.threshold_units, 0, 0, 0, 0, 0
 FROM usage_meters AS h WHERE h.carrier_id = ? AND h.entry = '' `
 )
 
-// firstUsage makes the counter of a policy for a value key. Another node may have done so
-// meanwhile.
+// firstUsage creates the counter of a policy for a value key. If another node has created it
+// meanwhile, firstUsage adds the usage to that one.
 func (s *Store) firstUsage(ctx context.Context, db bun.IDB, d *quota.Delta) error {
 	row, err := meterRowOf(quota.Meter{Subject: quota.Subject{ID: d.SubjectID}, BudgetKey: d.BudgetKey, ValueKey: d.ValueKey})
 	if err != nil {

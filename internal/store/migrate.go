@@ -16,28 +16,31 @@ import (
 	"sluice/internal/ident"
 )
 
-// steps holds the numbered files of the schema, one statement each because MySQL
-// cannot roll back a half-done file, and leases.sql, which comes before the rest.
-// Words in braces stand for what the engines call differently.
+// steps holds the numbered files of the schema and leases.sql, which runs before them. Each
+// file is one statement, because MySQL cannot roll back a file that ran in part. Names in
+// braces are placeholders for what differs between the engines.
 //
 //go:embed migrations/*.sql
 var steps embed.FS
 
 const (
-	ledger         = "schema_steps" // table of the steps done
+	ledger         = "schema_steps" // the table of completed steps
 	migrationLease = "migrate"
-	// On SQLite a step holds the only connection, so the lease is not renewed while it
-	// runs: longer than the longest step, or a second process would do the same step.
+	// migrationTTL must be longer than the longest step. On SQLite a step uses the only
+	// connection, so the lease cannot be renewed while it runs. If the lease expired, a
+	// second process would run the same step.
 	migrationTTL  = time.Minute
 	migrationPoll = 100 * time.Millisecond
 )
 
-// Migrate brings the schema up to date and returns when it is, whoever did it: any
-// number of instances may call it at once, one works while the others wait. Each
-// step done is written to the table schema_steps, so a stopped run goes on where it
-// was. Where nothing is to be done it only reads, so a process that dies meanwhile
-// leaves no lease for others to wait for. ReadOnly when the writer is away: call it
-// again when Health shows it back; ErrNewer as CheckVersion has it.
+// Migrate updates the schema and returns when it is up to date. Any number of instances may
+// call it at once: one runs the steps while the others wait. Each completed step is written
+// to the table schema_steps, so the next call continues an interrupted run. When the schema
+// is up to date, Migrate only reads. A process that dies then does not leave a lease that
+// others must wait for.
+//
+// It returns ReadOnly when the writer is unavailable: call it again when Health reports the
+// writer as available. It returns ErrNewer as CheckVersion does.
 func (s *Store) Migrate(ctx context.Context) error {
 	migrations, err := s.engine.migrations()
 	if err != nil {
@@ -62,7 +65,7 @@ func (s *Store) Migrate(ctx context.Context) error {
 		defer close(renewed)
 		s.renewLease(work, cancel, holder)
 	}()
-	err = s.CheckVersion(work) // a later version may have had the lease
+	err = s.CheckVersion(work) // a newer version may have held the lease before
 	if err == nil {
 		err = s.up(work, migrations)
 	}
@@ -80,14 +83,16 @@ func (s *Store) Migrate(ctx context.Context) error {
 	return err
 }
 
-// ErrNewer is that of a database which a later version has brought up to date.
+// ErrNewer is the error for a database that a newer version of the program has migrated.
 var ErrNewer = errors.New("the database was migrated by a newer version of sluice")
 
-// CheckVersion is ErrNewer where the ledger has a step that is not known here: what it
-// changed may be what this version goes by. A store that is open goes on beside a later
-// version, as long as nothing is started on it. The reader is asked while the writer is
-// away. An error, such as that of an empty database, is none of this: whoever uses the
-// tables meets it again if it lasts.
+// CheckVersion returns ErrNewer when schema_steps contains a step after the last one of this
+// version: the step may have changed what this version depends on. A store that is already
+// open continues to work next to a newer version; only a start fails.
+//
+// It reads from the reader while the writer is unavailable. It ignores errors of that read,
+// such as that of an empty database: if the error lasts, the next use of the tables returns
+// it.
 func (s *Store) CheckVersion(ctx context.Context) error {
 	migrations, err := s.engine.migrations()
 	if err != nil {
@@ -106,9 +111,9 @@ func (s *Store) CheckVersion(ctx context.Context) error {
 	return nil
 }
 
-// upToDate reports whether every step is in the ledger, which has its line when it is
-// done, and every audit row in the chain. An error, such as that of an empty database, is
-// a no: whoever takes the lease meets it again if it lasts.
+// upToDate reports whether schema_steps contains every step and all audit rows are chained.
+// A step is added to schema_steps when it is completed. After an error, such as that of an
+// empty database, upToDate returns false: if the error lasts, the migration returns it.
 func (s *Store) upToDate(ctx context.Context, migrations []*goose.Migration) bool {
 	if s.isKnownUnavailable() {
 		return false
@@ -129,8 +134,8 @@ func (s *Store) upToDate(ctx context.Context, migrations []*goose.Migration) boo
 	return err == nil && !old
 }
 
-// makeLeases makes the one table that must be there before the steps can be
-// guarded. Two instances that make it at once may both be told that it exists.
+// makeLeases creates the table leases, because the steps need a lease. When several instances
+// create it at once, the database may report to each that it exists; that is not an error.
 func (s *Store) makeLeases(ctx context.Context) error {
 	ddl, err := s.engine.step("leases.sql")
 	if err != nil {
@@ -159,7 +164,8 @@ func (s *Store) awaitLease(ctx context.Context, holder string) error {
 	}
 }
 
-// renewLease keeps the lease until ctx ends, and stops the work when it is lost.
+// renewLease renews the lease until ctx ends. It calls stop when another holder has the
+// lease.
 func (s *Store) renewLease(ctx context.Context, stop context.CancelFunc, holder string) {
 	tick := time.NewTicker(migrationTTL / 4)
 	defer tick.Stop()
@@ -169,7 +175,8 @@ func (s *Store) renewLease(ctx context.Context, stop context.CancelFunc, holder 
 			return
 		case <-tick.C:
 		}
-		// An error is no loss: on SQLite a long step holds the only connection.
+		// An error does not mean that the lease is lost: on SQLite a long step uses the only
+		// connection.
 		if held, err := s.TakeLease(ctx, migrationLease, holder, migrationTTL); err == nil && !held {
 			stop()
 			return
@@ -187,7 +194,7 @@ func (s *Store) up(ctx context.Context, migrations []*goose.Migration) error {
 	return err
 }
 
-// migrations makes a goose step of each numbered file.
+// migrations returns one goose migration for each numbered file.
 func (e *engine) migrations() ([]*goose.Migration, error) {
 	names, err := fs.Glob(steps, "migrations/[0-9]*.sql")
 	if err != nil {
@@ -209,8 +216,9 @@ func (e *engine) migrations() ([]*goose.Migration, error) {
 	return list, nil
 }
 
-// apply runs a statement. On MySQL a process that fell between a statement and its
-// line in the ledger finds the thing there: that step is done.
+// apply returns a function that runs one statement. On MySQL an object that exists already
+// means that the step is done: a process died after the statement and before its row in
+// schema_steps.
 func (e *engine) apply(name, ddl string) func(context.Context, *sql.Tx) error {
 	return func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, ddl)
@@ -224,7 +232,7 @@ func (e *engine) apply(name, ddl string) func(context.Context, *sql.Tx) error {
 	}
 }
 
-// step reads a file in the words of the engine.
+// step returns the text of a file with its placeholders replaced for the engine.
 func (e *engine) step(name string) (string, error) {
 	b, err := steps.ReadFile("migrations/" + name)
 	if err != nil {

@@ -20,8 +20,8 @@ func newMySQL() *engine {
 		name:    MySQL,
 		dialect: func() schema.Dialect { return mysqlDialect{mysqldialect.New()} },
 		goose:   goose.DialectMySQL,
-		// VARBINARY compares byte by byte, trailing blanks included, which utf8mb4_bin
-		// leaves out.
+		// VARBINARY compares byte by byte, trailing blanks included; utf8mb4_bin ignores those
+		// blanks.
 		placeholders: strings.NewReplacer(
 			"{id}", "VARCHAR(36)", "{word}", "VARCHAR(64)", "{name}", "VARCHAR(255)", "{exact}", "VARBINARY(255)",
 			"{text}", "MEDIUMTEXT", "{blob}", "MEDIUMBLOB", "{table}", "ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin", "{on records}", " ON records"),
@@ -35,11 +35,11 @@ func newMySQL() *engine {
 	}
 }
 
-// mysqlDialect is bun's dialect without its question for the server's version, which
-// has no deadline and needs a server; we use nothing that depends on it.
+// mysqlDialect is bun's dialect without its query for the server's version, which has no deadline
+// and needs a server. Nothing here depends on the version.
 type mysqlDialect struct{ *mysqldialect.Dialect }
 
-// Init asks nothing.
+// Init sends no query.
 func (mysqlDialect) Init(*sql.DB) {}
 
 // AppendString quotes s without NUL.
@@ -57,11 +57,11 @@ func mysqlPool(e Endpoint, t TLS) (*sql.DB, error) {
 	c.User, c.Passwd, c.DBName = e.User, e.Pass.Reveal(), e.Name
 	c.TLS, c.AllowFallbackToPlaintext = p.config, p.fallback
 	c.Timeout, c.ReadTimeout, c.WriteTimeout = connectLimit, time.Minute, time.Minute
-	c.ClientFoundRows = true // an update that changes nothing still found its row
+	c.ClientFoundRows = true // an update that changes nothing still counts its row
 	c.Loc = time.UTC
-	c.Logger = &mysql.NopLogger{} // what it would print comes back as an error too
-	// The escaping of values relies on backslashes, and cut values must be errors. nowMS
-	// goes by the zone, and in most of them an hour of autumn comes twice.
+	c.Logger = &mysql.NopLogger{} // what it would print is returned as an error too
+	// The escaping of values relies on backslashes, and truncated values must be errors. nowMS
+	// depends on the time zone, and in most zones an hour of autumn occurs twice.
 	c.Params = map[string]string{"sql_mode": "'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'", "time_zone": "'+00:00'"}
 	connector, err := mysql.NewConnector(c)
 	if err != nil {
@@ -70,7 +70,7 @@ func mysqlPool(e Endpoint, t TLS) (*sql.DB, error) {
 	return sql.OpenDB(connector), nil
 }
 
-// judgeMySQL goes by https://mariadb.com/kb/en/mariadb-error-code-reference/.
+// judgeMySQL classifies by https://mariadb.com/kb/en/mariadb-error-code-reference/.
 func judgeMySQL(err error) errorClass {
 	if errors.Is(err, mysql.ErrInvalidConn) {
 		return unavailable
@@ -94,7 +94,7 @@ func judgeMySQL(err error) errorClass {
 		return exists
 	case 1146: // no such table
 		return absent
-	case 1142, 1143: // a right on a table or column is lacking
+	case 1142, 1143: // missing right on a table or column
 		return denied
 	}
 	return other

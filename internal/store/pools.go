@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// serverPools opens both handles of a server engine without connecting. Without a
-// reader of its own the writer's pool serves the reads too, except in HADR mode:
-// there the reads keep connections that a stuck write cannot take.
+// serverPools opens both handles of a server engine without connecting. Without a separate reader
+// the writer's pool serves the reads too, except in HADR mode: then reads have connections that a
+// stuck write cannot occupy.
 func serverPools(pool func(Endpoint, TLS) (*sql.DB, error)) func(Settings) (writer, reader *sql.DB, err error) {
 	return func(s Settings) (writer, reader *sql.DB, err error) {
 		if writer, err = pool(s.Writer, s.TLS); err != nil {
@@ -26,8 +26,8 @@ func serverPools(pool func(Endpoint, TLS) (*sql.DB, error)) func(Settings) (writ
 	}
 }
 
-// size bounds a pool. Connections are replaced after some minutes, so that a
-// change of address behind a host name is followed.
+// size limits a pool. Connections are replaced after some minutes, so that the pool follows a
+// changed address of a host name.
 func size(db *sql.DB, n int) {
 	db.SetMaxOpenConns(n)
 	db.SetMaxIdleConns(n)

@@ -20,7 +20,7 @@ func newPostgres() *engine {
 		name:    Postgres,
 		dialect: func() schema.Dialect { return postgresDialect{pgdialect.New()} },
 		goose:   goose.DialectPostgres,
-		// COLLATE "C": ids are compared byte by byte, whatever the database's locale.
+		// COLLATE "C" compares ids byte by byte, whatever the database's locale.
 		placeholders: strings.NewReplacer(
 			"{id}", `VARCHAR(36) COLLATE "C"`, "{word}", `VARCHAR(64) COLLATE "C"`, "{name}", `VARCHAR(255) COLLATE "C"`,
 			"{exact}", `VARCHAR(255) COLLATE "C"`, "{text}", "TEXT", "{blob}", "BYTEA", "{table}", "", "{on records}", ""),
@@ -29,8 +29,8 @@ func newPostgres() *engine {
 		several:   true,
 		clash:     "ON CONFLICT ({key}) DO UPDATE SET",
 		nowMS:     "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)",
-		// Services that run out of disk, and administrators, make all transactions of a primary
-		// read-only.
+		// Services that run out of disk space, and administrators, make all transactions of a
+		// primary read-only.
 		writable: "SELECT CASE WHEN pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on' THEN '1' ELSE '0' END",
 		judge:    judgePostgres,
 		open:     serverPools(postgresPool),
@@ -49,8 +49,8 @@ func postgresPool(e Endpoint, t TLS) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	// ParseConfig looks at PG* variables and files of the home folder: every
-	// field that they can reach is set below.
+	// ParseConfig reads PG* variables and files of the home folder. Every field that they can set
+	// is set below.
 	c, err := pgx.ParseConfig("sslmode=disable")
 	if err != nil {
 		return nil, fmt.Errorf("postgres settings: %w", err)
@@ -60,19 +60,19 @@ func postgresPool(e Endpoint, t TLS) (*sql.DB, error) {
 	if p.fallback {
 		c.Fallbacks = []*pgconn.FallbackConfig{{Host: e.Host, Port: uint16(e.Port), TLSConfig: (*tls.Config)(nil)}}
 	}
-	// The escaping of values relies on both, which a database or role may set otherwise.
+	// The escaping of values relies on both, and a database or role may set them differently.
 	c.RuntimeParams = map[string]string{"application_name": "sluice", "standard_conforming_strings": "on", "client_encoding": "UTF8"}
 	c.ConnectTimeout = connectLimit
-	// Statements come with their values in them, so a cache of prepared ones would
-	// never hit; this mode also works behind a pooler.
+	// Statements contain their values, so a cache of prepared statements would never hit. This
+	// mode also works behind a pooler.
 	c.DefaultQueryExecMode = pgx.QueryExecModeExec
 	return sql.OpenDB(stdlib.GetConnector(*c)), nil
 }
 
-// judgePostgres goes by https://www.postgresql.org/docs/15/errcodes-appendix.html.
+// judgePostgres classifies by https://www.postgresql.org/docs/15/errcodes-appendix.html.
 func judgePostgres(err error) errorClass {
 	var connect *pgconn.ConnectError
-	if errors.As(err, &connect) || pgconn.SafeToRetry(err) { // the latter: nothing was sent, the connection is dead
+	if errors.As(err, &connect) || pgconn.SafeToRetry(err) { // in the second case nothing was sent and the connection is dead
 		return unavailable
 	}
 	var e *pgconn.PgError
@@ -88,7 +88,7 @@ func judgePostgres(err error) errorClass {
 		return unavailable
 	case "53100": // disk_full
 		return full
-	case "42P07", "42710": // duplicate_table, which indexes are too; duplicate_object, its row type
+	case "42P07", "42710": // duplicate_table, also for indexes; duplicate_object, its row type
 		return exists
 	case "42P01": // undefined_table
 		return absent

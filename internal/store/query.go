@@ -16,9 +16,8 @@ const (
 	maxLimit     = 1000
 )
 
-// List returns the records that match, with their index entries unless the query is
-// for bare ones, ordered by id. A
-// limit or offset out of range is fault.InvalidRequest.
+// List returns the records that match, ordered by id, with their index entries unless the query
+// excludes them. A limit or offset out of range is fault.InvalidRequest.
 func (r reads) List(ctx context.Context, q resource.Query) ([]resource.Record, error) {
 	limit, err := pageSize(q.Limit)
 	if err != nil {
@@ -42,7 +41,7 @@ func (r reads) List(ctx context.Context, q resource.Query) ([]resource.Record, e
 	return recs, err
 }
 
-// pageSize checks the number of rows that a caller wants at once.
+// pageSize checks a requested number of rows and applies the default.
 func pageSize(limit int) (int64, error) {
 	switch {
 	case limit < 0 || limit > maxLimit:
@@ -53,7 +52,7 @@ func pageSize(limit int) (int64, error) {
 	return int64(limit), nil
 }
 
-// filter adds what a query asks for.
+// filter adds the conditions of a query.
 func (s *statement) filter(q resource.Query) {
 	s.add(" WHERE r.kind = ?", q.Kind)
 	if q.Kind == "" {
@@ -69,13 +68,13 @@ func (s *statement) filter(q resource.Query) {
 		s.oneOf("r.id", append(slices.Clone(q.IDs), "")) // no record has the empty id
 	}
 	if len(q.Statuses) > 0 {
-		// Most are of the first status. A list of them SQLite would look up in a table that
-		// it makes, once for every record.
+		// Most records have the first status. For a list of statuses SQLite would create a table
+		// and search it for every record.
 		s.add(" AND (r.status = ?"+strings.Repeat(" OR r.status = ?", len(q.Statuses)-1)+")", anys(q.Statuses)...)
 	}
 	for _, e := range q.Index {
-		// The kind is named, not taken from r: SQLite looks for the ids once then, and
-		// not once for every record.
+		// The condition names the kind instead of using r: so SQLite finds the ids once, and not
+		// for every record.
 		s.add(" AND r.id IN (SELECT i.id FROM record_index AS i WHERE i.kind = ? AND i.name = ? AND i.value = ?)", q.Kind, e.Name, e.Value)
 	}
 	if len(q.OneOf) > 0 {
@@ -98,15 +97,15 @@ func anys(texts []string) []any {
 	return out
 }
 
-// wildcards makes the signs of LIKE stand for themselves.
+// wildcards escapes the wildcards of LIKE.
 var wildcards = strings.NewReplacer("!", "!!", "%", "!%", "_", "!_")
 
-// ofRecords are recordColumns of the records of a query, and where the feed stands.
+// ofRecords selects recordColumns of the records of a query, and the end of the feed.
 const ofRecords = "SELECT r.kind, r.id, r.org_id, r.workspace_id, r.slug, r.name, r.name_folded, r.status, r.version, r.created_ms, r.updated_ms, r.body," +
 	" (" + feedAt + ") FROM records AS r"
 
-// page selects a page of a query. The rows before it are passed by in the index alone:
-// their bodies are neither read nor sorted.
+// page selects a page of a query. It skips the rows before the page in the index alone: their
+// bodies are neither read nor sorted.
 func page(q resource.Query, limit int64) (s statement) {
 	order := " ORDER BY r.id"
 	if q.Newest {
@@ -127,13 +126,13 @@ func page(q resource.Query, limit int64) (s statement) {
 	return s
 }
 
-// limit adds an order and how many rows there are at most. The number stands in the text:
-// SQLite plans with it, so as a value it has a prepared statement made anew each time.
+// limit adds an order and the maximum number of rows. The number is part of the text, because
+// SQLite plans with it: as a value it would make SQLite prepare the statement again each time.
 func (s *statement) limit(order string, rows int64) {
 	s.add(order + " LIMIT " + strconv.FormatInt(rows, 10))
 }
 
-// onwards continues behind the last record seen.
+// onwards continues after the last record seen.
 func (s *statement) onwards(q resource.Query) {
 	switch {
 	case q.After == "":

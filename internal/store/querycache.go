@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// queryCache is what a store remembers of queries until the feed moves on.
+// queryCache caches results of queries until the feed grows.
 type queryCache struct {
 	tallies memo[tally]      // counts
 	marks   memo[pageCursor] // ends of pages
@@ -15,20 +15,20 @@ func newPast() *queryCache {
 	return &queryCache{memo[tally]{values: make(map[string]tally)}, memo[pageCursor]{values: make(map[string]pageCursor)}}
 }
 
-// Limits of what is remembered. A query that names many ids is quickly answered anyway.
+// Limits of the cache. A query that names many ids is fast anyway.
 const (
 	maxRemembered    = 1000
 	maxRememberBytes = 4 << 10 // of a query
 )
 
-// memo remembers something of queries, by their text with their values. Safe for
-// concurrent use.
+// memo caches a value per query, by the query's text with its values. It is safe for concurrent
+// use.
 type memo[T any] struct {
-	mu     sync.Mutex // guards of
+	mu     sync.Mutex // guards values
 	values map[string]T
 }
 
-// find is what is remembered of a query.
+// find returns the cached value of a query.
 func (m *memo[T]) find(query string) (v T, known bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -36,7 +36,7 @@ func (m *memo[T]) find(query string) (v T, known bool) {
 	return v, known
 }
 
-// put remembers. When there is too much remembering begins anew.
+// put caches a value. It clears a full cache first.
 func (m *memo[T]) put(query string, v T) {
 	if len(query) > maxRememberBytes {
 		return
@@ -49,5 +49,5 @@ func (m *memo[T]) put(query string, v T) {
 	m.values[query] = v
 }
 
-// String is the statement with its values, which no other statement has.
+// String returns the statement with its values, which identifies it.
 func (s statement) String() string { return fmt.Sprintf("%s %q", s.text, s.args) }

@@ -10,30 +10,30 @@ import (
 	"sluice/internal/resource"
 )
 
-// statementLimit bounds each read and write, so that a hanging server hangs
-// nobody here.
+// statementLimit is the time limit of each read and write, so that a hanging server blocks no
+// caller for longer.
 const statementLimit = 15 * time.Second
 
-// Bounds of the answer of Versions: records, and the bytes of their bodies. It is read a
-// few at a time, so that no more than that is held.
+// Limits of the result of Versions: records, and the bytes of their bodies. It reads a few at a
+// time, so that it never holds more than that.
 const (
 	maxVersions     = 1000
 	maxVersionBytes = 8 << 20
 	versionsAtOnce  = 16
 )
 
-// reads are the questions that Store asks the reader and a transaction the
-// writer. All of them answer fault.Overloaded when the server is away.
+// reads are the queries that Store sends to the reader and a transaction to the writer. All
+// return fault.Overloaded while the server is down.
 type reads struct {
 	db     bun.IDB
 	engine *engine
-	side   *side // whose connections db uses; nil in a transaction, where nothing can be tried again
-	// past is nil in a transaction, which sees what the feed does not tell of yet.
+	side   *side // the handle that db belongs to; nil in a transaction, where nothing can be retried
+	// past is nil in a transaction, which sees changes that the feed does not report yet.
 	past *queryCache
 }
 
-// runStep runs one step under the time limit and names it in the error. f may run
-// twice: a connection may have died in the pool without anybody noticing.
+// runStep runs one step under the time limit and names it in the error. f may run twice, because
+// a pooled connection may have died unnoticed.
 func (r reads) runStep(ctx context.Context, doing string, f func(context.Context) error) error {
 	limited, cancel := r.engine.withLimit(ctx, statementLimit)
 	defer cancel()
@@ -45,14 +45,14 @@ func (r reads) runStep(ctx context.Context, doing string, f func(context.Context
 		err = f(limited)
 	}
 	if err != nil && ctx.Err() != nil {
-		return fmt.Errorf("%s: %w", doing, ctx.Err()) // the caller's own doing, whatever the driver calls it
+		return fmt.Errorf("%s: %w", doing, ctx.Err()) // the caller cancelled, whatever error the driver returns
 	}
 	return r.engine.fault(doing, err)
 }
 
-// Versions returns the present version of a record and the older ones, newest
-// first, at most 1000 and 8 MiB of bodies besides the present one, and without index
-// entries; fault.NotFound when there is no such record.
+// Versions returns the present version of a record and the older ones, newest first and without
+// index entries. It returns at most 1000 older versions and 8 MiB of their bodies. It returns
+// fault.NotFound if the record does not exist.
 func (r reads) Versions(ctx context.Context, kind, id string) ([]resource.Record, error) {
 	now, err := r.Find(ctx, kind, id)
 	if err != nil {
@@ -75,7 +75,7 @@ func (r reads) Versions(ctx context.Context, kind, id string) ([]resource.Record
 	return recs, nil
 }
 
-// olderThan are the versions of a record before one, newest first, at most limit.
+// olderThan returns the versions of a record before one, newest first, at most limit.
 func (r reads) olderThan(ctx context.Context, rec resource.Record, limit int64) (rows []recordRow, err error) {
 	return rows, r.runStep(ctx, "list versions of "+rec.Kind, func(ctx context.Context) error {
 		rows = nil

@@ -11,16 +11,16 @@ import (
 	"sluice/internal/fault"
 )
 
-// MaxResponseBytes is the largest response that is kept, with its input. Compressed it
-// must not be larger than maxCompressed, because a statement holds it in two digits a byte
-// and a stock MariaDB takes 16 MiB.
+// MaxResponseBytes is the maximum size of a stored response together with its input. Compressed
+// it must not exceed maxCompressed, because a statement contains it as two digits a byte and a
+// stock MariaDB accepts 16 MiB.
 const (
 	MaxResponseBytes = 8 << 20
 	maxCompressed    = 7 << 20
 )
 
-// responseRow is a line of the table responses: what callers of POST /responses may
-// read again and go on from, where the provider keeps nothing itself.
+// responseRow is a row of the table responses. It stores a response of POST /responses, for
+// callers that read it again or continue from it, if the provider does not store it.
 type responseRow struct {
 	bun.BaseModel `bun:"table:responses,alias:p"`
 
@@ -32,9 +32,9 @@ type responseRow struct {
 	Response    []byte // compressed
 }
 
-// SaveResponse keeps a response and the items that it answers until a time; keeping
-// it again changes nothing. It keeps no reference to the slices. TooLarge when both
-// are larger than MaxResponseBytes, ReadOnly when the writer is away.
+// SaveResponse stores a response and its input items until a time; storing it again changes
+// nothing. It does not retain the slices. It returns TooLarge if both together exceed
+// MaxResponseBytes, and ReadOnly while the writer is down.
 func (s *Store) SaveResponse(ctx context.Context, workspace, id string, until time.Time, input, response []byte) error {
 	for name, value := range map[string]string{"id": id, "workspace_id": workspace} {
 		if err := storable(name, value, 64); err != nil {
@@ -51,14 +51,14 @@ func (s *Store) SaveResponse(ctx context.Context, workspace, id string, until ti
 	_, err := s.exec(ctx, "store a response", "INSERT INTO responses (id, workspace_id, created_ms, expires_ms, input, response) VALUES (?, ?, ?, ?, ?, ?)",
 		id, workspace, stamp(time.Time{}), until.UnixMilli(), compressed, out)
 	if fault.Has(err, fault.Conflict) {
-		return nil // a try whose answer was lost
+		return nil // an earlier try whose result was lost
 	}
 	return err
 }
 
-// FindResponse returns what SaveResponse kept in that workspace and has not expired by
-// now: the items as a list and the response as an object. NotFound otherwise. A reader
-// that lags behind is not believed: what it does not know the writer is asked for.
+// FindResponse returns what SaveResponse stored in that workspace, unless it has expired by now:
+// the items as a list and the response as an object. Otherwise it returns NotFound. A reader may
+// lag, so a response that the reader lacks is read from the writer.
 func (s *Store) FindResponse(ctx context.Context, workspace, id string, now time.Time) (input, response []byte, err error) {
 	row, err := s.reads.response(ctx, workspace, id, now)
 	if fault.Has(err, fault.NotFound) && s.read.db != s.write.db && !s.write.isRecentlyUnavailable() {
@@ -88,8 +88,8 @@ func (r reads) response(ctx context.Context, workspace, id string, now time.Time
 	return row, err
 }
 
-// DeleteResponse forgets a response of a workspace. NotFound when there is none,
-// ReadOnly when the writer is away.
+// DeleteResponse deletes a response of a workspace. It returns NotFound if there is none, and
+// ReadOnly while the writer is down.
 func (s *Store) DeleteResponse(ctx context.Context, workspace, id string) error {
 	n, err := s.exec(ctx, "delete a response", "DELETE FROM responses WHERE id = ? AND workspace_id = ?", id, workspace)
 	if err == nil && n == 0 {
@@ -98,13 +98,13 @@ func (s *Store) DeleteResponse(ctx context.Context, workspace, id string) error 
 	return err
 }
 
-// SweepResponses forgets what has expired by now. Any number of nodes may do it.
+// SweepResponses deletes what has expired by now. Several nodes may run it at once.
 func (s *Store) SweepResponses(ctx context.Context, now time.Time) error {
 	_, err := s.exec(ctx, "delete expired responses", "DELETE FROM responses WHERE expires_ms <= ?", now.UnixMilli())
 	return err
 }
 
-// packers make and open what is kept compressed. Both are safe for concurrent use.
+// packers compress and decompress stored bytes. Both are safe for concurrent use.
 type packers struct {
 	zip   *zstd.Encoder
 	unzip *zstd.Decoder

@@ -8,12 +8,11 @@ import (
 	"sluice/internal/resource"
 )
 
-// Rewrite puts what f makes of a body in the place of each body that is kept for a
-// record: the present one first, then those of its past versions, newest first.
-// Versions, times and index entries stay, and the change feed hears nothing of it:
-// the new body must mean what the old one meant. f gets records without index
-// entries and may return the body that it got. The answer is how many bodies are
-// others now. NotFound when there is no record; the first error of f.
+// Rewrite replaces each stored body of a record with the result of f: the present body first,
+// then those of past versions, newest first. Versions, times and index entries do not change, and
+// the change feed does not report it: the new body must have the same meaning. f gets records
+// without index entries and may return the body that it received. Rewrite returns the number of
+// changed bodies, NotFound if the record does not exist, or the first error of f.
 func (t *tx) Rewrite(ctx context.Context, kind, id string, f func(resource.Record) ([]byte, error)) (int, error) {
 	now, err := t.locked(ctx, kind, id)
 	if err != nil {
@@ -42,15 +41,14 @@ func (t *tx) Rewrite(ctx context.Context, kind, id string, f func(resource.Recor
 	return n, nil
 }
 
-// locked holds a record until the end of the transaction and returns its version.
+// locked locks a record until the end of the transaction and returns its version.
 func (t *tx) locked(ctx context.Context, kind, id string) (version int64, err error) {
 	held := t.held(statement{"SELECT version FROM records WHERE kind = ? AND id = ?", []any{kind, id}})
 	err = t.runStep(ctx, "lock "+kind, func(ctx context.Context) error { return t.askOne(ctx, held, &version) })
 	return version, err
 }
 
-// pastVersions lists the kept versions of a record but the present one, however many
-// there are, newest first.
+// pastVersions lists all stored versions of a record except the present one, newest first.
 func (t *tx) pastVersions(ctx context.Context, kind, id string) (list []int64, err error) {
 	return list, t.runStep(ctx, "list versions of "+kind, func(ctx context.Context) error {
 		return t.db.NewSelect().Table("record_versions").Column("version").
@@ -58,8 +56,8 @@ func (t *tx) pastVersions(ctx context.Context, kind, id string) (list []int64, e
 	})
 }
 
-// rewriteOne rewrites one body, and reports whether it is another one now. Bodies are
-// read one by one: together they may be more than memory holds.
+// rewriteOne rewrites one body, and reports whether it changed. Bodies are read one by one,
+// because together they may not fit in memory.
 func (t *tx) rewriteOne(ctx context.Context, table, kind, id string, version int64, f func(resource.Record) ([]byte, error)) (bool, error) {
 	var row recordRow
 	err := t.runStep(ctx, "read a version of "+kind, func(ctx context.Context) error {

@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// MissingPrivileges is the error of a login at a server that may not do what the gateway needs.
+// MissingPrivileges is the error of a server login that lacks rights which the gateway needs.
 type MissingPrivileges struct {
-	Reader bool          // it is that of the reader, which needs SELECT alone
-	Make   bool          // it may not make tables, and some are to be made
-	Rights []LackedRight // on tables that are there
+	Reader bool          // it is the login of the reader, which needs only SELECT
+	Make   bool          // it may not create tables, and some are missing
+	Rights []LackedRight // on existing tables
 }
 
-// LackedRight is one right that a login lacks, and the tables in their order.
+// LackedRight is a right that a login lacks, with the tables in order.
 type LackedRight struct {
 	Right  string // "UPDATE"
 	Tables []string
 }
 
-// Error says what is lacking: "the database user lacks UPDATE on leases, records".
+// Error lists the missing rights: "the database user lacks UPDATE on leases, records".
 func (l *MissingPrivileges) Error() string {
 	if l.Make {
 		return "the database user lacks the privilege to create tables"
@@ -40,25 +40,25 @@ func (l *MissingPrivileges) Error() string {
 	return text
 }
 
-// tablesNamed is how many tables an error names for each right.
+// tablesNamed is the maximum number of tables that an error names for each right.
 const tablesNamed = 3
 
-// right is one on a table, tried by a statement that meets no row.
+// right is a right on a table. It is tried with a statement that matches no row.
 type right struct{ name, statement string }
 
-// toRead is what both handles need of a table.
+// toRead is the right that both handles need on a table.
 var toRead = right{"SELECT", "SELECT 1 FROM {table} WHERE 1 = 0"}
 
-// toWrite is what the writer needs besides.
+// toWrite are the additional rights that the writer needs.
 var toWrite = []right{
 	{"INSERT", "INSERT INTO {table} ({column}) SELECT NULL WHERE 1 = 0"},
 	{"UPDATE", "UPDATE {table} SET {column} = NULL WHERE 1 = 0"},
 	{"DELETE", "DELETE FROM {table} WHERE 1 = 0"},
 }
 
-// tablesOf are the tables with a column of each, and which rights they can do without. A
-// server may keep the rows of the audit trail from being changed. The ledger of the schema is
-// written when tables are made.
+// tablesOf are the tables, each with one of its columns and the rights that the gateway can do
+// without. A server may forbid changes to rows of the audit trail. The table of migrations is
+// written when tables are created.
 var tablesOf = [...]struct{ name, column, spared string }{
 	{"audit", "id", "UPDATE DELETE"},
 	{"audit_checkpoints", "org_id", "UPDATE DELETE"},
@@ -77,11 +77,11 @@ var tablesOf = [...]struct{ name, column, spared string }{
 	{"usage_positions", "node", ""},
 }
 
-// CheckRights looks whether the logins of both handles may do what the gateway needs, and is
-// a *Lacking where one may not. It changes nothing: each right is tried by a statement that
-// meets no row. That tables can be made is tried where some are to be. The file of SQLite has
-// no rights, and a writer that is away in HADR mode is not asked. Other errors are those of
-// servers that do not answer.
+// CheckRights checks that the logins of both handles have the rights that the gateway needs. It
+// returns a *MissingPrivileges if one lacks some. It changes nothing: it tries each right with a
+// statement that matches no row. It tries to create tables if some are missing. The SQLite file
+// has no rights, and a writer that is down in HADR mode is skipped. Other errors come from
+// servers that do not respond.
 func (s *Store) CheckRights(ctx context.Context) error {
 	if s.engine.local {
 		return nil
@@ -106,12 +106,12 @@ func (s *Store) checkWriter(ctx context.Context) error {
 	if err != nil || s.upToDate(ctx, migrations) {
 		return err
 	}
-	// The place is looked at before what is to be copied, which is not there.
+	// The server checks the target before the source, which does not exist.
 	v, err := s.tryStatement(ctx, s.write, "CREATE TABLE sluice_doctor (LIKE sluice_doctor_of)")
 	return lacking(MissingPrivileges{Make: v == denied}, err)
 }
 
-// lacking is the error of what was found, if anything was.
+// lacking returns an error for missing rights, if there are any.
 func lacking(found MissingPrivileges, err error) error {
 	if err == nil && (found.Make || len(found.Rights) > 0) {
 		return &found
@@ -119,7 +119,7 @@ func lacking(found MissingPrivileges, err error) error {
 	return err
 }
 
-// lacks is what a handle lacks of rights on the tables that are there.
+// lacks returns the rights that a handle lacks on existing tables.
 func (s *Store) lacks(ctx context.Context, target *side, needed ...right) (found MissingPrivileges, err error) {
 	found.Reader = target == s.read
 	without := map[string][]string{}
@@ -133,7 +133,7 @@ func (s *Store) lacks(ctx context.Context, target *side, needed ...right) (found
 				return found, err
 			}
 			if v == absent {
-				break // MariaDB says of one that is not there that the other rights are lacking
+				break // for a missing table MariaDB reports that the other rights are lacking
 			}
 			if v == denied {
 				without[r.name] = append(without[r.name], t.name)
@@ -148,9 +148,9 @@ func (s *Store) lacks(ctx context.Context, target *side, needed ...right) (found
 	return found, nil
 }
 
-// tryStatement is what a statement comes to that is to change nothing: denied where its login lacks
-// a right. The only errors are those of a server that does not answer: whatever else is wrong
-// with such a statement comes behind its rights.
+// tryStatement classifies the error of a statement that changes nothing: denied if its login
+// lacks a right. It returns an error only if the server does not respond. Servers check rights
+// before they check anything else in such a statement.
 func (s *Store) tryStatement(ctx context.Context, target *side, statement string) (errorClass, error) {
 	q, v := reads{engine: s.engine, side: target}, other
 	err := q.runStep(ctx, "check the privileges of the database user", func(ctx context.Context) error {

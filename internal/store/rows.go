@@ -13,12 +13,11 @@ import (
 	"sluice/internal/resource"
 )
 
-// MaxBodyBytes is the largest body of a record, link or audit row. It fits the
-// smallest packet limit of a stock server (16 MB on MariaDB) even when every byte
-// is escaped.
+// MaxBodyBytes is the maximum size of the body of a record, link or audit row. It fits the
+// smallest packet limit of a stock server (16 MB on MariaDB) even if every byte is escaped.
 const MaxBodyBytes = 4 << 20
 
-// recordRow is a line of the table records.
+// recordRow is a row of the table records.
 type recordRow struct {
 	bun.BaseModel `bun:"table:records,alias:r"`
 
@@ -26,9 +25,9 @@ type recordRow struct {
 	ID          string `bun:",pk"`
 	OrgID       string
 	WorkspaceID string
-	Slug        sql.NullString // NULL when there is none: NULLs may repeat in a unique index
+	Slug        sql.NullString // NULL if empty: NULLs may repeat in a unique index
 	Name        string
-	NameFolded  string // what Query.Search looks in: the engines fold case differently
+	NameFolded  string // the column that Query.Search searches: the engines fold case differently
 	Status      string
 	Version     int64
 	CreatedMS   int64 `bun:"created_ms"`
@@ -36,20 +35,20 @@ type recordRow struct {
 	Body        string
 }
 
-// values are what stands in recordColumns.
+// values returns the values of recordColumns.
 func (row *recordRow) values() []any {
 	return []any{
 		row.Kind, row.ID, row.OrgID, row.WorkspaceID, row.Slug, row.Name, row.NameFolded, row.Status, row.Version, row.CreatedMS, row.UpdatedMS, row.Body,
 	}
 }
 
-// scanTargets are where recordColumns are read to.
+// scanTargets returns the fields into which recordColumns are scanned.
 func (row *recordRow) scanTargets() []any {
-	return append(make([]any, 0, 13), // room for one more
+	return append(make([]any, 0, 13), // capacity for one more
 		&row.Kind, &row.ID, &row.OrgID, &row.WorkspaceID, &row.Slug, &row.Name, &row.NameFolded, &row.Status, &row.Version, &row.CreatedMS, &row.UpdatedMS, &row.Body)
 }
 
-// records runs a statement that answers recordColumns.
+// records runs a statement that returns recordColumns.
 func (r reads) records(ctx context.Context, s statement) (rows []recordRow, err error) {
 	var row recordRow
 	targets := row.scanTargets()
@@ -61,8 +60,8 @@ func (r reads) records(ctx context.Context, s statement) (rows []recordRow, err 
 	return rows, err
 }
 
-// rowOf checks a record and makes its line. The checks are those that only some
-// engines would make, so that all of them take and refuse the same.
+// rowOf checks a record and makes its row. It makes the checks that only some engines make, so
+// that all engines accept and reject the same records.
 func rowOf(r resource.Record) (recordRow, error) {
 	for _, f := range []struct {
 		name, value string
@@ -97,7 +96,7 @@ func (row *recordRow) record() resource.Record {
 	}
 }
 
-// stamp is a time as it is kept; the zero time stands for now.
+// stamp returns a time as stored; the zero time means now.
 func stamp(t time.Time) int64 {
 	if t.IsZero() {
 		t = time.Now()
@@ -105,7 +104,7 @@ func stamp(t time.Time) int64 {
 	return t.UnixMilli()
 }
 
-// storable refuses text that one of the engines cannot keep.
+// storable rejects strings that one of the engines cannot store.
 func storable(name, value string, max int) error {
 	switch {
 	case !utf8.ValidString(value) || strings.ContainsRune(value, 0):

@@ -8,24 +8,23 @@ import (
 	"sluice/internal/sealed"
 )
 
-// DefaultPoolSize is the number of connections per handle when Settings names
-// none. Source: contract/identity-and-governance.md section 15, DB_POOL_SIZE.
+// DefaultPoolSize is the number of connections per handle if Settings has none.
+// Source: contract/identity-and-governance.md section 15, DB_POOL_SIZE.
 const DefaultPoolSize = 12
 
-// The engines that Settings.Engine names.
+// The engines of Settings.Engine.
 const (
 	SQLite   = "sqlite"
 	Postgres = "postgres"
 	MySQL    = "mysql" // MariaDB too
 )
 
-// Settings say where the records live. Only the fields of the chosen engine are
-// looked at.
+// Settings configure where the records are stored. Only the fields of the chosen engine are used.
 type Settings struct {
 	Engine   string   // SQLite, Postgres or MySQL
-	Path     string   // SQLite: the file, for example "data/sluice.db"; made with its folder when missing
+	Path     string   // SQLite: the file, for example "data/sluice.db"; created with its folder if missing
 	Writer   Endpoint // servers: where writes go, DB_*
-	Reader   Endpoint // servers: where reads go, DB_READER_*; an empty field takes the writer's value
+	Reader   Endpoint // servers: where reads go, DB_READER_*; an empty field means the writer's value
 	TLS      TLS      // servers: DB_SSL*
 	PoolSize int      // connections per handle, DB_POOL_SIZE; 0 means DefaultPoolSize
 	HADR     bool     // DB_WRITER_HADR_MODE=ON: start and read without the writer
@@ -40,11 +39,11 @@ type Endpoint struct {
 	Name string // the database
 }
 
-// TLS says how connections to a server are protected. CA, Cert and Key are PEM
-// text. Source: spec, Deployment settings, DB_SSL.
+// TLS configures the protection of connections to a server. CA, Cert and Key are PEM text.
+// Source: spec, Deployment settings, DB_SSL.
 type TLS struct {
 	Mode string // "", DISABLED, PREFERRED, REQUIRED, VERIFY_CA, VERIFY_IDENTITY or AMAZON_RDS; "" is DISABLED
-	CA   string // trusted authorities; empty means those of the system
+	CA   string // trusted authorities; empty means those of the operating system
 	Cert string // client certificate; may be empty
 	Key  sealed.String
 }
@@ -61,7 +60,7 @@ func (e Endpoint) withDefaults(other Endpoint) Endpoint {
 	return e
 }
 
-// resolve fills the defaults and refuses what cannot work, naming the setting.
+// resolve fills in the defaults and rejects settings that cannot work, naming the setting.
 func (s Settings) resolve() (Settings, error) {
 	s.PoolSize = cmp.Or(s.PoolSize, DefaultPoolSize)
 	if s.PoolSize < 1 || s.PoolSize > 1000 {

@@ -17,8 +17,8 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// How long a connection waits for others that have the file, and how often it looks where
-// SQLite does not wait by itself.
+// How long a connection waits while others lock the file, and how often it tries where SQLite
+// does not wait automatically.
 const (
 	busyTimeout = 5 * time.Second
 	busyPause   = 10 * time.Millisecond
@@ -50,9 +50,9 @@ func (d sqliteDialect) AppendString(b []byte, s string) []byte {
 	return d.Dialect.AppendString(b, withoutNUL(s))
 }
 
-// openSQLite gives one writing connection, so that writers of this process queue
-// in Go instead of meeting SQLITE_BUSY, and a pool that can only read. The file is
-// made beforehand because SQLite would make it readable for everybody.
+// openSQLite opens one writing connection, so that writers of this process queue in Go instead of
+// receiving SQLITE_BUSY, and a read-only pool. It creates the file first, because SQLite would
+// make it readable for every user.
 func openSQLite(s Settings) (writer, reader *sql.DB, err error) {
 	path, err := filepath.Abs(s.Path)
 	if err != nil {
@@ -68,8 +68,8 @@ func openSQLite(s Settings) (writer, reader *sql.DB, err error) {
 	if err := f.Close(); err != nil {
 		return nil, nil, fmt.Errorf("open SQLite file: %w", err)
 	}
-	// synchronous FULL: a revoked key stays revoked when the power fails. Readers have it
-	// because one of them moves what was committed into the file (runCheckpoints).
+	// synchronous FULL keeps a revoked key revoked after a power failure. Readers have it too,
+	// because one of them moves committed pages into the file (runCheckpoints).
 	if writer, err = sqlitePool(path, 1, "journal_mode(WAL)", "synchronous(FULL)", fmt.Sprintf("wal_autocheckpoint(%d)", maxWALPages)); err != nil {
 		return nil, nil, err
 	}
@@ -82,7 +82,7 @@ func openSQLite(s Settings) (writer, reader *sql.DB, err error) {
 func sqlitePool(path string, size int, pragmas ...string) (*sql.DB, error) {
 	q := url.Values{"_txlock": {"immediate"}, "_pragma": append([]string{fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds())}, pragmas...)}
 	u := url.URL{Scheme: "file", Path: path, RawQuery: q.Encode()}
-	plain, err := sql.Open("sqlite", u.String()) // only for its driver, which has no other way to it
+	plain, err := sql.Open("sqlite", u.String()) // only to get its driver, which is not available otherwise
 	if err != nil {
 		return nil, fmt.Errorf("open SQLite file: %w", err)
 	}
@@ -95,7 +95,7 @@ func sqlitePool(path string, size int, pragmas ...string) (*sql.DB, error) {
 	return db, nil
 }
 
-// classifySQLiteError goes by the result codes of https://sqlite.org/rescode.html; the low
+// classifySQLiteError classifies by the result codes of https://sqlite.org/rescode.html; the low
 // byte is the primary code.
 func classifySQLiteError(err error) errorClass {
 	var e *sqlite.Error
@@ -115,7 +115,7 @@ func classifySQLiteError(err error) errorClass {
 		return full
 	case sqlite3.SQLITE_IOERR:
 		return failing
-	case sqlite3.SQLITE_ERROR: // which it is too when the statement is wrong; there is no code of its own
+	case sqlite3.SQLITE_ERROR: // also returned for a wrong statement; there is no separate code
 		if strings.Contains(e.Error(), "no such table") {
 			return absent
 		}

@@ -7,22 +7,22 @@ import (
 	"time"
 )
 
-// Limits of what a connection keeps prepared: the statements of which calls of the
-// administration are made, in all their forms. Beyond maxCachedStmts keeping begins anew.
+// Limits of the statements that a connection caches. They suffice for the statements of the
+// administration's calls in all their forms. A full cache is cleared.
 const (
 	maxCachedStmts = 100
-	maxStmtBytes   = 2000 // bytes of one; a long list makes a long one, and is rare
+	maxStmtBytes   = 2000 // bytes of one statement; a long list makes a long one, and is rare
 )
 
-// stmtCacheConn is a connection to SQLite that prepares a statement with values once, because
-// SQLite takes about as long to understand a look-up as to do it. Statements without
-// values run once, as they are. It belongs to one goroutine, as all connections do.
+// stmtCacheConn is a connection to SQLite that prepares each statement with values once, because
+// SQLite takes about as long to parse a query as to run it. Statements without values run once,
+// unprepared. Like every connection it belongs to one goroutine.
 type stmtCacheConn struct {
 	sqliteConn
 	stmts map[string]*cachedStmt
 }
 
-// sqliteConn is what the driver's connections can do that database/sql asks for.
+// sqliteConn lists the driver methods that database/sql calls.
 type sqliteConn interface {
 	driver.Conn
 	driver.ConnBeginTx
@@ -34,7 +34,7 @@ type sqliteConn interface {
 	driver.Validator
 }
 
-// cachedStmt is a prepared statement and whether somebody still reads its lines.
+// cachedStmt is a prepared statement, and whether its rows are still being read.
 type cachedStmt struct {
 	sqliteStmt
 	busy bool
@@ -46,14 +46,14 @@ type sqliteStmt interface {
 	driver.StmtQueryContext
 }
 
-// cachingConnector makes connections of a driver that keep what they prepared.
+// cachingConnector opens connections that cache prepared statements.
 type cachingConnector struct {
 	driver driver.Driver
 	dsn    string
 }
 
-// Connect opens one. Where several processes open a new file at once SQLite refuses the
-// change to WAL without waiting, to those who came second: it is tried again for a while.
+// Connect opens a connection. If several processes open a new file at once, SQLite rejects the
+// change to WAL without waiting in all but the first. So Connect retries for a while.
 func (k cachingConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, busyTimeout)
 	defer cancel()
@@ -75,10 +75,10 @@ func (k cachingConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	return &stmtCacheConn{conn, make(map[string]*cachedStmt)}, nil
 }
 
-// Driver is that of the connections.
+// Driver returns the driver of the connections.
 func (k cachingConnector) Driver() driver.Driver { return k.driver }
 
-// statement is a prepared statement that nobody reads from, nil where none is kept.
+// statement returns a cached statement whose rows are not being read; nil if it is not cached.
 func (c *stmtCacheConn) statement(ctx context.Context, text string, values int) (*cachedStmt, error) {
 	if values == 0 || len(text) > maxStmtBytes {
 		return nil, nil
@@ -103,7 +103,7 @@ func (c *stmtCacheConn) statement(ctx context.Context, text string, values int) 
 	return s, nil
 }
 
-// forget closes what is kept and not read from.
+// forget closes the cached statements that are not being read.
 func (c *stmtCacheConn) forget() error {
 	var errs []error
 	for text, s := range c.stmts {
@@ -115,7 +115,7 @@ func (c *stmtCacheConn) forget() error {
 	return errors.Join(errs...)
 }
 
-// ExecContext runs a statement of which no answer is needed.
+// ExecContext runs a statement that returns no rows.
 func (c *stmtCacheConn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
 	s, err := c.statement(ctx, text, len(args))
 	switch {
@@ -127,7 +127,7 @@ func (c *stmtCacheConn) ExecContext(ctx context.Context, text string, args []dri
 	return s.ExecContext(ctx, args)
 }
 
-// QueryContext runs a statement that answers lines.
+// QueryContext runs a statement that returns rows.
 func (c *stmtCacheConn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
 	s, err := c.statement(ctx, text, len(args))
 	switch {
@@ -144,7 +144,7 @@ func (c *stmtCacheConn) QueryContext(ctx context.Context, text string, args []dr
 	return &cachedRows{rows, s}, nil
 }
 
-// Close closes what is kept, and the connection.
+// Close closes the cached statements and the connection.
 func (c *stmtCacheConn) Close() error {
 	for _, s := range c.stmts {
 		s.busy = false
@@ -152,7 +152,7 @@ func (c *stmtCacheConn) Close() error {
 	return errors.Join(c.forget(), c.sqliteConn.Close())
 }
 
-// cachedRows are the lines of a statement that is free again when they are closed.
+// cachedRows are the rows of a cached statement. Closing them frees the statement.
 type cachedRows struct {
 	driver.Rows
 	stmt *cachedStmt

@@ -14,15 +14,15 @@ type statement struct {
 	args []any
 }
 
-// add puts a piece of SQL with its values behind what is there.
+// add appends SQL with its values.
 func (s *statement) add(text string, args ...any) {
 	s.text += text
 	s.args = append(s.args, args...)
 }
 
-// oneOf adds a condition on a column: one of some values, of which there is one at least.
-// The list is filled up with its last value to a power of two, so that lists of all
-// lengths make a few statements, not a thousand.
+// oneOf adds a condition that a column equals one of some values; there must be at least one. The
+// list is padded with its last value to a power of two, so that lists of all lengths result in a
+// few different statements, not a thousand.
 func (s *statement) oneOf(column string, values []string) {
 	capacity := 1
 	for capacity < len(values) {
@@ -34,8 +34,7 @@ func (s *statement) oneOf(column string, values []string) {
 	}
 }
 
-// inserted is an INSERT of some rows, each of which has as many values as columns are
-// named.
+// inserted returns an INSERT of some rows, each with one value per named column.
 func inserted(table, columns string, rows ...[]any) statement {
 	row := "(?" + strings.Repeat(", ?", strings.Count(columns, ",")) + ")"
 	s := statement{text: "INSERT INTO " + table + " (" + columns + ") VALUES " + row + strings.Repeat(", "+row, len(rows)-1)}
@@ -45,13 +44,13 @@ func inserted(table, columns string, rows ...[]any) statement {
 	return s
 }
 
-// querier is what a handle and a transaction have in common.
+// querier has the methods that a handle and a transaction share.
 type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 }
 
-// plain is a handle or transaction without bun.
+// plain returns a handle or transaction without bun.
 func plain(db bun.IDB) querier {
 	switch db := db.(type) {
 	case *bun.DB:
@@ -62,9 +61,10 @@ func plain(db bun.IDB) querier {
 	return db
 }
 
-// ask runs a statement that answers lines, and hands each to line. Where the database is a
-// file the values go beside the statement, which is kept prepared (stmtCacheConn). A server gets
-// them in it, as bun puts them: preparing is a journey, and poolers do not stand it.
+// ask runs a statement and calls line with each row. If the database is a file, the values are
+// passed next to the statement, which is prepared and cached (stmtCacheConn). For a server bun
+// inserts the values into the statement, because preparing costs a round trip and poolers do not
+// support it.
 func (r reads) ask(ctx context.Context, s statement, line func(*sql.Rows) error) error {
 	var rows *sql.Rows
 	var err error
@@ -85,7 +85,8 @@ func (r reads) ask(ctx context.Context, s statement, line func(*sql.Rows) error)
 	return rows.Err()
 }
 
-// askOne is ask for the values of one line; sql.ErrNoRows when there is none.
+// askOne works like ask for the values of a single row; it returns sql.ErrNoRows if there is
+// none.
 func (r reads) askOne(ctx context.Context, s statement, to ...any) error {
 	err := sql.ErrNoRows
 	if queryErr := r.ask(ctx, s, func(rows *sql.Rows) error {
@@ -97,7 +98,7 @@ func (r reads) askOne(ctx context.Context, s statement, to ...any) error {
 	return err
 }
 
-// held is a look-up that holds the lines it finds until the end of the transaction.
+// held turns a query into one that locks the rows it finds until the end of the transaction.
 func (t *tx) held(s statement) statement {
 	if t.engine.lock != "" {
 		s.text += " FOR " + t.engine.lock
@@ -105,8 +106,8 @@ func (t *tx) held(s statement) statement {
 	return s
 }
 
-// all runs statements of which no answer is needed: one by one where the database is a
-// file, else as one message if the engine takes several, because each is a journey.
+// all runs statements whose results are not needed: one by one if the database is a file,
+// otherwise as one message if the engine accepts several, because each message is a round trip.
 func (t *tx) all(ctx context.Context, statements ...statement) error {
 	if t.engine.local {
 		for _, s := range statements {
@@ -131,7 +132,7 @@ func (t *tx) all(ctx context.Context, statements ...statement) error {
 	return nil
 }
 
-// plainArgs are the values without NUL, as bun would write them.
+// plainArgs returns the values without NUL, as bun would write them.
 func (s statement) plainArgs() []any {
 	for i, v := range s.args {
 		if text, ok := v.(string); ok && strings.IndexByte(text, 0) >= 0 {

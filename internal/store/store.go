@@ -21,16 +21,16 @@ type Store struct {
 	reads
 	packers
 	writer *bun.DB
-	line   *semaphore.Weighted // of writers, where one at a time may write
+	line   *semaphore.Weighted // of writers, if only one may write at a time
 	hadr   bool
 	log    *slog.Logger
 	write  *side
 	read   *side
 }
 
-// Open opens both handles and tries them for at most five seconds each. In HADR
-// mode the writer may be away, the reader may not. The tables are not looked at:
-// call Migrate next, and Run to watch the handles. The settings are not kept.
+// Open opens both handles and tries each for at most five seconds. In HADR mode the writer may be
+// down, but not the reader. Open does not check the tables: call Migrate next, and Run to watch
+// the handles. It does not retain the settings.
 func Open(ctx context.Context, s Settings, log *slog.Logger) (*Store, error) {
 	s, err := s.resolve()
 	if err != nil {
@@ -62,7 +62,7 @@ func Open(ctx context.Context, s Settings, log *slog.Logger) (*Store, error) {
 	return st, nil
 }
 
-// try looks at both handles once and fails when one is missing that must be there.
+// try checks both handles once and fails if a required one is down.
 func (s *Store) try(ctx context.Context) error {
 	if err := s.probe(ctx, s.read); err != nil {
 		return fmt.Errorf("database reader: %w", err)
@@ -78,7 +78,7 @@ func (s *Store) try(ctx context.Context) error {
 	return nil
 }
 
-// Close closes both handles. Calls under way fail.
+// Close closes both handles. Calls in progress fail.
 func (s *Store) Close() error {
 	if s.read.db == s.write.db {
 		return s.write.db.Close()

@@ -9,22 +9,21 @@ import (
 	"strings"
 )
 
-// amazonRDS holds the authorities of Amazon's managed databases.
+// amazonRDS contains the certificate authorities of Amazon's managed databases.
 //
 //go:embed amazon_rds.pem
 var amazonRDS []byte
 
-// protection is what a driver is told about TLS. A nil config means plain text.
+// protection is the TLS configuration of a driver. A nil config means plain text.
 type protection struct {
 	config   *tls.Config
 	fallback bool // plain text when the server offers no TLS
 }
 
-// protect translates DB_SSL* for a host. The modes mean what the MySQL client
-// means by them, on PostgreSQL too: REQUIRED encrypts and verifies nothing, not
-// even when a CA is given; VERIFY_CA checks the chain; VERIFY_IDENTITY the host
-// name as well; AMAZON_RDS is VERIFY_IDENTITY against the authorities of that
-// service, and against DB_SSL_CA when there is one.
+// protect translates DB_SSL* for a host. The modes have the meaning of the MySQL client, on
+// PostgreSQL too. REQUIRED encrypts and verifies nothing, not even with a CA. VERIFY_CA checks
+// the chain. VERIFY_IDENTITY checks the host name as well. AMAZON_RDS is VERIFY_IDENTITY against
+// the authorities of that service, and against DB_SSL_CA if set.
 func (t TLS) protect(host string) (protection, error) {
 	mode := strings.NewReplacer(" ", "_", "-", "_").Replace(strings.ToUpper(strings.TrimSpace(t.Mode)))
 	if mode == "" || mode == "DISABLED" {
@@ -50,7 +49,7 @@ func (t TLS) protect(host string) (protection, error) {
 		return protection{}, err
 	}
 	if mode == "VERIFY_CA" {
-		c.InsecureSkipVerify = true // the name alone is not looked at: verifyChain does the rest
+		c.InsecureSkipVerify = true // only the name is not checked: verifyChain does the rest
 		c.VerifyConnection = verifyChain(c.RootCAs)
 	}
 	return protection{c, false}, nil
@@ -67,8 +66,7 @@ func (t TLS) clientCertificates() ([]tls.Certificate, error) {
 	return []tls.Certificate{pair}, nil
 }
 
-// roots makes a pool of the PEM texts; nil, the system's authorities, when all
-// are empty.
+// roots makes a pool of PEM texts. It returns nil, the system's authorities, if all are empty.
 func roots(pems ...[]byte) (*x509.CertPool, error) {
 	var pool *x509.CertPool
 	for _, p := range pems {
@@ -85,7 +83,7 @@ func roots(pems ...[]byte) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// verifyChain checks everything but the host name.
+// verifyChain checks everything except the host name.
 func verifyChain(pool *x509.CertPool) func(tls.ConnectionState) error {
 	return func(s tls.ConnectionState) error {
 		opts := x509.VerifyOptions{Roots: pool, Intermediates: x509.NewCertPool()}

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	txLimit   = 30 * time.Second      // one try of a transaction, from its beginning to its end
-	maxTries  = 8                     // of a transaction or statement that the engine asks to repeat
+	txLimit   = 30 * time.Second      // one try of a transaction, from start to end
+	maxTries  = 8                     // of a transaction or statement that the engine wants repeated
 	firstWait = 10 * time.Millisecond // before the second try; doubled for each further one
 )
 
@@ -27,18 +27,18 @@ type tx struct {
 	reads
 	changes []newChange
 	audits  []auditRow
-	failed  error // the first write that failed; nothing is committed after one
+	failed  error // the first write that failed; after one, nothing is committed
 }
 
-// InTx runs f in a transaction on the writer and commits when f returns nil. f may
-// run up to eight times, so it must have no effects but those on its Tx, and it
-// must not call InTx. Writes of one transaction see each other; a write that
-// failed makes the whole transaction fail, even when f returns nil.
+// InTx runs f in a transaction on the writer and commits if f returns nil. f may run up to eight
+// times, so it must have no effects outside its Tx, and it must not call InTx. Writes of one
+// transaction see each other. A failed write fails the complete transaction, even if f returns
+// nil.
 //
-// Errors: those of f; Conflict; ReadOnly when the writer is away, at once in HADR
-// mode, has no room to write or a disk that fails, or is a file that another process has locked for longer than
-// busyTimeout. When the writer goes away during the commit the answer is ReadOnly too,
-// and whether the transaction was kept is not known.
+// Errors: those of f; Conflict; ReadOnly while the writer is down (immediately in HADR mode), has
+// no disk space or a failing disk, or is a file that another process locks for longer than
+// busyTimeout. If the writer goes down during the commit, InTx returns ReadOnly too, and it is
+// unknown whether the transaction was committed.
 func (s *Store) InTx(ctx context.Context, f func(resource.Tx) error) error {
 	if s.isKnownUnavailable() {
 		return fault.New(fault.ReadOnly, "")
@@ -47,11 +47,11 @@ func (s *Store) InTx(ctx context.Context, f func(resource.Tx) error) error {
 	return s.noteWriter(ctx, err)
 }
 
-// isKnownUnavailable reports whether a write would be refused without asking the writer.
+// isKnownUnavailable reports whether a write would be rejected without trying the writer.
 func (s *Store) isKnownUnavailable() bool { return s.hadr && s.write.isRecentlyUnavailable() }
 
-// noteWriter turns an error that means a writer missing, full, failing or locked into ReadOnly and keeps
-// what was learnt, so that the next write need not find out again.
+// noteWriter converts an error of a writer that is missing, full, failing or locked to ReadOnly.
+// It records the state, so that the next write need not detect it again.
 func (s *Store) noteWriter(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() != nil {
 		return err
@@ -67,7 +67,7 @@ func (s *Store) noteWriter(ctx context.Context, err error) error {
 		}
 		s.recordWriteBlock(locked, err)
 	case unavailable:
-		if !errors.Is(err, context.DeadlineExceeded) { // that may be a lock held for long
+		if !errors.Is(err, context.DeadlineExceeded) { // that may be a lock that was held for long
 			s.seen(s.write, err)
 		}
 	default:
@@ -88,9 +88,9 @@ func (s *Store) once(ctx context.Context, f func(resource.Tx) error) error {
 	}
 	defer release()
 	ran := false
-	defer func() { // after a panic of f too
+	defer func() { // also after a panic of f
 		if !ran {
-			_ = conn.Rollback() // the server forgets the transaction either way
+			_ = conn.Rollback() // the server discards the transaction in any case
 		}
 	}()
 	t := &tx{reads: reads{db: conn, engine: s.engine}}
@@ -107,9 +107,9 @@ func (s *Store) once(ctx context.Context, f func(resource.Tx) error) error {
 	return nil
 }
 
-// begin begins a transaction, which hangs on limited. Where writers are alone they stand
-// in line, the first come first: left to the pool, which picks any of those who wait, the
-// unlucky would wait for many others. Who waits may leave; release calls the next one.
+// begin begins a transaction, which ends with limited. With a single writer, transactions queue
+// in order of arrival: the pool would pick any waiting one, so some would wait for many others. A
+// waiting caller may cancel. release admits the next one.
 func (s *Store) begin(ctx, limited context.Context) (conn bun.Tx, release func(), err error) {
 	release = func() {}
 	if s.engine.local {
@@ -126,7 +126,7 @@ func (s *Store) begin(ctx, limited context.Context) (conn bun.Tx, release func()
 	return conn, release, err
 }
 
-// run calls f, adds its rows to the audit trail and its changes to the feed.
+// run calls f, and adds its rows to the audit trail and its changes to the feed.
 func (t *tx) run(ctx context.Context, f func(resource.Tx) error) error {
 	if err := f(t); err != nil {
 		return err
@@ -137,8 +137,8 @@ func (t *tx) run(ctx context.Context, f func(resource.Tx) error) error {
 	return t.close(ctx)
 }
 
-// close adds the audit rows and the changes, as the last thing before the commit: here
-// writers of all nodes wait for each other, so it is short.
+// close adds the audit rows and the changes as the last step before the commit. Writers of all
+// nodes wait for each other here, so it is short.
 func (t *tx) close(ctx context.Context) error {
 	return t.step(ctx, "add to the audit trail and the change feed", func(ctx context.Context, _ bun.IDB) error {
 		links, err := t.chain(ctx)
@@ -149,7 +149,7 @@ func (t *tx) close(ctx context.Context) error {
 	})
 }
 
-// step runs a write, and keeps its error so that the transaction cannot commit.
+// step runs a write, and records its error so that the transaction cannot commit.
 func (t *tx) step(ctx context.Context, doing string, f func(context.Context, bun.IDB) error) error {
 	if t.failed != nil {
 		return t.failed
@@ -158,8 +158,8 @@ func (t *tx) step(ctx context.Context, doing string, f func(context.Context, bun
 	return t.failed
 }
 
-// retry calls f until it succeeds, fails for good, or was tried often enough. A file that
-// was locked for as long as SQLite waits by itself is not waited for once more.
+// retry calls f until it succeeds, fails permanently or reaches the maximum number of tries. It
+// does not wait again for a file that stayed locked for as long as SQLite waits automatically.
 func (e *engine) retry(ctx context.Context, f func() error) error {
 	began, wait := time.Now(), firstWait
 	for try := 1; ; try++ {
@@ -167,7 +167,7 @@ func (e *engine) retry(ctx context.Context, f func() error) error {
 		if err == nil || try == maxTries || e.verdictOn(err) != again || e.local && time.Since(began) >= busyTimeout {
 			return err
 		}
-		// Jitter, so that two that met do not meet again.
+		// Jitter, so that two conflicting transactions do not conflict again.
 		timer := time.NewTimer(wait/2 + rand.N(wait))
 		select {
 		case <-ctx.Done():

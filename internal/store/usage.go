@@ -13,8 +13,8 @@ import (
 	"sluice/internal/resource"
 )
 
-// usagePosition is a line of the table usage_positions: how far into its journal a node
-// has counted what was used.
+// usagePosition is a row of the table usage_positions: how far a node has counted the usage in
+// its journal.
 type usagePosition struct {
 	bun.BaseModel `bun:"table:usage_positions,alias:p"`
 
@@ -22,8 +22,8 @@ type usagePosition struct {
 	Seq  int64
 }
 
-// UsagePosition is the number of the first entry in the journal of a node that was not
-// counted yet; 0 for a node that never counted. It asks the writer.
+// UsagePosition returns the number of the first entry in a node's journal that is not counted
+// yet; 0 for a node that has counted nothing. It reads from the writer.
 func (s *Store) UsagePosition(ctx context.Context, node string) (seq uint64, err error) {
 	err = s.InTx(ctx, func(rtx resource.Tx) (err error) {
 		seq, err = s.positionIn(ctx, rtx, node)
@@ -32,8 +32,7 @@ func (s *Store) UsagePosition(ctx context.Context, node string) (seq uint64, err
 	return seq, err
 }
 
-// UsageSeen is a UsagePosition that was true lately: it asks no writer, and what it asks
-// may be behind.
+// UsageSeen returns a recent UsagePosition. It reads from the reader, which may lag.
 func (s *Store) UsageSeen(ctx context.Context, node string) (seq uint64, err error) {
 	r, _ := s.readsOf(nil)
 	err = r.runStep(ctx, "read the usage offset", func(ctx context.Context) error {
@@ -47,7 +46,7 @@ func (s *Store) UsageSeen(ctx context.Context, node string) (seq uint64, err err
 	return seq, err
 }
 
-// positionIn reads the position of a node and holds it until the end of the transaction.
+// positionIn reads the position of a node and locks it until the end of the transaction.
 func (s *Store) positionIn(ctx context.Context, rtx resource.Tx, node string) (seq uint64, err error) {
 	err = s.onMeters(ctx, rtx, "read the usage offset", func(ctx context.Context, db bun.IDB) error {
 		var row usagePosition
@@ -65,14 +64,13 @@ func (s *Store) positionIn(ctx context.Context, rtx resource.Tx, node string) (s
 	return seq, err
 }
 
-// CountUsage adds what a node used between two positions of its journal and moves its
-// position from one to the other, which lies behind it, in one transaction: so each entry
-// counts exactly once, whatever fails in between. It returns the meters that the deltas
-// name, as they are then: their names, their organisation, Used and the resets; the rest is
-// empty. After an error of which it is not known whether the call was kept, the same call is
-// made again: it adds nothing when it finds the position at to.
-// Conflict when the position is neither: another process counts for the same node. now is
-// as AddUsageIn takes it.
+// CountUsage adds the usage of a node between two positions of its journal, and moves the node's
+// position from the first to the second, in one transaction. So each entry counts exactly once,
+// whatever fails in between. It returns the updated meters that the deltas name, with their
+// names, their organisation, Used and the resets; other fields are empty. After an error that
+// leaves it unknown whether the call was committed, make the same call again: it adds nothing if
+// the position is at to. If the position is neither, it returns Conflict: another process counts
+// for the same node. now has the same meaning as in AddUsageIn.
 func (s *Store) CountUsage(ctx context.Context, node string, now time.Time, from, to uint64, deltas []quota.Delta) (after []quota.Meter, err error) {
 	list, moved := ordered(deltas), false
 	err = s.InTx(ctx, func(rtx resource.Tx) error {
@@ -82,7 +80,7 @@ func (s *Store) CountUsage(ctx context.Context, node string, now time.Time, from
 		switch {
 		case err != nil:
 			return err
-		case position == to: // an earlier call was kept
+		case position == to: // an earlier call was committed
 		case position != from:
 			return fault.Newf(fault.Conflict, "another process has already counted the usage of node %s", node)
 		default:
@@ -106,8 +104,8 @@ func (s *Store) CountUsage(ctx context.Context, node string, now time.Time, from
 	return after, nil
 }
 
-// metersAfter are the meters that usage went to, as they are in the transaction: read, where
-// it is not known that they have a row or what that is.
+// metersAfter returns the meters of the usage as they are in the transaction. It reads those
+// whose rows are not known.
 func (s *Store) metersAfter(ctx context.Context, rtx resource.Tx, uses []usageUpdate) ([]quota.Meter, error) {
 	after := make([]quota.Meter, 0, len(uses))
 	var unknown []usageUpdate
@@ -132,8 +130,8 @@ func (s *Store) metersAfter(ctx context.Context, rtx resource.Tx, uses []usageUp
 	return after, err
 }
 
-// moveUsage moves the position of a node, which positionIn holds. Two that begin at once
-// clash.
+// moveUsage moves the position of a node, which positionIn locked. Two nodes that insert the
+// first position at once conflict.
 func (s *Store) moveUsage(ctx context.Context, rtx resource.Tx, node string, from, to uint64) error {
 	return s.onMeters(ctx, rtx, "save the usage offset", func(ctx context.Context, db bun.IDB) error {
 		if from == 0 {

@@ -9,22 +9,22 @@ import (
 )
 
 const (
-	checkEvery = time.Second     // how often Run looks at each handle
-	checkLimit = 5 * time.Second // how long one look may take
+	checkEvery = time.Second     // how often Run checks each handle
+	checkLimit = 5 * time.Second // maximum time of one check
 )
 
-// errReadOnlyServer means that the writer's address leads to a replica.
+// errReadOnlyServer reports that the writer's address leads to a replica.
 var errReadOnlyServer = errors.New("the server accepts no writes")
 
-// The words of Health.Status.
+// The values of Health.Status.
 const (
-	OK       = "ok"       // both handles answer
-	Degraded = "degraded" // reads go on, writes are refused: HADR mode, a full or failing disk, or a locked file
-	Down     = "down"     // no reads, or no writes outside of HADR mode
+	OK       = "ok"       // both handles respond
+	Degraded = "degraded" // reads continue, writes are rejected: HADR mode, a full or failing disk, or a locked file
+	Down     = "down"     // no reads, or no writes outside HADR mode
 )
 
-// Health is the state of the handles as last seen by Run or by a write that found
-// no writer.
+// Health is the state of the handles after the last check by Run, or after a write that found no
+// writer.
 type Health struct {
 	Status string // OK, Degraded or Down
 	Writer bool
@@ -32,23 +32,22 @@ type Health struct {
 	Detail string // "writer away since 2026-11-20T10:00:00Z"; empty when OK
 }
 
-// side is one handle and what is known of it.
+// side is one handle and its known state.
 type side struct {
 	name  string // "writer" or "reader"
 	db    *sql.DB
 	idle  int
-	query string // answers "0" when all is well
+	query string // returns "0" if all is well
 
-	mu               sync.Mutex // guards what follows
-	unavailableSince time.Time  // since when; zero while it answers
-	failedAt         time.Time  // when it was last found away
-	writeBlockedBy   string     // what writes meet in the writer, noDiskSpace, badDisk or locked; empty while they get through
-	since            time.Time  // from when on they do
+	mu               sync.Mutex // guards the following fields
+	unavailableSince time.Time  // zero while it responds
+	failedAt         time.Time  // when it last failed a check
+	writeBlockedBy   string     // why writes fail in a responding writer: noDiskSpace, badDisk or locked; empty while they succeed
+	since            time.Time  // since when they fail
 }
 
-// Run watches both handles until ctx ends and returns nil then. It is what makes
-// Health current, what lets writes through again once the writer is back, and on SQLite
-// what keeps writers from the work that others may do.
+// Run watches both handles until ctx ends and then returns nil. It updates Health, permits writes
+// again when the writer is back, and on SQLite does maintenance that writers would otherwise do.
 func (s *Store) Run(ctx context.Context) error {
 	var both sync.WaitGroup
 	for _, x := range []*side{s.write, s.read} {
@@ -74,17 +73,17 @@ func (s *Store) watch(ctx context.Context, x *side) {
 	}
 }
 
-// check asks a handle for a sign of life and keeps the result.
+// check probes a handle and records the result.
 func (s *Store) check(ctx context.Context, x *side) { s.recordCheck(ctx, x, s.probe(ctx, x)) }
 
-// recordCheck keeps what a look came to, unless it says nothing about the server.
+// recordCheck records the result of a check, unless it reveals nothing about the server.
 func (s *Store) recordCheck(ctx context.Context, x *side, err error) {
 	if ctx.Err() == nil && !x.busy(err) {
 		s.seen(x, err)
 	}
 }
 
-// probe asks a handle for a sign of life.
+// probe sends a query to a handle and returns an error if it does not respond as expected.
 func (s *Store) probe(ctx context.Context, x *side) error {
 	limited, cancel := context.WithTimeout(ctx, checkLimit)
 	defer cancel()
@@ -92,19 +91,19 @@ func (s *Store) probe(ctx context.Context, x *side) error {
 	err := x.db.QueryRowContext(limited, x.query).Scan(&state)
 	if err == nil && state != "0" && state != "OFF" {
 		err = errReadOnlyServer
-		x.drop() // new connections may lead to the new primary, the idle ones never will
+		x.drop() // new connections may lead to the new primary, idle ones never do
 	}
 	return err
 }
 
-// busy reports whether the look came to nothing only because every connection was
-// at work, which says nothing about the server.
+// busy reports whether a check failed only because all connections were in use, which reveals
+// nothing about the server.
 func (x *side) busy(err error) bool {
 	st := x.db.Stats()
 	return errors.Is(err, context.DeadlineExceeded) && st.InUse >= st.MaxOpenConnections
 }
 
-// seen keeps the state of a handle and logs the change of it, not each look.
+// seen records the state of a handle and logs changes of it, not each check.
 func (s *Store) seen(x *side, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -122,15 +121,15 @@ func (s *Store) seen(x *side, err error) {
 	}
 }
 
-// What keeps writes from a writer that answers, in the words of Health.
+// Why a responding writer fails writes, as reported in Health.
 const (
 	noDiskSpace = "no space to write"
 	badDisk     = "failing or read-only disk"
 	locked      = "locked by another process"
 )
 
-// recordWriteBlock keeps what a write met, or that it got through, and logs the change of it. No look
-// of Run can tell: a full disk and a locked file answer reads.
+// recordWriteBlock records why a write failed, or that it succeeded, and logs the change. Checks
+// by Run cannot detect it, because a full disk and a locked file still allow reads.
 func (s *Store) recordWriteBlock(reason string, err error) {
 	x := s.write
 	x.mu.Lock()
@@ -156,8 +155,8 @@ func (x *side) drop() {
 	x.db.SetMaxIdleConns(x.idle)
 }
 
-// dropStaleConns reports whether an error may only mean that a pooled connection had died,
-// and if so drops those that may be dead too: a second try gets a new one.
+// dropStaleConns reports whether an error may only mean that a pooled connection died. If so it
+// drops the connections that may be dead too, so that a second try gets a new one.
 func (x *side) dropStaleConns(e *engine, err error) bool {
 	if err == nil || errors.Is(err, context.DeadlineExceeded) || e.verdictOn(err) != unavailable {
 		return false
@@ -178,15 +177,15 @@ func (x *side) isWriteBlocked() (reason string, since time.Time) {
 	return x.writeBlockedBy, x.since
 }
 
-// isRecentlyUnavailable reports whether the handle was found away so recently that trying
-// it again is a waste. It stops holding when nobody looks any more.
+// isRecentlyUnavailable reports whether the handle failed a check so recently that another try is
+// pointless. It returns false when checks have stopped.
 func (x *side) isRecentlyUnavailable() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return !x.unavailableSince.IsZero() && time.Since(x.failedAt) < checkLimit+2*checkEvery
 }
 
-// Health tells how the handles are. It does not touch the database.
+// Health returns the state of the handles. It does not access the database.
 func (s *Store) Health() Health {
 	w, r := s.write.downSince(), s.read.downSince()
 	reason, since := s.write.isWriteBlocked()

@@ -10,9 +10,9 @@ import (
 	"sluice/internal/resource"
 )
 
-// Insert adds a record as version 1, whatever r.Version is. A zero Created or
-// Updated stands for now. Conflict when its id, slug or a unique index entry
-// exists; InvalidRequest or TooLarge when a field cannot be kept.
+// Insert adds a record as version 1, whatever r.Version is. A zero Created or Updated means now.
+// It returns Conflict if its id, slug or a unique index entry exists, and InvalidRequest or
+// TooLarge if a field cannot be stored.
 func (t *tx) Insert(ctx context.Context, r resource.Record) error {
 	return t.step(ctx, "insert "+r.Kind, func(ctx context.Context, _ bun.IDB) error {
 		r.Version = 1
@@ -29,9 +29,9 @@ func (t *tx) Insert(ctx context.Context, r resource.Record) error {
 	})
 }
 
-// Update replaces a record whose present version is r.Version; the record is then
-// one version further and the old body is kept. Created stays; a zero Updated
-// stands for now. NotFound when there is no record, Conflict when it moved on.
+// Update replaces a record whose present version is r.Version. It increments the version and
+// stores the old body as a past version. Created does not change; a zero Updated means now. It
+// returns NotFound if the record does not exist, and Conflict if its version differs.
 func (t *tx) Update(ctx context.Context, r resource.Record) error {
 	return t.step(ctx, "update "+r.Kind, func(ctx context.Context, _ bun.IDB) error {
 		row, err := rowOf(r)
@@ -58,13 +58,13 @@ func (t *tx) Update(ctx context.Context, r resource.Record) error {
 const (
 	// copyVersionSQL copies a record to its past versions.
 	copyVersionSQL = "INSERT INTO record_versions (" + recordColumns + ") SELECT " + recordColumns + " FROM records WHERE kind = ? AND id = ?"
-	// updateRecord replaces all of a record but when it was made.
+	// updateRecord replaces all columns of a record except its creation time.
 	updateRecord = "UPDATE records SET org_id = ?, workspace_id = ?, slug = ?, name = ?, name_folded = ?, status = ?, version = ?, updated_ms = ?, body = ?" +
 		" WHERE kind = ? AND id = ?"
 )
 
-// lockVersion holds the record until the end of the transaction and compares
-// versions, so that of two updates the later one is told.
+// lockVersion locks the record until the end of the transaction and compares versions, so that
+// the later of two updates fails.
 func (t *tx) lockVersion(ctx context.Context, r resource.Record) error {
 	present, err := t.locked(ctx, r.Kind, r.ID)
 	if err != nil {
@@ -76,8 +76,8 @@ func (t *tx) lockVersion(ctx context.Context, r resource.Record) error {
 	return nil
 }
 
-// Delete removes a record with its past versions, its index entries and all links
-// from and to it. NotFound when there is none.
+// Delete removes a record with its past versions, its index entries and all links from and to it.
+// It returns NotFound if the record does not exist.
 func (t *tx) Delete(ctx context.Context, kind, id string) error {
 	return t.step(ctx, "delete "+kind, func(ctx context.Context, db bun.IDB) error {
 		res, err := db.NewDelete().Table("records").Where("kind = ?", kind).Where("id = ?", id).Exec(ctx)
@@ -96,7 +96,7 @@ func (t *tx) Delete(ctx context.Context, kind, id string) error {
 	})
 }
 
-// entries are the statements that add the index entries of a record.
+// entries returns the statements that add the index entries of a record.
 func entries(r resource.Record) ([]statement, error) {
 	rows, err := indexRows(r)
 	if err != nil || len(rows) == 0 {

@@ -1,4 +1,4 @@
-// Package telemetry sets up what the program tells its operator: the log and the
-// metrics. It holds no state of its own; the logger and the Registry are made once
-// by main and handed to whoever needs them.
+// Package telemetry sets up the log and the metrics that the program writes for its
+// operator. It has no global state: main creates the logger (NewLogger) and the Registry
+// (NewRegistry) once and passes them on.
 package telemetry

@@ -29,14 +29,14 @@ func Format(setting string, out *os.File) string {
 	return JSON
 }
 
-// maxValue is the longest text of one attribute, in bytes. It keeps a body that got
-// into an error text from filling the log.
+// maxValue is the maximum length of one attribute, in bytes. It prevents a body in an error text
+// from filling the log.
 const maxValue = 4096
 
-// NewLogger writes lines of the given level ("debug", "info", "warn" or "error") and
-// above to w in the given format. Attributes whose key names a secret print as ***
-// whatever they hold, as sealed strings do everywhere; long texts are cut. Safe for
-// concurrent use when w is.
+// NewLogger writes lines of the given level ("debug", "info", "warn" or "error") and above to w
+// in the given format. Attributes whose key names a secret print as *** whatever their value, as
+// sealed strings always do; long values are truncated. The logger is safe for concurrent use if w
+// is.
 func NewLogger(w io.Writer, format, level string) (*slog.Logger, error) {
 	var minLevel slog.Level
 	if err := minLevel.UnmarshalText([]byte(level)); err != nil {
@@ -52,7 +52,7 @@ func NewLogger(w io.Writer, format, level string) (*slog.Logger, error) {
 	return nil, fmt.Errorf("log format %q is not valid; use %s or %s", format, Text, JSON)
 }
 
-// clean masks and cuts one attribute.
+// clean masks and truncates one attribute.
 func clean(_ []string, a slog.Attr) slog.Attr {
 	if namesSecret(a.Key) {
 		return slog.String(a.Key, sealed.Mask)
@@ -66,7 +66,7 @@ func clean(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// cut keeps a as it is when text is short. It never splits a character.
+// cut returns a unchanged if text is short. It never splits a character.
 func cut(a slog.Attr, text string) slog.Attr {
 	if len(text) <= maxValue {
 		return a
@@ -74,7 +74,7 @@ func cut(a slog.Attr, text string) slog.Attr {
 	return slog.String(a.Key, strings.ToValidUTF8(text[:maxValue], "")+"…")
 }
 
-// namesSecret is the net below the rule that secrets are sealed strings.
+// namesSecret is a fallback for the rule that secrets are sealed strings.
 func namesSecret(key string) bool {
 	switch strings.ReplaceAll(strings.ToLower(key), "-", "_") {
 	case "authorization", "proxy_authorization", "cookie", "set_cookie", "password", "pass", "secret", "token",

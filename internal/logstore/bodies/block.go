@@ -11,11 +11,11 @@ import (
 	"github.com/klauspost/compress/s2"
 )
 
-// A block is a header of four little-endian words and the encoded bytes:
+// A block is a header of four little-endian 32-bit integers and the encoded bytes:
 //
 //	magic, length before encoding, length after, crc32c of the encoded bytes
 //
-// The encoding is an S2 block: about 1 µs for the bodies of a chat.
+// The encoding is an S2 block, which takes about 1 µs for the bodies of a chat.
 const (
 	blockMagic  = 0x32424c53 // "SLB2"
 	blockNoRest = 0x31424c53 // "SLB1": records have no rest
@@ -24,7 +24,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// appendBlock appends the block of some bytes.
+// appendBlock appends the block of raw to a slice.
 func appendBlock(to, raw []byte) ([]byte, error) {
 	start, maxEncoded := len(to), s2.MaxEncodedLen(len(raw))
 	if maxEncoded < 0 {
@@ -37,7 +37,7 @@ func appendBlock(to, raw []byte) ([]byte, error) {
 	return to[:start+blockHeader+len(encoded)], nil
 }
 
-// blockWith is the block of some bytes, encoded in one of the ways that decode reads.
+// blockWith returns the block of raw, encoded in one of the ways that decode reads.
 func blockWith(encode func(dst, src []byte) []byte, raw []byte, rest bool) []byte {
 	encoded := encode(nil, raw)
 	h := header{raw: uint32(len(raw)), encoded: uint32(len(encoded)), checksum: crc32.Checksum(encoded, castagnoli), rest: rest}
@@ -46,10 +46,10 @@ func blockWith(encode func(dst, src []byte) []byte, raw []byte, rest bool) []byt
 	return append(b, encoded...)
 }
 
-// header is that of a block.
+// header is the header of a block.
 type header struct {
 	raw, encoded, checksum uint32
-	rest                   bool // records have one
+	rest                   bool // records have a rest
 }
 
 func (h header) put(to []byte) {
@@ -63,13 +63,13 @@ func (h header) put(to []byte) {
 	binary.LittleEndian.PutUint32(to[12:], h.checksum)
 }
 
-// size is that of the whole block.
+// size returns the size of the block with its header, in bytes.
 func (h header) size() int64 { return blockHeader + int64(h.encoded) }
 
-// headerOf reads a header; it refuses what is none.
+// headerOf parses a header; it rejects invalid ones.
 func headerOf(b []byte) (header, error) {
 	if [blockHeader]byte(b[:blockHeader]) == ([blockHeader]byte{}) {
-		return header{}, ErrGone // what was there is not kept any more
+		return header{}, ErrGone // the block was deleted
 	}
 	magic := binary.LittleEndian.Uint32(b)
 	h := header{binary.LittleEndian.Uint32(b[4:]), binary.LittleEndian.Uint32(b[8:]), binary.LittleEndian.Uint32(b[12:]), magic == blockMagic}
@@ -79,7 +79,7 @@ func headerOf(b []byte) (header, error) {
 	return h, nil
 }
 
-// decode gives the bytes back from which a block was made.
+// decode returns the bytes from which a block was made.
 func (h header) decode(encoded []byte) ([]byte, error) {
 	if crc32.Checksum(encoded, castagnoli) != h.checksum {
 		return nil, ErrDamaged
@@ -90,8 +90,7 @@ func (h header) decode(encoded []byte) ([]byte, error) {
 	return s2.Decode(nil, encoded)
 }
 
-// readBlock returns the bytes of a block as they were before encoding, and whether its
-// records have a rest.
+// readBlock returns the decoded bytes of a block, and whether its records have a rest.
 func readBlock(from io.ReaderAt, offset int64) (raw []byte, rest bool, err error) {
 	var b [blockHeader]byte
 	if _, err := from.ReadAt(b[:], offset); err != nil {
@@ -109,7 +108,7 @@ func readBlock(from io.ReaderAt, offset int64) (raw []byte, rest bool, err error
 	return raw, h.rest, err
 }
 
-// cutOff is the error of a read that may have met the end of a file.
+// cutOff adds ErrDamaged to the error of a read that reached the end of the file.
 func cutOff(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)

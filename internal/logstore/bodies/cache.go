@@ -2,26 +2,26 @@ package bodies
 
 import "sync"
 
-// cachedBlocks is how many blocks a store of objects remembers: rows of a list lie
+// cachedBlocks is the number of blocks that a store of objects caches: rows of a list are close
 // together. (ours)
 const cachedBlocks = 16
 
-// block is one as it was before encoding.
+// block is a block before encoding.
 type block struct {
 	raw  []byte
-	rest bool // its records have one
+	rest bool // its records have a rest
 }
 
-// blockRef is where a block is.
+// blockRef is the position of a block.
 type blockRef struct {
 	node   string
 	number uint32
 	offset int64
 }
 
-// blockCache remembers the blocks that were read last. It is safe for concurrent use.
+// blockCache caches the blocks that were read last. It is safe for concurrent use.
 type blockCache struct {
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the following fields
 	blocks map[blockRef]*block
 	order  []blockRef // the oldest first
 }
@@ -48,7 +48,7 @@ func (c *blockCache) put(ref blockRef, b *block) {
 	c.blocks[ref] = b
 }
 
-// forget drops what is remembered of an object.
+// forget drops the cached blocks of an object.
 func (c *blockCache) forget(home string, number uint32) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -14,29 +14,29 @@ import (
 	"sluice/internal/ident"
 )
 
-// Options say where and how bodies are kept. Only Dir must be given.
+// Options configure where and how bodies are stored. Only Dir is required.
 type Options struct {
-	Dir        string      // made with mode 0700 when absent
+	Dir        string      // created with mode 0700 if missing
 	BlockBytes int         // of bodies in a block, before compression; 0 means 512 KiB
-	FileBytes  int64       // after which a new file is begun; 0 means 128 MiB
-	Node       string      // this node's name, put into every Ref; empty: a Ref names no home
+	FileBytes  int64       // after which a new file begins; 0 means 128 MiB
+	Node       string      // this node's name, put into every Ref; empty: a Ref names no node
 	Clock      ident.Clock // nil means the machine's; a file holds the bodies of one UTC day
 }
 
-// Files keeps bodies in files that are only ever appended to. Old ones go by deleting
-// whole files. Read is safe for concurrent use; all other methods belong to one
-// goroutine at a time.
+// Files stores bodies in files that it only appends to. Old bodies are removed by deleting
+// complete files. Read is safe for concurrent use; all other methods belong to one goroutine at a
+// time.
 type Files struct {
 	o    Options
 	file *os.File // being appended to; nil before the first block
-	end  Mark     // behind the last block, pending ones included
+	end  Mark     // after the last block, pending ones included
 	day  time.Time
 
 	raw     []byte // bodies of the block being filled
 	pending []byte // encoded blocks not yet written
 }
 
-// Open opens or makes the store. Call Resume before adding.
+// Open opens or creates the store. Call Resume before adding.
 func Open(o Options) (*Files, error) {
 	if o.BlockBytes == 0 {
 		o.BlockBytes = 512 << 10
@@ -57,9 +57,9 @@ func Open(o Options) (*Files, error) {
 	return f, nil
 }
 
-// Resume goes back to a mark: what was added behind it is forgotten and its room
-// used again. When the file of the mark is shorter than the mark, or gone, adding
-// goes on in a new file; bodies lost that way are missing when read.
+// Resume returns to a mark: it discards what was added after it and overwrites that part. If the
+// mark's file is shorter than the mark, or missing, adding continues in a new file; the bodies
+// lost that way are missing when read.
 func (f *Files) Resume(_ context.Context, m Mark) error {
 	f.raw, f.pending = f.raw[:0], f.pending[:0]
 	if err := f.closeFile(); err != nil {
@@ -95,7 +95,7 @@ func (f *Files) path(number uint32) string {
 
 const extension = ".bodies"
 
-// numbers lists the files that exist, in order.
+// numbers lists the numbers of existing files, in order.
 func (f *Files) numbers() ([]uint32, error) {
 	entries, err := os.ReadDir(f.o.Dir)
 	if err != nil {
@@ -117,8 +117,8 @@ func (f *Files) removeAfter(last uint32) error {
 	return err
 }
 
-// Trim deletes the files before a number and returns how many there were. The
-// file being appended to stays. Files are those of one node: the time says nothing.
+// Trim deletes the files before a number and returns how many it deleted. The file being appended
+// to remains. The files belong to one node, so the time is ignored.
 func (f *Files) Trim(_ context.Context, before uint32, _ time.Time) (removed int, err error) {
 	removed, err = f.remove(func(n uint32) bool { return n < min(before, f.end.File) })
 	if err != nil {
@@ -144,10 +144,10 @@ func (f *Files) remove(which func(uint32) bool) (removed int, err error) {
 	return removed, nil
 }
 
-// End is the mark behind what was flushed last.
+// End returns the mark after the last flush.
 func (f *Files) End() Mark { return f.end }
 
-// Close gives up what was not flushed.
+// Close discards what was not flushed.
 func (f *Files) Close() error { return f.closeFile() }
 
 func (f *Files) closeFile() error {

@@ -7,33 +7,33 @@ import (
 	"os"
 )
 
-// Read returns the bodies of a record. The caller owns them. It fails with ErrGone when
-// they were deleted, and with ErrElsewhere when another node has them.
+// Read returns the bodies of a record. The caller owns them. It returns ErrGone if they were
+// deleted, and ErrElsewhere if another node has them.
 func (f *Files) Read(_ context.Context, ref Ref) (Set, error) { return f.readThrough(nil, ref) }
 
-// Reading reads bodies of many records that lie together, as those of a search do: it
-// remembers the blocks that it read last. It is for one goroutine and a short time, since
-// it does not hear of what is deleted meanwhile.
+// Reading reads bodies of many records that are close together, as in a search. It caches the
+// blocks that it read last. It is for one goroutine and a short time, because it does not notice
+// deletions meanwhile.
 type Reading struct {
 	files  *Files
 	blocks blockCache
 }
 
-// Reading begins one.
+// Reading returns a new Reading.
 func (f *Files) Reading() *Reading { return &Reading{files: f} }
 
-// Read is as that of Files.
+// Read works like Files.Read.
 func (r *Reading) Read(_ context.Context, ref Ref) (Set, error) {
 	return r.files.readThrough(&r.blocks, ref)
 }
 
-// readThrough reads by way of remembered blocks; nil remembers none.
+// readThrough reads with a block cache; nil caches nothing.
 func (f *Files) readThrough(blocks *blockCache, ref Ref) (Set, error) {
 	switch {
 	case ref.None():
 		return Set{}, nil
 	case ref.File == Single:
-		return Set{}, ErrGone // an object, and there are none any more
+		return Set{}, ErrGone // an object, but there is no object store any more
 	case ref.Node != "" && ref.Node != f.o.Node:
 		return Set{}, ErrElsewhere
 	}
@@ -61,7 +61,7 @@ func (f *Files) block(blocks *blockCache, ref blockRef) (*block, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read bodies: %w", err)
 	}
-	defer func() { _ = file.Close() }() // read only: nothing to lose
+	defer func() { _ = file.Close() }() // read only: nothing is lost
 	b := new(block)
 	if b.raw, b.rest, err = readBlock(file, ref.offset); err != nil {
 		return nil, fmt.Errorf("read bodies at %d in file %d: %w", ref.offset, ref.number, err)

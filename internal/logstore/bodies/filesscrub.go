@@ -9,14 +9,13 @@ import (
 	"strings"
 )
 
-// Scrub makes a file without the bodies that are not kept; with none it deletes the file,
-// unless it is open: appended to. The file is written anew beside its place and moved there, so
-// that readers see the old one or the new one. Room of what is gone takes no place on the
-// disk where the file system knows holes. It is safe beside all other methods for a file
-// that is not open.
+// Scrub rewrites a file without the bodies that are not retained. If none is retained it deletes
+// the file, unless the file is open for appending. It writes the new version next to the file and
+// renames it, so that readers see the old one or the new one. Removed bodies take no disk space
+// if the file system supports holes. Other methods may run concurrently if the file is not open.
 func (f *Files) Scrub(_ context.Context, number uint32, open bool, retained []Span) error {
 	if open {
-		if err := f.closeFile(); err != nil { // it is opened anew by the next write
+		if err := f.closeFile(); err != nil { // the next write opens it again
 			return err
 		}
 	}
@@ -33,11 +32,11 @@ func (f *Files) Scrub(_ context.Context, number uint32, open bool, retained []Sp
 	return f.syncDir()
 }
 
-// begun is behind the name of a file that is being made anew.
+// begun is the suffix of a file that is being rewritten.
 const begun = ".new"
 
-// removePartial deletes what scrubs that were cut off left: it holds bodies, and no later scrub
-// need come to its file.
+// removePartial deletes the files that interrupted scrubs left. They contain bodies, and a later
+// scrub may never reach their file.
 func (f *Files) removePartial() error {
 	entries, err := os.ReadDir(f.o.Dir)
 	for _, e := range entries {
@@ -48,7 +47,7 @@ func (f *Files) removePartial() error {
 	return err
 }
 
-// scrubFile makes the file anew with its size and time.
+// scrubFile rewrites the file and preserves its size and time.
 func scrubFile(path string, retained []Span) (err error) {
 	from, err := os.Open(path)
 	if err != nil {
@@ -85,5 +84,5 @@ func scrubFile(path string, retained []Span) (err error) {
 	return partial
 }
 
-// Delete has nothing to do: no record has a file of its own.
+// Delete does nothing: no record has a separate file.
 func (f *Files) Delete(context.Context, []string) error { return nil }

@@ -9,11 +9,10 @@ import (
 	"sluice/internal/record"
 )
 
-// maxPending is how much is held in memory before it is written to the file.
+// maxPending is how many bytes are held in memory before they are written to the file.
 const maxPending = 4 << 20
 
-// Add takes copies of the bodies of a record. They can be read after Flush. Empty bodies
-// take no room.
+// Add copies the bodies of a record. They can be read after Flush. Empty bodies take no space.
 func (f *Files) Add(_ context.Context, a *record.Attempt) (Ref, error) {
 	s := FromAttempt(a)
 	n := s.size()
@@ -39,7 +38,7 @@ func (f *Files) Add(_ context.Context, a *record.Attempt) (Ref, error) {
 	return ref, nil
 }
 
-// rotate goes to the next file when the present one is large or of another day.
+// rotate starts the next file if the present one is large or of another day.
 func (f *Files) rotate() error {
 	today := dayOf(f.o.Clock.Now())
 	if f.end.File > 0 && f.end.Size < f.o.FileBytes && (f.end.Size == 0 || f.day.Equal(today)) {
@@ -73,7 +72,7 @@ func (f *Files) endBlock() (err error) {
 	return f.write()
 }
 
-// write brings the pending blocks into the file.
+// write writes the pending blocks to the file.
 func (f *Files) write() error {
 	if len(f.pending) == 0 {
 		return nil
@@ -100,7 +99,7 @@ func (f *Files) openFile() error {
 	return f.syncDir()
 }
 
-// syncDir makes names durable.
+// syncDir makes file names durable.
 func (f *Files) syncDir() error {
 	dir, err := os.Open(f.o.Dir)
 	if err != nil {
@@ -122,8 +121,8 @@ func (f *Files) sync() error {
 	return nil
 }
 
-// Flush writes everything added to the disk and returns the mark behind it. After
-// an error the store must Resume at a mark before it is used again.
+// Flush writes everything added to the disk and returns the mark after it. After an error the
+// store must Resume at a mark before it is used again.
 func (f *Files) Flush(context.Context) (Mark, error) {
 	if len(f.raw) > 0 {
 		if err := f.endBlock(); err != nil {

@@ -8,20 +8,20 @@ import (
 	"sluice/internal/record"
 )
 
-// Format is how bodies become objects.
+// Format is the way bodies are stored as objects.
 // Source: contract/content-and-observability.md 3.4, LOG_STORE_FILE_PATH_FORMAT; Blocks
 // is ours.
 type Format string
 
-// The formats. Blocks puts the bodies of many records into one object: one request per
-// some thousand records instead of one each.
+// The formats. Blocks stores the bodies of many records in one object: one request per few
+// thousand records instead of one each.
 const (
 	Blocks Format = "blocks" // bodies/<node>/0000000017.bodies
 	V1     Format = "v1"     // 30/<org>/<log-id>.json
 	V2     Format = "v2"     // 30/<org>/<workspace-slug>/<yyyy>/<mm>/<dd>/<hh>/<log-id>.json
 )
 
-// blockFolder is what the keys of objects of blocks begin with.
+// blockFolder is the prefix of the keys of block objects.
 const blockFolder = "bodies/"
 
 func nodeFolder(node string) string { return blockFolder + node + "/" }
@@ -37,7 +37,7 @@ func numberOf(key string) (number uint32, ok bool) {
 	return uint32(n), ok && err == nil
 }
 
-// singleKey is the key of an object for one record.
+// singleKey returns the key of an object for one record.
 func (o *ObjectOptions) singleKey(a *record.Attempt) string {
 	folder := "30/" + plain(a.OrgID) + "/"
 	if o.Format == V2 {
@@ -53,7 +53,7 @@ func (o *ObjectOptions) singleKey(a *record.Attempt) string {
 	return folder + plain(a.ID) + ".json"
 }
 
-// plain keeps a word of a key from meaning more than a word.
+// plain replaces the characters of a name that could split or change a segment of a key.
 func plain(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '-' || r == '_' || r == '.' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {

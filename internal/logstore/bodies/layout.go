@@ -5,13 +5,13 @@ import (
 	"fmt"
 )
 
-// A record lies in its block as its request, its response, and the rest behind the rest's
-// length: the lengths of the other parts of its Set up to the last that is there, each
-// behind their number, then these parts. Most records have no rest: a byte says so.
+// appendSet appends a record to its block: the request, the response, and the rest after its
+// length. The rest contains the lengths of the other parts of the Set up to the last one present,
+// after their count, and then these parts. Most records have no rest; one byte states that.
 //
 //	request | response | uvarint n | uvarint count | count uvarints | parts
 //
-// n counts what stands behind it. Blocks of before there was a rest have no n.
+// n is the number of bytes that follow it. Blocks of the first format have no n.
 func appendSet(to []byte, s *Set) []byte {
 	to = append(append(to, s[Request]...), s[Response]...)
 	rest := s[Response+1:]
@@ -35,7 +35,8 @@ func appendSet(to []byte, s *Set) []byte {
 
 var errShort = fmt.Errorf("%w: unexpected end of the block", ErrDamaged)
 
-// extent is how far a record reaches in its block: from At to the end of its rest.
+// extent returns where a record ends in its block: Span reaches from Offset to the end of the
+// rest.
 func (s Span) extent(raw []byte, rest bool) (end uint64, err error) {
 	end = uint64(s.Offset) + uint64(s.Size)
 	if end > uint64(len(raw)) {
@@ -51,8 +52,8 @@ func (s Span) extent(raw []byte, rest bool) (end uint64, err error) {
 	return end + uint64(size) + n, nil
 }
 
-// cut takes the bodies of a reference out of the bytes of its block. They are copies, so
-// that a kept body does not keep the block.
+// cut returns copies of a reference's bodies from the bytes of its block, so that a retained body
+// does not hold the block in memory.
 func (r *Ref) cut(raw []byte, rest bool) (s Set, err error) {
 	if uint64(r.Request)+uint64(r.Response) > uint64(len(raw)) {
 		return s, errShort
@@ -67,11 +68,11 @@ func (r *Ref) cut(raw []byte, rest bool) (s Set, err error) {
 		return s, nil
 	}
 	tail := raw[middle+uint64(r.Response) : end]
-	_, size := binary.Uvarint(tail) // extent read it
+	_, size := binary.Uvarint(tail) // extent has read it
 	return s, s.cutRest(tail[size:])
 }
 
-// cutRest takes the other parts out of the rest.
+// cutRest reads the other parts from the rest.
 func (s *Set) cutRest(rest []byte) error {
 	if len(rest) == 0 {
 		return nil
@@ -82,7 +83,7 @@ func (s *Set) cutRest(rest []byte) error {
 	}
 	var lengths []uint64
 	rest = rest[size:]
-	for range count { // a newer program may know more
+	for range count { // a newer program may have written more
 		n, size := binary.Uvarint(rest)
 		if size <= 0 {
 			return errShort
@@ -101,5 +102,5 @@ func (s *Set) cutRest(rest []byte) error {
 	return nil
 }
 
-// part copies a body; nil for none.
+// part copies a body; nil for an empty one.
 func part(b []byte) []byte { return append([]byte(nil), b...) }

@@ -12,15 +12,15 @@ import (
 // numberLot is how many numbers are reserved at a time. (ours)
 const numberLot = 1024
 
-// numbers gives each object of this node a number that none had before, those included
-// that were never stored: an upload that a process left under way may end late, and shall
-// meet no object of its successor. What is reserved is on the disk before it is used.
+// numbers gives each object of this node a number that no earlier object had, including objects
+// that were never stored. An upload of an earlier process may finish late, and must not overwrite
+// an object of this process. A reservation is on disk before it is used.
 type numbers struct {
 	path      string
-	last, end uint32 // what was given last, and the last that is reserved
+	last, end uint32 // the last number given, and the last reserved one
 }
 
-// begin reads what is reserved, the first time; numbers follow those that are stored.
+// begin reads the reservation once; numbers continue after the stored ones.
 func (n *numbers) begin(dir string, stored uint32) error {
 	if n.path == "" {
 		path := filepath.Join(dir, "objects.reserved")
@@ -43,7 +43,7 @@ func (n *numbers) begin(dir string, stored uint32) error {
 	return nil
 }
 
-// take gives the next number.
+// take returns the next number.
 func (n *numbers) take() (uint32, error) {
 	if n.last >= n.end {
 		if err := n.reserve(n.last + numberLot); err != nil {
@@ -54,7 +54,7 @@ func (n *numbers) take() (uint32, error) {
 	return n.last, nil
 }
 
-// reserve writes the number beside its place and moves it there.
+// reserve writes the number to a temporary file and renames it.
 func (n *numbers) reserve(end uint32) error {
 	f, err := os.OpenFile(n.path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {

@@ -11,18 +11,18 @@ import (
 
 // Bucket is an object store: *objects.Bucket. It is safe for concurrent use.
 type Bucket interface {
-	// Put stores an object, in the place of one of the same key.
+	// Put stores an object; it replaces one with the same key.
 	Put(ctx context.Context, key string, data []byte) error
-	// Get returns at most max bytes of an object from an offset on; ErrGone when there is
-	// no such object, or it ends before.
+	// Get returns at most max bytes of an object from an offset; ErrGone if the object does not
+	// exist or ends before the offset.
 	Get(ctx context.Context, key string, offset, max int64) ([]byte, error)
-	// Delete deletes an object; one that is not there does no harm.
+	// Delete deletes an object; a missing one is not an error.
 	Delete(ctx context.Context, key string) error
-	// List visits the objects whose keys begin with prefix in the order of their keys,
+	// List calls visit with the objects whose keys begin with prefix, in the order of their keys,
 	// until visit returns false.
 	List(ctx context.Context, prefix string, visit func(Object) bool) error
-	// Folders are the words behind prefix, up to the next slash, with which keys go on:
-	// "a/" of "x/a/1" for "x/".
+	// Folders returns the next key segments after prefix, with their slash: "a/" of "x/a/1" for
+	// "x/".
 	Folders(ctx context.Context, prefix string) ([]string, error)
 }
 
@@ -32,16 +32,16 @@ type Object struct {
 	Modified time.Time
 }
 
-// ObjectOptions say how bodies are kept as objects. Bucket, Home and Dir must be given.
+// ObjectOptions configure how bodies are stored as objects. Bucket, Node and Dir are required.
 type ObjectOptions struct {
-	Dir         string // of this node, which is there; it holds which numbers are used
+	Dir         string // of this node, must exist; it stores which numbers are used
 	Bucket      Bucket
-	Node        string                          // this node's name: what it writes has it in its keys
+	Node        string                          // this node's name, part of the keys that it writes
 	Format      Format                          // empty means Blocks
-	Local       *Files                          // what this node kept in files before; nil for none
-	Slug        func(workspaceID string) string // for V2; nil, or an empty answer: the id stands for it
+	Local       *Files                          // this node's earlier files; nil for none
+	Slug        func(workspaceID string) string // for V2; nil or an empty result: the id is used instead
 	BlockBytes  int                             // of bodies in a block, before compression; 0 means 512 KiB
-	ObjectBytes int                             // after which a new object is begun; 0 means 8 MiB
+	ObjectBytes int                             // after which a new object begins; 0 means 8 MiB
 	Uploads     int                             // at once; 0 means 16
 }
 
@@ -61,13 +61,13 @@ func (o ObjectOptions) withDefaults() ObjectOptions {
 	return o
 }
 
-// Objects keeps bodies in an object store. Objects of blocks are numbered as files are and
-// hold what one flush brought, or a part of it. An object is written once: a number that
-// was used is not used again, whatever became of the upload. Read is safe for concurrent
-// use; the other methods belong to one goroutine at a time.
+// Objects stores bodies in an object store. Objects of blocks are numbered like files and contain
+// one flush or a part of it. An object is written once: a used number is never used again, even
+// if the upload fails. Read is safe for concurrent use; the other methods belong to one goroutine
+// at a time.
 type Objects struct {
 	o      ObjectOptions
-	mark   Mark   // behind what was flushed last
+	mark   Mark   // after the last flush
 	number uint32 // of the present object
 	used   bool   // whether anything was added under it
 	raw    []byte // bodies of the block being filled
@@ -78,11 +78,11 @@ type Objects struct {
 	cache   blockCache
 }
 
-// NewObjects makes the store. Call Resume before adding.
+// NewObjects creates the store. Call Resume before adding.
 func NewObjects(o ObjectOptions) *Objects { return &Objects{o: o.withDefaults()} }
 
-// Resume goes back to a mark: what was added behind it is forgotten. Uploads that are
-// under way are given up first.
+// Resume returns to a mark: it discards what was added after it. It first cancels uploads in
+// progress.
 func (s *Objects) Resume(ctx context.Context, m Mark) error {
 	s.uploads.cancel()
 	s.raw, s.blocks, s.used, s.mark = s.raw[:0], nil, false, m
@@ -92,8 +92,7 @@ func (s *Objects) Resume(ctx context.Context, m Mark) error {
 	return s.o.Local.Resume(ctx, m)
 }
 
-// Add takes copies of the bodies of an attempt. They can be read after Flush. Empty
-// bodies take no room.
+// Add copies the bodies of an attempt. They can be read after Flush. Empty bodies take no space.
 func (s *Objects) Add(ctx context.Context, a *record.Attempt) (Ref, error) {
 	set := FromAttempt(a)
 	n := set.size()
@@ -125,7 +124,7 @@ func (s *Objects) Add(ctx context.Context, a *record.Attempt) (Ref, error) {
 	return ref, nil
 }
 
-// endBlock encodes the block being filled, and begins a new object when this one is large.
+// endBlock encodes the block being filled, and begins a new object if the present one is large.
 func (s *Objects) endBlock(ctx context.Context) (err error) {
 	if s.blocks, err = appendBlock(s.blocks, s.raw); err != nil {
 		return err
@@ -137,15 +136,15 @@ func (s *Objects) endBlock(ctx context.Context) (err error) {
 	return nil
 }
 
-// endObject hands the present object over.
+// endObject starts the upload of the present object.
 func (s *Objects) endObject(ctx context.Context) {
 	s.mark = Mark{File: s.number, Size: int64(len(s.blocks))}
 	s.uploads.put(ctx, &s.o, blockKey(s.o.Node, s.number), s.blocks)
 	s.blocks, s.used = nil, false
 }
 
-// Flush waits until everything is stored and returns the mark behind it. After an error
-// the store must Resume at a mark before it is used again.
+// Flush waits until everything is stored and returns the mark after it. After an error the store
+// must Resume at a mark before it is used again.
 func (s *Objects) Flush(ctx context.Context) (Mark, error) {
 	if len(s.raw) > 0 {
 		if err := s.endBlock(ctx); err != nil {
@@ -161,8 +160,8 @@ func (s *Objects) Flush(ctx context.Context) (Mark, error) {
 	return s.mark, nil
 }
 
-// Read returns the bodies of a record, of any node. The caller owns them. It fails with
-// ErrGone when they were deleted.
+// Read returns the bodies of a record, of any node. The caller owns them. It returns ErrGone if
+// they were deleted.
 func (s *Objects) Read(ctx context.Context, ref Ref) (Set, error) {
 	switch {
 	case ref.None():
@@ -188,10 +187,10 @@ func (s *Objects) Read(ctx context.Context, ref Ref) (Set, error) {
 	return Set{}, fmt.Errorf("read bodies at %d in object %d: %w", ref.Block, ref.File, err)
 }
 
-// firstGet is how much of an object is asked for at first: most blocks are shorter.
+// firstGet is how many bytes of an object are requested at first: most blocks are shorter.
 const firstGet = 256 << 10
 
-// block reads the block that a reference is to, or remembers it.
+// block returns the block of a reference, from the cache or the object store.
 func (s *Objects) block(ctx context.Context, ref Ref) (*block, error) {
 	blockAt := blockRef{ref.Node, ref.File, ref.Block}
 	if b := s.cache.find(blockAt); b != nil {
@@ -211,7 +210,7 @@ func (s *Objects) block(ctx context.Context, ref Ref) (*block, error) {
 	return b, nil
 }
 
-// Close gives up what was not flushed.
+// Close discards what was not flushed.
 func (s *Objects) Close() error {
 	s.uploads.cancel()
 	if s.o.Local != nil {

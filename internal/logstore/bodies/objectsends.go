@@ -11,11 +11,11 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// objectMax is more than an object of blocks has: ObjectBytes and one block more.
+// objectMax is more than the size of any block object: ObjectBytes and one more block.
 const objectMax = 2 << 30
 
-// Scrub makes an object without the bodies that are not kept, in its place; with none it
-// deletes the object. What is gone leaves zeros, but not at the end.
+// Scrub replaces an object by one without the bodies that are not retained. If none is retained
+// it deletes the object. Removed bodies become zeros, but are cut off at the end.
 func (s *Objects) Scrub(ctx context.Context, number uint32, open bool, retained []Span) error {
 	if s.o.Local != nil {
 		_, err := os.Stat(s.o.Local.path(number))
@@ -69,9 +69,9 @@ func (s *Objects) Delete(ctx context.Context, keys []string) error {
 	return nil
 }
 
-// Trim deletes the objects and files of this node before a number, and those of other
-// nodes that were written before a time: no row of theirs can be younger. Of a node it
-// looks at the first objects alone, up to one that stays.
+// Trim deletes the objects and files of this node before a number, and the objects of other nodes
+// that were written before a time: none of their rows can be younger. For each node it checks
+// only the first objects, up to the first that remains.
 func (s *Objects) Trim(ctx context.Context, before uint32, old time.Time) (removed int, err error) {
 	if s.o.Local != nil {
 		if removed, err = s.o.Local.Trim(ctx, before, old); err != nil {
@@ -95,10 +95,10 @@ func (s *Objects) Trim(ctx context.Context, before uint32, old time.Time) (remov
 	return removed, nil
 }
 
-// trimMax is how many objects of a node one Trim deletes: the next goes on. (ours)
+// trimMax is how many objects of a node one Trim deletes; the next Trim continues. (ours)
 const trimMax = 10_000
 
-// trim deletes the first objects of a node for as long as they go.
+// trim deletes the first objects of a node while goes returns true.
 func (s *Objects) trim(ctx context.Context, node string, goes func(Object) bool) (int, error) {
 	var keys []string
 	err := s.o.Bucket.List(ctx, nodeFolder(node), func(o Object) bool {

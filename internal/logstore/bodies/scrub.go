@@ -9,11 +9,11 @@ import (
 	"github.com/klauspost/compress/s2"
 )
 
-// scrubbed is what is done to a file so that it holds nothing but what is kept. Every
-// block stays where it is: a row that is kept knows its place. What is not kept becomes
-// zeros before it is encoded, so the block becomes shorter, and zeros fill the room up to
-// the next. A block of which nothing is kept is zeros alone. put writes what is left; what
-// it does not write shall read as zeros.
+// scrubbed writes the content of a file that contains only what is retained. Every block stays at
+// its offset, because retained rows refer to it. Bodies that are not retained become zeros before
+// encoding, so the block becomes shorter, and zeros fill the gap to the next block. A block
+// without retained bodies becomes zeros. put writes the remaining parts; what it does not write
+// must read as zeros.
 func scrubbed(from io.ReaderAt, size int64, retained []Span, put func(block []byte, offset int64) error) error {
 	spans, partial := newByBlock(retained), error(nil)
 	for offset := int64(0); offset < size; {
@@ -24,7 +24,7 @@ func scrubbed(from io.ReaderAt, size int64, retained []Span, put func(block []by
 		if offset += skip; offset == size { // zeros up to the end
 			break
 		}
-		if h.raw == 0 { // no block: nobody knows where the next one is
+		if h.raw == 0 { // not a block: the position of the next one is unknown
 			return errors.Join(fmt.Errorf("%w at %d: the block header is invalid", ErrPartial, offset), copied(from, offset, size-offset, put))
 		}
 		if live := spans.spansOf(offset); len(live) > 0 {
@@ -44,7 +44,7 @@ func scrubbed(from io.ReaderAt, size int64, retained []Span, put func(block []by
 	return partial
 }
 
-// copied puts bytes as they are.
+// copied copies bytes unchanged.
 func copied(from io.ReaderAt, offset, size int64, put func([]byte, int64) error) error {
 	b := make([]byte, size)
 	if _, err := from.ReadAt(b, offset); err != nil && !errors.Is(err, io.EOF) {
@@ -53,8 +53,8 @@ func copied(from io.ReaderAt, offset, size int64, put func([]byte, int64) error)
 	return put(b, offset)
 }
 
-// nextBlock finds the next block from an offset on: skip zeros lie before it. The header
-// is zero when something else is there, or the end.
+// nextBlock finds the next block from an offset. skip is the number of zeros before it. The
+// header is zero at the end, or if the bytes are not a block.
 func nextBlock(from io.ReaderAt, offset, size int64) (h header, skip int64, err error) {
 	buf := make([]byte, 64<<10)
 	start := offset
@@ -85,7 +85,7 @@ func nextBlock(from io.ReaderAt, offset, size int64) (h header, skip int64, err 
 	return header{}, size - start, nil
 }
 
-// scrubBlock makes a block anew of which spans are kept.
+// scrubBlock encodes a block with only the live spans.
 func scrubBlock(from io.ReaderAt, offset int64, h header, live []Span) ([]byte, error) {
 	raw, rest, err := readBlock(from, offset)
 	if err != nil {

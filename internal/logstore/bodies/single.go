@@ -11,7 +11,7 @@ import (
 	"sluice/internal/record"
 )
 
-// document is an object for one record, for people and programs beside the gateway.
+// document is an object for one record, for people and programs outside the gateway.
 type document struct {
 	ID          string    `json:"id"`
 	OrgID       string    `json:"organisation_id"`
@@ -25,7 +25,7 @@ type document struct {
 	Reshaped       *content `json:"reshaped_request,omitempty"`
 }
 
-// content is a body. One of the three has its bytes as they were.
+// content is a body. One of the three fields contains its original bytes.
 type content struct {
 	Type      string          `json:"content_type,omitempty"`
 	Encoding  string          `json:"content_encoding,omitempty"`
@@ -37,12 +37,12 @@ type content struct {
 	Binary    []byte          `json:"body_base64,omitempty"`
 }
 
-// bodyFields are the bodies of a document in the order of those of an attempt.
+// bodyFields returns the bodies of a document in the order of an attempt's bodies.
 func (d *document) bodyFields() [5]**content {
 	return [...]**content{&d.Request, &d.Response, &d.ClientRequest, &d.ClientResponse, &d.Reshaped}
 }
 
-// documentOf writes the document of an attempt.
+// documentOf returns the encoded document of an attempt.
 func documentOf(a *record.Attempt) ([]byte, error) {
 	d := document{ID: a.ID, OrgID: a.OrgID, WorkspaceID: a.WorkspaceID, CreatedAt: a.Started.UTC()}
 	to := d.bodyFields()
@@ -74,14 +74,14 @@ func contentOf(b *record.Body) *content {
 	return c
 }
 
-// unchanged reports whether bytes are JSON that comes out of a document as it went in:
-// the encoder leaves white space out.
+// unchanged reports whether bytes are JSON that a document preserves exactly: the encoder removes
+// white space.
 func unchanged(b []byte) bool {
 	var compact bytes.Buffer
 	return json.Compact(&compact, b) == nil && bytes.Equal(compact.Bytes(), b)
 }
 
-// bytes are those that contentOf took.
+// bytes returns the bytes that contentOf received.
 func (c *content) bytes() []byte {
 	switch {
 	case c == nil:
@@ -94,7 +94,7 @@ func (c *content) bytes() []byte {
 	return c.Binary
 }
 
-// addSingle begins to store an object for one record.
+// addSingle starts to store an object for one record.
 func (s *Objects) addSingle(ctx context.Context, a *record.Attempt) (Ref, error) {
 	data, err := documentOf(a)
 	if err != nil {
@@ -128,6 +128,6 @@ func (s *Objects) readSingle(ctx context.Context, ref Ref) (set Set, err error) 
 	return FromAttempt(&a), nil
 }
 
-// documentMax is more than any document has: five bodies of the largest LOG_BODY_MAX_KB,
+// documentMax is more than the size of any document: five bodies of the largest LOG_BODY_MAX_KB,
 // each byte of which may become six.
 const documentMax = 512 << 20

@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// Span is a piece of a block that a row refers to.
+// Span is the part of a block that a row refers to.
 type Span struct {
 	Block  int64  // offset of the block in its file
 	Offset uint32 // offset in the block
 	Size   uint32 // of request and response; the rest follows
 }
 
-// Span is where the bodies of a reference lie.
+// Span returns the position of a reference's bodies.
 func (r *Ref) Span() Span { return Span{r.Block, r.Offset, r.Request + r.Response} }
 
-// byBlock are spans in the order of their blocks.
+// byBlock are spans ordered by their blocks.
 type byBlock []Span
 
 func newByBlock(spans []Span) byBlock {
@@ -24,7 +24,7 @@ func newByBlock(spans []Span) byBlock {
 	})
 }
 
-// spansOf are the spans of a block.
+// spansOf returns the spans of a block.
 func (b byBlock) spansOf(block int64) []Span {
 	from, _ := slices.BinarySearchFunc(b, block, func(s Span, blockOffset int64) int { return cmp.Compare(s.Block, blockOffset) })
 	to := from

@@ -6,16 +6,16 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// uploads are those since the last Flush. The zero value is ready; it belongs to one
+// uploads are the uploads since the last Flush. The zero value is ready to use; it belongs to one
 // goroutine.
 type uploads struct {
-	group *errgroup.Group // nil while there are none
+	group *errgroup.Group // nil while there are no uploads
 	begin func(key string, data []byte)
 	stop  context.CancelFunc
 }
 
-// put stores an object while further ones are filled. It waits while as many as may be
-// are under way.
+// put uploads an object while further ones are filled. It waits while the maximum number of
+// uploads is in progress.
 func (u *uploads) put(ctx context.Context, o *ObjectOptions, key string, data []byte) {
 	if u.group == nil {
 		ctx, u.stop = context.WithCancel(ctx)
@@ -28,7 +28,7 @@ func (u *uploads) put(ctx context.Context, o *ObjectOptions, key string, data []
 	u.begin(key, data)
 }
 
-// wait returns when all have ended, with the first error.
+// wait returns when all uploads have ended, with the first error.
 func (u *uploads) wait() error {
 	if u.group == nil {
 		return nil
@@ -39,10 +39,10 @@ func (u *uploads) wait() error {
 	return err
 }
 
-// cancel gives up all of them and waits for their end: what failed is done again.
+// cancel cancels all uploads and waits for their end. Failed work is repeated later.
 func (u *uploads) cancel() {
 	if u.group != nil {
 		u.stop()
-		_ = u.wait() // nobody counts on them
+		_ = u.wait() // their result is not needed
 	}
 }

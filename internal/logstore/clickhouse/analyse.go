@@ -10,7 +10,7 @@ import (
 	"sluice/internal/record"
 )
 
-// Analyse implements logstore.Rows.
+// Analyse implements logstore.RowStore.
 func (d *DB) Analyse(ctx context.Context, a record.Analysis) (record.AnalysisPage, error) {
 	return logstore.Analyse(ctx, a, d.analyse)
 }
@@ -45,8 +45,8 @@ func (d *DB) analyse(ctx context.Context, a *record.Analysis) (page record.Analy
 	return page, nil
 }
 
-// tooMany reports whether percentiles are wanted of more rows than are kept in memory for
-// them.
+// tooMany reports whether percentiles are requested over more rows than fit in memory for exact
+// ones.
 func (d *DB) tooMany(ctx context.Context, a *record.Analysis) (bool, error) {
 	if a.Metrics&record.MetricPercentiles == 0 || a.By == record.ByScore {
 		return false, nil
@@ -64,8 +64,8 @@ func (d *DB) tooMany(ctx context.Context, a *record.Analysis) (bool, error) {
 type question struct {
 	*selection
 	a       *record.Analysis
-	metrics []metric // columns of the answer
-	inner   []string // what is worked out over attempts
+	metrics []metric // columns of the result
+	inner   []string // expressions over attempts
 	bucket  string
 	label   string
 }
@@ -144,7 +144,7 @@ func (q *question) sql() string {
 	return b.String()
 }
 
-// attempts are the rows with their bucket and label, and with what is joined to them.
+// attempts returns SQL for the rows with their bucket and label, and with the joined tables.
 func (q *question) attempts(joined string) string {
 	var group []string
 	if q.a.By != record.ByNothing {

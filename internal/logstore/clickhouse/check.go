@@ -8,7 +8,7 @@ import (
 	"sluice/internal/logstore/clickhouse/client"
 )
 
-// Migrate makes the database and the tables, or brings them up to date.
+// Migrate creates or updates the database and the tables.
 func Migrate(ctx context.Context, o Options) error {
 	d, err := prepared(o)
 	if err != nil {
@@ -21,7 +21,7 @@ func Migrate(ctx context.Context, o Options) error {
 	return nil
 }
 
-// Check looks at a server and changes nothing. It says in words what it found.
+// Check checks a server and changes nothing. It returns a description of what it found.
 func Check(ctx context.Context, s client.Server) (found string, err error) {
 	d, err := prepared(Options{Server: s})
 	if err != nil {
@@ -44,7 +44,7 @@ func Check(ctx context.Context, s client.Server) (found string, err error) {
 	return fmt.Sprintf("ClickHouse %s responds, and the tables in the database %s exist", text, s.Database), nil
 }
 
-// Hint is what to do about an error of Check or Open.
+// Hint returns what to do about an error of Check or Open.
 func Hint(err error) string {
 	switch {
 	case errors.Is(err, errOld):

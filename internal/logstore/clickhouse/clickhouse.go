@@ -1,35 +1,35 @@
-// Package clickhouse keeps the rows of the request log in a ClickHouse server, for
-// deployments that outgrew one node: every node writes there, and each answers over the
-// rows of all.
+// Package clickhouse stores the rows of the request log in a ClickHouse server, for
+// deployments that have outgrown one node: every node writes there, and each reads the rows
+// of all. Start reading at DB and its Write.
 //
 // # Exactly once
 //
-// ClickHouse has no transaction over several tables, so what a Write does can end between
-// any two of its steps, and a step whose answer was lost may take effect late. It is still
-// as if it had happened once or not at all, because every step may be done again:
+// ClickHouse has no transaction over several tables. So a Write can end between any two of
+// its steps, and a step whose response was lost may take effect late. The result is still
+// that of a Write that happened once or not at all, because every step can be repeated:
 //
-//  1. The node notes that a batch is on its way, and the end of the bodies behind it. What
-//     is read of the journal from now on may be stored twice, but bodies of a batch that
-//     failed are never overwritten: each copy of a row refers to bodies of its own.
-//  2. Rows are inserted. The key of the table (org_id, workspace_id, started, id) says
-//     which attempt a row is of, so the same attempt inserted again is the same row.
-//  3. Corrections are inserted, under a key of their own, and the rows that they are about
-//     once more with the newest correction of each. The version of a row is the moment of
-//     that correction: a row that is inserted again without it, version 0, does not win.
-//  4. The position in the journal is noted, and that the batch has ended.
+//  1. The node stores that a batch is in progress, and the end of the bodies after it. What
+//     it reads from the journal from now on may be stored twice, but bodies of a failed
+//     batch are never overwritten: each copy of a row refers to separate bodies.
+//  2. Rows are inserted. The key of the table (org_id, workspace_id, started, id)
+//     identifies the attempt, so the same attempt inserted again is the same row.
+//  3. Corrections are inserted under a separate key, and their rows are inserted again with
+//     the newest correction of each. The version of a row is the time of that correction:
+//     a row that is inserted again without it has version 0 and does not win.
+//  4. The position in the journal is stored, and that the batch has ended.
 //
-// A node that is cut off before the last step finds its old position and does the batch
-// again; one that is cut off behind it goes on. Positions are numbered, so that a late one
-// does not win. Each node has a position of its own, named by its journal.
+// A node that is interrupted before the last step finds its old position and repeats the
+// batch; one that is interrupted after it continues. Positions are numbered, so that a late
+// one does not win. Each node has a separate position, named by its journal.
 //
 // # Order of arrival
 //
-// Rows carry the time at which the server took them, by its clock. While a batch is on its
-// way (step 1 to 4), rows that arrived since it began are on no page in order of arrival:
-// so whoever follows that order misses none of any node. A node that died meanwhile holds
-// that up for a minute; rows that it then inserts again arrive again. So that no node that
-// lives is taken for dead, all steps together are given up before the minute is over, by the
-// server too; the batch is then done again, and its rows arrive anew.
+// Rows contain the time at which the server received them, by its clock. While a batch is in
+// progress (step 1 to 4), rows that arrived since it began are on no page in order of
+// arrival: so a reader that follows that order misses no row of any node. A node that dies
+// meanwhile delays that by a minute; rows that it then inserts again arrive again. All steps
+// together are cancelled before the minute is over, by the server too, so that no live node
+// is taken for dead. The batch is then repeated, and its rows get a new time of arrival.
 package clickhouse
 
 import (
@@ -46,53 +46,53 @@ import (
 	"sluice/internal/logstore/clickhouse/client"
 )
 
-// Options say where the tables are and who writes. Server and Node must be given.
+// Options configure where the tables are and which node writes. Server and Node are required.
 type Options struct {
 	Server        client.Server
-	Node          string // name of the journal that is written from
-	RetentionDays int    // after which the server itself deletes rows, a day later; 0 means never
+	Node          string // name of the source journal
+	RetentionDays int    // after which the server deletes rows automatically, a day later; 0 means never
 
-	// ExactRows is of how many rows percentiles are exact; 0 means 20 million. Of more they
-	// are within half a percent, so that they need not all be in the server's memory.
+	// ExactRows is the maximum number of rows for exact percentiles; 0 means 20 million. With
+	// more rows the error is at most half a percent, so that not all rows need to fit in the
+	// server's memory.
 	ExactRows int64
 
-	// Exclusive runs work when no other instance does: what tables need is made by one of
-	// them while the others wait. nil means that there is no other.
+	// Exclusive runs work while no other instance does: one instance creates the tables while the
+	// others wait. nil means that there is no other instance.
 	Exclusive func(ctx context.Context, work func(context.Context) error) error
 	Logger    *slog.Logger // nil means none
 }
 
-// maxReaders bounds the questions of a node that run at once.
+// maxReaders is the maximum number of queries of a node that run at once.
 const maxReaders = 8
 
 // DB is the request log on a server. Its methods are safe for concurrent use.
 type DB struct {
 	o       Options
 	c       *client.Client
-	readers chan struct{} // one for each question that runs
+	readers chan struct{} // one for each running query
 
-	ready    atomic.Bool // the tables are as this program knows them
+	ready    atomic.Bool // the tables have the schema of this program
 	starting sync.Mutex  // one prepare at a time
 
 	batchLimit time.Duration // of a Write
 
-	feeds atomic.Uint64 // of feedback, as FeedbackProgress found them
+	feeds atomic.Uint64 // number of feeds, as FeedbackProgress read it
 
 	deleting sync.Mutex // guards others
 	others   deferredDeletes
 
-	writing sync.Mutex // one Write at a time; guards what follows
-	known   bool       // last is what the server has
+	writing sync.Mutex // one Write at a time; guards the following fields
+	known   bool       // last is what the server has stored
 	last    position
-	version uint64 // of the position that was noted last, or was tried to
+	version uint64 // version of the position that was stored last, or tried to be
 	buffers
 }
 
 var _ logstore.RowStore = (*DB)(nil)
 
-// Open brings the tables up to date. When the server cannot be reached it is no error:
-// that is done by whatever uses the DB first once it can be. It is one when the server
-// refuses.
+// Open updates the tables. An unreachable server is not an error: the first use of the DB when it
+// is reachable updates them. A server that rejects the update is an error.
 func Open(ctx context.Context, o Options) (*DB, error) {
 	d, err := prepared(o)
 	if err != nil {
@@ -110,7 +110,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	return d, nil
 }
 
-// prepared is a DB that has asked the server nothing yet.
+// prepared returns a DB that has not contacted the server.
 func prepared(o Options) (*DB, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -128,10 +128,10 @@ func prepared(o Options) (*DB, error) {
 	return &DB{o: o, c: c, readers: make(chan struct{}, maxReaders), batchLimit: batchLimit, others: deferredDeletes{wait: otherWait}}, nil
 }
 
-// Close gives up idle connections.
+// Close closes idle connections.
 func (d *DB) Close() error { d.c.Close(); return nil }
 
-// prepare brings the tables up to date, once.
+// prepare updates the tables, once.
 func (d *DB) prepare(ctx context.Context) error {
 	if d.ready.Load() {
 		return nil
@@ -148,13 +148,13 @@ func (d *DB) prepare(ctx context.Context) error {
 	return nil
 }
 
-// reading are the settings of a question: parts of different days have no row in common,
-// and the columns with an index never change. Compiled expressions get the larger of two
-// numbers of 128 bits wrong (seen in 26.7, after the third time that one was asked for).
+// reading are the settings of a query: parts of different days have no row in common, and indexed
+// columns never change. Compiled expressions compute the larger of two 128-bit numbers wrongly
+// (seen in 26.7, from the third request on).
 var reading = map[string]string{"do_not_merge_across_partitions_select_final": "1", "use_skip_indexes_if_final": "1", "compile_expressions": "0"}
 
-// ask runs a question. What fails for want of a server, time or memory is told to who
-// asked.
+// ask runs a query. If it fails for lack of a server, time or memory, the error states that to
+// the caller.
 func (d *DB) ask(ctx context.Context, sql string, p *client.Params, row func(scan func(...any) error) error) error {
 	select {
 	case d.readers <- struct{}{}:

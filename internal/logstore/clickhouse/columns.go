@@ -12,25 +12,25 @@ import (
 	"sluice/internal/record"
 )
 
-// stored is a row: an attempt with what is kept beside it.
+// stored is a row of attempts: an attempt with the additional stored columns.
 type stored struct {
 	record.Billed
 	ref     bodies.Ref
-	node    string    // whose journal it came from, and where its bodies are
+	node    string    // node whose journal contained the record and that has its bodies
 	arrived time.Time // at the server
 	extra   string
 }
 
-// column is a column of attempts: how it is written and read. What no column has is in
-// extra.
+// column is a column of attempts: how it is written and read. The column extra contains
+// all fields that do not have a column.
 type column struct {
 	name string
-	put  func(*client.Rows, *stored) // nil for what the server fills in
-	into func(*stored) any           // for encoding/json; nil for what is not read
-	sql  string                      // what is read; the name when empty
+	put  func(*client.Rows, *stored) // nil if the server fills the column in
+	into func(*stored) any           // destination for encoding/json; nil if the column is not read
+	sql  string                      // expression to read; empty means name
 }
 
-// columns are those of attempts, all but version.
+// columns lists the columns of attempts, except version.
 var columns = []column{
 	text("org_id", func(s *stored) *string { return &s.OrgID }),
 	text("workspace_id", func(s *stored) *string { return &s.WorkspaceID }),
@@ -100,8 +100,8 @@ var columns = []column{
 	number32u("body_at", func(s *stored) *uint32 { return &s.ref.Offset }),
 	number32u("request_length", func(s *stored) *uint32 { return &s.ref.Request }),
 	number32u("response_length", func(s *stored) *uint32 { return &s.ref.Response }),
-	{"blank", func(r *client.Rows, _ *stored) { r.Bool(false) }, nil, ""},                         // only figures have the row
-	{"end_user", func(r *client.Rows, s *stored) { r.Text(s.Metadata[record.UserKey]) }, nil, ""}, // the metadata has it, too
+	{"blank", func(r *client.Rows, _ *stored) { r.Bool(false) }, nil, ""},                         // true for rows that only metrics count
+	{"end_user", func(r *client.Rows, s *stored) { r.Text(s.Metadata[record.UserKey]) }, nil, ""}, // metadata contains it too
 	{"metadata", func(r *client.Rows, s *stored) { r.Texts(s.Metadata) }, func(s *stored) any { return &s.Metadata }, ""},
 	text("extra", func(s *stored) *string { return &s.extra }),
 	{"arrived", nil, func(s *stored) any { return (*micros)(&s.arrived) }, "toUnixTimestamp64Micro(arrived)"},
@@ -111,7 +111,7 @@ func text(name string, field func(*stored) *string) column {
 	return column{name, func(r *client.Rows, s *stored) { r.Text(*field(s)) }, func(s *stored) any { return field(s) }, ""}
 }
 
-// contentType is a text whose values repeat; others are in extra.
+// contentType is a string column for values that repeat. Unique values are in extra.
 func contentType(name string, field func(*stored) *string) column {
 	return column{name, func(r *client.Rows, s *stored) {
 		if v := *field(s); extra.Unique(v) {
@@ -152,7 +152,7 @@ func putChargedAt(r *client.Rows, s *stored) {
 	}
 }
 
-// micros is a time that the server writes as microseconds since 1970. null leaves it alone.
+// micros is a time that the server writes as microseconds since 1970. null does not change it.
 type micros time.Time
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -168,7 +168,7 @@ func (m *micros) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// written are the columns in the order of put.
+// written returns the names of the written columns in the order of put.
 func written() (names []string) {
 	for i := range columns {
 		if columns[i].put != nil {
@@ -178,7 +178,7 @@ func written() (names []string) {
 	return append(names, "version")
 }
 
-// readable is what a row is read from, in the order of scan.
+// readable is the list of expressions that a row is read from, in the order of scan.
 var readable = func() string {
 	var out []string
 	for _, c := range columns {
@@ -204,7 +204,8 @@ func put(r *client.Rows, s *stored) {
 	r.End()
 }
 
-// scan reads what readable selects, for a node.
+// scan reads a row that readable selects. The Ref names the node of the bodies only if it
+// is not node.
 func scan(node string, read func(...any) error) (s stored, err error) {
 	dest := make([]any, 0, len(columns))
 	for i := range columns {

@@ -24,11 +24,11 @@ var correctionColumns = []string{
 	"cost_after", "unpriced_after", "version_after", "terms_after",
 }
 
-// correctedAtOnce bounds the rows that one statement brings a correction to: their ids are
-// in its address.
+// correctedAtOnce is the maximum number of rows to which one statement applies corrections: their
+// ids are in the URL.
 const correctedAtOnce = 500
 
-// correct stores corrections and brings them to their rows.
+// correct stores corrections and applies them to their rows.
 func (d *DB) correct(ctx context.Context, trail []record.Correction) error {
 	if len(trail) == 0 {
 		return nil
@@ -65,8 +65,8 @@ var corrected = map[string]string{
 	"cost_nano": "if(c.unpriced = '' OR c.cost > 0, c.cost, NULL)", "charged_nano": "c.cost", "unpriced": "c.unpriced", "price_version": "c.price", "cost_terms": "c.terms",
 }
 
-// insertCorrected inserts rows once more, with the newest of their corrections. Rows that are no more
-// stay away.
+// insertCorrected inserts rows again, with the newest of their corrections. Deleted rows are not
+// inserted.
 func (d *DB) insertCorrected(ctx context.Context, some []record.Correction) error {
 	var p client.Params
 	ids := make([]string, len(some))
@@ -89,7 +89,7 @@ func (d *DB) insertCorrected(ctx context.Context, some []record.Correction) erro
 		" WHERE id IN "+list+" AND started >= "+p.Time(from)+" AND started <= "+p.Time(to), " INNER JOIN ("+newest+") AS c ON a.id = c.id")
 }
 
-// Corrections implements logstore.Rows.
+// Corrections implements logstore.RowStore.
 func (d *DB) Corrections(ctx context.Context, id string) (out []record.Correction, err error) {
 	var p client.Params
 	err = d.ask(ctx, "SELECT operation, toUnixTimestamp64Micro(started), toUnixTimestamp64Micro(corrected), corrected_by, "+

@@ -10,11 +10,11 @@ import (
 	"sluice/internal/record"
 )
 
-// feedbackName is the row of progress that all nodes share: they copy the same feed.
+// feedbackName is the row of progress that all nodes share, because they copy the same feed.
 const feedbackName = "feedback"
 
-// feedbackOffset is how far the feedback is: a place in the change feed of the control plane, and
-// the number of feeds there were. What was read further on, or of a later feed, wins.
+// feedbackOffset is the progress of the feedback: a position in the change feed of the control
+// plane, and the number of feeds so far. A later position or a later feed wins.
 type feedbackOffset struct {
 	feed uint64
 	next uint64
@@ -39,7 +39,7 @@ func (d *DB) FeedbackProgress(ctx context.Context) (int64, error) {
 	return int64(offset.next), nil
 }
 
-// feedbackOffset is how far the feedback is, whoever brought it there.
+// feedbackOffset returns the progress of the feedback, whichever node stored it.
 func (d *DB) feedbackOffset(ctx context.Context) (feedbackOffset, error) {
 	if err := d.prepare(ctx); err != nil {
 		return feedbackOffset{}, err
@@ -54,10 +54,10 @@ func (d *DB) feedbackOffset(ctx context.Context) (feedbackOffset, error) {
 	return offsetOf(version), nil
 }
 
-// PutFeedback implements logstore.Feedback. Every node hears of every change; the first one
-// to come with it stores it. A batch may be stored twice: what was read at the same place of
-// the feed, or further on, says the same or more. A new feed, where everything goes first,
-// is numbered from what FeedbackProgress found, so that nodes that notice together make one.
+// PutFeedback implements logstore.Feedback. Every node receives every change; the first one
+// stores it. A batch may be stored twice: a read at the same or a later position returns the same
+// state or a newer one. A new feed, which first replaces everything, is numbered from what
+// FeedbackProgress found, so that nodes that notice it at once create one.
 func (d *DB) PutFeedback(ctx context.Context, b logstore.FeedbackBatch) error {
 	offset, err := d.feedbackOffset(ctx)
 	if err != nil {

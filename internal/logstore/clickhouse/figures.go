@@ -2,15 +2,15 @@ package clickhouse
 
 import "sluice/internal/record"
 
-// metric is a field of record.Figures.
+// metric is a field of record.Metrics.
 type metric struct {
-	set  record.MetricSet // 0 for what is always there
+	set  record.MetricSet // 0 for a metric that is always present
 	name string           // of its column
 	sql  string           // over the attempts of a row
 	into func(*record.Metrics) any
 }
 
-// endedWell is what is_success says of a log.
+// endedWell is the condition for is_success of a log.
 const endedWell = "status BETWEEN 200 AND 299"
 
 const (
@@ -18,8 +18,7 @@ const (
 	semanticHit = "cache_status = 'SEMANTIC HIT'"
 )
 
-// metrics are the fields of record.Figures, but for the percentiles and what feedback adds
-// up to.
+// metrics are the fields of record.Metrics, except the percentiles and the totals of feedback.
 var metrics = []metric{
 	{0, "f_requests", "count()", func(f *record.Metrics) any { return &f.Requests }},
 	{record.MetricErrors, "f_errors", "countIf(NOT " + endedWell + ")", func(f *record.Metrics) any { return &f.Errors }},
@@ -42,8 +41,8 @@ var metrics = []metric{
 	{record.MetricFeedback, "f_judged", "countIf(feedbacks > 0)", func(f *record.Metrics) any { return &f.Judged }},
 }
 
-// totalSQL adds numbers of attempts, those of a condition if there is one. What does not fit
-// into the kind of the answer is as much as it holds.
+// totalSQL returns the sum of a number over attempts, with an optional condition. A sum that
+// overflows the result type is the maximum of that type.
 func totalSQL(number, condition string) string {
 	add := "sum(toInt128(" + number + "))"
 	if condition != "" {
@@ -52,7 +51,7 @@ func totalSQL(number, condition string) string {
 	return "toInt64(greatest(least(" + add + ", toInt128(9223372036854775807)), toInt128(-9223372036854775807)))"
 }
 
-// percentileColumns are read out of f_percentiles.
+// percentileColumns are read from f_percentiles.
 var percentileColumns = []metric{
 	{record.MetricPercentiles, "f_percentiles[1]", "", func(f *record.Metrics) any { return (*int64)(&f.P50) }},
 	{record.MetricPercentiles, "f_percentiles[2]", "", func(f *record.Metrics) any { return (*int64)(&f.P90) }},
@@ -60,22 +59,22 @@ var percentileColumns = []metric{
 	{record.MetricPercentiles, "f_percentiles[4]", "", func(f *record.Metrics) any { return (*int64)(&f.P99) }},
 }
 
-// How percentiles are worked out, all four from one state. The exact ones keep every
-// duration in memory. The server takes the value at the place level x rows, counted from 0
-// and rounded down, where ours is the one before at a whole number: so levels are lower by
-// less than one row in 1,000,000,000. The others are off by at most half a percent.
+// Computation of percentiles, all four from one state. The exact ones hold every duration in
+// memory. The server takes the value at index level x rows, counted from 0 and rounded down; at a
+// whole number we take the value before it. So levels are lower by less than one row in
+// 1,000,000,000. The others are off by at most half a percent.
 const (
 	exactPercentiles = "quantilesExact(0.499999999999, 0.899999999999, 0.949999999999, 0.989999999999)(duration_ns)"
 	nearPercentiles  = "arrayMap(x -> toInt64(round(x)), quantilesDD(0.005, 0.5, 0.9, 0.95, 0.99)(duration_ns))"
 )
 
-// feedbackColumns are what feedback adds up to.
+// feedbackColumns are the totals of feedback.
 var feedbackColumns = []metric{
 	{record.MetricFeedback, "toInt64(voices.feedbacks)", "", func(f *record.Metrics) any { return &f.Feedbacks }},
 	{record.MetricFeedback, "toFloat64(voices.weighted)", "", func(f *record.Metrics) any { return &f.Weighted }},
 }
 
-// dimensions say how the value of a property is read; empty for attempts that lack it.
+// dimensions define how the value of a property is read; empty for attempts without it.
 var dimensions = map[record.Dimension]string{
 	record.ByNothing:    "''",
 	record.ByProvider:   "toString(provider)",
@@ -94,7 +93,7 @@ var dimensions = map[record.Dimension]string{
 	record.ByUnpriced:   "if(unpriced = '', '', concat(toString(provider), ' ', unpriced, ' ', toString(model)))",
 }
 
-// orders are the columns by which rows are put in order, made of the names of figures.
+// orders are the columns for sorting, computed from the names of metrics.
 var orders = map[record.Column]string{
 	record.ColumnRequests:    "f_requests",
 	record.ColumnCost:        "f_cost",

@@ -9,8 +9,8 @@ import (
 	"sluice/internal/record"
 )
 
-// selection is what selects attempts: conditions joined by AND, and their values, which
-// are bound together with all others of a statement.
+// selection selects attempts: conditions joined by AND, and their values, which are bound
+// together with all other values of a statement.
 type selection struct {
 	client.Params
 	conditions []string
@@ -18,10 +18,10 @@ type selection struct {
 
 func (s *selection) add(condition string) { s.conditions = append(s.conditions, condition) }
 
-// where is the clause, with a leading blank.
+// where returns the WHERE clause, with a leading space.
 func (s *selection) where() string { return " WHERE " + strings.Join(s.conditions, " AND ") }
 
-// filter translates a query, but for its cursor.
+// filter translates a query, except its cursor.
 func filter(q record.Query) *selection {
 	s := new(selection)
 	s.add("org_id = " + s.Text(q.OrgID))
@@ -54,21 +54,21 @@ func filter(q record.Query) *selection {
 	return s
 }
 
-// is adds that a column has a value; nothing when it is empty.
+// is requires that a column has a value; an empty value adds nothing.
 func (s *selection) is(column, value string) {
 	if value != "" {
 		s.add(column + " = " + s.Text(value))
 	}
 }
 
-// addIn adds that a column has one of the values; nothing when there are none.
+// addIn requires that a column has one of the values; an empty list adds nothing.
 func (s *selection) addIn(column string, values []string) {
 	if len(values) > 0 {
 		s.add(column + " IN " + s.Texts(values))
 	}
 }
 
-// pairs adds that the model is one of those at its provider.
+// pairs requires that the model is one of those at its provider.
 func (s *selection) pairs(pairs []record.Pair) {
 	var anyOf []string
 	for _, p := range pairs {
@@ -85,14 +85,14 @@ func (s *selection) statuses(ranges []record.StatusRange) {
 	s.any(anyOf)
 }
 
-// any adds that one of the conditions holds; nothing when there are none.
+// any requires that one of the conditions holds; an empty list adds nothing.
 func (s *selection) any(conditions []string) {
 	if len(conditions) > 0 {
 		s.add("(" + strings.Join(conditions, " OR ") + ")")
 	}
 }
 
-// metadata adds that all pairs are there.
+// metadata requires all pairs.
 func (s *selection) metadata(pairs map[string]string) {
 	for _, key := range slices.Sorted(maps.Keys(pairs)) {
 		k := s.Text(key)
@@ -100,11 +100,11 @@ func (s *selection) metadata(pairs map[string]string) {
 	}
 }
 
-// tokens are those of record.Attempt.Tokens. The sum of two numbers of the widest kind
-// needs a wider one.
+// tokens is the SQL of record.Attempt.Tokens. The sum of two numbers of the widest type needs a
+// wider one.
 const tokens = "greatest(toInt128(total_tokens), toInt128(input_tokens) + toInt128(output_tokens))"
 
-// addRange adds that a number is in a range; null is in none.
+// addRange requires that a number is in a range; NULL is in none.
 func (s *selection) addRange(number string, r record.Range) {
 	if r.Min != nil {
 		s.add(number + " >= " + s.Int(*r.Min))
@@ -114,7 +114,7 @@ func (s *selection) addRange(number string, r record.Range) {
 	}
 }
 
-// weighted adds that the average of what was said of the trace is in a range.
+// weighted requires that the average feedback on the trace is in a range.
 func (s *selection) weighted(q record.Query) {
 	if q.Weighted.Open() {
 		return
@@ -130,11 +130,11 @@ func (s *selection) weighted(q record.Query) {
 		" AND NOT gone GROUP BY workspace_id, trace_id HAVING " + strings.Join(average, " AND ") + ")")
 }
 
-// committedSQL selects rows of batches that have ended: all that will ever arrive stands behind
-// them. What a node left open when it died holds others up for a minute.
+// committedSQL selects rows of batches that have ended: all rows that arrive later are after them
+// in the order of arrival. A batch that a dead node left open delays the others for a minute.
 const committedSQL = "arrived < (SELECT ifNull(minOrNullIf(since, open AND since > now64(6, 'UTC') - INTERVAL 1 MINUTE), now64(6, 'UTC')) FROM progress FINAL)"
 
-// after adds the place of the cursor.
+// after adds the position of the cursor.
 func (s *selection) after(q record.Query) error {
 	if q.After == "" {
 		return nil

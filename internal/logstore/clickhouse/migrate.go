@@ -19,14 +19,14 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// minVersion is the oldest server that has what the statements here use.
+// minVersion is the oldest server version that supports the statements here.
 var minVersion = [2]int{24, 3}
 
-// tables are those that rows are deleted from, with the column that dates them.
+// tables are those from which rows are deleted, with their time columns.
 var tables = []string{"attempts", "corrections"}
 
-// migrate makes the database and the tables that are missing, and has the server delete
-// old rows by itself. Where nothing is to be done it only reads.
+// migrate creates the missing database and tables, and makes the server delete old rows
+// automatically. If there is nothing to do, it only reads.
 func (d *DB) migrate(ctx context.Context) error {
 	if _, err := d.checkVersion(ctx); err != nil {
 		return err
@@ -43,13 +43,13 @@ func (d *DB) migrate(ctx context.Context) error {
 	return d.o.Exclusive(ctx, func(ctx context.Context) error { return d.up(ctx, names) })
 }
 
-// Why a server, or its tables, cannot be used.
+// Reasons why a server, or its tables, cannot be used.
 var (
 	errOld = errors.New("ClickHouse is too old")
 	errNew = errors.New("a later version migrated the tables")
 )
 
-// migrationState are the migrations, and how many of them are done.
+// migrationState returns the migrations, and how many of them are done.
 func (d *DB) migrationState(ctx context.Context) (done int, names []string, err error) {
 	if names, err = fs.Glob(migrations, "migrations/*.sql"); err != nil {
 		return 0, nil, fmt.Errorf("migrate: %w", err)
@@ -63,7 +63,7 @@ func (d *DB) migrationState(ctx context.Context) (done int, names []string, err 
 	return done, names, nil
 }
 
-// checkVersion refuses a server that is too old.
+// checkVersion rejects a server that is too old.
 func (d *DB) checkVersion(ctx context.Context) (version string, err error) {
 	err = d.c.Query(ctx, client.Statement{SQL: "SELECT version()", Bare: true}, func(scan func(...any) error) error { return scan(&version) })
 	if err == nil && !newEnough(version) {
@@ -80,7 +80,7 @@ func newEnough(text string) bool {
 	return err1 == nil && err2 == nil && (a > minVersion[0] || a == minVersion[0] && b >= minVersion[1])
 }
 
-// schemaVersion is the number of migrations that are done; 0 without a database.
+// schemaVersion returns the number of finished migrations; 0 without a database.
 func (d *DB) schemaVersion(ctx context.Context) (version int, err error) {
 	err = d.c.Query(ctx, client.Statement{SQL: "SELECT max(version) FROM migrations"}, func(scan func(...any) error) error { return scan(&version) })
 	if client.Is(err, client.UnknownDatabase, client.UnknownTable) {
@@ -92,7 +92,7 @@ func (d *DB) schemaVersion(ctx context.Context) (version int, err error) {
 	return version, nil
 }
 
-// up does what is missing. Another instance may have done some of it meanwhile.
+// up runs the pending migrations. Another instance may have run some of them meanwhile.
 func (d *DB) up(ctx context.Context, names []string) error {
 	version, err := d.schemaVersion(ctx)
 	if err != nil {
@@ -114,7 +114,7 @@ func (d *DB) up(ctx context.Context, names []string) error {
 	return d.retain(ctx)
 }
 
-// createDatabase makes the database, unless it is there, and the list of migrations.
+// createDatabase creates the database, if it is missing, and the list of migrations.
 func (d *DB) createDatabase(ctx context.Context) error {
 	name := d.o.Server.Database
 	there := false
@@ -157,13 +157,13 @@ func (d *DB) runMigration(ctx context.Context, name string, version int) error {
 	return d.c.Insert(ctx, "migrations", []string{"version"}, row.Bytes())
 }
 
-// ttlClause is the clause by which the server deletes rows by itself, in case nobody else
-// does: a day after they are due.
+// ttlClause returns the clause that makes the server delete rows automatically a day after they
+// are due, in case nothing else deletes them.
 func (d *DB) ttlClause() string {
 	return "toDateTime(started) + toIntervalDay(" + strconv.Itoa(d.o.RetentionDays+1) + ")"
 }
 
-// unretained are the tables of which the server does not delete what it is to delete.
+// unretained returns the tables whose TTL clause differs from the settings.
 func (d *DB) unretained(ctx context.Context) (wrong []string, err error) {
 	var p client.Params
 	err = d.c.Query(ctx, client.Statement{
@@ -185,7 +185,7 @@ func (d *DB) unretained(ctx context.Context) (wrong []string, err error) {
 	return wrong, nil
 }
 
-// retain has the server delete what it is to delete. Parts are not written anew for that.
+// retain sets the TTL clause of the tables. It does not rewrite existing parts.
 func (d *DB) retain(ctx context.Context) error {
 	wrong, err := d.unretained(ctx)
 	if err != nil {

@@ -11,20 +11,20 @@ import (
 	"sluice/internal/record"
 )
 
-// position is how far the journal of this node is in the tables.
+// position is how much of this node's journal is in the tables.
 type position struct {
 	next   uint64
 	bodies bodies.Mark
-	open   bool // a batch is on its way
+	open   bool // a batch is in progress
 }
 
-// name is that of the row of this node.
+// name returns the name of this node's row.
 func (d *DB) name() string { return "journal " + d.o.Node }
 
-// latest has reading see what was stored through another replica of the server.
+// latest makes a query see what was stored through another replica of the server.
 var latest = map[string]string{"select_sequential_consistency": "1"}
 
-// Progress implements logstore.Rows.
+// Progress implements logstore.RowStore.
 func (d *DB) Progress(ctx context.Context) (logstore.Progress, error) {
 	d.writing.Lock()
 	defer d.writing.Unlock()
@@ -56,8 +56,8 @@ func (d *DB) load(ctx context.Context) error {
 	return nil
 }
 
-// note stores the position. Its version is above that of every try before it, also of one
-// whose answer was lost.
+// note stores the position. Its version is higher than that of every earlier try, including tries
+// without a response.
 func (d *DB) note(ctx context.Context, pos position) error {
 	d.version = max(d.version+1, uint64(time.Now().UnixMicro()))
 	var row client.Rows

@@ -11,7 +11,7 @@ import (
 	"sluice/internal/record"
 )
 
-// List implements logstore.Rows.
+// List implements logstore.RowStore.
 func (d *DB) List(ctx context.Context, q record.Query) (page record.Page, err error) {
 	s := filter(q)
 	s.add(shown)
@@ -38,10 +38,10 @@ func (d *DB) List(ctx context.Context, q record.Query) (page record.Page, err er
 	return page, nil
 }
 
-// shown is the condition of rows that others than figures have.
+// shown is the condition of rows that are not only in metrics.
 const shown = "NOT blank"
 
-// RowWithBody implements logstore.Rows. Bodies of other nodes are among them.
+// RowWithBody implements logstore.RowStore. It includes bodies of other nodes.
 func (d *DB) RowWithBody(ctx context.Context, q record.Query) (logstore.BodiedPage, error) {
 	s := filter(q)
 	s.add(shown + " AND body_file > 0")
@@ -53,8 +53,8 @@ func (d *DB) RowWithBody(ctx context.Context, q record.Query) (logstore.BodiedPa
 	return page, err
 }
 
-// Billed implements logstore.Rows. It has the attempts of this node alone: what others do
-// to theirs meanwhile this one does not know, and budgets must not be corrected twice.
+// Billed implements logstore.RowStore. It returns only the attempts of this node: this node
+// cannot see what others do to theirs meanwhile, and budgets must not be corrected twice.
 func (d *DB) Billed(ctx context.Context, q record.Query) (record.BilledPage, error) {
 	s := filter(q)
 	s.add(shown)
@@ -68,7 +68,7 @@ func (d *DB) Billed(ctx context.Context, q record.Query) (record.BilledPage, err
 	return page, err
 }
 
-// page reads the rows of a page, and where the next one begins.
+// page reads the rows of a page, and the start of the next one.
 func (d *DB) page(ctx context.Context, q record.Query, s *selection) ([]stored, record.Cursor, error) {
 	if err := s.after(q); err != nil {
 		return nil, "", err
@@ -80,12 +80,12 @@ func (d *DB) page(ctx context.Context, q record.Query, s *selection) ([]stored, 
 	}
 	order := " ORDER BY " + logstore.ListOrder(&q)
 	size := q.PageSize()
-	// Rows are wide, and to sort them takes few of their columns: the others are read of
-	// those alone that are on the page.
+	// Rows are wide, and sorting them needs few columns, so the other columns are read only for
+	// the rows on the page.
 	keys := "SELECT workspace_id, started, id FROM attempts FINAL" + s.where() + order +
 		" LIMIT " + strconv.Itoa(size+1) + " OFFSET " + strconv.Itoa(max(q.Offset, 0))
 	rows, err := d.rows(ctx, " WHERE org_id = "+s.Text(q.OrgID)+" AND (workspace_id, started, id) IN ("+keys+")"+order, s)
-	if err != nil || len(rows) <= size { // one more than asked tells that there is a next page
+	if err != nil || len(rows) <= size { // an additional row means that there is a next page
 		return rows, "", err
 	}
 	rows = rows[:size]
@@ -96,7 +96,7 @@ func (d *DB) page(ctx context.Context, q record.Query, s *selection) ([]stored, 
 	return rows, record.CursorAt(last.Started, last.ID), nil
 }
 
-// Find implements logstore.Rows.
+// Find implements logstore.RowStore.
 func (d *DB) Find(ctx context.Context, orgID, workspaceID, id string) (record.Attempt, bodies.Ref, error) {
 	s := new(selection)
 	s.add("org_id = " + s.Text(orgID))
@@ -112,7 +112,7 @@ func (d *DB) Find(ctx context.Context, orgID, workspaceID, id string) (record.At
 	return rows[0].Attempt, rows[0].ref, nil
 }
 
-// rows reads the rows that a statement selects, given from WHERE on.
+// rows reads the rows that a statement selects. rest begins with WHERE.
 func (d *DB) rows(ctx context.Context, rest string, s *selection) (out []stored, err error) {
 	err = d.ask(ctx, "SELECT "+readable+" FROM attempts FINAL"+rest, &s.Params, func(read func(...any) error) error {
 		row, err := scan(d.o.Node, read)

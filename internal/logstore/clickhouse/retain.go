@@ -13,10 +13,10 @@ import (
 	"sluice/internal/logstore/clickhouse/client"
 )
 
-// partRows is how many rows a part of retention takes at a time.
+// partRows is the number of rows that one part of retention processes.
 const partRows = 100_000
 
-// wave adds the condition that rows meet which are in a wave.
+// wave adds the condition that selects the rows of a retention batch.
 func (s *selection) wave(w logstore.RetentionBatch) { s.add(s.inWave(w)) }
 
 func (s *selection) inWave(w logstore.RetentionBatch) string {
@@ -27,7 +27,8 @@ func (s *selection) inWave(w logstore.RetentionBatch) string {
 	return condition
 }
 
-// addNode adds that rows have their bodies in files of a node.
+// addNode adds the condition that rows have their bodies in files of a node. An empty
+// node means this node.
 func (s *selection) addNode(d *DB, home string) {
 	if home == "" {
 		home = d.o.Node
@@ -35,11 +36,12 @@ func (s *selection) addNode(d *DB, home string) {
 	s.add("node = " + s.Text(home) + " AND body_file BETWEEN 1 AND " + s.Uint(bodies.Single-1))
 }
 
-// single is the condition of rows whose bodies are objects of their own.
+// single returns the condition that selects rows whose bodies are separate objects.
 func (s *selection) single() string { return "body_file = " + s.Uint(bodies.Single) }
 
-// part cuts a selection down to its first rows by time: those of one day, and no more than
-// some. Times of one microsecond stay together. It returns how many there are.
+// part limits a selection to its first rows by time: rows of one day, about partRows of
+// them. Rows of the same microsecond stay together, so there may be more. It returns the
+// number of rows and the time of the last one.
 func (d *DB) part(ctx context.Context, s *selection) (rows int64, until time.Time, err error) {
 	var first time.Time
 	one := func(dest ...any) func(func(...any) error) error {
@@ -56,7 +58,7 @@ func (d *DB) part(ctx context.Context, s *selection) (rows int64, until time.Tim
 	return rows, until, err
 }
 
-// eachWave goes through the waves until one had something to do.
+// eachWave calls do for each retention batch until one returns a number above 0 or an error.
 func eachWave(due logstore.RetentionCutoffs, do func(logstore.RetentionBatch) (int64, error)) (int64, error) {
 	for _, w := range due.Waves() {
 		if n, err := do(w); err != nil || n > 0 {
@@ -66,20 +68,21 @@ func eachWave(due logstore.RetentionCutoffs, do func(logstore.RetentionBatch) (i
 	return 0, nil
 }
 
-// otherWait is how long rows of another node that are due in some workspaces are left to it.
-// It finds the bodies that it has to end by its rows, and looks once an hour; when they are
-// due in every workspace it needs no rows, because whole files go. (ours)
+// otherWait is how long rows of another node that are due in some workspaces are left to
+// that node. It needs its rows to find the bodies to delete, and checks once an hour. When
+// rows are due in every workspace it does not need them, because it deletes complete
+// files. (ours)
 const otherWait = 2 * time.Hour
 
-// deferredDeletes remembers since when something was due.
+// deferredDeletes records for how long rows of other nodes have been due.
 type deferredDeletes struct {
 	wait    time.Duration
-	due     logstore.RetentionCutoffs // as it was at since
+	due     logstore.RetentionCutoffs // the cutoffs at since
 	since   time.Time
-	overdue logstore.RetentionCutoffs // was due for as long as wait, while this program ran
+	overdue logstore.RetentionCutoffs // due for at least wait while this process ran
 }
 
-// ready is the part of what is due that other nodes had their time for.
+// ready returns the part of due that other nodes had enough time to delete.
 func (o *deferredDeletes) ready(due logstore.RetentionCutoffs, now time.Time) logstore.RetentionCutoffs {
 	if o.since.IsZero() {
 		o.due, o.since = due, now
@@ -90,9 +93,9 @@ func (o *deferredDeletes) ready(due logstore.RetentionCutoffs, now time.Time) lo
 	return due.And(o.overdue)
 }
 
-// Delete implements logstore.Rows. Of days that are over for every workspace the server
-// throws whole files away. Rows of other nodes that are due in some workspaces alone go
-// later, for bodies to end before the rows that refer to them.
+// Delete implements logstore.RowStore. For days that are due in every workspace the server
+// drops complete partitions. Rows of other nodes that are due only in some workspaces are
+// deleted later, so that bodies are deleted before the rows that refer to them.
 func (d *DB) Delete(ctx context.Context, due logstore.RetentionCutoffs) (int64, error) {
 	n, err := eachWave(due, func(w logstore.RetentionBatch) (int64, error) { return d.deleteDay(ctx, w, w.Workspaces != nil) })
 	if err == nil && n == 0 {
@@ -112,8 +115,8 @@ func (d *DB) Delete(ctx context.Context, due logstore.RetentionCutoffs) (int64, 
 	return n, nil
 }
 
-// deleteDay deletes the rows of a wave of the first day that has some; only those of this
-// node when own is set.
+// deleteDay deletes the rows of a retention batch on the first day that has any. If isLocal
+// is set it deletes only rows of this node.
 func (d *DB) deleteDay(ctx context.Context, w logstore.RetentionBatch, isLocal bool) (rows int64, err error) {
 	s := new(selection)
 	s.wave(w)
@@ -143,11 +146,11 @@ func (d *DB) deleteDay(ctx context.Context, w logstore.RetentionBatch, isLocal b
 	return rows, d.change(ctx, "DELETE FROM attempts"+s.where(), &s.Params)
 }
 
-// firstDay is the first that is a partition of its own.
+// firstDay is the first day that has its own partition.
 var firstDay = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// deleteTrail deletes the corrections that a selection has. There are few, mostly none, and
-// to look is cheaper than to delete none.
+// deleteTrail deletes the corrections in a selection. Usually there are none, and a count is
+// cheaper than a DELETE that finds nothing.
 func (d *DB) deleteTrail(ctx context.Context, s *selection) error {
 	var n int64
 	err := d.ask(ctx, "SELECT count() FROM corrections"+s.where(), &s.Params, func(scan func(...any) error) error { return scan(&n) })
@@ -162,15 +165,15 @@ func (d *DB) change(ctx context.Context, sql string, p *client.Params) error {
 	return d.c.Exec(ctx, client.Statement{SQL: sql, Params: p, Settings: map[string]string{"lightweight_deletes_sync": "2", "mutations_sync": "1"}})
 }
 
-// blanks are what logstore.Blank does to the columns of attempts.
+// blanks contains the values that logstore.Blank gives to the columns of attempts.
 var blanks = map[string]string{
 	"blank": "true", "metadata": "map()", "end_user": "''", "extra": "''", "span_id": "''", "span_name": "''", "key_name": "''",
 	"path": "''", "upstream_url": "''", "remote": "''", "target_path": "''", "cost_terms": "''", "bill_basis": "''",
 	"charged": "''", "charged_at": "NULL", "charged_nano": "0",
 }
 
-// Blank implements logstore.Rows. Rows are inserted once more: the older version goes when
-// the server merges the two, and nothing reads it meanwhile.
+// Blank implements logstore.RowStore. It inserts the rows again with a higher version. The
+// server removes the older version when it merges the two, and nothing reads it meanwhile.
 func (d *DB) Blank(ctx context.Context, due logstore.RetentionCutoffs) (int64, error) {
 	d.writing.Lock()
 	defer d.writing.Unlock()
@@ -195,7 +198,7 @@ func (d *DB) Blank(ctx context.Context, due logstore.RetentionCutoffs) (int64, e
 	return n, nil
 }
 
-// DueFiles implements logstore.Rows.
+// DueFiles implements logstore.RowStore.
 func (d *DB) DueFiles(ctx context.Context, home string, due logstore.RetentionCutoffs) (files []uint32, err error) {
 	for _, w := range due.Waves() {
 		s := new(selection)
@@ -216,7 +219,7 @@ func (d *DB) DueFiles(ctx context.Context, home string, due logstore.RetentionCu
 	return files, nil
 }
 
-// RetainedSpans implements logstore.Rows.
+// RetainedSpans implements logstore.RowStore.
 func (d *DB) RetainedSpans(ctx context.Context, home string, file uint32, due logstore.RetentionCutoffs) (spans []bodies.Span, err error) {
 	s := new(selection)
 	s.addNode(d, home)
@@ -236,7 +239,7 @@ func (d *DB) RetainedSpans(ctx context.Context, home string, file uint32, due lo
 	return spans, nil
 }
 
-// DueKeys implements logstore.Rows.
+// DueKeys implements logstore.RowStore.
 func (d *DB) DueKeys(ctx context.Context, due logstore.RetentionCutoffs) (keys []string, wave logstore.RetentionCutoffs, err error) {
 	_, err = eachWave(due, func(w logstore.RetentionBatch) (int64, error) {
 		s := new(selection)
@@ -260,10 +263,10 @@ func (d *DB) DueKeys(ctx context.Context, due logstore.RetentionCutoffs) (keys [
 	return keys, wave, nil
 }
 
-// forgotten are the columns of a row without bodies.
+// forgotten contains the column values of a row without bodies.
 var forgotten = map[string]string{"body_key": "''", "body_file": "0", "body_block": "0", "body_at": "0", "request_length": "0", "response_length": "0"}
 
-// Forget implements logstore.Rows.
+// Forget implements logstore.RowStore.
 func (d *DB) Forget(ctx context.Context, home string, file uint32, due logstore.RetentionCutoffs) (int64, error) {
 	d.writing.Lock()
 	defer d.writing.Unlock()
@@ -288,7 +291,7 @@ func (d *DB) Forget(ctx context.Context, home string, file uint32, due logstore.
 	return n, nil
 }
 
-// FirstFile implements logstore.Rows.
+// FirstFile implements logstore.RowStore.
 func (d *DB) FirstFile(ctx context.Context, home string) (file uint32, err error) {
 	s := new(selection)
 	s.addNode(d, home)
@@ -299,8 +302,8 @@ func (d *DB) FirstFile(ctx context.Context, home string) (file uint32, err error
 	return file, nil
 }
 
-// again inserts the rows that a condition selects once more, with other columns and a
-// version that wins.
+// again inserts the rows that a condition selects once more, with changed columns and a
+// version that replaces the older one.
 func (d *DB) again(ctx context.Context, p *client.Params, changed map[string]string, version, where, join string) error {
 	names, values := []string{"version"}, []string{version}
 	for _, c := range columns {
@@ -318,7 +321,7 @@ func (d *DB) again(ctx context.Context, p *client.Params, changed map[string]str
 	})
 }
 
-// inserting are the settings of a statement that inserts what it has read.
+// inserting contains the settings of an INSERT … SELECT statement.
 var inserting = map[string]string{
 	"do_not_merge_across_partitions_select_final": "1", "use_skip_indexes_if_final": "1", "compile_expressions": "0",
 	"async_insert": "0", "max_partitions_per_insert_block": "0",

@@ -10,16 +10,16 @@ import (
 	"sluice/internal/record"
 )
 
-// firstWindow is how much of the log a page is looked for in at first; each further look is
-// at eight times as much. All looks together read about a seventh more than the last one.
+// firstWindow is the part of the log in which a page is searched at first. Each further search
+// covers eight times as much. All searches together read about a seventh more than the last one.
 const (
 	firstWindow  = time.Hour
 	windowFactor = 8
 )
 
-// narrow bounds a selection in order of time to a part of the log that has the whole page:
-// the server sorts what is selected, and whoever names no time would have it sort the log.
-// Days are partitions and time is in their key, so that what lies outside is not read.
+// narrow limits a selection in order of time to a part of the log that contains the complete
+// page: the server sorts what is selected, and without a time range it would sort the log. Days
+// are partitions and time is in their key, so that the server does not read what is outside.
 func (d *DB) narrow(ctx context.Context, q *record.Query, s *selection) error {
 	from, to, err := d.reach(ctx, q)
 	if err != nil {
@@ -46,8 +46,8 @@ func (d *DB) narrow(ctx context.Context, q *record.Query, s *selection) error {
 	return nil
 }
 
-// reach are the times between which the rows of a page lie: those of the query and its
-// cursor, else those of the log.
+// reach returns the time range of the rows of a page: that of the query and its cursor, otherwise
+// that of the log.
 func (d *DB) reach(ctx context.Context, q *record.Query) (from, to time.Time, err error) {
 	from, to = q.From, q.To
 	if q.After != "" {
@@ -80,7 +80,7 @@ func (d *DB) reach(ctx context.Context, q *record.Query) (from, to time.Time, er
 	return from, to, nil
 }
 
-// clone is a selection of the same to which more can be added.
+// clone returns a copy of the selection to which more conditions can be added.
 func (s *selection) clone() *selection {
 	return &selection{Params: s.Params.Clone(), conditions: slices.Clone(s.conditions)}
 }

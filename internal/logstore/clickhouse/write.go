@@ -13,7 +13,7 @@ import (
 	"sluice/internal/record"
 )
 
-// Write implements logstore.Rows. The package comment has its steps.
+// Write implements logstore.RowStore. The package comment describes its steps.
 func (d *DB) Write(ctx context.Context, fill func(logstore.Sink) (logstore.Progress, error)) error {
 	d.writing.Lock()
 	defer d.writing.Unlock()
@@ -38,12 +38,12 @@ func (d *DB) Write(ctx context.Context, fill func(logstore.Sink) (logstore.Progr
 	return nil
 }
 
-// batchLimit is how long the steps of a Write may take together. Whoever follows the order
-// of arrival passes by a batch that is open for a minute (settled): what is not stored by
-// then is given up before, and inserted again, so that it arrives anew.
+// batchLimit is the maximum time of all steps of a Write together. Readers in the order of
+// arrival skip a batch that has been open for a minute (committedSQL). So what is not stored by
+// then is cancelled before, and inserted again with a new time of arrival.
 const batchLimit = 45 * time.Second
 
-// store does the steps of a Write.
+// store performs the steps of a Write.
 func (d *DB) store(ctx context.Context, w *writer, p logstore.Progress) error {
 	ctx, stop := context.WithTimeout(ctx, d.batchLimit)
 	defer stop()
@@ -64,10 +64,10 @@ func (d *DB) store(ctx context.Context, w *writer, p logstore.Progress) error {
 	return d.note(ctx, end)
 }
 
-// buffers are used again by each Write.
+// buffers are reused by each Write.
 type buffers struct {
 	batch client.Rows
-	line  ledger.Entry // that ended with the attempt
+	line  ledger.Entry // the closing entry of the attempt
 }
 
 // writer collects what a Write stores.

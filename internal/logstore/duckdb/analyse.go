@@ -9,12 +9,12 @@ import (
 	"sluice/internal/record"
 )
 
-// Analyse implements logstore.Rows.
+// Analyse implements logstore.RowStore.
 func (d *DB) Analyse(ctx context.Context, a record.Analysis) (record.AnalysisPage, error) {
 	return logstore.Analyse(ctx, a, d.analyse)
 }
 
-// analyse runs the one statement of an analysis.
+// analyse runs the single statement of an analysis.
 func (d *DB) analyse(ctx context.Context, a *record.Analysis) (page record.AnalysisPage, err error) {
 	err = d.reading(ctx, func(tx *sql.Tx) error {
 		has, err := d.usable(ctx, tx, spanOf(a.Query.From, a.Query.To))
@@ -31,14 +31,14 @@ func (d *DB) analyse(ctx context.Context, a *record.Analysis) (page record.Analy
 	return page, err
 }
 
-// runQuestion runs the statement of a question.
+// runQuestion runs the statement of a query.
 func runQuestion(ctx context.Context, tx *sql.Tx, q *question) (page record.AnalysisPage, err error) {
 	a := q.a
 	rows, err := tx.QueryContext(ctx, q.sql(), q.args...)
 	if err != nil {
 		return page, fmt.Errorf("analyse log rows: %w", err)
 	}
-	defer func() { _ = rows.Close() }() // Err below tells
+	defer func() { _ = rows.Close() }() // rows.Err reports errors
 	for rows.Next() {
 		var row record.AnalysisRow
 		var bucket int64
@@ -62,8 +62,9 @@ func runQuestion(ctx context.Context, tx *sql.Tx, q *question) (page record.Anal
 	return page, nil
 }
 
-// usable are the slots inside a span, and hours that reach over its ends, with what is kept of
-// them; none when so few rows are in the span that they are as fast themselves.
+// usable returns the slots inside a time span, and hours that extend beyond its ends, with the
+// kinds of rollups of each. It returns none if the span has so few rows that reading them is as
+// fast.
 func (d *DB) usable(ctx context.Context, db querier, window span) (map[bucket]rollupKind, error) {
 	has := map[bucket]rollupKind{}
 	var finest, rows int64

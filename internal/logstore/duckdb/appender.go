@@ -11,9 +11,8 @@ import (
 	"github.com/duckdb/duckdb-go/v2/mapping"
 )
 
-// appender appends rows to a table, value by value in the order of its columns. The
-// values go straight into the memory of the database, a chunk of 2,048 rows at a
-// time. It must be closed.
+// appender appends rows to a table, value by value in the order of its columns. Values go
+// directly into the memory of the database, in chunks of 2,048 rows. It must be closed.
 type appender struct {
 	link     *link
 	table    string
@@ -26,7 +25,7 @@ type appender struct {
 	err      error
 }
 
-// newSheet begins to append to a table whose columns are of these kinds.
+// newSheet starts to append to a table whose columns have these types.
 func newSheet(l *link, table string, kinds []mapping.Type) (*appender, error) {
 	s := &appender{link: l, table: table, kinds: kinds, vectors: make([]mapping.Vector, len(kinds)), data: make([]unsafe.Pointer, len(kinds))}
 	if mapping.AppenderCreateExt(l.conn, "", "", table, &s.appender) == mapping.StateError {
@@ -44,7 +43,7 @@ func newSheet(l *link, table string, kinds []mapping.Type) (*appender, error) {
 	return s, nil
 }
 
-// failure is what the appender says.
+// failure returns the error of the appender.
 func (s *appender) failure() error {
 	data := mapping.AppenderErrorData(s.appender)
 	defer mapping.DestroyErrorData(&data)
@@ -60,7 +59,7 @@ func (s *appender) locate() {
 	s.row = 0
 }
 
-// next is the column to write; -1 when its kind is another, which fails the row.
+// next returns the column to write; -1 if its type differs, which fails the row.
 func (s *appender) next(kind mapping.Type) int {
 	col := s.col
 	s.col++
@@ -82,11 +81,11 @@ func (s *appender) int64(v int64)   { put(s, mapping.TypeBigInt, v) }
 func (s *appender) uint32(v uint32) { put(s, mapping.TypeUInteger, v) }
 func (s *appender) bool(v bool)     { put(s, mapping.TypeBoolean, v) }
 
-// time is kept to the microsecond.
+// time writes a time in microseconds.
 func (s *appender) time(v time.Time) { put(s, mapping.TypeTimestamp, v.UnixMicro()) }
 
-// key is kept as a number of 128 bits, the lower half first and the highest bit
-// turned, so that it sorts as its text does.
+// key writes a key as a number of 128 bits, the lower 64 bits first and the highest bit inverted,
+// so that it sorts like its text.
 func (s *appender) key(v duckdb.UUID) {
 	low, high := binary.BigEndian.Uint64(v[8:]), binary.BigEndian.Uint64(v[:8])
 	put(s, mapping.TypeUUID, [2]uint64{low, high ^ 1<<63})
@@ -95,7 +94,7 @@ func (s *appender) key(v duckdb.UUID) {
 // text copies v.
 func (s *appender) text(v string) {
 	if v == "" {
-		put(s, mapping.TypeVarchar, [2]uint64{}) // a length of zero, and the room of short texts
+		put(s, mapping.TypeVarchar, [2]uint64{}) // a length of zero, and the space of short strings
 		return
 	}
 	if col := s.next(mapping.TypeVarchar); col >= 0 {
@@ -103,7 +102,7 @@ func (s *appender) text(v string) {
 	}
 }
 
-// null leaves out a value of a kind.
+// null writes NULL for a value of a type.
 func (s *appender) null(kind mapping.Type) {
 	if col := s.next(kind); col >= 0 {
 		mapping.VectorEnsureValidityWritable(s.vectors[col])
@@ -126,7 +125,7 @@ func (s *appender) end() error {
 	return s.flush()
 }
 
-// flush gives the rows of the chunk to the appender.
+// flush passes the rows of the chunk to the appender.
 func (s *appender) flush() error {
 	if s.row == 0 {
 		return nil
@@ -140,8 +139,8 @@ func (s *appender) flush() error {
 	return nil
 }
 
-// close brings all rows into the transaction, or throws away those that are not yet
-// there when keep is false.
+// close adds all rows to the transaction. If commit is false it discards the rows that are not
+// added yet.
 func (s *appender) close(commit bool) (err error) {
 	if commit {
 		flush := func() mapping.State { return mapping.AppenderFlush(s.appender) }

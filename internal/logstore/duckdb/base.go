@@ -12,43 +12,43 @@ import (
 	"sluice/internal/fault"
 )
 
-// base hands out connections to the file that is open at the moment, so that this can be
-// closed and opened again below a sql.DB. Its file is closed after every connection: as long as
-// one is left, the library gives out the same database for the same path.
+// base opens connections to the present file, so that the file can be closed and opened again
+// below a sql.DB. The file is closed after every connection: while one remains, the library
+// returns the same database for the same path.
 type base struct {
-	mu        sync.Mutex        // guards what follows
+	mu        sync.Mutex        // guards the following fields
 	connector *duckdb.Connector // nil while no file is open
-	reason    error             // why neither connections nor statements begin; nil while they do
+	reason    error             // why connections and statements are rejected; nil while they are not
 	conns     map[*conn]struct{}
-	empty     sync.Cond // with mu: conns is
+	empty     sync.Cond // with mu: signals that conns is empty
 }
 
 var _ driver.Connector = (*base)(nil)
 
 var errClosed = errors.New("log database is closed")
 
-// newBase is one without a file.
+// newBase returns a base without a file.
 func newBase() *base {
 	b := &base{reason: errClosed, conns: map[*conn]struct{}{}}
 	b.empty.L = &b.mu
 	return b
 }
 
-// unavailableError is what questions and the writer are told while the database is of no use.
+// unavailableError is the error of queries and of the writer while the database is unusable.
 func unavailableError(why error) error {
 	return fault.New(fault.Overloaded, "the request log is unavailable until its disk has free space, but no data is lost; retry shortly").
 		WithRetry(5 * time.Second).WithCause(why)
 }
 
-// begin gives out connections to a file from here on.
+// begin starts to open connections to a file.
 func (b *base) begin(c *duckdb.Connector) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.connector, b.reason = c, nil
 }
 
-// refuse ends the statements under way, and no other begins. The first reason stays, but that
-// the database was closed is the last one.
+// refuse ends the statements in progress and rejects new ones. The first reason remains, but a
+// closed database replaces it.
 func (b *base) refuse(why error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -62,15 +62,15 @@ func (b *base) refuse(why error) {
 	}
 }
 
-// err is why there are no connections; nil when there are.
+// err returns why there are no connections; nil if there are.
 func (b *base) err() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.reason
 }
 
-// judge looks at the error of a statement: a fatal one says that the database takes no other
-// until it is opened again. The error it returns is what is told.
+// judge checks the error of a statement. After a fatal error the database accepts no statements
+// until it is reopened. judge returns the error for the caller.
 func (b *base) judge(err error) error {
 	if err == nil {
 		return nil
@@ -85,7 +85,7 @@ func (b *base) judge(err error) error {
 	return err
 }
 
-// wait returns when every connection was given back.
+// wait returns when every connection is closed.
 func (b *base) wait() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -125,14 +125,14 @@ func (b *base) Connect(ctx context.Context) (driver.Conn, error) {
 // Driver implements driver.Connector.
 func (b *base) Driver() driver.Driver { return duckdb.Driver{} }
 
-// conn is a connection whose statements end when the file is to be closed.
+// conn is a connection whose statements end when the file is about to be closed.
 type conn struct {
 	*duckdb.Conn
 	base   *base
-	cancel context.CancelFunc // ends the statement under way; nil without one; guarded by base.mu
+	cancel context.CancelFunc // ends the statement in progress; nil without one; guarded by base.mu
 }
 
-// during is the context of a statement, and what is called when that has ended.
+// during returns the context of a statement, and a function to call when it has ended.
 func (c *conn) during(ctx context.Context) (_ context.Context, done func(), err error) {
 	c.base.mu.Lock()
 	defer c.base.mu.Unlock()
@@ -160,7 +160,7 @@ func runStatement[T any](ctx context.Context, c *conn, statement func(context.Co
 	return out, c.base.judge(err)
 }
 
-// QueryContext implements driver.QueryerContext. The rows are there in whole when it returns.
+// QueryContext implements driver.QueryerContext. All rows are in memory when it returns.
 func (c *conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
 	return runStatement(ctx, c, func(ctx context.Context) (driver.Rows, error) { return c.Conn.QueryContext(ctx, query, args) })
 }

@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// binned counts rows by series, status and bin: what bins by a property of these are made of.
-// There are far fewer of them than rows, and no text is compared to make them.
+// binned counts rows by series, status and bin. Bins by a property of these are computed from it.
+// It has far fewer rows than the table, and it is computed without comparing strings.
 const binned = "CREATE OR REPLACE TEMP TABLE binned AS SELECT %s AS start, series, status, " + binOf + " AS bin, count(*) AS n FROM attempts WHERE %s GROUP BY ALL"
 
-// bins counts how many rows took how long: all rows at every level, those of the values of
-// properties at levels that have them.
+// bins counts rows by duration: all rows at every level, and the values of properties at the
+// levels that have them.
 func (b *builder) bins(ctx context.Context) error {
 	if err := b.exec(ctx, b.binsOf(everyRow)); err != nil || b.rollupLevel.kinds()&bins == 0 {
 		return err
@@ -36,7 +36,7 @@ func (b *builder) bins(ctx context.Context) error {
 
 func (b *builder) binsOf(p property) string {
 	k := bins
-	if p == everyRow { // whose bins stand beside sums
+	if p == everyRow { // its bins are stored next to rollups
 		k = totals
 	}
 	c := b.cover(k)
@@ -44,7 +44,7 @@ func (b *builder) binsOf(p property) string {
 		table(bins, b.rollupLevel), p, gather(c, b.binsOfRows(p, c.rows), fmt.Sprintf("SELECT %s AS start, org_id, workspace_id, value, bin, n FROM %%s WHERE property = %d AND %%s", b.begun("start"), p), bins))
 }
 
-// binsOfRows are those of rows, some of which may stand there more than once.
+// binsOfRows counts rows by bin. A combination may occur more than once.
 func (b *builder) binsOfRows(p property, spans []span) string {
 	const format = "SELECT %s AS start, org_id, workspace_id, %s AS value, %s"
 	switch column := properties[p]; {

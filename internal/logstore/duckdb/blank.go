@@ -10,7 +10,7 @@ import (
 	"sluice/internal/record"
 )
 
-// Blank implements logstore.Rows.
+// Blank implements logstore.RowStore.
 func (d *DB) Blank(ctx context.Context, due logstore.RetentionCutoffs) (int64, error) {
 	n, err := eachWave(due, func(wave logstore.RetentionBatch) (int64, error) { return d.blankPart(ctx, wave) })
 	if err != nil {
@@ -36,13 +36,13 @@ func (d *DB) blankPart(ctx context.Context, wave logstore.RetentionBatch) (int64
 	})
 }
 
-// blankColumns are what logstore.Blank does to the columns of attempts. Of extra, the
-// text of a trace stays.
+// blankColumns applies logstore.Blank to the columns of attempts. The text of a trace in extra
+// remains.
 var blankColumns = fmt.Sprintf(`bytes_in = %d, metadata = '', end_user = '', span_id = '', cost_terms = '', bill_basis = '', charged = '', charged_at = NULL, charged_nano = 0, `+
 	`extra = CASE WHEN contains(extra, '"trace_id":') THEN json_object('trace_id', json_extract_string(extra, '/trace_id'))::VARCHAR ELSE '' END`, isBlank)
 
-// blankSeries makes the blank series of rows, and returns the values that lead from each
-// series of a row to it: "(17, 204), (18, 204)".
+// blankSeries creates the blank series of rows. It returns SQL values that map each series of a
+// row to its blank one: "(17, 204), (18, 204)".
 func (d *DB) blankSeries(ctx context.Context, tx *sql.Tx, rows *where) (string, error) {
 	var pairs []string
 	var fresh []*record.Attempt
@@ -61,7 +61,7 @@ func (d *DB) blankSeries(ctx context.Context, tx *sql.Tx, rows *where) (string, 
 	return strings.Join(pairs, ", "), insertSeries(ctx, tx, ids, fresh)
 }
 
-// seriesAtOnce is how many series one statement inserts.
+// seriesAtOnce is the number of series that one statement inserts.
 const seriesAtOnce = 100
 
 func insertSeries(ctx context.Context, tx *sql.Tx, ids []int32, series []*record.Attempt) error {

@@ -10,7 +10,7 @@ import (
 	"sluice/internal/record"
 )
 
-// rollupLevel is a width of slots. Its number is its place in levels.
+// rollupLevel is a width of slots. Its number is its index in levels.
 type rollupLevel uint8
 
 // The levels, the finest first.
@@ -22,9 +22,9 @@ const (
 	byWeeks
 )
 
-// levels say how time is cut: the name in tables, the width, and for how long a slot must
-// have been over, and nobody have changed a row of it, before it is worked out. Attempts
-// are recorded when they end and belong where they started.
+// levels define how time is divided: the name in tables, the width, and the delay before a slot
+// is computed. During the delay the slot must be over and none of its rows may change. Attempts
+// are recorded when they end and belong to the slot in which they started.
 var levels = [...]struct {
 	name         string
 	width, grace time.Duration
@@ -36,35 +36,35 @@ var levels = [...]struct {
 	byWeeks:    {"weeks", 7 * 24 * time.Hour, time.Hour},
 }
 
-// bucket is a piece of time. Slots of all levels are counted from record.BucketsFrom, as the buckets
-// of an analysis are.
+// bucket is an interval of time. Slots of all levels are counted from record.BucketsFrom, like
+// the buckets of an analysis.
 type bucket struct {
 	rollupLevel rollupLevel
 	start       int64 // microseconds since 1970
 }
 
-// slotAt is the slot of a level in which a time is, given in microseconds.
+// slotAt returns the slot of a level that contains a time in microseconds.
 func slotAt(l rollupLevel, micros int64) bucket {
 	width, origin := levels[l].width.Microseconds(), record.BucketsFrom.UnixMicro()
 	return bucket{l, micros - ((micros-origin)%width+width)%width}
 }
 
-// end is where the next slot begins.
+// end returns the start of the next slot.
 func (s bucket) end() int64 { return s.start + levels[s.rollupLevel].width.Microseconds() }
 
 func (s bucket) span() span { return span{s.start, s.end()} }
 
-// span is from one time to another, without the latter, in microseconds since 1970.
+// span is an interval in microseconds since 1970, without its end.
 type span struct{ from, to int64 }
 
-// The ends of a span that is open.
+// The ends of an open span.
 const (
 	ever  = -1 << 62
 	never = 1 << 62
 )
 
-// spanOf is from one time to another; a zero time is an open end. Rows keep microseconds:
-// what is smaller counts for as much as the next one.
+// spanOf returns the span between two times; a zero time is an open end. Rows store microseconds,
+// so smaller units are rounded up.
 func spanOf(from, to time.Time) span {
 	s := span{ever, never}
 	if !from.IsZero() {
@@ -76,7 +76,7 @@ func spanOf(from, to time.Time) span {
 	return s
 }
 
-// hours is the span from the beginning of its first hour to the end of its last.
+// hours returns the span from the start of its first hour to the end of its last.
 func (s span) hours() span {
 	if s.from > ever {
 		s.from = slotAt(byHours, s.from).start
@@ -87,7 +87,7 @@ func (s span) hours() span {
 	return s
 }
 
-// clip are the parts of spans, which are in order, inside this one.
+// clip returns the parts of ordered spans that are inside this one.
 func (s span) clip(spans []span) (clipped []span) {
 	for _, part := range spans {
 		if part = (span{max(part.from, s.from), min(part.to, s.to)}); part.from < part.to {
@@ -99,7 +99,7 @@ func (s span) clip(spans []span) (clipped []span) {
 
 func ceilMicro(t time.Time) int64 { return t.Add(time.Microsecond - time.Nanosecond).UnixMicro() }
 
-// condition is the condition that a column of times is in the span.
+// condition returns the SQL condition that a time column is in the span.
 func (s span) condition(column string) string {
 	var and []string
 	if s.from > ever {
@@ -114,7 +114,7 @@ func (s span) condition(column string) string {
 	return strings.Join(and, " AND ")
 }
 
-// spansCondition is that a column is in one of the spans.
+// spansCondition returns the SQL condition that a column is in one of the spans.
 func spansCondition(column string, spans []span) string {
 	var or []string
 	for _, s := range spans {
@@ -126,12 +126,12 @@ func spansCondition(column string, spans []span) string {
 	return "(" + strings.Join(or, " OR ") + ")"
 }
 
-// maxParts bounds the parts of which spanned puts a table together.
+// maxParts is the maximum number of parts of which spanned assembles a table.
 const maxParts = 16
 
-// spanned stands in the place of a table for its rows of some spans. Each of them is read for
-// itself: the statistics of row groups tell which of these a span needs not look at, and tell
-// nothing of a condition that is one span or another.
+// spanned returns an SQL expression to use instead of a table, for the table's rows in some
+// spans. It reads each span separately: the statistics of row groups exclude groups for one span,
+// but not for a condition that is one span or another.
 func spanned(table, column string, spans []span) string {
 	if len(spans) == 0 {
 		return "(SELECT * FROM " + table + " LIMIT 0)"
@@ -148,20 +148,19 @@ func spanned(table, column string, spans []span) string {
 	return "(" + strings.Join(parts, " UNION ALL ") + ")"
 }
 
-// bucketCover is a time, put together of slots and of spans between them for which rows
-// themselves must be read.
+// bucketCover divides a time into slots and into spans between them, for which rows must be read.
 type bucketCover struct {
-	slots [len(levels)][]span // neighbours are one span
+	slots [len(levels)][]span // adjacent slots are merged into one span
 	rows  []span
 }
 
-// hasBuckets reports whether any slot is in the cover.
+// hasBuckets reports whether the cover contains a slot.
 func (c *bucketCover) hasBuckets() bool {
 	return slices.ContainsFunc(c.slots[:], func(s []span) bool { return len(s) > 0 })
 }
 
-// coverOf covers a span with slots as wide as possible. The slots are those that may be
-// used, in any order.
+// coverOf covers a span with slots as wide as possible. usable are the permitted slots, in any
+// order.
 func coverOf(period span, usable []bucket) *bucketCover {
 	usable = slices.Clone(usable)
 	slices.SortFunc(usable, func(a, b bucket) int {
@@ -181,8 +180,7 @@ func coverOf(period span, usable []bucket) *bucketCover {
 	return c
 }
 
-// fill puts slots of one level, in their order, into gaps, and returns what remains of
-// those.
+// fill puts slots of one level, in order, into gaps, and returns the rest of the gaps.
 func (c *bucketCover) fill(gaps []span, slots []bucket) (left []span) {
 	part := &c.slots[slots[0].rollupLevel]
 	for _, gap := range gaps {

@@ -9,20 +9,20 @@ import (
 	"sluice/internal/record"
 )
 
-// maxTexts is the number of different texts of metadata in a slot from which on no sums by
-// its pairs are kept: they would be as many as the rows.
+// maxTexts is the number of different metadata texts in a slot above which no rollups by pairs
+// are stored: they would be as many as the rows.
 const maxTexts = 1_000_000
 
-// builder works out the sums of slots of one level in a transaction.
+// builder computes the rollups of slots of one level in a transaction.
 type builder struct {
 	tx          *sql.Tx
 	rollupLevel rollupLevel
 	slots       []bucket
 	spans       []span
 	has         map[bucket]rollupKind // finer slots inside
-	again       bool                  // there may be sums of before
-	kinds       rollupKind            // that were worked out
-	rows        map[bucket]int64      // of each slot
+	again       bool                  // earlier rollups may exist
+	kinds       rollupKind            // computed kinds
+	rows        map[bucket]int64      // number of rows of each slot
 }
 
 func newBuilder(tx *sql.Tx, slots []bucket) *builder {
@@ -31,7 +31,7 @@ func newBuilder(tx *sql.Tx, slots []bucket) *builder {
 	return b
 }
 
-// timeRange is from the beginning of the first slot to the end of the last.
+// timeRange returns the span from the start of the first slot to the end of the last.
 func (b *builder) timeRange() span { return span{b.spans[0].from, b.spans[len(b.spans)-1].to} }
 
 // work fills in the tables of the level.
@@ -70,7 +70,7 @@ func (b *builder) exec(ctx context.Context, statement string) error {
 	return err
 }
 
-// count learns how many rows each slot has.
+// count reads how many rows each slot has.
 func (b *builder) count(ctx context.Context) error {
 	rows, err := b.tx.QueryContext(ctx, fmt.Sprintf("SELECT epoch_us(start), sum(requests)::BIGINT FROM %s WHERE property = 0 AND %s GROUP BY start", table(totals, b.rollupLevel), spansCondition("start", b.spans)))
 	if err != nil {
@@ -84,7 +84,7 @@ func (b *builder) count(ctx context.Context) error {
 	})
 }
 
-// commit makes the slots known and commits. Of an hour, that of its minutes has no more use.
+// commit stores the slots and commits. The finer slots of an hour are not needed any more.
 func (b *builder) commit(ctx context.Context) error {
 	var known []string
 	for _, s := range b.slots {
@@ -112,13 +112,13 @@ func (b *builder) commit(ctx context.Context) error {
 	return b.tx.Commit()
 }
 
-// begun is the start of the slot in which a time is, in SQL.
+// begun returns the SQL expression for the start of the slot that contains a time.
 func (b *builder) begun(start string) string {
 	width, origin := levels[b.rollupLevel].width.Microseconds(), record.BucketsFrom.UnixMicro()
 	return fmt.Sprintf("make_timestamp((epoch_us(%s) - %d) // %d * %d + %d)", start, origin, width, width, origin)
 }
 
-// cover puts the slots together of finer ones that have what is to be worked out.
+// cover assembles the slots from finer ones that have the needed kind.
 func (b *builder) cover(k rollupKind) *bucketCover {
 	var usable []bucket
 	for s, has := range b.has {
@@ -137,12 +137,12 @@ func (b *builder) cover(k rollupKind) *bucketCover {
 	return c
 }
 
-// from are the rows of some spans with columns of their series.
+// from returns the rows of some spans with columns of their series.
 func (b *builder) from(in []span, columns ...string) string {
 	return " FROM attempts JOIN (SELECT id AS series, " + strings.Join(columns, ", ") + " FROM series) USING (series) WHERE " + spansCondition("started", in)
 }
 
-// gather puts together what rows and finer slots have.
+// gather returns SQL that combines rows and finer slots.
 func gather(c *bucketCover, rows, rollupSQL string, target rollupKind) string {
 	var parts []string
 	if len(c.rows) > 0 {
@@ -156,12 +156,12 @@ func gather(c *bucketCover, rows, rollupSQL string, target rollupKind) string {
 	return strings.Join(parts, " UNION ALL BY NAME ")
 }
 
-// allFacets are the columns of facets behind the workspace.
+// allFacets are the columns of facets after the workspace.
 var allFacets = strings.Join(append(append([]string(nil), seriesFacets...), rowFacets...), ", ")
 
-// facetsOf are the parts of rows by their facets, some of which may stand there more than
-// once. Rows are put together by the number of their series first: it stands for most of the
-// texts, which cost far more to compare.
+// facetsOf returns rollups of rows by their facets. A combination may occur more than once. It
+// groups rows by the number of their series first: the number replaces most strings, which are
+// far more expensive to compare.
 func (b *builder) facetsOf(in []span) string {
 	return "SELECT start, org_id, workspace_id, " + allFacets + ", " + metricColumns() + " FROM (SELECT " + b.begun("started") + " AS start, series, " + strings.Join(rowFacets, ", ") + ", " + partsOf() +
 		b.from(in, "cache_status AS cache_status") + " GROUP BY ALL) JOIN (SELECT id AS series, org_id, workspace_id, " + strings.Join(seriesFacets, ", ") + " FROM series) USING (series)"
@@ -191,7 +191,7 @@ func (b *builder) facets() string {
 		table(facets, b.rollupLevel), allFacets, mergedParts(), gather(c, b.facetsOf(c.rows), "SELECT * REPLACE ("+b.begun("start")+" AS start) FROM %s WHERE %s", facets), allFacets)
 }
 
-// pairs fills in the sums by pairs of metadata unless these are too many.
+// pairs computes the rollups by pairs of metadata, unless there are too many.
 func (b *builder) pairs(ctx context.Context) error {
 	c := b.cover(pairs)
 	if len(c.rows) > 0 {

@@ -48,8 +48,7 @@ func (w *writer) Correct(c *record.Correction) (err error) {
 	return s.end()
 }
 
-// between widens the span of what is corrected, so that most of the table need not be
-// looked at.
+// between widens the span of corrected rows, so that most of the table need not be searched.
 func (w *writer) between(started int64) {
 	if w.corrected == 0 {
 		w.span = span{started, started}
@@ -57,7 +56,7 @@ func (w *writer) between(started int64) {
 	w.span = span{min(w.span.from, started), max(w.span.to, started)}
 }
 
-// correct brings the corrections of the transaction, whose sheet is closed, to the rows.
+// correct applies the corrections of the transaction, whose appender is closed, to the rows.
 func (w *writer) correct() error {
 	if w.corrected == 0 {
 		return nil
@@ -70,13 +69,13 @@ WHERE attempts.id = c.id AND attempts.started = c.started AND attempts.started B
 		w.db.trail-w.corrected, w.span.from, w.span.to))
 }
 
-// Corrections implements logstore.Rows.
+// Corrections implements logstore.RowStore.
 func (d *DB) Corrections(ctx context.Context, id string) ([]record.Correction, error) {
 	rows, err := d.sql.QueryContext(ctx, "SELECT "+correctionColumns+" FROM corrections WHERE id = ? ORDER BY number", keyParam(id))
 	if err != nil {
 		return nil, fmt.Errorf("read corrections: %w", err)
 	}
-	defer func() { _ = rows.Close() }() // Err below tells
+	defer func() { _ = rows.Close() }() // rows.Err reports errors
 	var out []record.Correction
 	for rows.Next() {
 		c := record.Correction{ID: id}

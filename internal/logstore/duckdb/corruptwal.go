@@ -12,20 +12,19 @@ import (
 	duckdb "github.com/duckdb/duckdb-go/v2"
 )
 
-// corruptWALPattern is how the library says that an entry of its write-ahead log does not have the
-// checksum that stands before it. It opens a log that ends in the middle of an entry, and
-// refuses this one: what a power failure leaves where a file had grown and its end was not
-// on the disk yet.
-// The position is that behind the size and the checksum of the entry, of 8 bytes each.
+// corruptWALPattern matches the library's error for an entry of its write-ahead log whose
+// checksum does not match. The library opens a log that ends in the middle of an entry, but
+// rejects this one. A power failure causes it if a file has grown and its end was not on disk
+// yet. The position follows the size and the checksum of the entry, of 8 bytes each.
 // Source: https://github.com/duckdb/duckdb/pull/13758 and 10126; DuckDB 1.5.
 var corruptWALPattern = regexp.MustCompile(`Failure while replaying WAL file "(.+)": Corrupt WAL file: entry at byte position (\d+) `)
 
-// entryHeader is what stands before the position that corruptWALPattern finds.
+// entryHeader is the number of bytes before the position that corruptWALPattern finds.
 const entryHeader = 16
 
-// connect opens the file. A write-ahead log that is damaged ends before the fault from then
-// on, and what stood behind it is kept beside it: what was committed before is there, and
-// records that were committed behind it are taken over again as far as the journal has them.
+// connect opens the file. It cuts a damaged write-ahead log before the damage and saves the rest
+// in a separate file. What was committed before the damage remains. Records that were committed
+// after it are stored again, as far as the journal contains them.
 func (d *DB) connect() (*duckdb.Connector, error) {
 	c, err := duckdb.NewConnector(d.o.dsn(), nil)
 	if m := matchWALError(err); m != nil {
@@ -44,7 +43,7 @@ func matchWALError(err error) []string {
 	return corruptWALPattern.FindStringSubmatch(err.Error())
 }
 
-// setAside is behind the name of a write-ahead log for what stood behind a fault in it.
+// setAside is the suffix of the file with the rest of a damaged write-ahead log.
 const setAside = ".damaged"
 
 func (d *DB) truncateWAL(path, offset string) (err error) {
@@ -66,7 +65,7 @@ func (d *DB) truncateWAL(path, offset string) (err error) {
 	return errors.Join(f.Truncate(position), f.Sync())
 }
 
-// copyTail copies what stands in a file from an offset on, to the disk.
+// copyTail copies a file from an offset to a new file and syncs that.
 func copyTail(f *os.File, from int64, path string) (n int64, err error) {
 	to, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
@@ -78,10 +77,10 @@ func copyTail(f *os.File, from int64, path string) (n int64, err error) {
 	return n, errors.Join(err, to.Sync(), to.Close())
 }
 
-// damage is how the library says that a file is not what it wrote.
+// damage matches the library's errors for a damaged file.
 var damage = regexp.MustCompile(`not a valid DuckDB database file|Corrupt database file|Could not read enough bytes|Failure while replaying WAL`)
 
-// withHint adds to the error of a damaged file what there is to do.
+// withHint adds what to do to the error of a damaged file.
 func withHint(err error) error {
 	if err == nil || !damage.MatchString(err.Error()) {
 		return err

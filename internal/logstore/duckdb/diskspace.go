@@ -5,13 +5,13 @@ import (
 	"path/filepath"
 )
 
-// usualReserve is how many MiB a disk keeps free, unless Options say otherwise. A checkpoint
-// writes what is in the log of the database, 64 MB at most, and the newest row groups again.
+// usualReserve is how many MiB of the disk remain free by default. A checkpoint writes the log of
+// the database, 64 MB at most, and the newest row groups again.
 const usualReserve = 256
 
-// checkDiskSpace refuses to write when so little is left on the disk that a checkpoint might not find
-// room. A commit that does not is undone and tried again later; a checkpoint that does not
-// makes the whole database useless, for reading too, until heal opens it anew.
+// checkDiskSpace rejects a write if a checkpoint might lack disk space. A commit without space is
+// rolled back and tried again later. A checkpoint without space makes the complete database
+// unusable, for reading too, until reopen opens it again.
 func (d *DB) checkDiskSpace() error {
 	if d.o.ReserveMB < 0 {
 		return nil

@@ -1,5 +1,5 @@
-// Package duckdb keeps the rows of the request log in an embedded DuckDB file. It
-// is the only package that links DuckDB.
+// Package duckdb stores the rows of the request log in an embedded DuckDB file. It is the only
+// package that links DuckDB. Start reading at DB and Open.
 package duckdb
 
 import (
@@ -19,19 +19,19 @@ import (
 	"sluice/internal/logstore"
 )
 
-// Options say where the database is and what it may use. Only Path must be given.
+// Options configure where the database is and which resources it may use. Only Path is required.
 type Options struct {
-	Path     string       // of the file; its directory is made with mode 0700 when absent
-	MemoryMB int          // about what the log takes of the memory of the process; 0 means 512
-	Threads  int          // 0 means 1: a second one made taking records over a fifth dearer
+	Path     string       // of the file; its directory is created with mode 0700 if missing
+	MemoryMB int          // approximate memory of the log in the process; 0 means 512
+	Threads  int          // 0 means 1: a second one made storing records a fifth more expensive
 	Clock    ident.Clock  // nil means that of the machine
 	Logger   *slog.Logger // nil means none
 
-	// ExactBelow is the number of rows for which questions are answered by the rows alone,
-	// and percentiles exactly. 0 means 50,000, a negative number none.
+	// ExactBelow is the number of rows below which queries read only rows, and percentiles are
+	// exact. 0 means 50,000; a negative number disables it.
 	ExactBelow int
-	// ReserveMB is how much is kept free on the disk: with less nothing is written. 0 means
-	// 256, and less than 0 nothing.
+	// ReserveMB is the disk space that must remain free: with less nothing is written. 0 means
+	// 256, a negative number means no reserve.
 	ReserveMB int
 }
 
@@ -57,30 +57,30 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// maxReaders bounds the queries that run at once.
+// maxReaders is the maximum number of queries that run at once.
 const maxReaders = 4
 
-// tracked is the part of Options.MemoryMB, in percent, that DuckDB may use of what it keeps an
-// account of. The rest is the reserve for what it does not: what it knows of its files, states of
-// aggregates, memory that it freed and has not given back yet, and what Go and the pages of the program
-// itself take in the process. With 10,000,000 rows that comes to 130 MB while sums are worked out,
-// and with 100,000,000 to more than 200.
+// tracked is the part of Options.MemoryMB, in percent, that DuckDB may use for memory that it
+// accounts for. The rest is a reserve for what it does not count: data about its files, states of
+// aggregates, freed memory that is not returned yet, and the memory of Go and of the program's
+// pages. With 10,000,000 rows that is 130 MB while rollups are computed, and with 100,000,000
+// rows more than 200 MB.
 const tracked = 40
 
-// minTrackedMB is how many MB DuckDB has at least. A checkpoint pins blocks of all columns at
-// once, and makes the whole database useless when it cannot: with 57 MB that happened.
+// minTrackedMB is DuckDB's minimum memory in MB. A checkpoint pins blocks of all columns at once,
+// and makes the complete database unusable if it cannot. That happened with 57 MB.
 const minTrackedMB = 80
 
 type setting struct{ name, value string }
 
-// settings of the database. Extensions are neither loaded nor fetched, and SQL
-// reaches no other file.
+// settings returns the settings of the database. Extensions are neither loaded nor fetched, and
+// SQL cannot access other files.
 func (o Options) settings() []setting {
 	return []setting{
 		{"memory_limit", strconv.Itoa(max(o.MemoryMB*tracked/100, minTrackedMB)) + "MB"},
-		{"allocator_flush_threshold", "16MB"},    // of what was freed and not given back
-		{"allocator_background_threads", "true"}, // to give back what threads that are gone freed
-		{"dynamic_or_filter_threshold", "1000"},  // traces that few row groups are looked through for
+		{"allocator_flush_threshold", "16MB"},    // of freed memory that is not returned
+		{"allocator_background_threads", "true"}, // to return what ended threads freed
+		{"dynamic_or_filter_threshold", "1000"},  // traces that are searched in few row groups
 		{"threads", strconv.Itoa(o.Threads)},
 		{"checkpoint_threshold", "64MB"}, // each checkpoint writes the newest row group again
 		{"autoinstall_known_extensions", "false"},
@@ -89,7 +89,7 @@ func (o Options) settings() []setting {
 	}
 }
 
-// dsn is the address of the database with its settings.
+// dsn returns the address of the database with its settings.
 func (o Options) dsn() string {
 	v := url.Values{}
 	for _, s := range o.settings() {
@@ -98,30 +98,30 @@ func (o Options) dsn() string {
 	return o.Path + "?" + v.Encode()
 }
 
-// DB is an open database. Its methods are safe for concurrent use. A database that a fatal
-// error made useless is opened again as soon as there is room; until then what needs it fails
-// with fault.Overloaded.
+// DB is an open database. Its methods are safe for concurrent use. A database that a fatal error
+// made unusable is reopened as soon as there is disk space. Until then methods that need it
+// return fault.Overloaded.
 type DB struct {
 	o    Options
 	base *base   // of sql
-	sql  *sql.DB // for reading, and for writes that are rare
+	sql  *sql.DB // for reading, and for rare writes
 
-	opening  sync.Mutex // held while the file is opened and closed; taken before mu. Guards reopened
-	reopened time.Time  // when that was last tried
+	opening  sync.Mutex // held while the file is opened and closed; acquired before mu. Guards reopened
+	reopened time.Time  // last attempt
 
-	mu   sync.Mutex // guards what follows: one writer
-	link *link      // nil while the database is away
+	mu   sync.Mutex // guards the following fields: one writer
+	link *link      // nil while the database is unavailable
 	writerState
 
 	now        func() time.Time
 	log        *slog.Logger
-	exactBelow int64 // rows in slots for which those are not used
+	exactBelow int64 // number of rows in slots below which the slots are not used
 }
 
 var _ logstore.RowStore = (*DB)(nil)
 
-// Open opens or makes the database and brings its tables up to date. A file can be
-// open in one process at a time.
+// Open opens or creates the database and updates its tables. Only one process can open a file at
+// a time.
 func Open(ctx context.Context, o Options) (*DB, error) {
 	o = o.withDefaults()
 	if err := os.MkdirAll(filepath.Dir(o.Path), 0o700); err != nil {
@@ -129,7 +129,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	}
 	d := &DB{o: o, base: newBase(), now: o.Clock.Now, log: o.Logger, exactBelow: int64(o.ExactBelow)}
 	d.sql = sql.OpenDB(d.base)
-	d.sql.SetMaxOpenConns(maxReaders + 1) // and one that works out sums
+	d.sql.SetMaxOpenConns(maxReaders + 1) // and one that computes rollups
 	d.sql.SetMaxIdleConns(idleReaders)
 	if err := d.open(ctx); err != nil {
 		return nil, errors.Join(err, d.sql.Close())
@@ -137,8 +137,8 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	return d, nil
 }
 
-// Close ends all use of the database and writes what is not yet in its file. Questions under
-// way end with an error.
+// Close ends all use of the database and writes what is not yet in its file. Queries in progress
+// return an error.
 func (d *DB) Close() error {
 	d.opening.Lock()
 	defer d.opening.Unlock()
@@ -149,7 +149,7 @@ func (d *DB) Close() error {
 	return nil
 }
 
-// Progress implements logstore.Rows.
+// Progress implements logstore.RowStore.
 func (d *DB) Progress(ctx context.Context) (logstore.Progress, error) {
 	if err := d.reopen(ctx); err != nil {
 		return logstore.Progress{}, fmt.Errorf("read progress of the log database: %w", err)

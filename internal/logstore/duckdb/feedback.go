@@ -11,7 +11,7 @@ import (
 	"sluice/internal/record"
 )
 
-// feedbackChunk is how much feedback goes into one statement.
+// feedbackChunk is how many feedback rows one statement contains.
 const feedbackChunk = 200
 
 // FeedbackProgress implements logstore.Feedback.
@@ -69,7 +69,7 @@ func putFeedback(ctx context.Context, tx *sql.Tx, b logstore.FeedbackBatch) erro
 	return err
 }
 
-// forgetFeedback deletes feedback. Its traces wait until their rows say what is left.
+// forgetFeedback deletes feedback. Its traces remain pending until their rows are updated.
 func forgetFeedback(ctx context.Context, tx *sql.Tx, condition string, args ...any) error {
 	if _, err := tx.ExecContext(ctx, "INSERT INTO pending_traces SELECT trace_id FROM feedback WHERE "+condition, args...); err != nil {
 		return err

@@ -6,9 +6,9 @@ import (
 	"sluice/internal/record"
 )
 
-// feedbackRows put together what feedback says: how many rows of a bucket and label are judged,
-// and what that is. A feedback counts in the first bucket of its trace. Rows that are the only
-// ones of their trace are added up; those of other traces are looked at trace by trace.
+// feedbackRows aggregates feedback: how many rows of a bucket and label have feedback, and its
+// values. A feedback counts in the first bucket of its trace. Rows that are the only ones of
+// their trace are added up; rows of other traces are grouped by trace.
 func (q *question) feedbackRows() (ctes []string) {
 	c := q.feedbackCover()
 	fresh := q.uncoveredParts(c)
@@ -29,7 +29,7 @@ func (q *question) feedbackRows() (ctes []string) {
 		strings.Join(all, " UNION ALL BY NAME ")+") GROUP BY bucket, label)")
 }
 
-// trace are the columns that a trace is known by.
+// trace returns the columns that identify a trace.
 func (q *question) trace() []string {
 	if q.a.Query.WorkspaceID != "" {
 		return []string{"trace_id"}
@@ -37,7 +37,8 @@ func (q *question) trace() []string {
 	return []string{"workspace_id", "trace_id"}
 }
 
-// traceFeedbackSQL is what feedback says of the traces of fresh rows, or of all where no others are known.
+// traceFeedbackSQL returns the feedback of the traces of fresh rows, or of all traces if no
+// others are known.
 func (q *question) traceFeedbackSQL(c *bucketCover, fresh uncoveredParts) string {
 	feedback := &where{}
 	feedback.add("org_id = ?", textParam(q.a.Query.OrgID))
@@ -55,11 +56,12 @@ func (q *question) traceFeedbackSQL(c *bucketCover, fresh uncoveredParts) string
 	return "SELECT " + columns + ", count(*) AS feedbacks, sum(value * weight) AS weighted FROM feedback" + feedback.sql() + " GROUP BY ALL"
 }
 
-// feedbackCover covers the time with hours whose judged rows are known, which may reach over its
-// ends; with none where a query selects by what these do not have.
+// feedbackCover covers the time with hours whose rows with feedback are stored; the hours may
+// extend beyond its ends. The cover has no hours if the query filters by columns that those rows
+// lack.
 func (q *question) feedbackCover() *bucketCover {
 	query := q.a.Query
-	query.Weighted, query.Metadata = record.FloatRange{}, nil // which judged rows have
+	query.Weighted, query.Metadata = record.FloatRange{}, nil // rows with feedback have these
 	period := spanOf(query.From, query.To)
 	if beyond(&query) || q.a.By == record.ByUnpriced {
 		return coverOf(period, nil)
@@ -75,11 +77,12 @@ func (q *question) feedbackCover() *bucketCover {
 	return c
 }
 
-// uncoveredParts are the parts of attempts that may have judged rows which are not known, and where
-// their traces are.
+// uncoveredParts are the parts of attempts that may have rows with feedback which are not stored
+// yet, and the sources of their traces.
 type uncoveredParts struct{ parts, traces []string }
 
-// uncoveredParts are parts of times that are not covered, and of traces whose feedback changed.
+// uncoveredParts returns the parts in times that are not covered, and in traces whose feedback
+// changed.
 func (q *question) uncoveredParts(c *bucketCover) (u uncoveredParts) {
 	if len(c.rows) > 0 {
 		u.add("SELECT * FROM " + spanned("attempts", "started", c.rows))
@@ -91,7 +94,7 @@ func (q *question) uncoveredParts(c *bucketCover) (u uncoveredParts) {
 	return u
 }
 
-// add takes the traces from the part itself.
+// add uses the part also as the source of its traces.
 func (u *uncoveredParts) add(part string) {
 	u.parts = append(u.parts, part)
 	u.traces = append(u.traces, "SELECT trace_id FROM ("+part+")")
@@ -99,18 +102,18 @@ func (u *uncoveredParts) add(part string) {
 
 func (u *uncoveredParts) any() bool { return len(u.parts) > 0 }
 
-// from stands in the place of attempts.
+// from returns an SQL expression to use instead of attempts.
 func (u *uncoveredParts) from() string { return "(" + strings.Join(u.parts, " UNION ALL ") + ")" }
 
-// among is the condition that a trace may be one of theirs.
+// among returns the condition that a trace may be in one of the parts.
 func (u *uncoveredParts) among() string {
 	return "trace_id IN (" + strings.Join(u.traces, " UNION ALL ") + ")"
 }
 
-// isWaiting is that of rows whose trace waits to be settled.
+// isWaiting is the condition of rows whose trace is pending.
 const isWaiting = "trace_id IN (SELECT trace_id FROM pending_traces)"
 
-// known are the judged rows of the cover that meet a condition.
+// known returns the stored rows with feedback in the cover that meet a condition.
 func (q *question) known(c *bucketCover, condition string) string {
 	if q.pending {
 		condition += " AND NOT " + isWaiting
@@ -118,21 +121,21 @@ func (q *question) known(c *bucketCover, condition string) string {
 	return "(SELECT * FROM " + spanned("heard", "started", c.slots[byHours]) + " WHERE " + condition + ")"
 }
 
-// selected are the rows of a source that the query selects and w, with what buckets and labels are
-// made of, and what is said of them.
+// selected returns the rows of a source that the query and w select, with the columns of buckets
+// and labels, and with their feedback.
 func (q *question) selected(from, feedback string, w *where) string {
 	w.add(spanOf(q.a.Query.From, q.a.Query.To).condition("started"))
 	q.args = append(append(q.args, q.src.series.args...), w.args...)
 	return "SELECT " + strings.Join(q.judgedColumns(), ", ") + ", " + feedback + from + w.sql()
 }
 
-// freshRows are judged rows of attempts.
+// freshRows returns rows with feedback from attempts.
 func (q *question) freshRows(u uncoveredParts) string {
 	from := q.src.fromTable(u.from()) + " JOIN said USING (" + strings.Join(q.trace(), ", ") + ")"
 	return q.selected(from, "feedbacks, weighted", q.src.rows())
 }
 
-// singleRows are those that are the only ones of their trace.
+// singleRows returns rows that are the only ones of their trace.
 func (q *question) singleRows(c *bucketCover, fresh bool) string {
 	condition := q.feedbackCondition() + " AND alone"
 	if fresh {
@@ -141,7 +144,7 @@ func (q *question) singleRows(c *bucketCover, fresh bool) string {
 	return q.selected(q.src.fromTable(q.known(c, condition)), q.voiced(), q.src.feedbackConditions())
 }
 
-// sharedRows are all others.
+// sharedRows returns all other rows.
 func (q *question) sharedRows(c *bucketCover, fresh bool) string {
 	var parts []string
 	if fresh {
@@ -157,7 +160,7 @@ func (q *question) sharedRows(c *bucketCover, fresh bool) string {
 	return strings.Join(parts, " UNION ALL BY NAME ")
 }
 
-// feedbackCondition is which of the rows for each score are read.
+// feedbackCondition returns the condition for the rows of each score that are read.
 func (q *question) feedbackCondition() string {
 	if q.a.By == record.ByScore {
 		return "true"
@@ -165,7 +168,7 @@ func (q *question) feedbackCondition() string {
 	return "lead"
 }
 
-// voiced are the columns of what is said of a trace, or of its score.
+// voiced returns the columns of a trace's feedback, or of its score.
 func (q *question) voiced() string {
 	if q.a.By == record.ByScore {
 		return "score_feedbacks AS feedbacks, score_weighted AS weighted"
@@ -173,23 +176,23 @@ func (q *question) voiced() string {
 	return "feedbacks, weighted"
 }
 
-// labelled are judged rows with their bucket and label, and with their trace.
+// labelled returns rows with feedback with their bucket, label and trace.
 func (q *question) labelled(rows string) string {
 	return "SELECT " + q.bucket() + " AS bucket, " + q.label() + " AS label, " + strings.Join(q.trace(), ", ") + ", feedbacks, weighted FROM " + rows + q.hasLabel()
 }
 
-// added are judged rows by bucket and label. Texts of metadata repeat, and to read one takes
-// longer than to find its group.
+// added aggregates rows with feedback by bucket and label. Metadata texts repeat, and parsing one
+// takes longer than finding its group.
 func (q *question) added(rows string) string {
 	const columns = "count(*) AS judged, sum(feedbacks) AS feedbacks, sum(weighted) AS weighted"
 	if q.a.By != record.ByMetadata {
 		return "SELECT " + q.bucket() + " AS bucket, " + q.label() + " AS label, " + columns + " FROM " + rows + q.hasLabel() + " GROUP BY ALL"
 	}
-	label := q.label() // whose values stand before those of the bucket
+	label := q.label() // its parameters precede those of the bucket
 	return "SELECT * EXCLUDE metadata, " + label + " AS label FROM (SELECT " + q.bucket() + " AS bucket, metadata, " + columns + " FROM " + rows + " GROUP BY ALL)" + q.hasLabel()
 }
 
-// judgedColumns are the columns of judged rows of which buckets and labels are made.
+// judgedColumns returns the columns of rows with feedback that buckets and labels need.
 func (q *question) judgedColumns() []string {
 	columns := []string{"started", "workspace_id", "trace_id"}
 	switch q.a.By {

@@ -6,17 +6,18 @@ import (
 	"fmt"
 )
 
-// feedbackColumns are those that the table of judged rows has of attempts.
+// feedbackColumns are the columns of attempts that the table of rows with feedback has.
 const feedbackColumns = "started, series, trace_id, status, retries, bytes_in, metadata, extra, end_user, prompt_slug"
 
-// voices is what feedback says of traces that a condition selects, once for each score.
+// voices selects the feedback of traces that a condition selects, one row for each score.
 const voices = `SELECT org_id, workspace_id, trace_id, value AS score, count(*) AS score_feedbacks, sum(value * weight) AS score_weighted,
 sum(count(*)) OVER of_trace AS feedbacks, sum(sum(value * weight)) OVER of_trace AS weighted, value = min(value) OVER of_trace AS lead
 FROM feedback WHERE %s GROUP BY org_id, workspace_id, trace_id, value WINDOW of_trace AS (PARTITION BY org_id, workspace_id, trace_id)`
 
-// feedbackRowsSQL puts the judged ones of some rows into their table: rows is the condition on attempts,
-// traces that on feedback. That a row has company is found out behind it. Tables are put together
-// one by one: a plan for all of them at once may hold every attempt in memory.
+// feedbackRowsSQL copies rows with feedback into the feedback table. rows is the condition on
+// attempts, traces the condition on feedback. Whether a row shares its trace is determined
+// afterwards. Tables are joined one by one: a plan for all of them at once may hold every attempt
+// in memory.
 func feedbackRowsSQL(rows, traces string) []string {
 	return []string{
 		"CREATE OR REPLACE TEMP TABLE said AS " + fmt.Sprintf(voices, traces),
@@ -28,14 +29,14 @@ func feedbackRowsSQL(rows, traces string) []string {
 	}
 }
 
-// markSharedTracesSQL notes which judged rows are not the only ones of their trace. Rows of a condition
-// are new; those of their traces that were alone before them may have become some of several.
+// markSharedTracesSQL marks rows with feedback that share their trace. Rows of the condition are
+// new; earlier rows that were the only ones of their traces may now share them.
 func markSharedTracesSQL(fresh string) string {
 	return "UPDATE heard SET alone = false WHERE alone AND trace_id IN (SELECT trace_id FROM heard WHERE lead AND trace_id IN (SELECT trace_id FROM heard WHERE " + fresh + ")" +
 		" GROUP BY trace_id HAVING count(*) > 1)"
 }
 
-// addFeedback puts the judged rows of hours into their table.
+// addFeedback adds the rows with feedback of hours to their table.
 func (b *builder) addFeedback(ctx context.Context) error {
 	b.kinds |= feedbackRows
 	condition := spansCondition("started", b.spans)
@@ -63,12 +64,12 @@ func isPending(ctx context.Context, db interface {
 	return is, nil
 }
 
-// maxTracesPerUpdate bounds the traces that one transaction settles, and so the memory that it takes.
+// maxTracesPerUpdate limits the traces, and so the memory, of one transaction.
 const maxTracesPerUpdate = 100_000
 
-// updatePendingTraces brings the rows of traces that wait up to date, in the hours whose judged rows are
-// known, and reports whether others wait still. An hour that loses its slot meanwhile is worked out
-// again.
+// updatePendingTraces updates the rows of pending traces in the hours whose rows with feedback
+// are stored. It reports whether more traces are pending. An hour that loses its slot meanwhile
+// is computed again.
 func (d *DB) updatePendingTraces(ctx context.Context) (more bool, err error) {
 	is, err := isPending(ctx, d.sql)
 	if err == nil && is {

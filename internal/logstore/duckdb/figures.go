@@ -6,17 +6,17 @@ import (
 	"sluice/internal/record"
 )
 
-// metric is a field of record.Figures.
+// metric is a field of record.Metrics.
 type metric struct {
-	set          record.MetricSet // 0 for what is always there
+	set          record.MetricSet // 0 for a metric that is always present
 	name         string           // of its column
 	sql          string           // over the attempts of a row
 	into         func(*record.Metrics) any
 	seriesColumn string // column of the series that sql needs; empty for none
-	merge        string // how parts of it come together: by "sum", "min" or "max"
+	merge        string // how partial values are combined: "sum", "min" or "max"
 }
 
-// merged works the figure out over parts of it.
+// merged returns the SQL that combines partial values of the metric.
 func (f *metric) merged() string {
 	if f.merge == "sum" {
 		return totalSQL(f.name, "")
@@ -24,10 +24,10 @@ func (f *metric) merged() string {
 	return f.merge + "(" + f.name + ")"
 }
 
-// endedWell is what is_success says of a log.
+// endedWell is the condition for is_success of a log.
 const endedWell = "status BETWEEN 200 AND 299"
 
-// metrics are the fields of record.Figures that come together from those of parts.
+// metrics are the fields of record.Metrics that come together from those of parts.
 var metrics = []metric{
 	{0, "requests", "count(*)", func(f *record.Metrics) any { return &f.Requests }, "", "sum"},
 	{record.MetricErrors, "errors", "count(*) FILTER (NOT " + endedWell + ")", func(f *record.Metrics) any { return &f.Errors }, "", "sum"},
@@ -53,8 +53,8 @@ const (
 	semanticHit = "cache_status = 'SEMANTIC HIT'"
 )
 
-// totalSQL adds numbers of attempts, those of a condition if there is one. What does not fit
-// into the kind of the answer is as much as it holds.
+// totalSQL returns the sum of a number over attempts, with an optional condition. A sum that
+// overflows the result type is the maximum of that type.
 func totalSQL(number, bucketTable string) string {
 	if bucketTable != "" {
 		bucketTable = " FILTER (" + bucketTable + ")"
@@ -62,10 +62,10 @@ func totalSQL(number, bucketTable string) string {
 	return fmt.Sprintf("greatest(least(coalesce(sum(%s)%s, 0), 9223372036854775807), -9223372036854775807)::BIGINT", number, bucketTable)
 }
 
-// rescuedBy are the retries of a row that ended well after some.
+// rescuedBy is the number of retries of a row that succeeded after some.
 const rescuedBy = "CASE WHEN " + endedWell + " AND retries > 0 THEN retries::VARCHAR ELSE '' END"
 
-// dimension says how the value of a property is read; empty for attempts that lack it.
+// dimension defines how the value of a property is read; empty for attempts without it.
 type dimension struct {
 	sql          string
 	seriesColumn string // column of the series that sql needs; empty for none
@@ -90,7 +90,7 @@ var dimensions = map[record.Dimension]dimension{
 	record.ByUnpriced: {"CASE WHEN unpriced = '' THEN '' ELSE provider || ' ' || unpriced || ' ' || model END", ""},
 }
 
-// orders are the columns by which rows are put in order, made of the names of figures.
+// orders are the columns for sorting, computed from the names of metrics.
 var orders = map[record.Column]string{
 	record.ColumnRequests:    "requests",
 	record.ColumnCost:        "cost",

@@ -8,16 +8,16 @@ import (
 	"sluice/internal/record"
 )
 
-// source is what a statement reads: the attempts that a query selects, each with columns
-// of its series. Conditions on texts select series, of which there are few.
+// source builds the FROM clause of a statement: the attempts that a query selects, each
+// with columns of its series. Conditions on strings select series, of which there are few.
 type source struct {
 	columns  []string // of series
 	series   where
-	facets   where // on columns of rows by which sums are kept, too
+	facets   where // on columns of rows that facet rollups also have
 	pairs    where // on metadata
 	others   where
-	average  where // on the average of what is said of a trace, as judged rows have it
-	feedback where // on feedback of the same organisation, with average
+	average  where // on the average feedback of a trace, in the form for feedback rows
+	feedback where // on feedback of the same organisation; used together with average
 }
 
 // need adds a column of the series.
@@ -27,10 +27,10 @@ func (s *source) need(column string) {
 	}
 }
 
-// sql is the statement from FROM on.
+// sql returns the statement, beginning with FROM.
 func (s *source) sql() string { return s.from() + s.rows().sql() }
 
-// from is sql without the conditions on rows.
+// from returns sql without the conditions on rows, limited to the spans in if there are any.
 func (s *source) from(in ...span) string {
 	if len(in) == 0 {
 		return s.fromTable("attempts")
@@ -38,14 +38,14 @@ func (s *source) from(in ...span) string {
 	return s.fromTable(spanned("attempts", "started", in))
 }
 
-// fromTable is from with a table, or a part of the statement, in the place of attempts.
+// fromTable is from with a table, or a part of the statement, instead of attempts.
 func (s *source) fromTable(table string) string {
 	return " FROM " + table + " AS attempts JOIN (SELECT " + strings.Join(append([]string{"id AS series"}, s.columns...), ", ") +
 		" FROM series" + s.series.sql() + ") USING (series)"
 }
 
-// rows are the conditions on rows. That their trace is judged as the query wants it is found out
-// from all feedback, or from that on traces which meet further conditions.
+// rows returns the conditions on rows. The condition on the average feedback of their trace
+// reads all feedback, or only feedback that meets the conditions in traces.
 func (s *source) rows(traces ...string) *where {
 	w := s.rowConditions()
 	if len(s.average.conditions) == 0 {
@@ -57,14 +57,14 @@ func (s *source) rows(traces ...string) *where {
 	return w
 }
 
-// feedbackConditions are the conditions on judged rows.
+// feedbackConditions returns the conditions on rows with feedback.
 func (s *source) feedbackConditions() *where {
 	w := s.rowConditions()
 	w.conditions, w.args = append(w.conditions, s.average.conditions...), append(w.args, s.average.args...)
 	return w
 }
 
-// rowConditions are the conditions on columns of rows.
+// rowConditions returns the conditions on columns of rows.
 func (s *source) rowConditions() *where {
 	w := new(where)
 	for _, combined := range [...]*where{&s.facets, &s.pairs, &s.others} {
@@ -73,7 +73,7 @@ func (s *source) rowConditions() *where {
 	return w
 }
 
-// args are the values of the conditions, in the order of sql.
+// args returns the values of the conditions, in the order of sql.
 func (s *source) args() []any { return slices.Concat(s.series.args, s.rows().args) }
 
 // where collects the conditions of a statement, joined by AND.
@@ -87,7 +87,7 @@ func (w *where) add(condition string, args ...any) {
 	w.args = append(w.args, args...)
 }
 
-// addIn adds that a column has one of the values; nothing when there are none.
+// addIn adds the condition that a column has one of the values. Without values it adds nothing.
 func (w *where) addIn(column string, values []string) {
 	if len(values) == 0 {
 		return
@@ -98,7 +98,8 @@ func (w *where) addIn(column string, values []string) {
 	}
 }
 
-// keys adds that a column has the key of one of the ids; nothing when there are none.
+// keys adds the condition that a column has the key of one of the ids. Without ids it adds
+// nothing.
 func (w *where) keys(column string, ids []string) {
 	if len(ids) == 0 {
 		return
@@ -109,7 +110,8 @@ func (w *where) keys(column string, ids []string) {
 	}
 }
 
-// pairs adds that the model is one of those at its provider.
+// pairs adds the condition that provider and model are one of the pairs. Without pairs it
+// adds nothing.
 func (w *where) pairs(pairs []record.Pair) {
 	if len(pairs) == 0 {
 		return
@@ -122,8 +124,8 @@ func (w *where) pairs(pairs []record.Pair) {
 	w.conditions = append(w.conditions, "("+strings.Join(any, " OR ")+")")
 }
 
-// metadata adds that all pairs are there. That the text has them is found out faster than
-// that they are where they belong.
+// metadata adds the condition that a row has all pairs. Each condition first searches the
+// JSON string for the pair, which is faster than to extract the value.
 func (w *where) metadata(pairs map[string]string) {
 	for _, key := range slices.Sorted(maps.Keys(pairs)) {
 		value := pairs[key]
@@ -132,10 +134,10 @@ func (w *where) metadata(pairs map[string]string) {
 	}
 }
 
-// textParam is a text as the database takes it, and as it keeps it.
+// textParam returns a string as the database accepts and stores it: invalid UTF-8 is replaced.
 func textParam(v string) string { return strings.ToValidUTF8(v, "\uFFFD") }
 
-// sql is the clause, with a leading blank; empty without conditions.
+// sql returns the WHERE clause with a leading blank, or "" without conditions.
 func (w *where) sql() string {
 	if len(w.conditions) == 0 {
 		return ""
@@ -143,10 +145,10 @@ func (w *where) sql() string {
 	return " WHERE " + strings.Join(w.conditions, " AND ")
 }
 
-// marks is "?, ?, ?".
+// marks returns n placeholders: "?, ?, ?".
 func marks(n int) string { return strings.TrimSuffix(strings.Repeat("?, ", n), ", ") }
 
-// filter translates a query, but for its time and its cursor.
+// filter translates a query, except its time and its cursor.
 func filter(q record.Query) *source {
 	src := new(source)
 	s, w := &src.series, &src.others
@@ -183,17 +185,17 @@ func filter(q record.Query) *source {
 	return src
 }
 
-// timed is filter with the time.
+// timed translates a query, except its cursor.
 func timed(q record.Query) *source {
 	src := filter(q)
 	src.others.add(spanOf(q.From, q.To).condition("started"))
 	return src
 }
 
-// averageFeedback is the average of what was said of the trace of a judged row.
+// averageFeedback is the average feedback on the trace of a row in the feedback table.
 const averageFeedback = "attempts.weighted / attempts.feedbacks"
 
-// weighted adds that the average of what was said of the trace is in a range.
+// weighted adds the condition that the average feedback on the trace is in q.Weighted.
 func (s *source) weighted(q record.Query) {
 	if q.Weighted.Open() {
 		return
@@ -208,11 +210,11 @@ func (s *source) weighted(q record.Query) {
 	}
 }
 
-// tokens are those of record.Attempt.Tokens. The sum of two numbers of the widest kind
-// needs a wider one.
+// tokens is the expression for record.Attempt.Tokens. HUGEINT holds the sum of two 64-bit
+// numbers.
 const tokens = "greatest(total_tokens::HUGEINT, input_tokens::HUGEINT + output_tokens)"
 
-// addRange adds that a number is in a range.
+// addRange adds the condition that a number is in a range.
 func (w *where) addRange(number string, r record.Range) {
 	if r.Min != nil {
 		w.add(number+" >= ?", *r.Min)
@@ -234,8 +236,8 @@ func (w *where) statuses(ranges []record.StatusRange) {
 	w.conditions = append(w.conditions, "("+strings.Join(any, " OR ")+")")
 }
 
-// after adds the place of the cursor. The first comparison is one that lets whole
-// row groups be passed over.
+// after adds the condition that rows follow the cursor. With its first comparison the
+// database can skip complete row groups.
 func (w *where) after(q record.Query) error {
 	if q.After == "" {
 		return nil

@@ -5,12 +5,12 @@ import (
 	"github.com/google/uuid"
 )
 
-// oddIDs is the name space of ids that are no UUID.
+// oddIDs is the name space of ids that are not UUIDs.
 var oddIDs = uuid.MustParse("5f2c7a0e-9b64-4a52-8c1d-3e0f6b7a9d10")
 
-// keyOf is the 16 bytes under which an id is kept: those of a UUID, zeros for the
-// empty id, and for any other a UUID made of its text, which is then put into odd.
-// Equal ids have equal keys. odd may be nil.
+// keyOf returns the 16 bytes under which an id is stored: those of a UUID, zeros for the empty
+// id, and for any other id a UUID derived from its text, which is then copied into odd. Equal ids
+// have equal keys. odd may be nil.
 func keyOf(id string, odd *string) duckdb.UUID {
 	if id == "" {
 		return duckdb.UUID{}
@@ -45,7 +45,7 @@ func canonical(id string) bool {
 	return true
 }
 
-// keyParam is the key of an id as the driver binds it.
+// keyParam returns the key of an id in the form that the driver binds.
 func keyParam(id string) *duckdb.UUID {
 	key := keyOf(id, nil)
 	return &key

@@ -12,20 +12,20 @@ import (
 	"sluice/internal/logstore"
 )
 
-// link is the writer's own connection to the database, below database/sql: rows go
-// into it by columns, without a box for each value. It is a further handle of the
-// instance that the connector opened. It belongs to one goroutine at a time.
+// link is the writer's connection to the database, below database/sql. Rows are appended by
+// column, without an allocation for each value. It is an additional handle of the instance that
+// the connector opened. It belongs to one goroutine at a time.
 type link struct {
 	db   mapping.Database
 	conn mapping.Connection
 	note mapping.PreparedStatement // stores the progress
 
-	aside *helper   // works on its statements, but while it rushes
-	rush  time.Time // until when it does
+	aside *helper   // runs its statements, except while it is in a hurry
+	rush  time.Time // end of the hurry
 }
 
-// The writer yields to calls as questions do, as long as that has it wait no longer than
-// mayWait for a transaction. Else it does without for some time, lest it fall behind.
+// The writer yields to calls as queries do, while it waits at most mayWait for a transaction.
+// Otherwise it stops yielding for some time, so that it does not fall behind.
 const (
 	mayWait  = 500 * time.Millisecond
 	rushTime = 10 * time.Second
@@ -38,7 +38,7 @@ func openLink(o Options) (*link, error) {
 		return nil, errors.New("cannot create the settings")
 	}
 	defer mapping.DestroyConfig(&config)
-	for _, s := range append(o.settings(), setting{"duckdb_api", "go"}) { // the driver's own
+	for _, s := range append(o.settings(), setting{"duckdb_api", "go"}) { // as the driver sets it
 		if mapping.SetConfig(config, s.name, s.value) == mapping.StateError {
 			return nil, fmt.Errorf("setting %s=%s was rejected", s.name, s.value)
 		}
@@ -61,16 +61,16 @@ func openLink(o Options) (*link, error) {
 	return l, nil
 }
 
-// do works on a statement.
+// do runs a statement.
 func (l *link) do(f func() mapping.State) (s mapping.State) {
 	if time.Now().Before(l.rush) {
 		return f()
 	}
-	_ = l.aside.do(func() error { s = f(); return nil }) // it has none
+	_ = l.aside.do(func() error { s = f(); return nil }) // f returns no error
 	return s
 }
 
-// adjustPriority ends a transaction: the next one is in a hurry when this one waited long.
+// adjustPriority ends a transaction: the next one does not yield if this one waited long.
 func (l *link) adjustPriority() {
 	if l.aside.rest() > mayWait {
 		l.rush = time.Now().Add(rushTime)
@@ -84,7 +84,7 @@ func (l *link) close() {
 	mapping.Close(&l.db)
 }
 
-// failure is the error of a statement, as the driver has it.
+// failure returns the error of a statement in the driver's form.
 func failure(res *mapping.Result) error {
 	return &duckdb.Error{Type: duckdb.ErrorType(mapping.ResultErrorType(res)), Msg: mapping.ResultError(res)}
 }
@@ -99,7 +99,7 @@ func (l *link) exec(query string) error {
 	return nil
 }
 
-// store notes the progress.
+// store saves the progress.
 func (l *link) store(p logstore.Progress) error {
 	for _, state := range [...]mapping.State{
 		mapping.BindUInt64(l.note, 1, p.Next.Seq), mapping.BindUInt32(l.note, 2, p.BodyStore.File), mapping.BindInt64(l.note, 3, p.BodyStore.Size),
@@ -116,8 +116,8 @@ func (l *link) store(p logstore.Progress) error {
 	return nil
 }
 
-// until interrupts what the connection does when ctx ends. The function it returns
-// ends that, and must be called before the connection is used for anything else.
+// until interrupts the connection's work when ctx ends. Call the returned function before the
+// connection is used for anything else.
 func (l *link) until(ctx context.Context) (stop func()) {
 	done := make(chan struct{})
 	cancel := context.AfterFunc(ctx, func() {

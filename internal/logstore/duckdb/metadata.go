@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// metadata is the JSON text of the pairs, sorted by key; empty for none. It is
-// written by hand because every row of a well-labelled service has some.
+// metadata returns the JSON text of the pairs, sorted by key; empty for none. It is encoded by
+// hand, because every row of a well-labelled service has metadata.
 func (e *encoder) metadata(m map[string]string) string {
 	if len(m) == 0 {
 		return ""
@@ -42,11 +42,11 @@ func appendJSON(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// metadataHint is what the stored text holds of every attempt with a key, and perhaps of
-// others.
+// metadataHint returns a string that the stored text of every attempt with a key contains. Other
+// attempts may contain it too.
 func metadataHint(key string) string { return string(appendJSON(nil, key)) + ":" }
 
-// metadataPath is the JSON pointer of a key.
+// metadataPath returns the JSON pointer of a key.
 func metadataPath(key string) string {
 	return "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(textParam(key))
 }

@@ -15,8 +15,7 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// migrate runs the migrations that the database has not seen, each in a
-// transaction.
+// migrate runs the pending migrations, each in a transaction.
 func migrate(ctx context.Context, db *sql.DB) error {
 	if _, err := db.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS migrations (version INTEGER NOT NULL, applied TIMESTAMPTZ NOT NULL)"); err != nil {
 		return fmt.Errorf("migrate: %w", err)

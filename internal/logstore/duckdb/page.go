@@ -11,14 +11,14 @@ import (
 	"sluice/internal/record"
 )
 
-// How a page is looked for.
+// How a page is searched.
 const (
-	firstSlice = 20_000 // rows of the piece of time that is looked through first
-	nextSlice  = 6      // how much longer each further one is
-	deepOffset = 10_000 // rows to pass over from which on all time is looked through at once
+	firstSlice = 20_000 // rows of the first time slice that is searched
+	nextSlice  = 6      // growth factor of each further slice
+	deepOffset = 10_000 // rows to skip above which all time is searched at once
 )
 
-// reading runs f in a transaction that only reads, on a thread that yields to others.
+// reading runs f in a read-only transaction, on a thread that yields to others.
 func (d *DB) reading(ctx context.Context, f func(*sql.Tx) error) error {
 	if err := d.reopen(ctx); err != nil {
 		return fmt.Errorf("read log rows: %w", err)
@@ -28,16 +28,16 @@ func (d *DB) reading(ctx context.Context, f func(*sql.Tx) error) error {
 		if err != nil {
 			return fmt.Errorf("read log rows: %w", err)
 		}
-		defer func() { _ = tx.Rollback() }() // it only read
+		defer func() { _ = tx.Rollback() }() // it was only read
 		return f(tx)
 	}))
 }
 
-// count is the number of rows that a query selects: from kept sums where these tell. Blank rows
-// count there and are not shown; to leave them out costs more than to count them for themselves.
+// count returns the number of rows that a query selects, from rollups where possible. Blank rows
+// count in rollups but are not shown; excluding them costs more than counting them separately.
 func (d *DB) count(ctx context.Context, tx *sql.Tx, q record.Query) (n int64, err error) {
 	all := timed(q)
-	if !q.Weighted.Open() { // of whom few are judged
+	if !q.Weighted.Open() { // few rows have feedback
 		all.others.add(isShown)
 		return d.countAll(ctx, tx, q, all)
 	}
@@ -51,7 +51,7 @@ func (d *DB) count(ctx context.Context, tx *sql.Tx, q record.Query) (n int64, er
 	return n - hidden, err
 }
 
-// countAll is count with the blank rows.
+// countAll works like count but includes blank rows.
 func (d *DB) countAll(ctx context.Context, tx *sql.Tx, q record.Query, src *source) (n int64, err error) {
 	var has map[bucket]rollupKind
 	if !q.ByArrival {
@@ -79,7 +79,7 @@ func (d *DB) countAll(ctx context.Context, tx *sql.Tx, q record.Query, src *sour
 	return page.Rows[0].Requests, nil
 }
 
-// countJudged is the number of rows that a query selects which means judged ones alone.
+// countJudged returns the number of rows that a query selects which requires feedback.
 func countJudged(ctx context.Context, tx *sql.Tx, q *question, c *bucketCover, src *source) (int64, error) {
 	w := src.feedbackConditions()
 	parts := []string{"SELECT count(*) AS n" + src.fromTable(q.known(c, q.feedbackCondition())) + w.sql()}
@@ -94,7 +94,7 @@ func countJudged(ctx context.Context, tx *sql.Tx, q *question, c *bucketCover, s
 	return n, err
 }
 
-// page reads the rows of a page, and where the next one begins.
+// page reads the rows of a page, and the start of the next one.
 func (d *DB) page(ctx context.Context, tx *sql.Tx, q record.Query, src *source) ([]stored, record.Cursor, error) {
 	if err := src.others.after(q); err != nil {
 		return nil, "", err
@@ -105,10 +105,10 @@ func (d *DB) page(ctx context.Context, tx *sql.Tx, q record.Query, src *source) 
 	if err != nil || len(ids) == 0 {
 		return nil, "", err
 	}
-	// Rows are wide: to find and sort them takes few of their columns, and the others are
-	// read of those alone that are on the page.
+	// Rows are wide. Finding and sorting them needs few columns, so the other columns are read
+	// only for the rows on the page.
 	rows, err := readRows(ctx, tx, fmt.Sprintf(" FROM attempts WHERE rowid IN (%s) AND %s%s", strings.Join(ids, ", "), window.condition("started"), order), nil)
-	if err != nil || len(rows) <= size { // one more than asked tells that there is a next page
+	if err != nil || len(rows) <= size { // an additional row means that there is a next page
 		return rows, "", err
 	}
 	rows = rows[:size]
@@ -119,9 +119,9 @@ func (d *DB) page(ctx context.Context, tx *sql.Tx, q record.Query, src *source) 
 	return rows, record.CursorAt(last.Started, last.ID), nil
 }
 
-// findRowIDs are the row numbers of a page and of one row more, and from when to when the rows
-// started. They are looked for in slices of time, in the order of the page, until there are
-// enough.
+// findRowIDs returns the row numbers of a page and of one more row, and the time range in which
+// the rows started. It searches slices of time, in the order of the page, until it has enough
+// rows.
 func (d *DB) findRowIDs(ctx context.Context, tx *sql.Tx, q record.Query, src *source, order string) (ids []string, window span, err error) {
 	windows, err := d.slicesOf(ctx, tx, q)
 	if err != nil {
@@ -132,7 +132,7 @@ func (d *DB) findRowIDs(ctx context.Context, tx *sql.Tx, q record.Query, src *so
 	window = span{never, ever}
 	for i, slice := range windows {
 		var among []string
-		if i < len(windows)-1 { // the last may be nearly all time
+		if i < len(windows)-1 { // the last one may be nearly all time
 			among = append(among, "trace_id IN (SELECT trace_id FROM attempts WHERE "+slice.condition("started")+")")
 		}
 		w := src.rows(among...)
@@ -161,8 +161,8 @@ func (d *DB) findRowIDs(ctx context.Context, tx *sql.Tx, q record.Query, src *so
 	return ids, window, nil
 }
 
-// slicesOf cuts the time of a query into pieces, the one where its page begins first, each
-// with a multiple of the rows of the one before as far as slots tell.
+// slicesOf divides the time of a query into slices, starting with the one where its page begins.
+// Each has a multiple of the rows of the previous one, as estimated from slots.
 func (d *DB) slicesOf(ctx context.Context, tx *sql.Tx, q record.Query) (out []span, err error) {
 	period := spanOf(q.From, q.To)
 	if q.ByArrival || q.Offset > deepOffset {

@@ -7,7 +7,7 @@ import (
 	"sluice/internal/record"
 )
 
-// wholes are the columns of figures that do not come together from parts.
+// wholes are the columns of metrics that cannot be combined from partial values.
 var wholes = [...]struct {
 	set     record.MetricSet
 	columns []metric
@@ -28,7 +28,7 @@ func percentileColumns() (out []metric) {
 	return out
 }
 
-// quantiles work out percentiles: of kept bins where there are any, exactly otherwise.
+// quantiles computes percentiles: from stored bins if there are any, otherwise exactly.
 func (q *question) quantiles() string {
 	r := route{kind: bins, property: q.route.property}
 	c := new(bucketCover)
@@ -54,8 +54,8 @@ func (q *question) quantiles() string {
 		" GROUP BY bucket, label"
 }
 
-// distinctUsers counts distinct end users. Where a bucket is one slot as wide as itself, of one
-// workspace, each value of it stands there once.
+// distinctUsers counts distinct end users. If a bucket is a single slot of the same width, of one
+// workspace, each value occurs once in it.
 func (q *question) distinctUsers() string {
 	r := route{kind: pairs, key: record.UserKey}
 	c := new(bucketCover)
@@ -67,7 +67,7 @@ func (q *question) distinctUsers() string {
 		return "SELECT bucket, label, count(DISTINCT end_user) FILTER (end_user <> '') AS users FROM (" + q.rows(periods) + ") GROUP BY bucket, label"
 	}
 	var parts []string
-	one := q.a.Query.WorkspaceID != "" || q.a.By == record.ByWorkspace // of which a bucket is
+	one := q.a.Query.WorkspaceID != "" || q.a.By == record.ByWorkspace // each bucket is of one workspace
 	for l, spans := range c.slots {
 		if len(spans) > 0 && levels[l].width == q.a.Step && one {
 			parts = append(parts, "SELECT bucket, label, count(*) FILTER (value <> '') AS users FROM ("+q.rollupSQL(r, rollupLevel(l), spans)+") GROUP BY bucket, label")

@@ -23,23 +23,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// helper is a thread that works on statements of DuckDB and yields to everything else: model
-// traffic goes first. Go itself stays as urgent as it is. A thread that yields and runs Go
-// would keep from calls what it holds of the runtime whenever the machine is busy: with three
-// busy loops beside the gateway a reader made the 99th percentile of calls 30 times as long
-// (quiet_linux.c says how threads yield). It belongs to one goroutine at a time. Nil is one
-// that leaves the work to who asked.
+// helper is a thread that runs statements of DuckDB and yields to everything else, because model
+// traffic goes first. Go threads keep their priority: a thread that yields and runs Go would
+// block calls with runtime resources that it holds whenever the machine is busy. With three busy
+// loops next to the gateway, a reader made the 99th percentile of calls 30 times as long
+// (quiet_linux.c describes how threads yield). It belongs to one goroutine at a time. A nil
+// helper runs the work on the calling thread.
 type helper struct {
 	cHelper  *C.struct_helper
 	handle   cgo.Handle
-	done     *os.File      // where it tells of each job that is done
-	patience time.Duration // a job may take before the helper is only gentle
-	hurried  bool          // it is
-	waited   time.Duration // for jobs
+	done     *os.File      // where it reports each finished job
+	patience time.Duration // how long a job may take before the helper yields less
+	hurried  bool          // it yields less now
+	waited   time.Duration // total time of waiting for jobs
 }
 
-// newHelper makes one, whose thread has a name of up to 15 bytes; nil when the system has no
-// room for it.
+// newHelper creates a helper, whose thread has a name of up to 15 bytes; nil if the system lacks
+// resources.
 func newHelper(name string, patience time.Duration) *helper {
 	fd, err := unix.Eventfd(0, unix.EFD_NONBLOCK|unix.EFD_CLOEXEC)
 	if err != nil {
@@ -56,7 +56,7 @@ func newHelper(name string, patience time.Duration) *helper {
 	return h
 }
 
-// end has the helper end.
+// end stops the helper.
 func (h *helper) end() {
 	if h != nil {
 		C.quiet_end(h.cHelper)
@@ -66,23 +66,23 @@ func (h *helper) end() {
 
 func (h *helper) close() {
 	h.handle.Delete()
-	_ = h.done.Close() // nobody writes to it any more
+	_ = h.done.Close() // nothing writes to it any more
 }
 
-// do runs f, whose statements the helper works on.
+// do runs f, whose statements run on the helper.
 func (h *helper) do(f func() error) error {
 	if h == nil {
 		return f()
 	}
-	runtime.LockOSThread() // whose statements are the helper's
+	runtime.LockOSThread() // its statements run on the helper
 	defer runtime.UnlockOSThread()
 	C.quiet_use(h.cHelper)
 	defer C.quiet_use(nil)
 	return f()
 }
 
-// rest has the helper yield again if it was only gentle, and returns for how long its jobs
-// were waited for since the last rest.
+// rest makes the helper yield fully again, and returns how long callers waited for its jobs since
+// the last rest.
 func (h *helper) rest() (waited time.Duration) {
 	if h == nil {
 		return 0
@@ -102,17 +102,17 @@ func quietWait(who C.uintptr_t) {
 	began := time.Now()
 	defer func() { h.waited += time.Since(began) }()
 	if !h.hurried {
-		_ = h.done.SetReadDeadline(began.Add(h.patience)) // without one there is no hurry
+		_ = h.done.SetReadDeadline(began.Add(h.patience)) // without a deadline it never yields less
 	}
 	var count [8]byte
 	_, err := h.done.Read(count[:])
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		h.raisePriority(true)
-		_, _ = h.done.Read(count[:]) // who asked looks at the job too
+		_, _ = h.done.Read(count[:]) // the caller checks the job too
 	}
 }
 
-// raisePriority has the helper be only gentle, or yield again.
+// raisePriority makes the helper yield less, or fully again.
 func (h *helper) raisePriority(raise bool) {
 	h.hurried = raise
 	C.quiet_policy(h.cHelper, C.bool(raise))

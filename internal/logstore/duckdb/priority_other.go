@@ -4,7 +4,7 @@ package duckdb
 
 import "time"
 
-// helper is none: who asks does the work.
+// helper does nothing: the calling thread does the work.
 type helper struct{}
 
 func newHelper(string, time.Duration) *helper { return nil }

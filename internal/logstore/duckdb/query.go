@@ -11,7 +11,7 @@ import (
 	"sluice/internal/record"
 )
 
-// List implements logstore.Rows.
+// List implements logstore.RowStore.
 func (d *DB) List(ctx context.Context, q record.Query) (page record.Page, err error) {
 	src := timed(q)
 	src.others.add(isShown)
@@ -38,7 +38,7 @@ func (d *DB) List(ctx context.Context, q record.Query) (page record.Page, err er
 	return page, nil
 }
 
-// RowWithBody implements logstore.Rows.
+// RowWithBody implements logstore.RowStore.
 func (d *DB) RowWithBody(ctx context.Context, q record.Query) (page logstore.BodiedPage, err error) {
 	src := timed(q)
 	src.others.add("body_file > 0")
@@ -54,7 +54,7 @@ func (d *DB) RowWithBody(ctx context.Context, q record.Query) (page logstore.Bod
 	return page, err
 }
 
-// Billed implements logstore.Rows.
+// Billed implements logstore.RowStore.
 func (d *DB) Billed(ctx context.Context, q record.Query) (page record.BilledPage, err error) {
 	src := timed(q)
 	src.others.add(isShown)
@@ -71,7 +71,7 @@ func (d *DB) Billed(ctx context.Context, q record.Query) (page record.BilledPage
 	return page, err
 }
 
-// Find implements logstore.Rows.
+// Find implements logstore.RowStore.
 func (d *DB) Find(ctx context.Context, orgID, workspaceID, id string) (record.Attempt, bodies.Ref, error) {
 	var rows []stored
 	err := d.reading(ctx, func(tx *sql.Tx) (err error) {
@@ -89,13 +89,13 @@ func (d *DB) Find(ctx context.Context, orgID, workspaceID, id string) (record.At
 	return record.Attempt{}, bodies.Ref{}, fault.New(fault.NotFound, "no log has this id")
 }
 
-// readRows reads the rows that a statement selects, given from FROM on, series included.
+// readRows reads the rows that a statement selects, series included. rest begins with FROM.
 func readRows(ctx context.Context, tx *sql.Tx, rest string, args []any) ([]stored, error) {
 	rows, err := tx.QueryContext(ctx, "SELECT "+rowColumns+rest, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read log rows: %w", err)
 	}
-	defer func() { _ = rows.Close() }() // Err below tells
+	defer func() { _ = rows.Close() }() // rows.Err reports errors
 	var out []stored
 	for rows.Next() {
 		s, err := scanRow(rows.Scan)
@@ -110,7 +110,7 @@ func readRows(ctx context.Context, tx *sql.Tx, rest string, args []any) ([]store
 	return out, fillSeries(ctx, tx, out)
 }
 
-// fillSeries puts the fields of their series into rows.
+// fillSeries fills the fields of rows from their series.
 func fillSeries(ctx context.Context, db querier, rows []stored) error {
 	if len(rows) == 0 {
 		return nil
@@ -131,8 +131,7 @@ func fillSeries(ctx context.Context, db querier, rows []stored) error {
 	})
 }
 
-// joinSeries copies the fields of a series; a content type that the row has itself
-// stays.
+// joinSeries copies the fields of a series. It does not overwrite a content type of the row.
 func joinSeries(a, series *record.Attempt) {
 	request, response := a.Request.Type, a.Response.Type
 	to, toFlags := seriesOf(a)

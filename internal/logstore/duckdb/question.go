@@ -9,22 +9,23 @@ import (
 	"sluice/internal/record"
 )
 
-// question is the statement of an analysis, and its values in their order.
+// question builds the statement of an analysis and collects its values in their order.
 type question struct {
 	a         *record.Analysis
 	src       *source
 	requested record.MetricSet
 	route     route
-	has       map[bucket]rollupKind // what is kept
-	pending   bool                  // there is feedback on traces whose rows are not among the judged ones that are kept
-	metrics   []metric              // that come together from parts
-	columns   []metric              // of the answer
+	has       map[bucket]rollupKind // the stored rollups
+	pending   bool                  // traces have feedback, but their rows are not in the feedback table yet
+	metrics   []metric              // metrics that are merged from parts
+	columns   []metric              // columns of the result
 	args      []any
 }
 
-// newQuestion is one that is answered with the help of slots, whose kinds are told.
+// newQuestion plans an analysis. has contains the rollup buckets that it may use, with the
+// kinds that each one has.
 func newQuestion(a *record.Analysis, has map[bucket]rollupKind) *question {
-	if a.By == record.ByMetadata && a.Key == record.UserKey { // which has a column of its own
+	if a.By == record.ByMetadata && a.Key == record.UserKey { // the user key has its own column
 		b := *a
 		b.By, a = record.ByUser, &b
 	}
@@ -63,16 +64,16 @@ func newQuestion(a *record.Analysis, has map[bucket]rollupKind) *question {
 	return q
 }
 
-// judged reports whether feedback on traces is asked for.
+// judged reports whether the analysis needs feedback on traces.
 func (q *question) judged() bool {
 	return q.a.Metrics&record.MetricFeedback != 0 || q.a.By == record.ByScore
 }
 
-// coverFor covers the time with those slots that have what is asked for, and of which none
-// reaches over the end of a bucket.
+// coverFor covers the time of the query with rollup buckets that have kind k. None of them
+// crosses the end of a step of the analysis.
 func (q *question) coverFor(k rollupKind, p property) *bucketCover {
 	var usable []bucket
-	if k == bins && p == everyRow { // which stand beside sums
+	if k == bins && p == everyRow { // each bucket with totals also has bins of all rows
 		k = totals
 	}
 	for s, has := range q.has {
@@ -83,7 +84,7 @@ func (q *question) coverFor(k rollupKind, p property) *bucketCover {
 	return coverOf(spanOf(q.a.Query.From, q.a.Query.To), usable)
 }
 
-// sql is the statement; it fills in args.
+// sql returns the statement and sets args.
 func (q *question) sql() string {
 	ctes, from := q.counted()
 	if q.requested&record.MetricPercentiles != 0 {
@@ -105,14 +106,15 @@ func (q *question) sql() string {
 	return b.String()
 }
 
-// counted are the figures that come together from parts, and those of feedback.
+// counted returns the common table expressions and the FROM clause of the metrics that are
+// merged from parts, and of feedback.
 func (q *question) counted() (ctes []string, from string) {
 	from = " FROM counted"
 	if !q.judged() {
 		return []string{"counted AS (" + q.metricsSQL() + ")"}, from
 	}
 	ctes = append(ctes, q.feedbackRows()...)
-	if q.a.By == record.ByScore { // whose rows are those of feedback
+	if q.a.By == record.ByScore { // the result rows come from feedback
 		ctes = append(ctes, "counted AS (SELECT bucket, label, 0::BIGINT AS requests FROM voices)")
 	} else {
 		ctes = append(ctes, "counted AS ("+q.metricsSQL()+")")
@@ -123,7 +125,8 @@ func (q *question) counted() (ctes []string, from string) {
 	return ctes, from
 }
 
-// metricsSQL are the figures over rows, put together of kept ones where there are any.
+// metricsSQL returns the statement for the metrics over rows. It uses rollups where there are
+// any.
 func (q *question) metricsSQL() string {
 	var parts, merged, names []string
 	for _, f := range q.metrics {
@@ -139,10 +142,10 @@ func (q *question) metricsSQL() string {
 	return "SELECT bucket, label, " + mergedSQL + " FROM (" + q.gather(q.route, c, strings.Join(parts, ", "), strings.Join(names, ", "), mergedSQL) + ") GROUP BY bucket, label"
 }
 
-// gather puts together what rows and kept sums say of each bucket and label. Several may say
-// something of the same: kept sums are put together once, with all others. Beside rows they come
-// together by themselves first: of those the database knows how large they may be at most, of sums
-// of rows it does not, and it adds what may become too large for 64 bits far slower.
+// gather combines the metrics of rows and of rollups for each bucket and label. The result may
+// contain several rows of one bucket and label; the caller merges them. If there are also rows,
+// the rollups are merged with each other first. The database has an upper limit for the values
+// of rollups, but not for sums over rows. It adds values that may exceed 64 bits far slower.
 func (q *question) gather(r route, c *bucketCover, ofRows, rollupColumns, together string) string {
 	var rows string
 	if len(c.rows) > 0 && q.a.By == record.ByMetadata {
@@ -166,7 +169,7 @@ func (q *question) gather(r route, c *bucketCover, ofRows, rollupColumns, togeth
 	return rows + " UNION ALL BY NAME SELECT bucket, label, " + together + " FROM (" + storedBins + ") GROUP BY ALL"
 }
 
-// bucket is that of a row or slot.
+// bucket returns the expression for the step of the analysis that contains a row or rollup.
 func (q *question) bucket() string {
 	if q.a.Step == 0 {
 		return "0::BIGINT"
@@ -175,7 +178,7 @@ func (q *question) bucket() string {
 	return "(epoch_us(started) + ?::BIGINT) // ?::BIGINT"
 }
 
-// label is the value of a row by which it is grouped.
+// label returns the expression for the value by which a row is grouped.
 func (q *question) label() string {
 	if q.a.By == record.ByNothing {
 		return "''"
@@ -186,7 +189,7 @@ func (q *question) label() string {
 	return dimensions[q.a.By].sql
 }
 
-// hasLabel is the condition that rows are in a group.
+// hasLabel returns the condition that rows belong to a group.
 func (q *question) hasLabel() string {
 	if q.a.By == record.ByNothing {
 		return ""
@@ -194,8 +197,8 @@ func (q *question) hasLabel() string {
 	return " WHERE label <> ''"
 }
 
-// byMetadata groups rows by the text of their metadata before it looks for a value in it:
-// texts repeat, and to read one takes longer than to find its group.
+// byMetadata groups rows by their metadata string before it extracts a value: the strings
+// repeat, and to parse one takes longer than to find its group.
 func (q *question) byMetadata(in []span, ofRows string) string {
 	label, bucket := q.label(), q.bucket()
 	w := q.src.rows()
@@ -204,7 +207,7 @@ func (q *question) byMetadata(in []span, ofRows string) string {
 		" GROUP BY ALL)" + q.hasLabel()
 }
 
-// rows are the attempts of some spans with their bucket and label.
+// rows returns the statement for the attempts of some spans with their bucket and label.
 func (q *question) rows(in []span) string {
 	bucket, label := q.bucket(), q.label()
 	w := q.src.rows()
@@ -215,7 +218,7 @@ func (q *question) rows(in []span) string {
 	return "SELECT *, " + bucket + " AS bucket, " + label + " AS label" + q.src.from(in...) + w.sql()
 }
 
-// rollupSQL are kept sums with their bucket and label.
+// rollupSQL returns the statement for rollups of a level with their bucket and label.
 func (q *question) rollupSQL(r route, l rollupLevel, spans []span) string {
 	from, label := q.rollupSource(r, l, spans)
 	if by := q.a.By; label == "" && by != record.ByNothing {
@@ -240,8 +243,8 @@ func (q *question) rollupSQL(r route, l rollupLevel, spans []span) string {
 	return "SELECT *, " + bucket + " AS bucket, " + cmp.Or(label, "''") + " AS label FROM (" + from + ")" + w.sql()
 }
 
-// rollupSource are the kept sums of a route with the columns that it answers for, and the
-// label where they have one that rows do not have.
+// rollupSource returns the statement for the rollups of a route with the columns that the
+// route covers. label is the label expression of the rollups if it differs from that of rows.
 func (q *question) rollupSource(r route, l rollupLevel, spans []span) (from, label string) {
 	in := ", start AS started FROM " + spanned(table(r.kind, l), "start", spans)
 	from = "SELECT *" + in
@@ -260,7 +263,7 @@ func (q *question) rollupSource(r route, l rollupLevel, spans []span) (from, lab
 	return from, label
 }
 
-// rollupArgs are the values of rollupSource.
+// rollupArgs returns the values of rollupSource.
 func (q *question) rollupArgs(r route) (args []any) {
 	if r.kind == pairs {
 		args = append(args, r.key)

@@ -8,8 +8,8 @@ import (
 	"sluice/internal/fault"
 )
 
-// refusal is fault.Overloaded for a question that needs more memory than there is, and
-// otherwise the error itself.
+// refusal returns fault.Overloaded for a query that needs more memory than available, and
+// otherwise err.
 func refusal(err error) error {
 	var why *duckdb.Error
 	if errors.As(err, &why) && why.Type == duckdb.ErrorTypeOutOfMemory {

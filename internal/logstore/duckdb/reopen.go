@@ -12,23 +12,23 @@ import (
 )
 
 const (
-	// reopenPause is from one reopening to the next: each reads the log of the database again,
-	// and those who ask come as often as they like.
+	// reopenPause is the time between two attempts to reopen: each reads the log of the database
+	// again, and callers may arrive at any rate.
 	reopenPause = time.Second
-	// idleReaders is how many connections for reading are kept for later.
+	// idleReaders is the number of idle reading connections in the pool.
 	idleReaders = 2
 )
 
-// writerState is what the writer knows of the database. Callers hold DB.mu.
+// writerState is the writer's state of the database. Callers hold DB.mu.
 type writerState struct {
 	series *seriesIndex
 	slots  *slotIndex
 	trail  int64 // number of the last correction
-	// arrived is the time of the last Write, the latest that a row can have.
+	// arrived is the time of the last Write, the latest arrival that a row can have.
 	arrived time.Time
 }
 
-// load reads what the writer must know.
+// load reads the writer's state.
 func load(ctx context.Context, db *sql.DB) (k writerState, err error) {
 	if k.series, err = loadSeries(ctx, db); err != nil {
 		return k, err
@@ -47,8 +47,8 @@ func load(ctx context.Context, db *sql.DB) (k writerState, err error) {
 	return k, nil
 }
 
-// open opens the file, brings its tables up to date and learns what the writer must know. Only
-// then are there connections for others.
+// open opens the file, updates its tables and reads the writer's state. Only then can others
+// connect.
 func (d *DB) open(ctx context.Context) error {
 	c, err := d.connect()
 	if err != nil {
@@ -68,9 +68,9 @@ func (d *DB) open(ctx context.Context) error {
 	return nil
 }
 
-// prepare leaves the connector open; of its connections that of the writer is left.
+// prepare leaves the connector open; of its connections only the writer's remains.
 func (d *DB) prepare(ctx context.Context, c *duckdb.Connector) (k writerState, l *link, err error) {
-	db := sql.OpenDB(struct{ driver.Connector }{c}) // which hides that c can be closed
+	db := sql.OpenDB(struct{ driver.Connector }{c}) // hides the connector's Close
 	defer func() { err = errors.Join(err, db.Close()) }()
 	if err := migrate(ctx, db); err != nil {
 		return k, nil, err
@@ -82,9 +82,9 @@ func (d *DB) prepare(ctx context.Context, c *duckdb.Connector) (k writerState, l
 	return k, l, err
 }
 
-// close ends what is under way on the database and closes it: first the connections, then the
-// file. The caller holds opening, and refused further use. Who has a connection may wait for mu,
-// which is therefore not held meanwhile.
+// close ends what is in progress on the database and closes it: first the connections, then the
+// file. The caller holds opening and has rejected further use. A goroutine with a connection may
+// wait for mu, so mu is not held meanwhile.
 func (d *DB) close() error {
 	d.sql.SetMaxIdleConns(0)
 	d.base.wait()
@@ -92,7 +92,7 @@ func (d *DB) close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.link != nil {
-		// The library does it while it closes a file, too, with memory that no other thread shares.
+		// Closing a file also checkpoints, but with memory that other threads do not share.
 		if err := d.link.exec("CHECKPOINT"); err != nil {
 			d.log.Debug("log database closed with unmerged WAL entries; they are read at the next start", "error", err.Error())
 		}
@@ -102,10 +102,10 @@ func (d *DB) close() error {
 	return d.base.end()
 }
 
-// reopen opens a database again that is of no use since a fatal error: a checkpoint that found
-// no room. It returns why the database is away, and nil when it is not. Who comes while another
-// opens it does not wait. Whoever needs the database calls it, without a lock: the writer does
-// until it has stored what waits, and so does who works out sums.
+// reopen opens a database again that is unusable after a fatal error: a checkpoint without disk
+// space. It returns why the database is unavailable, or nil. It does not wait while another
+// goroutine reopens it. All users of the database call it, without a lock: the writer until it
+// has stored what waits, and the builder of rollups.
 func (d *DB) reopen(ctx context.Context) error {
 	why := d.base.err()
 	if why == nil || errors.Is(why, errClosed) || !d.opening.TryLock() {
@@ -119,7 +119,7 @@ func (d *DB) reopen(ctx context.Context) error {
 		return unavailableError(fmt.Errorf("%w, after: %w", err, errors.Unwrap(why)))
 	}
 	defer func() { d.reopened = time.Now() }()
-	// What is begun is brought to its end: others need it too.
+	// A started reopening is completed, because others need it too.
 	if err := errors.Join(d.close(), d.open(context.WithoutCancel(ctx))); err != nil {
 		return unavailableError(err)
 	}

@@ -15,18 +15,18 @@ import (
 	"sluice/internal/record"
 )
 
-// partRows is how many rows a part of retention takes at a time: as many as a batch of
-// records has. The writer waits for one part, not for the whole.
+// partRows is about the number of rows that one part of retention processes. The writer waits
+// for one part, not for the complete retention.
 const partRows = 5_000
 
-// A blank row has less than nothing as what came in: no other row has, and the statistics
-// of the column keep the condition from costing anything where there is none.
+// A blank row has a negative bytes_in, which no other row has. The statistics of the column
+// make the condition free where there are no blank rows.
 const (
 	isShown = "bytes_in >= 0"
 	isBlank = -1
 )
 
-// due is the condition that rows of attempts meet in a wave.
+// due adds the condition that selects the rows of a retention batch.
 func (w *where) due(wave logstore.RetentionBatch) {
 	w.add("started < ?", wave.Before.UTC())
 	if wave.Workspaces == nil {
@@ -39,8 +39,9 @@ func (w *where) due(wave logstore.RetentionBatch) {
 	w.add("series IN (SELECT id FROM series WHERE workspace_id IN ("+marks(len(args))+"))", args...)
 }
 
-// part is the first rows of a wave by time, and from when to when they started. Times of
-// one microsecond stay together, so it may have some more than partRows.
+// part selects the first rows of a retention batch by time. It returns their condition and the
+// span of their start times; there is false if no row is due. Rows of the same microsecond
+// stay together, so there may be some more than partRows.
 func (d *DB) part(ctx context.Context, wave logstore.RetentionBatch, conditions ...string) (w where, window span, there bool, err error) {
 	w.due(wave)
 	for _, c := range conditions {
@@ -55,9 +56,8 @@ func (d *DB) part(ctx context.Context, wave logstore.RetentionBatch, conditions 
 	return w, span{first.Time.UnixMicro(), last.Time.UnixMicro() + 1}, last.Valid, nil
 }
 
-// change runs what is to happen to a part in a transaction of the only writer. The sums of
-// the time in which it changes rows go with them; it is the zero span where figures stay as they
-// are.
+// change runs do in a transaction of the only writer. The transaction also deletes the rollups
+// of window, the time in which rows change. The zero span means that the metrics do not change.
 func (d *DB) change(ctx context.Context, window span, do func(*sql.Tx) (int64, error)) (n int64, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -93,7 +93,7 @@ func exec(ctx context.Context, tx *sql.Tx, query string, args ...any) (int64, er
 	return result.RowsAffected()
 }
 
-// eachWave goes through the waves until one had something to do.
+// eachWave calls do for each retention batch until one returns a number above 0 or an error.
 func eachWave(due logstore.RetentionCutoffs, do func(logstore.RetentionBatch) (int64, error)) (int64, error) {
 	for _, wave := range due.Waves() {
 		if n, err := do(wave); err != nil || n > 0 {
@@ -103,7 +103,7 @@ func eachWave(due logstore.RetentionCutoffs, do func(logstore.RetentionBatch) (i
 	return 0, nil
 }
 
-// Delete implements logstore.Rows. Series that are left without rows go at the end.
+// Delete implements logstore.RowStore. The last call also deletes series without rows.
 func (d *DB) Delete(ctx context.Context, due logstore.RetentionCutoffs) (int64, error) {
 	n, err := eachWave(due, func(wave logstore.RetentionBatch) (int64, error) { return d.deletePart(ctx, wave) })
 	if err == nil && n == 0 {
@@ -134,8 +134,8 @@ func deleteTrail(ctx context.Context, tx *sql.Tx, batch *where) error {
 	return err
 }
 
-// sweep deletes corrections whose rows were gone before them, and series without rows. It
-// looks for these without holding up the writer.
+// sweep deletes corrections whose rows were deleted earlier, and series without rows. The
+// search for such series does not block the writer.
 func (d *DB) sweep(ctx context.Context, before time.Time) error {
 	if !before.IsZero() {
 		if _, err := d.change(ctx, span{}, func(tx *sql.Tx) (int64, error) {
@@ -167,7 +167,7 @@ func (d *DB) sweep(ctx context.Context, before time.Time) error {
 	return nil
 }
 
-// DueFiles implements logstore.Rows. Every file is this node's.
+// DueFiles implements logstore.RowStore. All files belong to this node.
 func (d *DB) DueFiles(ctx context.Context, _ string, due logstore.RetentionCutoffs) (files []uint32, err error) {
 	for _, wave := range due.Waves() {
 		var w where
@@ -187,13 +187,13 @@ func (d *DB) DueFiles(ctx context.Context, _ string, due logstore.RetentionCutof
 	return files, nil
 }
 
-// visit scans the rows of a question into dest, one after the other.
+// visit scans the rows of a query into dest and calls visit for each.
 func (d *DB) visit(ctx context.Context, query string, args []any, visit func() error, dest ...any) error {
 	rows, err := d.sql.QueryContext(ctx, query, args...)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = rows.Close() }() // Err tells
+	defer func() { _ = rows.Close() }() // Err returns its error
 	return each(rows, func() error {
 		if err := rows.Scan(dest...); err != nil {
 			return err
@@ -202,9 +202,9 @@ func (d *DB) visit(ctx context.Context, query string, args []any, visit func() e
 	})
 }
 
-// each visits rows and closes them.
+// each calls visit for each row and closes rows.
 func each(rows *sql.Rows, visit func() error) error {
-	defer func() { _ = rows.Close() }() // Err tells
+	defer func() { _ = rows.Close() }() // Err returns its error
 	for rows.Next() {
 		if err := visit(); err != nil {
 			return err
@@ -213,7 +213,7 @@ func each(rows *sql.Rows, visit func() error) error {
 	return rows.Err()
 }
 
-// notDue is the condition that rows meet which are in no wave.
+// notDue adds the condition that rows are in no retention batch.
 func (w *where) notDue(due logstore.RetentionCutoffs) {
 	for _, wave := range due.Waves() {
 		var window where
@@ -222,7 +222,7 @@ func (w *where) notDue(due logstore.RetentionCutoffs) {
 	}
 }
 
-// RetainedSpans implements logstore.Rows.
+// RetainedSpans implements logstore.RowStore.
 func (d *DB) RetainedSpans(ctx context.Context, _ string, file uint32, due logstore.RetentionCutoffs) (spans []bodies.Span, err error) {
 	var w where
 	w.add("body_file = ?", file)
@@ -238,13 +238,13 @@ func (d *DB) RetainedSpans(ctx context.Context, _ string, file uint32, due logst
 	return spans, nil
 }
 
-// inFile is the condition of rows whose bodies are in a numbered file, isSingle that of rows
-// whose bodies are objects of their own.
+// inFile is the condition that selects rows whose bodies are in a numbered file. isSingle
+// selects rows whose bodies are separate objects.
 const inFile = "body_file BETWEEN 1 AND 4294967294"
 
 var isSingle = fmt.Sprintf("body_file = %d", uint32(bodies.Single))
 
-// DueKeys implements logstore.Rows.
+// DueKeys implements logstore.RowStore.
 func (d *DB) DueKeys(ctx context.Context, due logstore.RetentionCutoffs) (keys []string, batch logstore.RetentionCutoffs, err error) {
 	_, err = eachWave(due, func(wave logstore.RetentionBatch) (int64, error) {
 		w, window, there, err := d.part(ctx, wave, isSingle)
@@ -266,7 +266,7 @@ func (d *DB) DueKeys(ctx context.Context, due logstore.RetentionCutoffs) (keys [
 	return keys, batch, nil
 }
 
-// Forget implements logstore.Rows.
+// Forget implements logstore.RowStore.
 func (d *DB) Forget(ctx context.Context, _ string, file uint32, due logstore.RetentionCutoffs) (int64, error) {
 	condition := fmt.Sprintf("body_file = %d", file)
 	n, err := eachWave(due, func(wave logstore.RetentionBatch) (int64, error) {
@@ -284,10 +284,10 @@ func (d *DB) Forget(ctx context.Context, _ string, file uint32, due logstore.Ret
 	return n, nil
 }
 
-// withoutRef is extra without what it says of bodies.
+// withoutRef is the expression for extra without the key of the bodies.
 const withoutRef = "CASE WHEN contains(extra, '\"body_key\":') THEN replace(json_merge_patch(extra::JSON, '{\"body_key\":null}'::JSON)::VARCHAR, '{}', '') ELSE extra END"
 
-// FirstFile implements logstore.Rows.
+// FirstFile implements logstore.RowStore.
 func (d *DB) FirstFile(ctx context.Context, _ string) (uint32, error) {
 	var file sql.NullInt64
 	err := d.sql.QueryRowContext(ctx, "SELECT min(body_file) FROM attempts WHERE "+inFile).Scan(&file)

@@ -11,15 +11,15 @@ import (
 	"sluice/internal/background"
 )
 
-// How sums are worked out in the background.
+// How rollups are computed in the background.
 const (
-	rollInterval = 10 * time.Second // between looks for slots that are due
-	rollShare    = 3                // after slots follows a pause so many times as long as they took
-	idleShare    = 30               // and after a look that found none, in which rows of judged traces are looked for
+	rollInterval = 10 * time.Second // minimum pause after a check that found no work
+	rollShare    = 3                // the pause after work is this many times its duration
+	idleShare    = 30               // the pause after a check without work is at least this many times its duration
 )
 
-// Run works out sums beforehand until ctx ends. A failure is logged and what it left undone
-// done again, as background.Follow says: questions are answered by the rows meanwhile.
+// Run computes rollups in advance until ctx ends. It logs a failure and repeats the work with
+// the pauses of background.RunWithBackoff. Meanwhile analyses read the rows instead.
 func (d *DB) Run(ctx context.Context) error {
 	var worked uint64
 	outage := background.NewOutageLog(d.log, "cannot compute rollups; queries fall back to full scans", "rollups of the request log restored")
@@ -46,7 +46,7 @@ func (d *DB) Run(ctx context.Context) error {
 	return nil
 }
 
-// Roll works out all slots that are due at a time. It is not called while Run is.
+// Roll computes all rollup buckets that are due at now. It must not be called while Run runs.
 func (d *DB) Roll(ctx context.Context, now time.Time) error {
 	for {
 		if more, err := d.rollOne(ctx, now); err != nil || !more {
@@ -55,7 +55,8 @@ func (d *DB) Roll(ctx context.Context, now time.Time) error {
 	}
 }
 
-// rollOne works out the first of the slots that are due, and reports whether there were any.
+// rollOne computes the next rollup buckets that are due. If there are none, it updates pending
+// traces. It reports whether there was work.
 func (d *DB) rollOne(ctx context.Context, now time.Time) (more bool, err error) {
 	err = atLowPriority(func() error {
 		if err := d.reopen(ctx); err != nil {
@@ -77,10 +78,11 @@ func (d *DB) rollOne(ctx context.Context, now time.Time) (more bool, err error) 
 	return more, nil
 }
 
-// loadHours learns, once, in which hours there are rows, and forgets sums whose slots are gone.
+// loadHours loads, once, the hours that have rows. It also deletes rollups whose buckets are
+// gone.
 func (d *DB) loadHours(ctx context.Context) error {
 	d.mu.Lock()
-	x := d.slots // others when the database is opened again meanwhile
+	x := d.slots // d.slots is replaced if the database is reopened meanwhile
 	sweep, known := x.sweep, x.surveyed
 	x.sweep = false
 	d.mu.Unlock()
@@ -92,7 +94,7 @@ func (d *DB) loadHours(ctx context.Context) error {
 	if known {
 		return nil
 	}
-	hours, err := d.hoursOfRows(ctx) // those of rows that come meanwhile the writer notes
+	hours, err := d.hoursOfRows(ctx) // the writer counts rows that are added meanwhile
 	if err != nil {
 		return err
 	}
@@ -110,7 +112,7 @@ func (d *DB) hoursOfRows(ctx context.Context) (map[int64]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = rows.Close() }() // Err below tells
+	defer func() { _ = rows.Close() }() // Err below returns its error
 	out := map[int64]int64{}
 	for rows.Next() {
 		var hour, n int64
@@ -122,7 +124,7 @@ func (d *DB) hoursOfRows(ctx context.Context) (map[int64]int64, error) {
 	return out, rows.Err()
 }
 
-// deleteUnusedRollups deletes sums that belong to no slot.
+// deleteUnusedRollups deletes rollups, and feedback rows, that belong to no rollup bucket.
 func (d *DB) deleteUnusedRollups(ctx context.Context) error {
 	for l := range levels {
 		for _, k := range rollupLevel(l).tables() {
@@ -136,9 +138,9 @@ func (d *DB) deleteUnusedRollups(ctx context.Context) error {
 	return err
 }
 
-// nextSlots are the slots to be worked out together next: of the finest level that has any,
-// the newest, as many as have batchRows. Hours are put together of what is there of their
-// minutes, quarters of a day of hours, days of quarters, weeks of days.
+// nextSlots returns the rollup buckets to compute together next: the newest of the finest
+// level that has any, up to about batchRows rows. Hours are computed from the minutes that
+// exist, quarters of a day from hours, days from quarters, and weeks from days.
 func (d *DB) nextSlots(now time.Time) []bucket {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -151,11 +153,11 @@ func (d *DB) nextSlots(now time.Time) []bucket {
 	return nil
 }
 
-// readyBuckets are those of a level that can be worked out now. An hour is cut into minutes
-// as long as it is not over; a quarter waits for its hours, a day for its quarters, a week for
-// its days.
+// readyBuckets returns the rollup buckets of a level that can be computed now. Minutes are
+// computed only while their hour is not ready. A quarter waits for its hours, a day for its
+// quarters, and a week for its days.
 func (x *slotIndex) readyBuckets(l rollupLevel, now int64) (out []bucket) {
-	above := map[bucket]bool{} // whether it must wait
+	above := map[bucket]bool{} // true if the bucket must wait
 	for start := range x.hours {
 		hour := bucket{byHours, start}
 		quarter, day := slotAt(byQuarters, start), slotAt(byDays, start)
@@ -186,14 +188,15 @@ func (x *slotIndex) readyBuckets(l rollupLevel, now int64) (out []bucket) {
 	return out
 }
 
-// batchRows is about how many rows are worked out in one transaction, and batchSlots how
-// many slots.
+// batchRows is about the number of rows per transaction. batchSlots is the maximum number of
+// rollup buckets per transaction.
 const (
 	batchRows  = 400_000
 	batchSlots = 50
 )
 
-// batch is the newest of some slots.
+// batch returns the newest of some rollup buckets, at least one, within batchRows and
+// batchSlots.
 func (x *slotIndex) batch(slots []bucket) []bucket {
 	slices.SortFunc(slots, func(a, b bucket) int { return cmp.Compare(b.start, a.start) })
 	rows := map[bucket]int64{}
@@ -209,15 +212,15 @@ func (x *slotIndex) batch(slots []bucket) []bucket {
 	return slots
 }
 
-// isReady reports whether a slot has been over, and unchanged, for long enough.
+// isReady reports whether a rollup bucket ended, and last changed, long enough ago.
 func (x *slotIndex) isReady(s bucket, now int64) bool {
 	grace := levels[s.rollupLevel].grace.Microseconds()
 	changed, ever := x.soiled[s]
 	return s.end()+grace <= now && (!ever || changed.UnixMicro()+grace <= now)
 }
 
-// build works out slots of one level in a transaction of its own. When one of their rows
-// changed since the transaction began, nothing is stored.
+// build computes rollup buckets of one level in a separate transaction. If one of their rows
+// changed since the transaction began, build stores nothing.
 func (d *DB) build(ctx context.Context, slots []bucket) error {
 	if err := d.checkDiskSpace(); err != nil {
 		return err
@@ -235,8 +238,8 @@ func (d *DB) build(ctx context.Context, slots []bucket) error {
 	return d.endBuild(ctx, b, b.work(ctx))
 }
 
-// beginBuild begins a transaction between two of the writer's, and reads the slots of finer
-// levels.
+// beginBuild begins a transaction between two transactions of the writer, and reads the rollup
+// buckets of finer levels.
 func (d *DB) beginBuild(ctx context.Context, conn *sql.Conn, slots []bucket) (*builder, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -262,7 +265,7 @@ func (d *DB) beginBuild(ctx context.Context, conn *sql.Conn, slots []bucket) (*b
 	return b, nil
 }
 
-// endBuild stores what was worked out, between two transactions of the writer.
+// endBuild commits the computed rollups between two transactions of the writer.
 func (d *DB) endBuild(ctx context.Context, b *builder, failed error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -270,7 +273,7 @@ func (d *DB) endBuild(ctx context.Context, b *builder, failed error) error {
 	changed := x.changed
 	x.building, x.changed = span{}, false
 	if failed != nil || changed {
-		for _, s := range b.slots { // they are tried again later, after others
+		for _, s := range b.slots { // they are retried later, after others
 			x.soiled[s] = d.now()
 		}
 		return failed

@@ -6,16 +6,15 @@ import (
 	"sluice/internal/record"
 )
 
-// route says which kept sums answer an analysis beside the rows of the time that they do
-// not cover.
+// route selects the rollups for an analysis. Rows cover the rest of its time.
 type route struct {
-	kind     rollupKind // 0 where rows alone do
-	property property   // of sums and bins
+	kind     rollupKind // 0 if only rows are read
+	property property   // of totals and bins
 	key      string     // of pairs
 }
 
-// routeOf chooses the narrowest sums that have every property which the analysis selects
-// or groups by.
+// routeOf returns the narrowest rollups with every property by which the analysis filters or
+// groups.
 func routeOf(a *record.Analysis) route {
 	q := &a.Query
 	if beyond(q) || a.By == record.ByTrace || a.By == record.ByScore || a.By == record.ByUnpriced {
@@ -40,13 +39,13 @@ func routeOf(a *record.Analysis) route {
 	return route{kind: facets}
 }
 
-// beyond reports whether a query selects by what no sums are kept by.
+// beyond reports whether a query filters by something that rollups lack.
 func beyond(q *record.Query) bool {
 	return len(q.TraceIDs) > 0 || len(q.SpanIDs) > 0 || q.RequestID != "" || len(q.Metadata) > 1 ||
 		!q.Total.Open() || !q.Input.Open() || !q.Output.Open() || !q.Cost.Open() || !q.Weighted.Open()
 }
 
-// columnsOf are the properties, but for the workspace, that an analysis selects or groups by.
+// columnsOf returns the properties, except the workspace, by which an analysis filters or groups.
 func columnsOf(a *record.Analysis) (out []string) {
 	q := &a.Query
 	for _, c := range [...]struct {
@@ -71,7 +70,7 @@ func columnsOf(a *record.Analysis) (out []string) {
 	return out
 }
 
-// keysOf are the keys of metadata that an analysis selects or groups by.
+// keysOf returns the keys of metadata by which an analysis filters or groups.
 func keysOf(a *record.Analysis) (out []string) {
 	for key := range a.Query.Metadata {
 		out = append(out, textParam(key))

@@ -25,7 +25,7 @@ const rowColumns = "id, started, series, request_id, trace_id, number, duration_
 	"cost_nano, saved_nano, bound_nano, spend_state, unpriced, price_version, cost_terms, bill_basis, charged_at, charged_nano, charged, " +
 	"end_user, span_id, prompt_slug, arrived"
 
-// rowKinds are the kinds of rowColumns.
+// rowKinds are the types of rowColumns.
 var rowKinds = []mapping.Type{
 	mapping.TypeUUID, mapping.TypeTimestamp, mapping.TypeInteger, mapping.TypeUUID, mapping.TypeUUID, mapping.TypeInteger,
 	mapping.TypeBigInt, mapping.TypeBigInt, mapping.TypeInteger, mapping.TypeInteger, mapping.TypeInteger,
@@ -38,12 +38,12 @@ var rowKinds = []mapping.Type{
 	mapping.TypeVarchar, mapping.TypeVarchar, mapping.TypeVarchar, mapping.TypeTimestamp,
 }
 
-// encoder makes the texts of rows. It belongs to the writer, which uses those of a row
-// before it asks for the next.
+// encoder makes the texts of rows. It belongs to the writer, which uses the texts of a row before
+// it encodes the next.
 type encoder struct {
 	keys []string
 	json []byte
-	line ledger.Entry // that ended with the attempt
+	line ledger.Entry // the closing entry of the attempt
 }
 
 // appendRow writes the columns of an attempt in the order of rowColumns.
@@ -113,12 +113,12 @@ func appendCharged(s *appender, c record.Charged) {
 	s.text(c.Budgets)
 }
 
-// stored is a row as it is read: an attempt whose series is still a number.
+// stored is a row as read: an attempt whose series is still a number.
 type stored struct {
 	record.Billed
 	series  int32
 	ref     bodies.Ref
-	arrived time.Time // zero where nobody noted it
+	arrived time.Time // zero if not recorded
 }
 
 // scanRow reads rowColumns with the Scan of a row.
@@ -127,7 +127,7 @@ func scanRow(scan func(...any) error) (stored, error) {
 		s                  stored
 		id, request, trace duckdb.UUID
 		metadata, rest     string
-		endUser            string // the metadata has it, too
+		endUser            string // the metadata contains it, too
 		cost               sql.NullInt64
 		charged, arrived   sql.NullTime
 	)

@@ -13,8 +13,7 @@ import (
 	"sluice/internal/record"
 )
 
-// seriesColumns are the columns of series behind id, in the order of texts and
-// flags.
+// seriesColumns are the columns of series after id, in the order of texts and flags.
 const seriesColumns = "org_id, workspace_id, key_id, key_name, user_id, config_id, target_path, provider, provider_id, " +
 	"model, reply_model, endpoint, span_name, method, path, upstream_url, outcome, cache_status, remote, " +
 	"request_type, request_encoding, response_type, response_encoding, " +
@@ -24,12 +23,12 @@ const (
 	seriesTexts = 23
 	seriesFlags = 5
 
-	// maxSeries bounds the index. One that overflows starts again, and then knows
-	// some series under a second number, which does no harm.
+	// maxSeries limits the index. A full index is cleared. Some series then get a second number,
+	// which does no harm.
 	maxSeries = 1 << 16
 )
 
-// seriesOf lists the fields of an attempt that its series holds.
+// seriesOf lists the fields of an attempt that its series contains.
 func seriesOf(a *record.Attempt) (texts [seriesTexts]*string, flags [seriesFlags]*bool) {
 	return [...]*string{
 			&a.OrgID, &a.WorkspaceID, &a.KeyID, &a.KeyName, &a.UserID, &a.ConfigID, &a.TargetPath, &a.Provider, &a.ProviderID,
@@ -46,10 +45,10 @@ type seriesIndex struct {
 	ids  map[string]int32
 	next int32
 	key  []byte   // reused
-	keys []string // of the series made since the last commit
+	keys []string // of the series created since the last commit
 }
 
-// number returns the series of an attempt, and whether it has yet to be stored.
+// number returns the series of an attempt, and whether it is not stored yet.
 func (x *seriesIndex) number(a *record.Attempt) (id int32, fresh bool) {
 	x.key = appendSeriesKey(x.key[:0], a)
 	if id, ok := x.ids[string(x.key)]; ok {
@@ -69,8 +68,8 @@ func (x *seriesIndex) add(key string, id int32) {
 	x.keys = append(x.keys, key)
 }
 
-// finishTransaction ends a transaction: the series it made are forgotten unless it was
-// stored. Their numbers are not used again.
+// finishTransaction ends a transaction. If it was not stored, the series it created are dropped.
+// Their numbers are not used again.
 func (x *seriesIndex) finishTransaction(stored bool) {
 	if !stored {
 		for _, k := range x.keys {
@@ -81,7 +80,7 @@ func (x *seriesIndex) finishTransaction(stored bool) {
 	x.keys = x.keys[:0]
 }
 
-// appendSeriesKey appends all fields of the series, each text behind its length.
+// appendSeriesKey appends all fields of the series, each text after its length.
 func appendSeriesKey(b []byte, a *record.Attempt) []byte {
 	texts, flags := seriesOf(a)
 	for _, t := range texts {
@@ -98,7 +97,7 @@ func appendSeriesKey(b []byte, a *record.Attempt) []byte {
 	return b
 }
 
-// seriesKinds are the kinds of id and seriesColumns.
+// seriesKinds returns the types of id and seriesColumns.
 func seriesKinds() []mapping.Type {
 	kinds := []mapping.Type{mapping.TypeInteger}
 	kinds = append(kinds, slices.Repeat([]mapping.Type{mapping.TypeVarchar}, seriesTexts)...)
@@ -136,13 +135,13 @@ type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// eachSeries visits the series that a condition on their table selects.
+// eachSeries calls visit with the series that a condition on their table selects.
 func eachSeries(ctx context.Context, db querier, condition string, args []any, visit func(int32, *record.Attempt)) error {
 	rows, err := db.QueryContext(ctx, "SELECT id, "+seriesColumns+" FROM series WHERE "+condition, args...)
 	if err != nil {
 		return fmt.Errorf("read log series: %w", err)
 	}
-	defer func() { _ = rows.Close() }() // Err below tells
+	defer func() { _ = rows.Close() }() // rows.Err reports errors
 	for rows.Next() {
 		var a record.Attempt
 		id, err := scanSeries(rows, &a)

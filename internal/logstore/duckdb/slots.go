@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// slotIndex is what the writer knows of slots. Callers hold DB.mu.
+// slotIndex is the writer's index of slots. Callers hold DB.mu.
 type slotIndex struct {
-	valid    map[bucket]bool      // those of the table, and perhaps some that are no more
-	hours    map[int64]int64      // about how many rows there may be, by the start of their hour
-	soiled   map[bucket]time.Time // when a slot that was there became none
-	stale    bool                 // valid must be read anew
+	valid    map[bucket]bool      // the slots of the table, and perhaps some that are deleted
+	hours    map[int64]int64      // approximate maximum number of rows, by the start of their hour
+	soiled   map[bucket]time.Time // when an existing slot was removed
+	stale    bool                 // valid must be read again
 	surveyed bool                 // hours are complete
-	sweep    bool                 // there may be sums that belong to no slot
-	building span                 // what is being worked out; the zero span for nothing
-	changed  bool                 // rows of building, since it began
+	sweep    bool                 // rollups without a slot may exist
+	building span                 // the span being computed; the zero span for none
+	changed  bool                 // rows of building changed since it began
 }
 
 // loadSlots reads the slots of the database.
@@ -33,13 +33,13 @@ func (x *slotIndex) load(ctx context.Context, db querier) error {
 	return err
 }
 
-// eachSlot visits the slots that a condition selects.
+// eachSlot calls visit with the slots that a condition selects.
 func eachSlot(ctx context.Context, db querier, condition string, visit func(s bucket, has rollupKind, rows int64)) error {
 	rows, err := db.QueryContext(ctx, "SELECT level, epoch_us(start), kinds, rows FROM slots WHERE "+condition)
 	if err != nil {
 		return fmt.Errorf("read log slots: %w", err)
 	}
-	defer func() { _ = rows.Close() }() // Err below tells
+	defer func() { _ = rows.Close() }() // rows.Err reports errors
 	for rows.Next() {
 		var s bucket
 		var has rollupKind
@@ -55,7 +55,7 @@ func eachSlot(ctx context.Context, db querier, condition string, visit func(s bu
 	return nil
 }
 
-// touch notes that a row which started at some time is added or changed.
+// touch records that a row which started at a time is added or changed.
 func (w *writer) touch(started time.Time) {
 	if micros := started.UnixMicro(); micros < w.last.from || micros >= w.last.to {
 		w.last = slotAt(byMinutes, micros).span()
@@ -66,7 +66,7 @@ func (w *writer) touch(started time.Time) {
 	w.touched[w.last.from]++
 }
 
-// markDirty takes away, in the transaction of the writer, the slots whose rows it touched.
+// markDirty removes, in the transaction of the writer, the slots whose rows it changed.
 func (w *writer) markDirty() error {
 	x := w.db.slots
 	var gone []string
@@ -91,8 +91,8 @@ func (w *writer) markDirty() error {
 	return w.db.link.exec("DELETE FROM slots WHERE (level, start) IN (" + strings.Join(gone, ", ") + ")")
 }
 
-// finishTransaction ends a transaction that took slots away. Of one that failed nobody knows whether it
-// was stored.
+// finishTransaction ends a transaction that removed slots. After a failed one it is unknown
+// whether it was stored.
 func (x *slotIndex) finishTransaction(gone map[bucket]bool, stored bool, now time.Time) {
 	if !stored {
 		x.stale = x.stale || len(gone) > 0
@@ -105,9 +105,9 @@ func (x *slotIndex) finishTransaction(gone map[bucket]bool, stored bool, now tim
 	}
 }
 
-// markDirty takes away, in a transaction that deletes or changes rows of a span or what belongs
-// to them, all slots that reach into it. The caller holds mu until the transaction has ended,
-// and then calls resoil.
+// markDirty removes all slots that overlap a span, in a transaction that deletes or changes rows
+// of the span or data that belongs to them. The caller holds mu until the transaction has ended,
+// and then calls markDirtyAgain.
 func (d *DB) markDirty(ctx context.Context, tx *sql.Tx, window span) error {
 	if x := d.slots; x.building.from < window.to && window.from < x.building.to {
 		x.changed = true
@@ -126,7 +126,7 @@ func (d *DB) markDirty(ctx context.Context, tx *sql.Tx, window span) error {
 	return nil
 }
 
-// markDirtyAgain follows what soil has done, whether it was stored or not.
+// markDirtyAgain follows markDirty, whether the transaction was stored or not.
 func (d *DB) markDirtyAgain(ctx context.Context) error {
 	before := d.slots.valid
 	d.slots.valid = map[bucket]bool{}

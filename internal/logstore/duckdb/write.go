@@ -12,14 +12,14 @@ import (
 	"sluice/internal/record"
 )
 
-// Write implements logstore.Rows.
+// Write implements logstore.RowStore.
 func (d *DB) Write(ctx context.Context, fill func(logstore.Sink) (logstore.Progress, error)) (err error) {
 	if err := d.reopen(ctx); err != nil {
 		return err
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if err := d.base.err(); err != nil { // since then
+	if err := d.base.err(); err != nil { // it may have failed meanwhile
 		return err
 	}
 	defer func() { err = d.base.judge(err) }()
@@ -35,7 +35,7 @@ func (d *DB) Write(ctx context.Context, fill func(logstore.Sink) (logstore.Progr
 	defer func() {
 		d.series.finishTransaction(stored)
 		d.slots.finishTransaction(w.soiled, stored, d.now())
-		if !stored { // after a commit that failed there is nothing left to undo
+		if !stored { // after a failed commit there is nothing to roll back
 			_ = d.link.exec("ROLLBACK")
 		}
 		d.link.adjustPriority()
@@ -49,7 +49,7 @@ func (d *DB) Write(ctx context.Context, fill func(logstore.Sink) (logstore.Progr
 	return nil
 }
 
-// write appends what fill adds, notes its progress and commits.
+// write appends what fill adds, stores its progress and commits.
 func (d *DB) write(ctx context.Context, w *writer, fill func(logstore.Sink) (logstore.Progress, error)) error {
 	p, err := fill(w)
 	if err := w.close(err); err != nil {
@@ -70,7 +70,7 @@ func (d *DB) write(ctx context.Context, w *writer, fill func(logstore.Sink) (log
 	return d.link.exec("COMMIT")
 }
 
-// arrival is a time of arrival behind the last one, whatever the clock says.
+// arrival returns a time of arrival after the last one, whatever the clock shows.
 func arrival(last time.Time) time.Time {
 	now := time.Now().UTC().Truncate(time.Microsecond)
 	if next := last.Add(time.Microsecond); now.Before(next) {
@@ -85,12 +85,12 @@ type writer struct {
 	rows      *appender // nil before the first
 	series    *appender // nil before the first
 	trail     *appender // of corrections; nil before the first
-	span      span      // of the attempts that are corrected
+	span      span      // of the corrected attempts
 	corrected int64
 	arrived   time.Time       // of its rows
-	touched   map[int64]int64 // how many rows are added or changed, by the start of their five minutes
-	last      span            // of them
-	soiled    map[bucket]bool // slots that were taken away
+	touched   map[int64]int64 // number of rows added or changed, by the start of their five minutes
+	last      span            // the five minutes of the last change
+	soiled    map[bucket]bool // removed slots
 	encoder
 }
 
@@ -99,7 +99,7 @@ var _ logstore.Sink = (*writer)(nil)
 // Add implements logstore.Sink.
 func (w *writer) Add(a *record.Attempt, ref bodies.Ref) (err error) {
 	common := a
-	if extra.Unique(a.Request.Type) || extra.Unique(a.Response.Type) { // kept in extra
+	if extra.Unique(a.Request.Type) || extra.Unique(a.Response.Type) { // stored in extra
 		b := *a
 		common = &b
 		if extra.Unique(b.Request.Type) {
@@ -129,7 +129,7 @@ func (w *writer) Add(a *record.Attempt, ref bodies.Ref) (err error) {
 	return w.appendRow(w.rows, a, id, ref, w.arrived)
 }
 
-// close ends the sheets. What they hold is thrown away when there was an error.
+// close ends the appenders. It discards their rows if there was an error.
 func (w *writer) close(err error) error {
 	for _, s := range []*appender{w.series, w.rows, w.trail} {
 		if s != nil {

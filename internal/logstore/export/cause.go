@@ -6,22 +6,22 @@ import (
 	"syscall"
 )
 
-// errStopped is that somebody stopped the run, or that its workspace is gone.
+// errStopped reports that a user stopped the run, or that its workspace was deleted.
 var errStopped = errors.New("the export was stopped")
 
-// cause is an error that ends a run for good, with what people are told.
+// cause is an error that ends a run permanently, with the message for users.
 type cause struct {
 	message string
 	err     error
 }
 
-// Error is for the log of the program.
+// Error returns the text for the program's log.
 func (c *cause) Error() string { return c.message + ": " + c.err.Error() }
 
-// Unwrap is what was behind it.
+// Unwrap returns the underlying error.
 func (c *cause) Unwrap() error { return c.err }
 
-// disk is why the file could not be written, in words for people.
+// disk returns the cause of a failed write of the file.
 func (r *run) disk(err error) error {
 	reported := "cannot write the file; the gateway log contains the reason"
 	switch {
@@ -33,7 +33,7 @@ func (r *run) disk(err error) error {
 	return &cause{reported, err}
 }
 
-// log is why the request log could not be read, unless the gateway is stopping.
+// log returns the cause of a failed read of the request log, unless the gateway is stopping.
 func (r *run) log(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()

@@ -1,16 +1,16 @@
-// Package export runs log exports: it reads the rows of the log that an order asks for,
-// page by page behind a cursor, and writes them to a file of the node.
+// Package export runs log exports: it reads the rows of the log that an order selects, page by
+// page with a cursor, and writes them to a file of the node. Start reading at Runner.
 //
-// A file grows by parts. A part is written behind the others and forced to the disk, then
-// the mark of the run (how many bytes, rows, and the cursor) is stored in the control plane.
-// Whoever goes on after a crash cuts the file back to the mark and reads on from the cursor,
-// so that every row is in the file once. No more than a part is ever in memory.
+// A file grows by parts. A part is appended and synced to disk. Then the mark of the run (bytes,
+// rows, and the cursor) is stored in the control plane. A run that continues after a crash
+// truncates the file to the mark and reads on from the cursor, so that every row is in the file
+// once. At most one part is in memory.
 //
-// A run belongs to the node on which it was started, because that node has the file, and
-// with an embedded log the rows: DATA_DIR is one process's. Where bodies are in a bucket the
-// file goes there when it is done (Shelf), and every node serves it. Where all nodes have the
-// same rows besides, a node holds a lease in the database while it runs an export; when it is
-// silent, another one takes the run over under that lease and begins anew.
+// A run belongs to the node on which it was started, because that node has the file, and with an
+// embedded log the rows: DATA_DIR belongs to one process. If bodies are in a bucket, a finished
+// file goes there (ObjectStore), and every node serves it. If all nodes also share the rows, a
+// node holds a lease in the database while it runs an export. When the node stops responding,
+// another one takes over the run under that lease and starts from the beginning.
 // Source: contract/content-and-observability.md section 8.
 package export
 
@@ -25,16 +25,16 @@ import (
 	"sluice/internal/ident"
 )
 
-// What a run may fail with, besides errors of the disk.
+// Errors of a run, in addition to errors of the disk.
 var (
-	// ErrGone is that there is no such file, or no longer.
+	// ErrGone reports that the file does not exist, or was deleted.
 	ErrGone = errors.New("the file no longer exists")
-	// ErrDiskSpace is that the files of this node would be larger together than they may be.
+	// ErrDiskSpace reports that the files of this node together would exceed their maximum size.
 	ErrDiskSpace = errors.New("no space for export files")
 )
 
-// Files are the files of exports of this node, each named by the id of its export. Safe for
-// concurrent use, but of one file there is one Writer at a time.
+// Files are the export files of this node, each named by the id of its export. They are safe for
+// concurrent use, but a file has one writer at a time.
 type Files struct {
 	dir      string
 	maxBytes int64
@@ -43,7 +43,7 @@ type Files struct {
 	used map[string]int64 // bytes, by id
 }
 
-// Open makes the directory when it is missing. maxBytes bounds all files together.
+// Open creates the directory if it is missing. maxBytes limits the size of all files together.
 func Open(dir string, maxBytes int64) (*Files, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("open export files: %w", err)
@@ -65,7 +65,7 @@ func Open(dir string, maxBytes int64) (*Files, error) {
 	return f, nil
 }
 
-// Read opens a file: ErrGone when there is none. The caller closes it.
+// Read opens a file; it returns ErrGone if there is none. The caller closes it.
 func (f *Files) Read(id string) (*os.File, error) {
 	if !ident.ValidID(id) {
 		return nil, ErrGone
@@ -77,7 +77,7 @@ func (f *Files) Read(id string) (*os.File, error) {
 	return file, err
 }
 
-// Remove deletes a file; it is no error that there is none. Who reads it reads on.
+// Remove deletes a file; a missing file is not an error. Readers that opened it can continue.
 func (f *Files) Remove(id string) error {
 	if err := os.Remove(f.path(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("delete file of export %s: %w", id, err)
@@ -88,7 +88,7 @@ func (f *Files) Remove(id string) error {
 	return nil
 }
 
-// List are the ids of all files.
+// List returns the ids of all files.
 func (f *Files) List() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -99,7 +99,7 @@ func (f *Files) List() []string {
 	return ids
 }
 
-// Bytes is the size of all files together.
+// Bytes returns the size of all files together.
 func (f *Files) Bytes() int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -113,7 +113,7 @@ func (f *Files) bytes() (all int64) {
 	return all
 }
 
-// grow takes note that a file shall have so many bytes: ErrDiskSpace when that is too much.
+// grow records the new size of a file; it returns ErrDiskSpace if that is too much.
 func (f *Files) grow(id string, size int64) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -124,7 +124,7 @@ func (f *Files) grow(id string, size int64) error {
 	return nil
 }
 
-// shrank takes note of the size of a file that was cut.
+// shrank records the size of a file that was truncated.
 func (f *Files) shrank(id string, size int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// parquetMagic ends a Parquet file, behind the length of its footer in four bytes.
+// parquetMagic ends a Parquet file, after the length of its footer in four bytes.
 const (
 	parquetMagic = "PAR1"
 	tailBytes    = 8
@@ -21,12 +21,12 @@ const (
 	maxFooter = 64 << 20 // bytes of the footer of a part
 )
 
-// errFooter is that a file does not consist of parts as we write them.
+// errFooter reports that a file does not consist of parts that this package writes.
 var errFooter = errors.New("cannot read the parts of the file")
 
-// footerOf is the footer that joins the parts of a file of so many bytes, to be written
-// behind them; empty where there is one part, whose own footer does. The indexes of pages
-// are left out, because what they say holds for a part alone.
+// footerOf returns the footer that joins the parts of a file of the given size, to be appended.
+// It is empty for one part, whose own footer suffices. It omits the indexes of pages, because
+// they are valid only within a part.
 // Source: https://parquet.apache.org/docs/file-format, 2025.
 func footerOf(file io.ReaderAt, size int64) ([]byte, error) {
 	footer, begins, err := readFooter(file, size)
@@ -57,7 +57,7 @@ func footerOf(file io.ReaderAt, size int64) ([]byte, error) {
 	return append(binary.LittleEndian.AppendUint32(out, uint32(len(out))), parquetMagic...), nil
 }
 
-// readFooter reads the footer of the part that ends at a byte, and where it begins.
+// readFooter reads the footer of the part that ends at an offset, and the part's start.
 func readFooter(file io.ReaderAt, end int64) (meta format.FileMetaData, begins int64, err error) {
 	tail := make([]byte, tailBytes)
 	if end < tailBytes {
@@ -89,7 +89,7 @@ func readFooter(file io.ReaderAt, end int64) (meta format.FileMetaData, begins i
 	return meta, 0, errFooter
 }
 
-// shiftOffsets are row groups whose bytes stand so much further back.
+// shiftOffsets returns row groups with their offsets increased.
 func shiftOffsets(groups []format.RowGroup, by int64) []format.RowGroup {
 	shift := func(offset *int64) {
 		if *offset > 0 {

@@ -12,14 +12,14 @@ import (
 	"sluice/internal/resource"
 )
 
-// leaseLife is how long a node that is silent keeps the exports that it runs.
+// leaseLife is how long a node that does not respond retains the exports that it runs.
 const leaseLife = 30 * time.Second
 
 func leaseOf(id string) string { return "log-export/" + id }
 
-// holdLease takes the lease of an export and keeps it until release is called; ok is false when
-// another node has it. The context ends when the lease is lost: the run is then another
-// node's, and nothing may be written any more.
+// holdLease acquires the lease of an export and holds it until release is called; ok is false if
+// another node has it. The context ends when the lease is lost: then the run belongs to another
+// node, and nothing may be written any more.
 func (r *Runner) holdLease(ctx context.Context, id string) (held context.Context, release func(), ok bool, err error) {
 	if r.Leases == nil {
 		return ctx, func() {}, true, nil
@@ -36,8 +36,8 @@ func (r *Runner) holdLease(ctx context.Context, id string) (held context.Context
 	}, true, nil
 }
 
-// takeOver takes over one export of a node that gives no sign of life, where there is one, and
-// runs it from the beginning: what that node wrote is on its disk.
+// takeOver takes over one export of a node that does not respond, if there is one, and runs it
+// from the beginning, because that node's file is on its own disk.
 func (r *Runner) takeOver(ctx context.Context) (found bool, err error) {
 	if r.Leases == nil {
 		return false, nil
@@ -67,8 +67,8 @@ func (r *Runner) takeOver(ctx context.Context) (found bool, err error) {
 	return false, nil
 }
 
-// take makes the run of another node one of this node. The new id ends the old run, should
-// its node live after all.
+// take assigns the run of another node to this node. The new id ends the old run, in case its
+// node is still alive.
 func (r *Runner) take(ctx context.Context, id string, was record.ExportRun) error {
 	err := r.change(ctx, id, was.ID, func(rec *resource.Record, e *record.Export) {
 		e.Run.ID, e.Run.Node, e.Run.Mark = ident.NewID(), r.Node, record.ExportMark{}

@@ -14,15 +14,15 @@ import (
 	"sluice/internal/record"
 )
 
-// lines makes an object a line. Compressed parts stand one behind the other: a file of
-// gzip members, or of zstd frames, reads as one.
+// lines writes each object on a line. Compressed parts follow each other: a file of gzip members,
+// or of zstd frames, reads as one stream.
 type lines struct {
 	columns     []record.ExportColumn
 	compression record.ExportCompression
 	buf         bytes.Buffer
 }
 
-// stampForm is how lines have times: 2026-11-20T10:00:00.000Z.
+// stampForm is the format of times in lines: 2026-11-20T10:00:00.000Z.
 const stampForm = "2006-01-02T15:04:05.000Z"
 
 func (l *lines) add(values []any) error {
@@ -40,7 +40,7 @@ func (l *lines) add(values []any) error {
 		if err := e.Encode(v); err != nil {
 			return fmt.Errorf("encode %s: %w", l.columns[i].Name, err)
 		}
-		l.buf.Truncate(l.buf.Len() - 1) // Encode ends a line
+		l.buf.Truncate(l.buf.Len() - 1) // Encode adds a line break
 	}
 	l.buf.WriteString("}\n")
 	return nil
@@ -50,7 +50,7 @@ func (l *lines) pending() int { return l.buf.Len() }
 
 func (l *lines) part(int64) ([]byte, error) {
 	plain := l.buf.Bytes()
-	defer l.buf.Reset() // what is returned is on its way to the file before the next row comes
+	defer l.buf.Reset() // the result is written to the file before the next row arrives
 	var out bytes.Buffer
 	var w io.WriteCloser
 	var err error
@@ -71,7 +71,7 @@ func (l *lines) part(int64) ([]byte, error) {
 }
 
 func (l *lines) footer(_ io.ReaderAt, size int64) ([]byte, error) {
-	if size == 0 { // no rows: nothing that is compressed is not no bytes
+	if size == 0 { // no rows: an empty compressed stream is not zero bytes
 		return l.part(0)
 	}
 	return nil, nil

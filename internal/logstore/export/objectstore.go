@@ -13,28 +13,27 @@ import (
 
 const (
 	exportFolder = "exports/"
-	// chunkBytes is the size of all objects of a file but the last: one goes over the wire
-	// well within the time that a call to the store may take.
+	// chunkBytes is the size of all objects of a file except the last. One is transferred well
+	// within the time limit of a call to the store.
 	chunkBytes = 4 << 20
-	// readBytes is how much of a piece is fetched at once.
+	// readBytes is how much of a chunk is fetched at once.
 	readBytes = 1 << 20
 )
 
-// ObjectStore has the files of exports that are done, in the bucket of the log: exports/<id of the
-// export>/<id of the run>/00000 and on, pieces of 4 MiB. Each run has objects of its own, so
-// that one that was taken for dead harms no other. Every node reads all files. It is safe for
-// concurrent use.
+// ObjectStore stores finished export files in the bucket of the log: exports/<id of the
+// export>/<id of the run>/00000 and on, chunks of 4 MiB. Each run has separate objects, so that a
+// run that was wrongly taken for dead damages no other run. Every node reads all files. It is
+// safe for concurrent use.
 type ObjectStore struct{ bucket bodies.Bucket }
 
-// NewObjectStore is a shelf in a bucket. Nothing is sent before it is used.
+// NewObjectStore returns an ObjectStore in a bucket. It sends nothing before it is used.
 func NewObjectStore(b bodies.Bucket) *ObjectStore { return &ObjectStore{b} }
 
 func runFolder(id, run string) string { return exportFolder + id + "/" + run + "/" }
 
 func chunkKey(id, run string, n int64) string { return fmt.Sprintf("%s%05d", runFolder(id, run), n) }
 
-// put brings a file of so many bytes to the bucket, in the place of what a run that was cut
-// off left there.
+// put uploads a file of the given size. It replaces what an interrupted run left there.
 func (s *ObjectStore) put(ctx context.Context, id, run string, file io.ReaderAt, size int64) error {
 	chunk := make([]byte, min(size, chunkBytes))
 	for at := int64(0); at < size; at += chunkBytes {
@@ -49,8 +48,8 @@ func (s *ObjectStore) put(ctx context.Context, id, run string, file io.ReaderAt,
 	return nil
 }
 
-// Open opens the file of a run, of so many bytes: ErrGone when it is not there, and
-// bodies.ErrAway while the bucket does not serve. What is read is read under ctx.
+// Open opens the file of a run, with its size. It returns ErrGone if the file is missing, and
+// bodies.ErrUnavailable while the bucket is unavailable. Reads use ctx.
 func (s *ObjectStore) Open(ctx context.Context, id, run string, size int64) (io.ReadSeekCloser, error) {
 	if !ident.ValidID(id) || !ident.ValidID(run) {
 		return nil, ErrGone
@@ -71,11 +70,11 @@ func (s *ObjectStore) Open(ctx context.Context, id, run string, size int64) (io.
 	return f, nil
 }
 
-// exportReader is a file on the shelf. It belongs to one goroutine.
+// exportReader is a file in the object store. It belongs to one goroutine.
 type exportReader struct {
 	get          func(chunk, offset, limit int64) ([]byte, error)
 	size, offset int64
-	begins       int64 // of what is in hand
+	begins       int64 // offset of the held bytes
 	held         []byte
 }
 
@@ -118,7 +117,7 @@ func (f *exportReader) Seek(offset int64, whence int) (int64, error) {
 // Close implements io.Closer.
 func (f *exportReader) Close() error { return nil }
 
-// remove deletes the objects of a run; it is no error that there are none.
+// remove deletes the objects of a run; it is not an error if there are none.
 func (s *ObjectStore) remove(ctx context.Context, id, run string) error {
 	var keys []string
 	if err := s.bucket.List(ctx, runFolder(id, run), func(o bodies.Object) bool {
@@ -135,7 +134,7 @@ func (s *ObjectStore) remove(ctx context.Context, id, run string) error {
 	return nil
 }
 
-// sweep deletes the files of all runs that keep does not name.
+// sweep deletes the files of all runs for which isNeeded returns false.
 func (s *ObjectStore) sweep(ctx context.Context, isNeeded func(id, run string) (bool, error)) error {
 	ids, err := s.bucket.Folders(ctx, exportFolder)
 	if err != nil {

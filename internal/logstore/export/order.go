@@ -19,7 +19,7 @@ func (r *Runner) finishRun(ctx context.Context, id, runID string, edit func(*rec
 	})
 }
 
-// change writes what edit makes of an order: errStopped when its run is no longer under way.
+// change writes the edited order; it returns errStopped if its run is no longer in progress.
 func (r *Runner) change(ctx context.Context, id, runID string, edit func(*resource.Record, *record.Export)) error {
 	return r.Store.InTx(ctx, func(tx resource.Tx) error {
 		rec, err := tx.Find(ctx, record.ExportKind, id)

@@ -14,8 +14,8 @@ import (
 	"sluice/internal/record"
 )
 
-// table makes Apache Parquet. Each part is a whole Parquet file that says where it begins;
-// the footer of the last one, written at the end, names the row groups of all.
+// table writes Apache Parquet. Each part is a complete Parquet file that contains its start
+// offset; the footer at the end of the file lists the row groups of all parts.
 type table struct {
 	columns []record.ExportColumn
 	options []parquet.WriterOption
@@ -23,7 +23,7 @@ type table struct {
 	size    int
 }
 
-// beginKey is under which a part says where in the file it begins.
+// beginKey is the metadata key of the offset at which a part begins.
 const beginKey = "sluice.part"
 
 func newParquet(s Shape) *table {
@@ -39,8 +39,8 @@ func newParquet(s Shape) *table {
 	return &table{columns: s.Columns, options: options}
 }
 
-// group is the schema of a row: as parquet.Group, which sorts its fields by name, but in the
-// order in which they were asked for.
+// group is the schema of a row: like parquet.Group, which sorts its fields by name, but in the
+// requested order.
 type group struct {
 	parquet.Group
 	fields []parquet.Field
@@ -141,7 +141,7 @@ func (t *table) part(begins int64) ([]byte, error) {
 }
 
 func (t *table) footer(file io.ReaderAt, size int64) ([]byte, error) {
-	if size == 0 { // no rows: a part without any is the file
+	if size == 0 { // no rows: the file is one part without rows
 		return t.part(0)
 	}
 	return footerOf(file, size)

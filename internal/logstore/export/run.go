@@ -11,15 +11,15 @@ import (
 	"sluice/internal/resource"
 )
 
-// run is one export under way.
+// run is an export in progress.
 type run struct {
 	*Runner
 	id, orgID, workspaceID string
 	order                  record.Export
 }
 
-// work writes the file, from the mark of the run on, and returns its size. An error that is
-// a cause ends the run; another one leaves it to the next turn.
+// work writes the file, starting at the mark of the run, and returns its size. An error that is a
+// cause ends the run; after another error the next turn continues.
 func (r *run) work(ctx context.Context) (size int64, err error) {
 	if err := r.count(ctx); err != nil {
 		return 0, err
@@ -41,10 +41,10 @@ func (r *run) work(ctx context.Context) (size int64, err error) {
 	if r.ObjectStore == nil {
 		return size, nil
 	}
-	return size, r.ObjectStore.put(ctx, r.id, r.order.Run.ID, w.file, size) // while the bucket is away the run waits
+	return size, r.ObjectStore.put(ctx, r.id, r.order.Run.ID, w.file, size) // while the bucket is unavailable the run waits
 }
 
-// query selects the rows of the export, those that began before it was started.
+// query selects the rows of the export, those that started before the export did.
 func (r *run) query() record.Query {
 	q := r.order.Filters.Query(r.orgID, r.workspaceID)
 	q.UserID, q.Limit = r.order.Run.Only, record.MaxLimit
@@ -54,7 +54,7 @@ func (r *run) query() record.Query {
 	return q
 }
 
-// count finds out, once, how many rows there will be.
+// count counts the rows of the export once.
 func (r *run) count(ctx context.Context) error {
 	if r.order.Run.Counted {
 		return nil
@@ -71,7 +71,7 @@ func (r *run) count(ctx context.Context) error {
 	return r.change(ctx, r.id, r.order.Run.ID, func(_ *resource.Record, e *record.Export) { e.Run.Total, e.Run.Counted = total, true })
 }
 
-// copy brings the rows into the file, page by page.
+// copy copies the rows to the file, page by page.
 func (r *run) copy(ctx context.Context, w *writer) error {
 	bodies := slices.ContainsFunc(w.columns, func(c record.ExportColumn) bool { return c.Bodies })
 	q := r.query()
@@ -100,8 +100,8 @@ func (r *run) copy(ctx context.Context, w *writer) error {
 	return nil
 }
 
-// row takes a row into the file, with its bodies where they are asked for; those that are
-// gone meanwhile are left out.
+// row adds a row to the file, with its bodies if requested; it omits bodies that were deleted
+// meanwhile.
 func (r *run) row(ctx context.Context, w *writer, a *record.Attempt, bodies bool) error {
 	if bodies {
 		complete, err := r.Logs.Find(ctx, a.OrgID, a.WorkspaceID, a.ID)
@@ -121,7 +121,7 @@ func (r *run) row(ctx context.Context, w *writer, a *record.Attempt, bodies bool
 	return nil
 }
 
-// cut ends a part of the file and stores how far the run is.
+// cut ends a part of the file and stores the progress of the run.
 func (r *run) cut(ctx context.Context, w *writer) error {
 	before := w.mark
 	mark, err := w.cut()

@@ -17,52 +17,53 @@ import (
 	"sluice/internal/resource"
 )
 
-// Store is the control plane, which has the orders: *store.Store.
+// Store is the control plane, which stores the orders; *store.Store implements it.
 type Store interface {
 	Find(ctx context.Context, kind, id string) (resource.Record, error)
 	List(ctx context.Context, q resource.Query) ([]resource.Record, error)
 	InTx(ctx context.Context, f func(resource.Tx) error) error
 }
 
-// Logs is the request log: *logstore.Store.
+// Logs is the request log; *logstore.Store implements it.
 type Logs interface {
 	List(ctx context.Context, q record.Query) (record.Page, error)
-	// Find returns one attempt with its bodies; fault.NotFound when there is none.
+	// Find returns one attempt with its bodies; fault.NotFound if there is none.
 	Find(ctx context.Context, orgID, workspaceID, id string) (record.Attempt, error)
 }
 
-// Parts are what a Runner works with. All are needed unless it says otherwise.
+// Parts are the dependencies of a Runner. All are required unless stated otherwise.
 type Parts struct {
 	Store Store
 	Logs  Logs
 	Files *Files
-	// Columns are those of fields of record.ExportFields, in order.
+	// Columns returns the columns for fields of record.ExportFields, in order.
 	Columns   func(fields []string) []record.ExportColumn
-	Node      string        // whose exports are run: the name of the journal of this node
-	Retention time.Duration // how long a file is kept after its end
+	Node      string        // runs the exports of this node: the name of its journal
+	Retention time.Duration // how long a file is retained after its export ends
 	Clock     ident.Clock
 	Log       *slog.Logger
-	// ObjectStore is where files go when they are done, so that every node serves them; nil keeps
-	// them with this node.
+	// ObjectStore stores finished files, so that every node serves them; with nil they remain on
+	// this node.
 	ObjectStore *ObjectStore
-	// Leases let a node take over what a silent one runs. They need a Shelf, and a log whose
-	// rows are the same for all nodes; nil leaves each export with its node.
+	// Leases let a node take over the runs of one that does not respond. They need an
+	// ObjectStore, and a log whose rows all nodes share; with nil each export remains with its
+	// node.
 	Leases lease.Store
-	// PartBytes is how much is in memory of a file before it is written and the run marked;
-	// 0 means 8 MiB.
+	// PartBytes is how much of a file is in memory before it is written and the run marked; 0
+	// means 8 MiB.
 	PartBytes int
 }
 
 const (
-	// pollInterval is how often orders are looked for that nobody told of: those left by the
-	// last process, or while the control plane could not be reached.
+	// pollInterval is the time between two polls for orders without a Wake: those left by the
+	// last process, or made while the control plane was unreachable.
 	pollInterval = 30 * time.Second
-	// sweepInterval is how often files are looked at that may have had their time.
+	// sweepInterval is the time between two checks for expired files.
 	sweepInterval = 10 * time.Minute
 )
 
-// Runner runs the exports of one node, one after the other, and deletes files that have had
-// their time. Run belongs to one goroutine; Wake and Stats may be called by any.
+// Runner runs the exports of one node, one after the other, and deletes expired files. Run
+// belongs to one goroutine; any goroutine may call Wake and Stats.
 type Runner struct {
 	Parts
 	stats
@@ -70,13 +71,13 @@ type Runner struct {
 	swept time.Time
 }
 
-// New makes a runner; nothing moves until Run.
+// New creates a runner; it does nothing until Run.
 func New(p Parts) *Runner {
 	p.PartBytes = cmp.Or(p.PartBytes, usualPart)
 	return &Runner{Parts: p, wake: make(chan struct{}, 1)}
 }
 
-// Wake says that there may be something to do. It does not wait.
+// Wake signals that there may be work. It does not wait.
 func (r *Runner) Wake() {
 	select {
 	case r.wake <- struct{}{}:
@@ -84,7 +85,7 @@ func (r *Runner) Wake() {
 	}
 }
 
-// Run works until ctx ends. What is under way then goes on at the next start.
+// Run works until ctx ends. An export in progress continues at the next start.
 func (r *Runner) Run(ctx context.Context) error {
 	outage := background.NewOutageLog(r.Log, "log exports failed; retrying", "log exports restored")
 	tick := time.NewTicker(pollInterval)
@@ -105,8 +106,8 @@ func (r *Runner) Run(ctx context.Context) error {
 	}
 }
 
-// RunPending runs what there is to run, the oldest order first, and deletes files whose time has
-// come. Its error is that of the control plane: what it left undone is done at the next turn.
+// RunPending runs all pending orders, the oldest first, and deletes expired files. It returns
+// errors of the control plane; the next turn repeats what failed.
 func (r *Runner) RunPending(ctx context.Context) error {
 	orders, err := r.Store.List(ctx, resource.Query{
 		Kind: record.ExportKind, Statuses: []string{resource.Active}, Index: []resource.IndexEntry{{Name: record.ExportNodeIndex, Value: r.Node}}, Limit: 1000,
@@ -126,10 +127,10 @@ func (r *Runner) RunPending(ctx context.Context) error {
 	if adopted {
 		r.Wake()
 	}
-	return r.sweep(ctx) // what was started meanwhile has woken Run
+	return r.sweep(ctx) // orders that started meanwhile have woken Run
 }
 
-// export runs one order to its end. An error is one of the control plane.
+// export runs one order to its end. It returns errors of the control plane.
 func (r *Runner) export(ctx context.Context, rec resource.Record) error {
 	order, err := resource.Decode[record.Export](rec)
 	if err != nil {
@@ -142,12 +143,12 @@ func (r *Runner) export(ctx context.Context, rec resource.Record) error {
 	defer release()
 	err = r.runUnderLease(held, rec, order.Value)
 	if errors.Is(context.Cause(held), lease.ErrNotHolder) {
-		return r.Files.Remove(rec.ID) // its new node begins anew
+		return r.Files.Remove(rec.ID) // its new node starts from the beginning
 	}
 	return err
 }
 
-// runUnderLease runs an order while its lease is held.
+// runUnderLease runs an order while it holds its lease.
 func (r *Runner) runUnderLease(ctx context.Context, rec resource.Record, order record.Export) error {
 	runID := order.Run.ID
 	size, err := (&run{Runner: r, id: rec.ID, orgID: rec.OrgID, workspaceID: rec.WorkspaceID, order: order}).work(ctx)
@@ -178,13 +179,13 @@ func (r *Runner) runUnderLease(ctx context.Context, rec resource.Record, order r
 	return err
 }
 
-// stats count what a runner did since the start.
+// stats count the work of a runner since the start.
 type stats struct{ rows, failed, done atomic.Int64 }
 
-// Stats are what was done since the start of the program.
+// Stats are counters since the start of the program.
 type Stats struct{ Rows, Done, Failed int64 }
 
-// Stats may be called while the runner works.
+// Stats returns the counters. It may be called while the runner works.
 func (r *Runner) Stats() Stats {
 	return Stats{Rows: r.rows.Load(), Done: r.done.Load(), Failed: r.failed.Load()}
 }

@@ -10,7 +10,7 @@ import (
 	"sluice/internal/resource"
 )
 
-// sweep deletes the files that nobody can ask for any more.
+// sweep deletes the files that no request can reach any more.
 func (r *Runner) sweep(ctx context.Context) error {
 	now := r.Clock.Now()
 	if now.Sub(r.swept) < sweepInterval {
@@ -32,7 +32,7 @@ func (r *Runner) sweep(ctx context.Context) error {
 	return err
 }
 
-// sweepStore deletes of the bucket what nobody can ask for any more.
+// sweepStore deletes the files in the bucket that no request can reach any more.
 func (r *Runner) sweepStore(ctx context.Context, now time.Time) error {
 	if r.ObjectStore == nil {
 		return nil
@@ -42,14 +42,14 @@ func (r *Runner) sweepStore(ctx context.Context, now time.Time) error {
 	})
 }
 
-// keeps reports whether a file is that of an export which is under way here, or done here
-// and not yet too old.
+// keeps reports whether a file belongs to an export that is in progress here, or that finished
+// here and is not expired.
 func (r *Runner) keeps(ctx context.Context, id string, now time.Time) (bool, error) {
 	return r.keepsRun(ctx, id, now, func(e *record.ExportRun) bool { return e.Node == r.Node && !e.Shared })
 }
 
-// keepsRun reports whether an export is under way, or done and not yet too old, by a run
-// that fits.
+// keepsRun reports whether an export is in progress, or finished and not expired, by a run for
+// which fits returns true.
 func (r *Runner) keepsRun(ctx context.Context, id string, now time.Time, fits func(*record.ExportRun) bool) (bool, error) {
 	rec, err := r.Store.Find(ctx, record.ExportKind, id)
 	if fault.Has(err, fault.NotFound) {

@@ -9,24 +9,23 @@ import (
 	"sluice/internal/record"
 )
 
-// usualPart is how many bytes are gathered, before they are compressed, until a part is
-// full. A row more may stand in it.
+// usualPart is the size of a part in bytes, before compression. One more row may exceed it.
 const usualPart = 8 << 20
 
-// encoder makes parts of rows. A part is told where in the file it begins.
+// encoder makes parts of rows. part receives the part's offset in the file.
 type encoder interface {
-	// add takes the values of a row, one for each column.
+	// add adds the values of a row, one for each column.
 	add(values []any) error
-	// pending is the size of the part so far, before it is compressed.
+	// pending returns the size of the current part before compression.
 	pending() int
-	// part is what was added since the last one, as it stands in the file.
+	// part returns the encoded rows since the last part, as written to the file.
 	part(begins int64) ([]byte, error)
-	// footer is what stands behind the parts of a whole file of so many bytes; it may be
+	// footer returns what follows the parts of a complete file of the given size; it may be
 	// empty.
 	footer(file io.ReaderAt, size int64) ([]byte, error)
 }
 
-// Shape says what is in a file, and how.
+// Shape defines the content and the format of a file.
 type Shape struct {
 	Columns     []record.ExportColumn
 	Format      record.ExportFormat
@@ -47,14 +46,14 @@ type writer struct {
 	file         *os.File
 	columns      []record.ExportColumn
 	encoder      encoder
-	maxPartBytes int // bytes of a part
+	maxPartBytes int // in bytes
 	values       []any
-	mark         record.ExportMark // of the parts that are in the file
-	next         record.ExportMark // Rows and Cursor with what is pending
+	mark         record.ExportMark // of the parts in the file
+	next         record.ExportMark // Rows and Cursor including the pending rows
 }
 
-// write goes on with a file behind a mark, from the beginning when the file is shorter
-// than that. What stands behind the mark is cut off.
+// write continues a file after a mark, or from the beginning if the file is shorter than the
+// mark. It truncates what follows the mark.
 func (f *Files) write(id string, s Shape, mark record.ExportMark, maxBytes int) (*writer, error) {
 	file, err := os.OpenFile(f.path(id), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -76,7 +75,7 @@ func (f *Files) write(id string, s Shape, mark record.ExportMark, maxBytes int) 
 	return w, nil
 }
 
-// add takes a row. It is in the file once cut was called.
+// add adds a row. The row is in the file after the next cut.
 func (w *writer) add(a *record.Attempt) error {
 	for i := range w.columns {
 		w.values[i] = w.columns[i].Value(a)
@@ -88,8 +87,8 @@ func (w *writer) add(a *record.Attempt) error {
 // full reports whether the part should be cut.
 func (w *writer) full() bool { return w.encoder.pending() >= w.maxPartBytes }
 
-// cut puts what was added into the file and on the disk, and returns the mark behind it.
-// After an error the writer is of no use.
+// cut writes the added rows to the file and the disk, and returns the mark after them. After an
+// error the writer is unusable.
 func (w *writer) cut() (record.ExportMark, error) {
 	if w.next.Rows == w.mark.Rows {
 		return w.mark, nil
@@ -106,7 +105,7 @@ func (w *writer) cut() (record.ExportMark, error) {
 	return w.mark, nil
 }
 
-// finish writes what stands behind the last part, and returns the size of the file.
+// finish writes the footer after the last part, and returns the size of the file.
 func (w *writer) finish() (int64, error) {
 	end, err := w.encoder.footer(w.file, w.mark.Bytes)
 	if err != nil {
@@ -115,7 +114,7 @@ func (w *writer) finish() (int64, error) {
 	return w.mark.Bytes + int64(len(end)), w.append(end)
 }
 
-// append writes behind the mark.
+// append writes after the mark.
 func (w *writer) append(b []byte) error {
 	if err := w.files.grow(w.id, w.mark.Bytes+int64(len(b))); err != nil {
 		return err

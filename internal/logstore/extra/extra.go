@@ -1,6 +1,6 @@
-// Package extra keeps what few attempts have beside the columns of their row: one JSON text,
-// which every back end of the request log stores alike. A new field of record.Attempt that
-// nothing filters by goes here: into Fields, Take and Give.
+// Package extra stores attributes that few attempts have, outside the columns of their row: as
+// one JSON text, which every back end of the request log stores alike. A new field of
+// record.Attempt that no filter uses goes here: into Fields, Take and ApplyTo.
 package extra
 
 import (
@@ -14,10 +14,10 @@ import (
 	"sluice/internal/record"
 )
 
-// Fields are what few attempts have. The zero Fields are no text at all, so that they
-// cost most rows next to nothing.
+// Fields are attributes that few attempts have. The text of the zero Fields is empty, so that
+// they cost most rows almost nothing.
 type Fields struct {
-	ID                string  `json:"id,omitempty"` // ids as they were, when a column keeps them as something else
+	ID                string  `json:"id,omitempty"` // original ids, if a column stores them in another form
 	RequestID         string  `json:"request_id,omitempty"`
 	TraceID           string  `json:"trace_id,omitempty"`
 	ParentSpan        string  `json:"parent_span,omitempty"`
@@ -36,7 +36,7 @@ type Fields struct {
 	CodeSessions      int64   `json:"code_sessions,omitempty"`
 	AudioSeconds      float64 `json:"audio_seconds,omitempty"`
 	CitationTokens    int64   `json:"citation_tokens,omitempty"`
-	CostNano          int64   `json:"cost_nano,omitempty"` // as the provider says
+	CostNano          int64   `json:"cost_nano,omitempty"` // as reported by the provider
 	SearchContext     string  `json:"search_context,omitempty"`
 	CacheHourTokens   int64   `json:"cache_hour_tokens,omitempty"`
 	Tier              string  `json:"tier,omitempty"`
@@ -55,7 +55,7 @@ type Fields struct {
 	BodyKey           string  `json:"body_key,omitempty"` // of bodies.Ref
 }
 
-// timings are those of an attempt in the order of its fields, in microseconds.
+// timings are the timings of an attempt in the order of its fields, in microseconds.
 type timings [6]int64
 
 // timingsOf lists the fields.
@@ -63,7 +63,7 @@ func timingsOf(t *record.Timings) [6]*time.Duration {
 	return [...]*time.Duration{&t.Parsing, &t.Preparing, &t.Cache, &t.Queue, &t.Connect, &t.Decoding}
 }
 
-// head is what a row keeps of a body that the client had in other words than the upstream.
+// head describes a body that the client sent or received in a different form than the upstream.
 type head struct {
 	Type      string `json:"type,omitempty"`
 	Encoding  string `json:"encoding,omitempty"`
@@ -77,7 +77,7 @@ func (h head) applyTo(b *record.Body) {
 	b.Type, b.Encoding, b.Truncated, b.Size = h.Type, h.Encoding, h.Truncated, h.Size
 }
 
-// Take fills in everything but the ids.
+// Take copies everything except the ids from an attempt.
 func (x *Fields) Take(a *record.Attempt) {
 	u := &a.Usage
 	x.ParentSpan, x.Error, x.Dropped, x.Source = a.ParentSpan, a.Error, a.Dropped, string(a.Source)
@@ -94,7 +94,7 @@ func (x *Fields) Take(a *record.Attempt) {
 	x.Named = a.Named
 	x.ClientRequest, x.ClientResponse = headOf(&a.ClientRequest), headOf(&a.ClientResponse)
 	x.Reshaped, x.Translated = headOf(&a.Reshaped), a.Translated
-	if s := u.AudioSeconds; !math.IsNaN(s) && !math.IsInf(s, 0) { // JSON has no such numbers
+	if s := u.AudioSeconds; !math.IsNaN(s) && !math.IsInf(s, 0) { // JSON cannot represent these numbers
 		x.AudioSeconds = s
 	}
 	if Unique(a.Request.Type) {
@@ -105,8 +105,8 @@ func (x *Fields) Take(a *record.Attempt) {
 	}
 }
 
-// ApplyTo is the inverse of Take. It empties a content type that is not in here, so the columns
-// of the row are filled in behind it.
+// ApplyTo is the inverse of Take. It clears a content type that is not included, so call it
+// before filling in the columns of the row.
 func (x *Fields) ApplyTo(a *record.Attempt) {
 	u := &a.Usage
 	a.ParentSpan, a.Error, a.Dropped, a.Source = x.ParentSpan, x.Error, x.Dropped, record.Source(x.Source)
@@ -128,11 +128,11 @@ func (x *Fields) ApplyTo(a *record.Attempt) {
 	a.Request.Type, a.Response.Type = x.RequestType, x.ResponseType
 }
 
-// Unique reports whether a content type is another one with each body, as those of
-// multipart bodies are: it is kept here, and not in a column of values that repeat.
+// Unique reports whether a content type differs for each body, as for multipart bodies. It is
+// stored here, and not in a column of repeated values.
 func Unique(contentType string) bool { return strings.Contains(contentType, "boundary") }
 
-// Text is the stored form, valid JSON in UTF-8; empty for nothing.
+// Text returns the stored form, valid JSON in UTF-8; empty for the zero Fields.
 func (x *Fields) Text() (string, error) {
 	rest := *x
 	rest.Timings, rest.Named = timings{}, false
@@ -146,8 +146,8 @@ func (x *Fields) Text() (string, error) {
 	return string(b), nil
 }
 
-// usual is the text of what most calls have, as json.Marshal would write it at ten times
-// the price.
+// usual returns the text for the fields of most calls, as json.Marshal would write it at ten
+// times the cost.
 func (x *Fields) usual() string {
 	if x.Timings == (timings{}) && !x.Named {
 		return ""

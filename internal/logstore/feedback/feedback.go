@@ -1,7 +1,7 @@
-// Package feedback keeps the log store's copy of the feedback that callers give, so that
-// the log can be selected and analysed by it. It follows the change feed of the control
-// plane. How far it came is stored with what it brought, so each change is taken over
-// once, whatever stops it on the way.
+// Package feedback updates the log store's copy of the feedback that callers give, so that the
+// log can be filtered and analysed by it. It follows the change feed of the control plane. Its
+// position is stored together with the feedback, so each change is applied once, even after an
+// interruption. Start reading at Follower.
 package feedback
 
 import (
@@ -25,15 +25,15 @@ type Source interface {
 	LastChange(ctx context.Context) (int64, error)
 }
 
-// Interval is how often the feed is looked at.
+// Interval is the time between two polls of the feed.
 const Interval = time.Second
 
-// batchSize is the number of changes that are taken over in one transaction. It is the
-// most that a Source lists at once.
+// batchSize is the maximum number of changes in one transaction. A Source lists at most as many
+// at once.
 const batchSize = 1000
 
-// Follower brings feedback from the control plane to the log store. It is made by New and
-// used by one goroutine.
+// Follower copies feedback from the control plane to the log store. Create it with New and use it
+// in one goroutine.
 type Follower struct {
 	src    Source
 	copied logstore.Feedback
@@ -41,12 +41,12 @@ type Follower struct {
 
 	resumed bool
 	next    int64  // number of the last change that was read
-	stored  int64  // of the last that the log store knows of
-	polls   uint64 // that found no failure
+	stored  int64  // number of the last change that the log store has stored
+	polls   uint64 // without a failure
 	outage  *background.OutageLog
 }
 
-// New makes a follower; nothing moves until Run or Follow.
+// New creates a follower; it does nothing until Run or Follow.
 func New(src Source, to logstore.Feedback, log *slog.Logger) *Follower {
 	return &Follower{
 		src: src, copied: to, log: log,
@@ -54,8 +54,8 @@ func New(src Source, to logstore.Feedback, log *slog.Logger) *Follower {
 	}
 }
 
-// Run follows until ctx ends. A failure is logged and what it left undone done again, as
-// background.Follow says.
+// Run follows the feed until ctx ends. It logs a failure and repeats the failed work, as
+// background.RunWithBackoff documents.
 func (f *Follower) Run(ctx context.Context) error {
 	background.RunWithBackoff(ctx, f.followFeed, func() uint64 { return f.polls }, func(err error, pause time.Duration) {
 		f.outage.Failed(err, "retry", pause)
@@ -63,7 +63,7 @@ func (f *Follower) Run(ctx context.Context) error {
 	return nil
 }
 
-// followFeed looks at the feed again and again, until something fails or ctx ends.
+// followFeed polls the feed until a failure or until ctx ends.
 func (f *Follower) followFeed(ctx context.Context) error {
 	for {
 		if err := f.Follow(ctx); err != nil {
@@ -77,10 +77,10 @@ func (f *Follower) followFeed(ctx context.Context) error {
 	}
 }
 
-// Follow takes over everything that is in the feed.
+// Follow applies all changes in the feed.
 func (f *Follower) Follow(ctx context.Context) (err error) {
 	defer func() {
-		if err != nil { // whether a transaction that ended in an error was stored, only the log store knows
+		if err != nil { // after a failed transaction, only the log store can report whether it was committed
 			f.resumed = false
 		}
 	}()
@@ -95,8 +95,9 @@ func (f *Follower) Follow(ctx context.Context) (err error) {
 	return err
 }
 
-// resume goes to where the log store is. A feed that ends before that is one of another
-// control plane, or of one that was set back, and is read from its beginning.
+// resume returns to the position of the log store. If the feed ends before that position, it
+// belongs to another control plane, or to one that was restored from a backup, and is read from
+// its beginning.
 func (f *Follower) resume(ctx context.Context) error {
 	next, err := f.copied.FeedbackProgress(ctx)
 	if err != nil {
@@ -116,8 +117,8 @@ func (f *Follower) resume(ctx context.Context) error {
 	return nil
 }
 
-// batch takes over the next changes and reports whether there may be more. Changes of
-// other kinds are noted once there are many of them.
+// batch applies the next changes and reports whether there may be more. If changes are of other
+// kinds, it stores the position only after many of them.
 func (f *Follower) batch(ctx context.Context) (more bool, err error) {
 	changes, err := f.src.Changes(ctx, f.next, batchSize)
 	if err != nil {
@@ -140,7 +141,7 @@ func (f *Follower) batch(ctx context.Context) (more bool, err error) {
 	return len(changes) == batchSize, nil
 }
 
-// changedFeedback are the ids of feedback that changed, each once.
+// changedFeedback returns the ids of feedback that changed, each once.
 func changedFeedback(changes []resource.Change) (ids []string) {
 	for _, c := range changes {
 		if c.Kind == record.FeedbackKind {
@@ -151,8 +152,8 @@ func changedFeedback(changes []resource.Change) (ids []string) {
 	return slices.Compact(ids)
 }
 
-// read fills in what has become of feedback. Whatever is not there, or not in force, or
-// cannot be read, is gone.
+// read adds the present state of feedback to the batch. Feedback that is missing, inactive or
+// unreadable counts as deleted.
 func (f *Follower) read(ctx context.Context, ids []string, b *logstore.FeedbackBatch) error {
 	if len(ids) == 0 {
 		return nil
@@ -179,7 +180,7 @@ func (f *Follower) read(ctx context.Context, ids []string, b *logstore.FeedbackB
 	return nil
 }
 
-// traceFeedback is what the log store keeps of a record.
+// traceFeedback returns what the log store stores of a record.
 func traceFeedback(r resource.Record) (record.TraceFeedback, error) {
 	var v record.Feedback
 	if err := json.Unmarshal(r.Body, &v); err != nil {

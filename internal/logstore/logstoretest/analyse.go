@@ -12,8 +12,8 @@ import (
 	"sluice/internal/record"
 )
 
-// Analyse implements logstore.Rows. It is what figures mean: every other back end answers
-// as this one does.
+// Analyse implements logstore.RowStore. It is the reference for the metrics: every other back
+// end must return the same.
 func (m *Memory) Analyse(_ context.Context, a record.Analysis) (record.AnalysisPage, error) {
 	if err := a.Validate(); err != nil {
 		return record.AnalysisPage{}, err
@@ -38,7 +38,7 @@ func (m *Memory) Analyse(_ context.Context, a record.Analysis) (record.AnalysisP
 	return page(&a, rows)
 }
 
-// page cuts the rows that were asked for out of all.
+// page returns the requested page of rows.
 func page(a *record.Analysis, rows []record.AnalysisRow) (record.AnalysisPage, error) {
 	size, cut := a.PageSize()
 	if len(rows) > size && !cut {
@@ -50,24 +50,24 @@ func page(a *record.Analysis, rows []record.AnalysisRow) (record.AnalysisPage, e
 	return out, nil
 }
 
-// groupKey is where a row stands in an answer.
+// groupKey identifies a row of the result by its step and value.
 type groupKey struct {
 	start time.Time
 	value string
 }
 
-// group is what belongs to a row: attempts, and feedback on their traces. An attempt
-// stands in it once, and so does a feedback.
+// group contains the attempts of a result row and the feedback on their traces. It contains
+// each attempt and each feedback once.
 type group struct {
 	attempts      []*record.Attempt
 	feedback      []record.TraceFeedback
-	traceFeedback map[string][]record.TraceFeedback // by attempt: what was said of its trace
+	traceFeedback map[string][]record.TraceFeedback // feedback on the trace, by attempt ID
 }
 
-// put puts an attempt into its groups: several when it has feedback of several scores.
+// put adds an attempt to its groups. Grouped by score, an attempt can have several groups.
 func (m *Memory) put(groups map[groupKey]*group, row *record.Attempt, a *record.Analysis) {
 	var start time.Time
-	if a.Step > 0 { // the zero time is the first hour of a Monday
+	if a.Step > 0 { // Truncate counts from the zero time, the first hour of a Monday
 		start = row.Started.UTC().Add(a.Zone).Truncate(a.Step).Add(-a.Zone)
 	}
 	feedbacks := m.feedback.forAttempt(row)
@@ -95,7 +95,7 @@ func (m *Memory) put(groups map[groupKey]*group, row *record.Attempt, a *record.
 	}
 }
 
-// addFeedback gives each feedback to the first bucket of each value that has it.
+// addFeedback counts each feedback once for each value: in the first step that has it.
 func (m *Memory) addFeedback(groups map[groupKey]*group) {
 	type voice struct{ value, id string }
 	counted := make(map[voice]bool)
@@ -112,15 +112,16 @@ func (m *Memory) addFeedback(groups map[groupKey]*group) {
 	}
 }
 
-// endedWell is what is_success says of a log.
+// endedWell reports whether an attempt succeeded, as is_success does for a log.
 func endedWell(a *record.Attempt) bool { return a.Status >= 200 && a.Status <= 299 }
 
-// valueOf is the value of a property that an attempt has.
+// valueOf returns the value by which the analysis groups an attempt. has is false if the
+// attempt has no such value.
 func valueOf(a *record.Attempt, by *record.Analysis) (value string, has bool) {
 	switch by.By {
 	case record.ByNothing:
 		return "", true
-	case record.ByScore: // has values of feedback
+	case record.ByScore: // put reads the scores from feedback
 	case record.ByProvider:
 		value = a.Provider
 	case record.ByModel:
@@ -155,7 +156,7 @@ func valueOf(a *record.Attempt, by *record.Analysis) (value string, has bool) {
 	return value, value != ""
 }
 
-// metrics are those that were wanted.
+// metrics returns the requested metrics of a group.
 func (g *group) metrics(want record.MetricSet, by record.Dimension) (f record.Metrics) {
 	if by == record.ByScore {
 		want &= record.MetricFeedback
@@ -189,7 +190,8 @@ func (g *group) metrics(want record.MetricSet, by record.Dimension) (f record.Me
 	return f
 }
 
-// addends add what an attempt gives to the figures that are sums, counts or extremes.
+// addends contains functions that add an attempt to the metrics that are sums, counts or
+// extremes.
 var addends = map[record.MetricSet]func(*record.Metrics, *record.Attempt){
 	record.MetricErrors: func(f *record.Metrics, a *record.Attempt) {
 		if !endedWell(a) {
@@ -236,7 +238,8 @@ var addends = map[record.MetricSet]func(*record.Metrics, *record.Attempt){
 	},
 }
 
-// percentile is the least duration that at least so many of a hundred do not exceed.
+// percentile returns the smallest duration that at least percent % of the attempts do not
+// exceed.
 func (g *group) percentile(percent int) time.Duration {
 	if len(g.attempts) == 0 {
 		return 0
@@ -249,7 +252,7 @@ func (g *group) percentile(percent int) time.Duration {
 	return all[(len(all)*percent+99)/100-1]
 }
 
-// users are the end users, and the attempts that have one.
+// users returns the number of distinct end users, and of attempts that have an end user.
 func (g *group) users() (distinct, requests int64) {
 	seen := make(map[string]bool)
 	for _, a := range g.attempts {
@@ -261,7 +264,7 @@ func (g *group) users() (distinct, requests int64) {
 	return int64(len(seen)), requests
 }
 
-// order compares rows as the answer has them.
+// order compares rows by their order in the result.
 func order(a *record.Analysis, x, y *record.AnalysisRow) int {
 	byValue := strings.Compare(x.Value, y.Value)
 	if a.Step > 0 {
@@ -274,7 +277,7 @@ func order(a *record.Analysis, x, y *record.AnalysisRow) int {
 	return cmp.Or(c, byValue)
 }
 
-// columnOf is what rows are ordered by.
+// columnOf returns the value by which rows are ordered.
 func columnOf(c record.Column, f *record.Metrics) float64 {
 	switch c {
 	case record.ColumnCost:

@@ -19,8 +19,8 @@ import (
 	"sluice/internal/record/recordtest"
 )
 
-// testAnalysis compares a back end with Memory: random rows of a new organisation in each
-// round, of few different values, and several questions about them.
+// testAnalysis compares a back end with Memory. Each round has a new organisation with random
+// rows of few different values, and compares several analyses of them.
 func testAnalysis(t *testing.T, rows logstore.RowStore) {
 	round := 0
 	rapid.Check(t, func(rt *rapid.T) {
@@ -47,15 +47,15 @@ func pick[V any](w *world, name string, values ...V) V {
 	return rapid.SampledFrom(values).Draw(w.T, name)
 }
 
-// texts are values that are easily mistaken.
+// texts are values that an implementation can easily confuse.
 var texts = []string{"", "a", "b", "B", "a'; DROP TABLE attempts --", "\"q\\", "gr\u00fcn", "nul\x00", ":", ",", "a/b~c"}
 
-// traces are those of attempts and of feedback.
+// traces are the trace IDs of attempts and of feedback.
 var traces = []string{"", "t-1", "t-2", "0191f3a0-4c1e-7b6f-9d2a-0c6d8a1e5b3f", "0191F3A0-4C1E-7B6F-9D2A-0C6D8A1E5B3F"}
 
 func (w *world) text(name string) string { return pick(w, name, texts...) }
 
-// attempt is the n-th of a round.
+// attempt draws the n-th attempt of a round.
 func (w *world) attempt(n int) *record.Attempt {
 	started := recordtest.Epoch.Add(pick(w, "day", 0, 24*time.Hour, 200*time.Hour) + pick(w, "minute", 0, 59*time.Second, 61*time.Minute) + time.Duration(rapid.IntRange(0, 3).Draw(w.T, "micro"))*time.Microsecond)
 	a := &record.Attempt{
@@ -79,14 +79,14 @@ func (w *world) attempt(n int) *record.Attempt {
 	return a
 }
 
-// Roller is a back end that works out sums beforehand: *duckdb.DB. With them percentiles
-// may be half a hundredth off.
+// Roller is a back end that computes rollups in advance: *duckdb.DB. Percentiles from rollups
+// may be off by half a percent.
 type Roller interface {
-	// Roll works out all sums that are due at a time.
+	// Roll computes all rollups that are due at now.
 	Roll(ctx context.Context, now time.Time) error
 }
 
-// roll lets a back end work out sums, or not.
+// roll sometimes lets a back end compute rollups.
 func (w *world) roll(rows logstore.RowStore) {
 	r, able := rows.(Roller)
 	if !able || rapid.IntRange(0, 4).Draw(w.T, "rolled") > 0 {
@@ -98,8 +98,8 @@ func (w *world) roll(rows logstore.RowStore) {
 	}
 }
 
-// steps are done to both, one after the other, and what was worked out before must not show
-// behind any of them.
+// steps applies each change to both back ends. Rollups from before a change must not affect
+// results after it.
 func (w *world) steps(rows, reference logstore.RowStore) {
 	all := w.changes()
 	for _, step := range all {
@@ -112,8 +112,8 @@ func (w *world) steps(rows, reference logstore.RowStore) {
 	}
 }
 
-// changes are attempts in batches, corrections, feedback and the end of old rows, in the
-// order in which they may come.
+// changes draws attempts in batches, corrections, feedback and the retention of old rows, in
+// an order in which they can occur.
 func (w *world) changes() (out []func(logstore.RowStore)) {
 	var attempts []*record.Attempt
 	for n := range rapid.IntRange(0, 40).Draw(w.T, "attempts") {
@@ -172,8 +172,8 @@ func (w *world) write(rows logstore.RowStore, attempts []*record.Attempt, correc
 	}
 }
 
-// feedback is the n-th batch of a round: the second one changes and deletes some of the
-// first one's.
+// feedback draws the n-th feedback batch of a round. The second batch changes and deletes some
+// feedback of the first.
 func (w *world) feedback(n int) (b logstore.FeedbackBatch) {
 	id := func() string {
 		return recordtest.ID(recordtest.Epoch, w.round<<16|rapid.IntRange(0, 12).Draw(w.T, "feedback"))
@@ -181,7 +181,7 @@ func (w *world) feedback(n int) (b logstore.FeedbackBatch) {
 	for i := range rapid.IntRange(0, 8).Draw(w.T, "feedbacks") {
 		f := record.TraceFeedback{
 			ID: recordtest.ID(recordtest.Epoch, w.round<<16|n<<3|i), OrgID: w.org, WorkspaceID: pick(w, "workspace", "w1", "w2"), TraceID: pick(w, "trace", traces[1:]...),
-			Value: pick(w, "value", -10, -3, 0, 3, 4), Weight: pick(w, "weight", 0, 0.25, 0.5, 1), Created: recordtest.Epoch, // whose sums are exact
+			Value: pick(w, "value", -10, -3, 0, 3, 4), Weight: pick(w, "weight", 0, 0.25, 0.5, 1), Created: recordtest.Epoch, // sums of these weights are exact
 		}
 		b.Put = append(b.Put, f)
 	}
@@ -189,7 +189,7 @@ func (w *world) feedback(n int) (b logstore.FeedbackBatch) {
 		b.Gone = append(b.Gone, recordtest.ID(recordtest.Epoch, 404))
 		for range rapid.IntRange(0, 3).Draw(w.T, "gone") {
 			gone := id()
-			if gone < recordtest.ID(recordtest.Epoch, w.round<<16|1<<3) { // what a batch puts stays
+			if gone < recordtest.ID(recordtest.Epoch, w.round<<16|1<<3) { // a batch does not delete what it puts
 				b.Gone = append(b.Gone, gone)
 			}
 		}
@@ -197,7 +197,7 @@ func (w *world) feedback(n int) (b logstore.FeedbackBatch) {
 	return b
 }
 
-// analysis asks for anything.
+// analysis draws any valid analysis.
 func (w *world) analysis() record.Analysis {
 	a := record.Analysis{
 		Query: w.query(), Step: pick(w, "step", 0, 0, time.Minute, 7*time.Minute, time.Hour, 24*time.Hour, 7*24*time.Hour),
@@ -223,7 +223,7 @@ var (
 	}
 )
 
-// query selects by few filters, so that something is left.
+// query draws a query with few filters, so that some rows remain.
 func (w *world) query() record.Query {
 	q := record.Query{OrgID: w.org}
 	for range rapid.IntRange(0, 2).Draw(w.T, "filters") {
@@ -273,7 +273,7 @@ var filters = []func(*world, *record.Query){
 	func(w *world, q *record.Query) { q.Weighted = record.FloatRange{Max: new(pick(w, "most", -1, 0, 1.5))} },
 }
 
-// between draws a range, open at one end perhaps.
+// between draws a range that may be open at one end.
 func (w *world) between(ends ...int64) (r record.Range) {
 	if rapid.Bool().Draw(w.T, "min") {
 		r.Min = new(pick(w, "least", ends...))
@@ -288,7 +288,7 @@ func (w *world) compare(rows, reference logstore.RowStore, a record.Analysis) {
 	opts := cmp.Options{cmpopts.EquateApprox(1e-9, 1e-12), cmpopts.EquateEmpty()}
 	if _, rolls := rows.(Roller); rolls {
 		opts = append(opts, nearly)
-		if a.Step == 0 && (a.Order == record.ColumnP95 || a.Order == record.ColumnP99) { // what is nearly equal may change places
+		if a.Step == 0 && (a.Order == record.ColumnP95 || a.Order == record.ColumnP99) { // rows with nearly equal values may swap positions
 			a.Offset, a.Limit = 0, 0
 			opts = append(opts, cmpopts.SortSlices(func(x, y record.AnalysisRow) bool { return x.Value < y.Value }))
 		}
@@ -303,13 +303,13 @@ func (w *world) compare(rows, reference logstore.RowStore, a record.Analysis) {
 	}
 }
 
-// nearly takes percentiles for equal that are at most a hundredth apart.
+// nearly treats percentiles as equal if they differ by at most 1 %.
 var nearly = cmp.FilterPath(func(p cmp.Path) bool {
 	field, ok := p.Last().(cmp.StructField)
 	return ok && slices.Contains([]string{"P50", "P90", "P95", "P99"}, field.Name())
 }, cmp.Comparer(func(x, y time.Duration) bool { return max(x, y)-min(x, y) <= max(x, y)/100 }))
 
-// compareLists compares what a query selects.
+// compareLists compares the rows that a query selects.
 func (w *world) compareLists(rows, reference logstore.RowStore, q record.Query) {
 	q.Count, q.Limit, q.Newest = true, pick(w, "limit", 2, 100), rapid.Bool().Draw(w.T, "newest")
 	want, err1 := reference.List(w.Context(), q)

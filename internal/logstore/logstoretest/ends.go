@@ -18,7 +18,7 @@ import (
 	"sluice/internal/record/recordtest"
 )
 
-// parts calls one of the methods that work in parts until it is done.
+// parts calls a method that works in parts until it returns 0, and returns the sum.
 func parts(t rapid.TB, part func(context.Context) (int64, error)) (sum int64) {
 	t.Helper()
 	for range 1000 {
@@ -49,7 +49,7 @@ func testDelete(t *testing.T, rows logstore.RowStore) {
 	var all []*record.Attempt
 	for i := range 10 {
 		a := recordtest.Chat(i)
-		a.Model = fmt.Sprintf("model-%d", i/5) // the older half has a series of its own
+		a.Model = fmt.Sprintf("model-%d", i/5) // the older half has a separate series
 		all = append(all, a)
 	}
 	Put(t, rows, all...)
@@ -66,7 +66,7 @@ func testDelete(t *testing.T, rows logstore.RowStore) {
 	}
 }
 
-// putRefs writes chats with their bodies at refs; those with an odd number are of another
+// putRefs writes chats with their bodies at refs. Chats with an odd number belong to another
 // workspace.
 func putRefs(t *testing.T, rows logstore.RowStore, refs ...bodies.Ref) {
 	t.Helper()
@@ -109,7 +109,7 @@ func testFiles(t *testing.T, rows logstore.RowStore) {
 		}
 	}
 	first(1)
-	due := logstore.RetentionCutoffs{Before: recordtest.Chat(1).Started, Workspaces: map[string]time.Time{"other": recordtest.Chat(4).Started}} // 0, 1 and 3
+	due := logstore.RetentionCutoffs{Before: recordtest.Chat(1).Started, Workspaces: map[string]time.Time{"other": recordtest.Chat(4).Started}} // rows 0, 1 and 3
 	files, err := rows.DueFiles(t.Context(), "", due)
 	if slices.Sort(files); err != nil || !slices.Equal(files, []uint32{1, 2}) {
 		t.Errorf("files %v, %v; want both", files, err)
@@ -147,7 +147,7 @@ func testKeys(t *testing.T, rows logstore.RowStore) {
 		return bodies.Ref{Key: fmt.Sprintf("30/o/%d.json", n), File: bodies.Single, Request: 5, Response: 6}
 	}
 	putRefs(t, rows, key(0), key(1), key(2), key(3))
-	due := logstore.RetentionCutoffs{Workspaces: map[string]time.Time{"other": recordtest.Chat(3).Started}} // 1
+	due := logstore.RetentionCutoffs{Workspaces: map[string]time.Time{"other": recordtest.Chat(3).Started}} // row 1
 	keys, cutoffs, err := rows.DueKeys(t.Context(), due)
 	if err != nil || !slices.Equal(keys, []string{key(1).Key}) {
 		t.Fatalf("keys %v, %v; want that of row 1", keys, err)
@@ -200,7 +200,7 @@ func testBlank(t *testing.T, rows logstore.RowStore) {
 		t.Errorf("found %v, want not_found", err)
 	}
 	again := *recordtest.Chat(3)
-	Put(t, rows, &again) // of the series that the blank ones had
+	Put(t, rows, &again) // in the series of the blank rows
 	got, _, err := rows.Find(t.Context(), recordtest.Org, "", again.ID)
 	if diff := cmp.Diff(stored(again), got); diff != "" || err != nil {
 		t.Errorf("written later, %v (-want +got):\n%s", err, diff)
@@ -210,8 +210,8 @@ func testBlank(t *testing.T, rows logstore.RowStore) {
 	}
 }
 
-// testRetention does what a plain list and a rule say to random rows, workspaces and
-// settings.
+// testRetention compares a back end with a plain list, for random rows, workspaces and
+// cutoffs.
 func testRetention(t *testing.T, rows logstore.RowStore) {
 	run := 0
 	rapid.Check(t, func(rt *rapid.T) {
@@ -231,7 +231,7 @@ func testRetention(t *testing.T, rows logstore.RowStore) {
 			all = append(all, a)
 		}
 		Put(t, rows, all...)
-		due := func(kind string) logstore.RetentionCutoffs { // of these workspaces alone: others share the rows
+		due := func(kind string) logstore.RetentionCutoffs { // only for these workspaces: other runs share the back end
 			d := logstore.RetentionCutoffs{Workspaces: map[string]time.Time{}}
 			for range rapid.IntRange(0, 5).Draw(rt, kind) {
 				d.Workspaces[name(kind)] = day(kind)

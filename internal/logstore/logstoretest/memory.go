@@ -15,16 +15,16 @@ import (
 	"sluice/internal/record"
 )
 
-// Memory is a back end that forgets everything when the process ends. It is for
-// tests that need no database; it passes the suite. Before and After, when set,
-// are called in a Write before and after it takes effect; an error of either is
-// that of Write, so that a test sees both ways in which a commit can fail.
+// Memory is a back end in memory, for tests that do not need a database. It passes the
+// suite. Write calls Before before it takes effect, and After afterwards; nil functions are
+// not called. Write returns an error of either, so that a test can cover both ways in which
+// a commit fails.
 type Memory struct {
 	Before, After func() error
-	// Now is when a Write is made; nil means the machine's clock.
+	// Now returns the time of a Write; nil means the machine's clock.
 	Now func() time.Time
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	rows     []memoryRow
 	arrived  time.Time // of the last Write
 	progress logstore.Progress
@@ -35,20 +35,20 @@ type Memory struct {
 type memoryRow struct {
 	record.Billed
 	ref     bodies.Ref
-	arrived time.Time // of each Write another one
-	blank   bool      // only figures have it
+	arrived time.Time // different for each Write
+	blank   bool      // only metrics count the row
 }
 
 var _ logstore.RowStore = (*Memory)(nil)
 
-// Progress implements logstore.Rows.
+// Progress implements logstore.RowStore.
 func (m *Memory) Progress(context.Context) (logstore.Progress, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.progress, nil
 }
 
-// Write implements logstore.Rows.
+// Write implements logstore.RowStore.
 func (m *Memory) Write(_ context.Context, fill func(logstore.Sink) (logstore.Progress, error)) error {
 	var w memoryWrite
 	p, err := fill(&w)
@@ -106,7 +106,7 @@ func (w *memoryWrite) Correct(c *record.Correction) error {
 	return nil
 }
 
-// correct gives a row its other cost. Callers hold mu.
+// correct stores a correction and gives its row the new cost. Callers hold mu.
 func (m *Memory) correct(c *record.Correction) {
 	m.trail = append(m.trail, *c)
 	i := slices.IndexFunc(m.rows, func(r memoryRow) bool { return r.ID == c.ID })
@@ -118,7 +118,7 @@ func (m *Memory) correct(c *record.Correction) {
 	m.rows[i].Charged.Nano = c.After.Cost
 }
 
-// Corrections implements logstore.Rows.
+// Corrections implements logstore.RowStore.
 func (m *Memory) Corrections(_ context.Context, id string) (out []record.Correction, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -130,7 +130,7 @@ func (m *Memory) Corrections(_ context.Context, id string) (out []record.Correct
 	return out, nil
 }
 
-// clean is what a row keeps of an attempt.
+// clean returns the part of an attempt that a row stores.
 func clean(a record.Attempt) record.Attempt {
 	a = stored(a)
 	a.Path = strings.ToValidUTF8(a.Path, "\uFFFD")
@@ -145,7 +145,7 @@ func clean(a record.Attempt) record.Attempt {
 	return a
 }
 
-// List implements logstore.Rows.
+// List implements logstore.RowStore.
 func (m *Memory) List(_ context.Context, q record.Query) (record.Page, error) {
 	rows, next, total, err := m.page(q, func(*memoryRow) bool { return true })
 	page := record.Page{Rows: make([]record.Attempt, len(rows)), Next: next}
@@ -161,7 +161,7 @@ func (m *Memory) List(_ context.Context, q record.Query) (record.Page, error) {
 	return page, err
 }
 
-// RowWithBody implements logstore.Rows.
+// RowWithBody implements logstore.RowStore.
 func (m *Memory) RowWithBody(_ context.Context, q record.Query) (logstore.BodiedPage, error) {
 	rows, next, _, err := m.page(q, func(r *memoryRow) bool { return r.ref != bodies.Ref{} })
 	page := logstore.BodiedPage{RowStore: make([]logstore.RowWithBody, len(rows)), Next: next}
@@ -171,7 +171,7 @@ func (m *Memory) RowWithBody(_ context.Context, q record.Query) (logstore.Bodied
 	return page, err
 }
 
-// Billed implements logstore.Rows.
+// Billed implements logstore.RowStore.
 func (m *Memory) Billed(_ context.Context, q record.Query) (record.BilledPage, error) {
 	rows, next, _, err := m.page(q, func(r *memoryRow) bool { return r.Spend.State != "" && r.Spend.State != "released" })
 	page := record.BilledPage{Rows: make([]record.Billed, len(rows)), Next: next}
@@ -181,7 +181,7 @@ func (m *Memory) Billed(_ context.Context, q record.Query) (record.BilledPage, e
 	return page, err
 }
 
-// page is a page of the rows that a query and keep select, and the number of all.
+// page returns a page of the rows that q and matches select, and the number of all such rows.
 func (m *Memory) page(q record.Query, matches func(*memoryRow) bool) (rows []memoryRow, next record.Cursor, total int, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -242,7 +242,7 @@ func (m *Memory) matches(a *record.Attempt, q record.Query) bool {
 		(len(q.Statuses) == 0 || slices.ContainsFunc(q.Statuses, status))
 }
 
-// Find implements logstore.Rows.
+// Find implements logstore.RowStore.
 func (m *Memory) Find(_ context.Context, orgID, workspaceID, id string) (record.Attempt, bodies.Ref, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package logstoretest is the suite that every back end of the log store passes,
-// and a back end in memory that passes it.
+// Package logstoretest contains the test suite that every back end of the log store passes,
+// and Memory, a back end in memory. Start reading at Run.
 package logstoretest
 
 import (
@@ -19,8 +19,8 @@ import (
 	"sluice/internal/record/recordtest"
 )
 
-// Run runs the suite. open returns an empty back end and closes it when its test
-// ends.
+// Run runs the suite. open returns an empty back end and closes it at the end of its
+// test.
 func Run(t *testing.T, open func(t testing.TB) logstore.RowStore) {
 	for name, test := range map[string]func(*testing.T, logstore.RowStore){
 		"every field comes back":                      testFields,
@@ -67,7 +67,7 @@ func Put(t testing.TB, rows logstore.RowStore, attempts ...*record.Attempt) {
 	}
 }
 
-// list returns a page, which must be had.
+// list returns a page and fails the test on an error.
 func list(t testing.TB, rows logstore.RowStore, q record.Query) record.Page {
 	t.Helper()
 	page, err := rows.List(t.Context(), q)
@@ -85,7 +85,7 @@ func ids(rows []record.Attempt) []string {
 	return out
 }
 
-// stored is an attempt as a row gives it back.
+// stored returns an attempt as a back end returns it.
 func stored(a record.Attempt) record.Attempt {
 	for _, b := range a.Bodies() {
 		b.Bytes, b.Head = nil, nil
@@ -177,8 +177,8 @@ func testOdd(t *testing.T, rows logstore.RowStore) {
 	}
 }
 
-// testAny writes records of any content: one that a back end refused would stop
-// all that follow it.
+// testAny writes records of any content. A record that a back end rejected would block all
+// records after it.
 func testAny(t *testing.T, rows logstore.RowStore) {
 	n := 0
 	rapid.Check(t, func(rt *rapid.T) {

@@ -8,8 +8,8 @@ import (
 	"sluice/internal/ident"
 )
 
-// breaker keeps calls from a store that is away. After so many failures in a row it is
-// open for a time; then one call may try, and the others wait for what becomes of it.
+// breaker blocks calls to an unavailable store. After a number of failures in a row it is open
+// for a time. Then one call may try, and the others wait for its result.
 // Source: contract/content-and-observability.md 3.4.
 type breaker struct {
 	threshold int
@@ -23,7 +23,7 @@ type breaker struct {
 	last     error
 }
 
-// acquire refuses while the breaker is open.
+// acquire rejects calls while the breaker is open.
 func (b *breaker) acquire() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -37,7 +37,7 @@ func (b *breaker) acquire() error {
 	return nil
 }
 
-// release notes what became of a call that entered.
+// release records the result of a call that acquire admitted.
 func (b *breaker) release(err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -52,14 +52,14 @@ func (b *breaker) release(err error) {
 	}
 }
 
-// abandon is leave for a call that says nothing of the store.
+// abandon ends a call whose result reveals nothing about the store.
 func (b *breaker) abandon() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.trying = false
 }
 
-// open is why calls are refused; nil when they are not.
+// open returns why calls are rejected; nil if they are not.
 func (b *breaker) open() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -1,6 +1,7 @@
-// Package objects reaches an object store: Amazon S3 and what speaks as it does, or
-// Google Cloud Storage by the same words with a token of Google's. Every call has a limit
-// of time for which nothing of it may move, and a breaker keeps from waiting for a store that is away.
+// Package objects is a client for object stores: Amazon S3 and compatible stores, and Google
+// Cloud Storage through its S3-compatible API with a Google token. Every call ends if no data
+// moves for a time, and a breaker avoids waiting for an unavailable store. Start reading at
+// Bucket.
 package objects
 
 import (
@@ -21,8 +22,8 @@ import (
 	"sluice/internal/logstore/bodies"
 )
 
-// Options say which bucket, and how it is reached. Bucket must be given, and one of AWS
-// and Google.
+// Options configure the bucket and the access to it. Bucket is required, and one of AWS and
+// Google.
 type Options struct {
 	Bucket    string
 	Prefix    string // of every key, "gateway/"; may be empty
@@ -31,16 +32,16 @@ type Options struct {
 	PathStyle bool   // the bucket is in the path, not in the host name
 
 	AWS    aws.CredentialsProvider                             // signs requests
-	Google func(ctx context.Context) (token string, err error) // is sent with requests instead
+	Google func(ctx context.Context) (token string, err error) // returns the token to send with requests instead
 
-	HTTP     *http.Client  // nil means one of its own; without a time limit of its own
-	Timeout  time.Duration // for which nothing of a call may move; 0 means 15 s
+	HTTP     *http.Client  // nil means a default client; must not have a time limit
+	Timeout  time.Duration // without data after which a call ends; 0 means 15 s
 	Failures int           // in a row that open the breaker; 0 means 5
 	Backoff  time.Duration // for which it stays open; 0 means 60 s
 	Clock    ident.Clock   // nil means the machine's
 }
 
-// GoogleEndpoint is where Google Cloud Storage takes the requests of S3.
+// GoogleEndpoint is the endpoint of Google Cloud Storage for S3 requests.
 // Source: https://cloud.google.com/storage/docs/xml-api/overview, read 2026-11.
 const GoogleEndpoint = "https://storage.googleapis.com"
 
@@ -81,13 +82,13 @@ type Bucket struct {
 
 var _ bodies.Bucket = (*Bucket)(nil)
 
-// New makes a client. Nothing is sent before it is used.
+// New creates a client. It sends nothing before it is used.
 func New(o Options) *Bucket {
 	o = o.withDefaults()
 	b := &Bucket{o: o, breaker: breaker{threshold: o.Failures, backoff: o.Backoff, clock: o.Clock}}
 	set := s3.Options{
 		Region: o.Region, Credentials: o.AWS, HTTPClient: o.HTTP, UsePathStyle: o.PathStyle,
-		// what speaks as S3 does need not know the checksums of later years
+		// compatible stores may not support newer checksums
 		RequestChecksumCalculation: aws.RequestChecksumCalculationWhenRequired,
 		ResponseChecksumValidation: aws.ResponseChecksumValidationWhenRequired,
 		RetryMaxAttempts:           2,
@@ -119,7 +120,7 @@ func (b bearer) Do(r *http.Request) (*http.Response, error) {
 	return b.http.Do(r)
 }
 
-// key is that of the store.
+// key returns the full key in the store.
 func (b *Bucket) key(key string) *string { return aws.String(b.o.Prefix + key) }
 
 // Put implements bodies.Bucket.
@@ -155,7 +156,7 @@ func (b *Bucket) Delete(ctx context.Context, key string) error {
 		_, err := b.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &b.o.Bucket, Key: b.key(key)})
 		return err
 	})
-	if errors.Is(err, bodies.ErrGone) { // Google says so, AWS does not
+	if errors.Is(err, bodies.ErrGone) { // Google returns this error, AWS does not
 		return nil
 	}
 	return err

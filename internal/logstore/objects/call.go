@@ -13,7 +13,7 @@ import (
 	"sluice/internal/logstore/bodies"
 )
 
-// op is what is asked of the store.
+// op is an operation of the store.
 type op int
 
 const (
@@ -26,14 +26,14 @@ const (
 
 var opNames = [ops]string{"put", "get", "delete", "list"}
 
-// counts are figures since the start.
+// counts are counters since the start.
 type counts struct {
 	done, failed   [ops]atomic.Uint64
 	sent, received atomic.Uint64 // bytes
 }
 
-// call asks the store within the limits of time and the breaker. Its errors say what was
-// asked, and are bodies.ErrGone when there is no such object.
+// call runs an operation with the stall limit and the breaker. Its errors name the operation. The
+// error is bodies.ErrGone if the object does not exist.
 func (b *Bucket) call(ctx context.Context, what op, key string, do func(context.Context, *stallTimer) error) error {
 	if err := b.breaker.acquire(); err != nil {
 		return fmt.Errorf("%w: %w", bodies.ErrUnavailable, err)
@@ -45,7 +45,7 @@ func (b *Bucket) call(ctx context.Context, what op, key string, do func(context.
 	case err == nil:
 	case missing(err):
 		err = bodies.ErrGone // the store works
-	case ctx.Err() != nil: // nobody waits any more: that says nothing of the store
+	case ctx.Err() != nil: // the caller cancelled: that reveals nothing about the store
 		b.breaker.abandon()
 		return ctx.Err()
 	}
@@ -58,8 +58,8 @@ func (b *Bucket) call(ctx context.Context, what op, key string, do func(context.
 	return fmt.Errorf("%w: %s %s in bucket %s: %w", bodies.ErrUnavailable, opNames[what], b.o.Prefix+key, b.o.Bucket, err)
 }
 
-// missing reports whether there is no such object, or nothing of it where it was asked for,
-// as when its end was scrubbed. That there is no such bucket is another thing.
+// missing reports whether the object does not exist, or ends before the requested offset, for
+// example because its end was scrubbed. A missing bucket does not count.
 func missing(err error) bool {
 	var apiErr smithy.APIError
 	if errors.As(err, &apiErr) {

@@ -4,7 +4,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Err is why the store is not asked at present; nil while it is. Health shows it.
+// Err returns why the store is currently not used; nil while it is. Health shows it.
 func (b *Bucket) Err() error { return b.breaker.open() }
 
 var (
@@ -14,14 +14,14 @@ var (
 	bytesDesc    = prometheus.NewDesc("sluice_log_objects_bytes_total", "Bytes sent to and received from the object store of the log.", []string{"direction"}, nil)
 )
 
-// Describe names the figures.
+// Describe sends the descriptions of the metrics.
 func (b *Bucket) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{upDesc, callsDesc, failuresDesc, bytesDesc} {
 		ch <- d
 	}
 }
 
-// Collect sends them.
+// Collect sends the metrics.
 func (b *Bucket) Collect(ch chan<- prometheus.Metric) {
 	up := 1.0
 	if b.Err() != nil {

@@ -16,8 +16,8 @@ import (
 	"sluice/internal/logstore/bodies"
 )
 
-// Probe puts an object, reads it, lists it and deletes it again. The error is of the
-// first step that failed; Cure says what to do about it.
+// Probe stores an object, reads it, lists it and deletes it. It returns the error of the first
+// step that failed; Hint returns what to do about it.
 func (b *Bucket) Probe(ctx context.Context) (err error) {
 	key := "bodies/probe/" + ident.NewID()
 	text := []byte("written by sluice doctor; it may be deleted")
@@ -47,7 +47,7 @@ func (b *Bucket) Probe(ctx context.Context) (err error) {
 	return err
 }
 
-// cures are what to do about what a store answers, by its code.
+// cures are hints for errors of a store, by their code.
 // Source: https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html, read 2026-11.
 var cures = map[string]string{
 	"NoSuchBucket":                       "create the bucket, or set LOG_STORE_BUCKET to an existing one",
@@ -62,7 +62,7 @@ var cures = map[string]string{
 	"InvalidBucketName":                  "set LOG_STORE_BUCKET to the bucket name only",
 }
 
-// Hint is what to do about an error of Probe.
+// Hint returns what to do about an error of Probe.
 func Hint(err error) string {
 	var apiErr smithy.APIError
 	if errors.As(err, &apiErr) {

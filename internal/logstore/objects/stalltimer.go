@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// stallTimer ends a call when nothing of it moved for a time. A limit of the whole call would end
-// those of large objects on a slow line, over and over: a record may have 80 MB of bodies,
-// and sixteen objects at once share the line. It belongs to one call.
+// stallTimer ends a call if no data moves for a time. A limit for the complete call would end
+// those of large objects on a slow line again and again: a record may have 80 MB of bodies, and
+// sixteen objects at once share the line. It belongs to one call.
 type stallTimer struct {
 	limit   time.Duration
 	timer   *time.Timer
@@ -19,7 +19,8 @@ type stallTimer struct {
 	stalled atomic.Bool
 }
 
-// newStallTimer begins a call, whose context ends with ctx or when it stalls. Who began it ends it.
+// newStallTimer starts a call, whose context ends with ctx or when the call stalls. The caller
+// must call end.
 func newStallTimer(ctx context.Context, limit time.Duration) (context.Context, *stallTimer) {
 	ctx, cancel := context.WithCancel(ctx)
 	p := &stallTimer{limit: limit, cancel: cancel}
@@ -40,14 +41,14 @@ func (p *stallTimer) end(err error) error {
 	return err
 }
 
-// reset notes that something did. A call that has stalled stays so.
+// reset records that data moved. It has no effect on a call that has stalled.
 func (p *stallTimer) reset(n int) {
 	if n > 0 && p.timer.Stop() {
 		p.timer.Reset(p.limit)
 	}
 }
 
-// upload is an object as it is sent.
+// upload is an object being sent.
 type upload struct {
 	*bytes.Reader
 	stallTimer *stallTimer
@@ -59,12 +60,12 @@ func (u upload) Read(to []byte) (int, error) {
 	return n, err
 }
 
-// WriteTo hides that of bytes.Reader, which would count all as sent at once.
+// WriteTo replaces the method of bytes.Reader, which would count all bytes as sent at once.
 func (u upload) WriteTo(w io.Writer) (int64, error) {
 	return io.Copy(w, struct{ io.Reader }{u})
 }
 
-// download is an object as it comes.
+// download is an object being received.
 type download struct {
 	io.Reader
 	stallTimer *stallTimer

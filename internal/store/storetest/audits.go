@@ -17,13 +17,13 @@ import (
 	"sluice/internal/store"
 )
 
-// Audits proves the chain of the audit trail with several nodes on one database.
+// Audits tests the chain of the audit trail with several nodes on one database.
 func Audits(t *testing.T, set store.Settings) {
 	nodes := []*store.Store{Open(t, set), Open(t, set), Open(t, set)}
 	signer, err := audit.NewSigner(audit.NewSeed())
 	must(t, err)
 	a := &audits{set: set, nodes: nodes, signer: signer, clock: &hands{now: time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)}}
-	// one after the other: the keeper looks at all trails
+	// in sequence, because the checkpointer reads all trails
 	for _, c := range []struct {
 		name string
 		run  func(*testing.T)
@@ -47,7 +47,7 @@ type audits struct {
 	clock  *hands
 }
 
-// hands is a clock that is set by hand.
+// hands is a clock that the tests set.
 type hands struct{ now time.Time }
 
 func (h *hands) Now() time.Time { return h.now }
@@ -75,7 +75,7 @@ func (a *audits) verify(t *testing.T, org string, rows int64) audit.Report {
 	return report
 }
 
-// action is a row that the administration might write.
+// action returns an audit row as the administration might write it.
 func (a *audits) action(org string) resource.AuditRow {
 	return resource.AuditRow{
 		ID: ident.NewID(), OrgID: org, ActorID: "ключ \U0001F511 ", ActorKind: "api_key", Action: "update", Kind: "configs", TargetID: "x", CreatedAt: a.clock.now,
@@ -94,7 +94,8 @@ func (a *audits) add(ctx context.Context, s *store.Store, orgs ...string) error 
 	})
 }
 
-// writers change records and add to two trails, in both orders, from all nodes.
+// writers tests concurrent writes: all nodes insert records and add rows to two trails, in
+// both orders.
 func (a *audits) writers(t *testing.T) {
 	const workers, each = 9, 8
 	one, two, k := ident.NewID(), ident.NewID(), kind(t)
@@ -162,7 +163,7 @@ func (a *audits) checkpoints(t *testing.T) {
 	first := a.checkpointer(0, usual)
 	must(t, first.Sign(t.Context(), true))
 	must(t, a.add(t.Context(), a.nodes[1], org))
-	must(t, a.checkpointer(1, usual).Sign(t.Context(), true)) // it has not the lease
+	must(t, a.checkpointer(1, usual).Sign(t.Context(), true)) // it does not hold the lease
 	if r := a.verify(t, org, 26); r.Checkpoints != 3 || r.Last.Seq != 25 || r.Unsigned != 1 {
 		t.Errorf("%+v", r)
 	}
@@ -178,7 +179,7 @@ func (a *audits) checkpoints(t *testing.T) {
 	must(t, a.release(t))
 }
 
-// release gives the keepers' lease back for the next one.
+// release deletes the lease of the checkpointers, so that the next one can take it.
 func (a *audits) release(t *testing.T) error {
 	return alter(t, a.set, "DELETE FROM "+table(a.set, "leases")+" WHERE name = 'audit-checkpoints'")
 }
@@ -220,7 +221,7 @@ func (a *audits) retention(t *testing.T) {
 	if h := report.Header; h.First != 51 || report.Last.First != 51 || report.Unsigned != 0 {
 		t.Errorf("%+v", report)
 	}
-	must(t, k.Prune(t.Context())) // nothing more
+	must(t, k.Prune(t.Context())) // nothing left to delete
 	must(t, a.add(t.Context(), a.nodes[0], org))
 	must(t, k.Sign(t.Context(), true))
 	a.verify(t, org, 26)
@@ -234,7 +235,8 @@ func (a *audits) retention(t *testing.T) {
 	must(t, a.release(t))
 }
 
-// old makes rows as they were before the chain; the next start chains them.
+// old creates rows as they were before the chain existed, and checks that Migrate chains
+// them.
 func (a *audits) old(t *testing.T) {
 	org := ident.NewID()
 	for range 230 { // more than a batch

@@ -17,8 +17,8 @@ import (
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// meters come back as they were kept, are selected by what they are, and go with their
-// carrier.
+// meters checks that meters are stored unchanged, that each filter selects them, and that
+// DropMeters deletes them.
 func meters(t *testing.T, s *store.Store) {
 	ctx := t.Context()
 	subject := quota.Subject{Kind: "api_key", ID: ident.NewID(), OrgID: ident.NewID(), WorkspaceID: ident.NewID()}
@@ -77,8 +77,8 @@ func meters(t *testing.T, s *store.Store) {
 	same(t, "dropped", find(s, quota.MeterQuery{}), []quota.Meter{})
 }
 
-// renewals: what was used behind a reset that is due counts in the new period, also when
-// the worker comes to it later, and what was used before it does not.
+// renewals checks resets that are due. Usage after the reset counts in the new period, also
+// when the worker resets the meter later. Usage before it does not count.
 func renewals(t *testing.T, s *store.Store) {
 	ctx := t.Context()
 	key := quota.Subject{Kind: "api_key", ID: ident.NewID(), OrgID: ident.NewID()}
@@ -119,8 +119,9 @@ func renewals(t *testing.T, s *store.Store) {
 	check("behind the worker", map[string]int64{"": 9, "team:new": 9, "team:old": 9})
 }
 
-// meterFeed: the feed tells of meters that came, went or began anew and of usage that was
-// taken back, and not of what the flush adds or of what somebody noticed.
+// meterFeed checks what the change feed reports: meters that are added, deleted, reset or
+// rescheduled, negative usage, and usage from AddUsage. The feed must not report usage that
+// a flush adds, or changes of flags and limits.
 func meterFeed(t *testing.T, s *store.Store) {
 	ctx := t.Context()
 	subject := quota.Subject{Kind: "usage_limit_policy", ID: ident.NewID(), OrgID: ident.NewID(), WorkspaceID: ident.NewID()}
@@ -165,7 +166,8 @@ func changesAfter(t *testing.T, s *store.Store, after int64) []resource.Change {
 	return list
 }
 
-// policyMeters begin with the limits of the head, and follow it.
+// policyMeters checks that the counters of a policy start with the limits of the head and
+// follow later changes of them.
 func policyMeters(t *testing.T, s *store.Store) {
 	ctx := t.Context()
 	head := quota.Meter{Subject: quota.Subject{Kind: quota.UsageLimitKind, ID: ident.NewID(), OrgID: ident.NewID()}, Limit: 100, Threshold: 80, NextReset: noon}
@@ -210,7 +212,8 @@ func policyMeters(t *testing.T, s *store.Store) {
 	}
 }
 
-// usageOfMany is all there afterwards, whoever added to which meters in which order.
+// usageOfMany checks that no usage is missing after several writers added to the same meters
+// in different orders.
 func usageOfMany(t *testing.T, s *store.Store) {
 	const writers, rounds = 6, 8
 	head := quota.Meter{Subject: quota.Subject{Kind: quota.UsageLimitKind, ID: ident.NewID(), OrgID: ident.NewID()}, Limit: 1}
@@ -234,8 +237,8 @@ func usageOfMany(t *testing.T, s *store.Store) {
 	same(t, "sum", sum, int64(writers*rounds*3))
 }
 
-// addRounds adds to a meter that is shared by all and to one of each round, in turns of
-// the order.
+// addRounds adds to a meter that all writers share and to one meter for each round. The
+// order of the two depends on whether w is even.
 func addRounds(ctx context.Context, s *store.Store, subjectID string, w, rounds int) error {
 	for i := range rounds {
 		deltas := []quota.Delta{{SubjectID: subjectID, ValueKey: "shared", Units: 1}, {SubjectID: subjectID, ValueKey: fmt.Sprint("round ", i), Units: 2}}

@@ -33,7 +33,7 @@ func filters(t *testing.T, s *store.Store) {
 	provider := resource.IndexEntry{Name: "provider", Value: "openai"}
 	for name, c := range map[string]struct {
 		q    resource.Query
-		want string // the numbers of the records
+		want string // the numbers of the records: "02"
 	}{
 		"all":              {resource.Query{}, "0123"},
 		"organisation":     {resource.Query{OrgID: org}, "02"},
@@ -118,7 +118,8 @@ func pages(t *testing.T, s *store.Store) {
 	}
 }
 
-// every is like all pages of a list, but that records are bare and bodies do not last.
+// every checks that Each returns the same records as List. Each returns them without index
+// entries, and a body is valid only during the callback.
 func every(t *testing.T, s *store.Store) {
 	k := kind(t)
 	recs := make([]resource.Record, 25)
@@ -186,7 +187,8 @@ func links(t *testing.T, s *store.Store) {
 	same(t, "no links", got, []resource.Link(nil))
 }
 
-// anyText keeps and finds text of all kinds: values travel inside of statements.
+// anyText stores and finds random text, because values are written into the text of
+// statements.
 func anyText(t *testing.T, s *store.Store) {
 	text := rapid.OneOf(rapid.StringN(1, 60, 200), rapid.StringMatching(`[\\'"`+"`"+`?%_$:;()\-/* a-c0-2üß]{1,40}`))
 	rapid.Check(t, func(rt *rapid.T) {
@@ -213,7 +215,8 @@ func anyText(t *testing.T, s *store.Store) {
 	})
 }
 
-// model plays random writes against a map that keeps the same promises.
+// model applies random writes to the store and to a map with the same rules, and compares
+// the results.
 func model(t *testing.T, s *store.Store) {
 	rapid.Check(t, func(rt *rapid.T) {
 		k := "m" + ident.NewID()[24:]

@@ -23,23 +23,23 @@ import (
 	"sluice/internal/store"
 )
 
-// The variables that name the servers for tests.
+// The environment variables that name the servers for tests.
 const (
 	PostgresVariable = "SLUICE_TEST_POSTGRES" // "postgres://user:password@host:port/database"
 	MySQLVariable    = "SLUICE_TEST_MYSQL"    // "mysql://user:password@host:port/"
 )
 
-// The servers that are tried when the variables are not set.
+// The default servers, for when the variables are not set.
 const (
 	defaultPostgres = "postgres://postgres@127.0.0.1:5432/postgres"
 	defaultMySQL    = "mysql://root@127.0.0.1:3306/"
 )
 
-// setupLimit bounds a statement of the set-up and the start of a server.
+// setupLimit is the time limit of one call of admin and of the start of a server.
 const setupLimit = 20 * time.Second
 
-// Missing skips a test that needs something the machine has not, or fails it when
-// REQUIRE_SERVICES=1.
+// Missing skips a test that needs something the machine does not have. With
+// REQUIRE_SERVICES=1 it fails the test instead.
 func Missing(t testing.TB, format string, args ...any) {
 	t.Helper()
 	if os.Getenv("REQUIRE_SERVICES") == "1" {
@@ -48,7 +48,7 @@ func Missing(t testing.TB, format string, args ...any) {
 	t.Skipf(format, args...)
 }
 
-// SQLite returns the settings of a fresh file that goes with the test.
+// SQLite returns the settings of a fresh file that is deleted after the test.
 func SQLite(t testing.TB) store.Settings {
 	return store.Settings{Engine: store.SQLite, Path: filepath.Join(t.TempDir(), "sluice.db")}
 }
@@ -76,7 +76,8 @@ func MySQL(t testing.TB) store.Settings {
 	return fresh(t, store.MySQL, MySQLVariable, []store.Endpoint{server(t, MySQLVariable, defaultMySQL, store.MySQL)})
 }
 
-// server reads the address of a server from the environment.
+// server reads the address of a server from the environment. An invalid address fails the
+// test.
 func server(t testing.TB, variable, standard, engine string) store.Endpoint {
 	t.Helper()
 	e, err := endpoint(variable, standard, engine)
@@ -100,8 +101,8 @@ func endpoint(variable, standard, engine string) (store.Endpoint, error) {
 	return store.Endpoint{Host: u.Hostname(), Port: cmp.Or(port, 3306), User: u.User.Username(), Pass: sealed.New(pass), Name: name}, nil
 }
 
-// NewPostgres is Postgres for programs that are no test. Whoever calls it must
-// call remove.
+// NewPostgres is Postgres for programs that are not tests. The caller must call remove,
+// which drops the database.
 func NewPostgres(ctx context.Context) (set store.Settings, remove func() error, err error) {
 	first, err := endpoint(PostgresVariable, defaultPostgres, store.Postgres)
 	if err != nil {
@@ -122,15 +123,16 @@ func NewPostgres(ctx context.Context) (set store.Settings, remove func() error, 
 	return set, nil, err
 }
 
-// Vacuum does in a database of NewPostgres what the server does by itself within minutes
-// of many writes, unless autovacuum is off: without it plans are made blindly.
+// Vacuum runs VACUUM ANALYZE in a database of NewPostgres. The server does so automatically
+// within minutes of many writes, unless autovacuum is off. Without it the server plans
+// queries without statistics.
 func Vacuum(ctx context.Context, set store.Settings) error {
 	return admin(ctx, store.Postgres, set.Writer, "VACUUM ANALYZE")
 }
 
 func freshName() string { return "sluice_" + strings.ReplaceAll(ident.NewID(), "-", "") }
 
-// fresh makes a database on the first server that lets us.
+// fresh creates a database on the first server that permits it, and drops it after the test.
 func fresh(t testing.TB, engine, variable string, candidates []store.Endpoint) store.Settings {
 	t.Helper()
 	name := freshName()
@@ -159,7 +161,7 @@ func drop(engine, name string) string {
 	return "DROP DATABASE " + name
 }
 
-// admin runs statements on a server, one after the other.
+// admin runs statements on a server, one after another.
 func admin(ctx context.Context, engine string, e store.Endpoint, statements ...string) error {
 	ctx, cancel := context.WithTimeout(ctx, setupLimit)
 	defer cancel()
@@ -173,7 +175,7 @@ func admin(ctx context.Context, engine string, e store.Endpoint, statements ...s
 	})
 }
 
-// with uses a connection to a server.
+// with opens a connection to a server, calls use and closes the connection.
 func with(engine string, e store.Endpoint, use func(*sql.DB) error) error {
 	driver, dsn := "mysql", fmt.Sprintf("%s:%s@tcp(%s:%d)/?timeout=5s", e.User, e.Pass.Reveal(), e.Host, e.Port)
 	if engine == store.Postgres {
@@ -188,8 +190,8 @@ func with(engine string, e store.Endpoint, use func(*sql.DB) error) error {
 	return use(db)
 }
 
-// Do runs statements in a database on a server, past the store. MariaDB wants the name of the
-// database before those of tables.
+// Do runs statements in a database on a server, without the store. On MariaDB table names
+// must be qualified with the name of the database.
 func Do(t testing.TB, set store.Settings, statements ...string) {
 	t.Helper()
 	if err := admin(t.Context(), set.Engine, set.Writer, statements...); err != nil {
@@ -197,7 +199,7 @@ func Do(t testing.TB, set store.Settings, statements ...string) {
 	}
 }
 
-// Tables are the names of the tables in a database on a server.
+// Tables returns the names of the tables in a database on a server.
 func Tables(t testing.TB, set store.Settings) (names []string) {
 	t.Helper()
 	schema := set.Writer.Name
@@ -209,7 +211,7 @@ func Tables(t testing.TB, set store.Settings) (names []string) {
 		if err != nil {
 			return err
 		}
-		defer func() { _ = rows.Close() }() // it was only read
+		defer func() { _ = rows.Close() }() // the rows were only read
 		for name := ""; rows.Next(); names = append(names, name) {
 			if err := rows.Scan(&name); err != nil {
 				return err
@@ -223,7 +225,7 @@ func Tables(t testing.TB, set store.Settings) (names []string) {
 	return names
 }
 
-// table is the name of a table for alter.
+// table returns the name of a table as alter needs it.
 func table(set store.Settings, name string) string {
 	if set.Engine == store.MySQL {
 		return set.Writer.Name + "." + name
@@ -231,7 +233,7 @@ func table(set store.Settings, name string) string {
 	return name
 }
 
-// alter changes the database behind the back of the store.
+// alter changes the database without the store.
 func alter(t *testing.T, set store.Settings, statement string) error {
 	t.Helper()
 	if set.Engine != store.SQLite {
@@ -245,7 +247,7 @@ func alter(t *testing.T, set store.Settings, statement string) error {
 	return errors.Join(err, db.Close())
 }
 
-// Open opens and migrates a store that is closed when the test ends.
+// Open opens and migrates a store. It closes the store when the test ends.
 func Open(t testing.TB, s store.Settings) *store.Store {
 	t.Helper()
 	st, err := store.Open(t.Context(), s, slog.New(slog.DiscardHandler))

@@ -41,7 +41,7 @@ func rollback(t *testing.T, s *store.Store) {
 	}()
 	_, err = s.Find(t.Context(), k, r.ID)
 	wantCode(t, "find what was rolled back", err, fault.NotFound)
-	put(t, s, r) // the writer is free again
+	put(t, s, r) // the writer is available again
 	if seqs := changesOf(t, s, k); len(seqs) != 1 {
 		t.Errorf("the feed has %d changes, want 1", len(seqs))
 	}
@@ -70,15 +70,15 @@ func failedWrite(t *testing.T, s *store.Store) {
 	err := s.InTx(t.Context(), func(tx resource.Tx) error {
 		must(t, tx.Insert(t.Context(), free))
 		_ = tx.Insert(t.Context(), sample(k, "taken"))
-		return nil // as if nothing had happened
+		return nil // ignores the failed write
 	})
 	wantCode(t, "commit after a failed write", err, fault.Conflict)
 	_, err = s.Find(t.Context(), k, free.ID)
 	wantCode(t, "find what was written with it", err, fault.NotFound)
 }
 
-// deadlock lets two transactions take two records in opposite order. Where writers
-// run one by one the other never comes, and the wait ends by itself.
+// deadlock runs two transactions that update two records in opposite order. Where only one
+// writer runs at a time the second never arrives, and the wait times out.
 func deadlock(t *testing.T, s *store.Store) {
 	k := kind(t)
 	a, b := sample(k, "a"), sample(k, "b")
@@ -87,7 +87,7 @@ func deadlock(t *testing.T, s *store.Store) {
 	met.Add(2)
 	both := make(chan struct{})
 	go func() { met.Wait(); close(both) }()
-	var updates atomic.Int32 // the first two wait for each other
+	var updates atomic.Int32 // the first two updates wait for each other
 	cross := func(ids ...string) error {
 		return s.InTx(t.Context(), func(tx resource.Tx) error {
 			for _, id := range ids {
@@ -113,7 +113,7 @@ func deadlock(t *testing.T, s *store.Store) {
 	for _, ids := range [][]string{{a.ID, b.ID}, {b.ID, a.ID}} {
 		go func() {
 			err := cross(ids...)
-			for fault.Has(err, fault.Conflict) { // the retried one read before the other committed
+			for fault.Has(err, fault.Conflict) { // the retried call read before the other committed
 				err = cross(ids...)
 			}
 			errs <- err
@@ -173,9 +173,9 @@ func race(t *testing.T, s *store.Store) {
 	}
 }
 
-// feed follows the change feed while many write, the way a live copy does: only
-// ever asking for what comes behind the last line seen. It must not miss any, and
-// must find each record that it is told of.
+// feed reads the change feed during many writes, as a live snapshot does: each read starts
+// after the last change seen. It must not miss a change, and must find each record that the
+// feed reports.
 func feed(t *testing.T, s *store.Store) {
 	const writers, each = 8, 12
 	k := kind(t)

@@ -15,7 +15,7 @@ import (
 	"sluice/internal/store"
 )
 
-// budget adds a meter of its own.
+// budget adds and returns a new meter.
 func budget(t *testing.T, s *store.Store) quota.Meter {
 	t.Helper()
 	m := quota.Meter{Subject: quota.Subject{Kind: "api_key", ID: ident.NewID(), OrgID: ident.NewID(), WorkspaceID: ident.NewID()}, BudgetKey: "monthly", Limit: 100}
@@ -23,7 +23,7 @@ func budget(t *testing.T, s *store.Store) quota.Meter {
 	return m
 }
 
-// usedOf is what the meters of a carrier come to.
+// usedOf returns the total usage of the meters of a subject.
 func usedOf(t *testing.T, s *store.Store, subjectID string) (sum int64) {
 	t.Helper()
 	list, err := s.Meters(t.Context(), s, quota.MeterQuery{SubjectID: subjectID})
@@ -34,7 +34,7 @@ func usedOf(t *testing.T, s *store.Store, subjectID string) (sum int64) {
 	return sum
 }
 
-// countUsage adds usage once for each stretch of a journal.
+// countUsage checks that CountUsage adds the usage of each part of a journal exactly once.
 func countUsage(t *testing.T, s *store.Store) {
 	ctx := t.Context()
 	node, m := ident.NewID(), budget(t, s)
@@ -71,8 +71,8 @@ func countUsage(t *testing.T, s *store.Store) {
 	same(t, "at last", position(), uint64(200))
 }
 
-// countedMeters are those that are stored, resets that came due on the way and counters
-// that were met first included.
+// countedMeters checks that CountUsage returns the meters as they are stored, also those that
+// it reset and counters that it created.
 func countedMeters(t *testing.T, s *store.Store) {
 	ctx, node := t.Context(), ident.NewID()
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -115,7 +115,7 @@ func countedMeters(t *testing.T, s *store.Store) {
 	}
 }
 
-// counted is what counting says of a meter.
+// counted returns m with only the fields that CountUsage returns.
 func counted(m quota.Meter) quota.Meter {
 	return quota.Meter{
 		Subject: quota.Subject{ID: m.ID, OrgID: m.OrgID}, BudgetKey: m.BudgetKey, ValueKey: m.ValueKey,
@@ -131,7 +131,8 @@ func bySubject(list []quota.Meter) map[string]quota.Meter {
 	return out
 }
 
-// manyMeters are more than go into one statement: each gets its own usage, and no other.
+// manyMeters counts usage of more meters than one statement updates. Each meter must get
+// only its own usage.
 func manyMeters(t *testing.T, s *store.Store) {
 	ctx, node := t.Context(), ident.NewID()
 	subject, other := quota.Subject{Kind: "api_key", ID: ident.NewID(), OrgID: ident.NewID()}, budget(t, s)
@@ -167,7 +168,7 @@ func manyMeters(t *testing.T, s *store.Store) {
 	same(t, "of another carrier", usedOf(t, s, other.ID), int64(0))
 }
 
-// lateUsage was used before a reset and does not count behind it.
+// lateUsage checks that usage from before a reset does not count after it.
 func lateUsage(t *testing.T, s *store.Store) {
 	ctx := t.Context()
 	m, other := budget(t, s), budget(t, s)
@@ -188,8 +189,9 @@ func lateUsage(t *testing.T, s *store.Store) {
 	same(t, "of a meter that was never reset", usedOf(t, s, other.ID), int64(7))
 }
 
-// usageBelowAReset that a clock which ran ahead brought about counts: else nothing would
-// until that day, and the budget would bind nobody.
+// usageBelowAReset checks that usage counts before a reset that is still in the future, made
+// by a clock that ran ahead. Otherwise no usage would count until then, and the budget would
+// not limit any call.
 func usageBelowAReset(t *testing.T, s *store.Store) {
 	ctx, node := t.Context(), ident.NewID()
 	m := budget(t, s)
@@ -203,8 +205,8 @@ func usageBelowAReset(t *testing.T, s *store.Store) {
 	same(t, "once it has come", usedOf(t, s, m.ID), int64(5))
 }
 
-// usageOfNodes that count at once is all there, that of each exactly once, though two
-// processes count for each.
+// usageOfNodes checks that the usage of several nodes that count at once is complete. Each
+// node counts exactly once, although two processes count for it.
 func usageOfNodes(t *testing.T, s *store.Store) {
 	const nodes, rounds = 4, 10
 	m, other := budget(t, s), budget(t, s)
@@ -231,7 +233,8 @@ func usageOfNodes(t *testing.T, s *store.Store) {
 	same(t, "used of the other", usedOf(t, s, other.ID), int64(2*nodes*rounds))
 }
 
-// countRounds moves a node on by ones until it is at rounds.
+// countRounds calls CountUsage until the position of the node is rounds. Each call moves it
+// by one.
 func countRounds(ctx context.Context, s *store.Store, node string, rounds uint64, deltas []quota.Delta) error {
 	for {
 		deltaAt, err := s.UsagePosition(ctx, node)

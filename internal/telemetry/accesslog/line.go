@@ -8,12 +8,12 @@ import (
 	"unicode/utf8"
 )
 
-// maxValue is the longest value of one key, in bytes; longer ones are cut.
+// maxValue is the maximum length of one value, in bytes; longer ones are truncated.
 const maxValue = 4096
 
-// Line is one access line: what a request was and how it ended. Empty strings, zero
-// numbers and unknown costs are left out, except Status and Duration. It holds no body, no
-// prompt and no secret. The caller owns it; Append does not retain it.
+// Line is one access line: what a request was and how it ended. Empty strings, zero numbers and
+// unknown costs are left out, except Status and Duration. It contains no body, no prompt and no
+// secret. The caller owns it; Append does not retain it.
 type Line struct {
 	Time      time.Time     // end of the request
 	RequestID string        // "0196f3c2-…"
@@ -33,7 +33,7 @@ type Line struct {
 	Tokens    int64         // input and output
 	CostNano  int64         // nano-dollars; written as cost_dollars when CostKnown
 	CostKnown bool
-	Error     string // what the client was given: "the provider cannot be reached (dns)"
+	Error     string // sent to the client: "the provider cannot be reached (dns)"
 	Code      string // code of the error: "upstream_unreachable"
 	Reason    string // why a connection failed: "dns", "refused", "tls", "timeout"
 }
@@ -115,7 +115,7 @@ func (jsonEncoder) number(b []byte, key string) []byte {
 
 func (jsonEncoder) end(b []byte) []byte { return append(b, "}\n"...) }
 
-// textEncoder writes key=value, as log/slog does for people.
+// textEncoder writes key=value, like the text handler of log/slog.
 type textEncoder struct{}
 
 func (textEncoder) begin(b []byte, when time.Time) []byte {

@@ -1,7 +1,7 @@
-// Package accesslog writes one line for each request that the gateway served. Lines are
-// encoded without reflection into a bounded buffer that one goroutine writes out, so a slow
-// terminal or pipe never holds up a request: when the buffer is full, lines are dropped and
-// counted. Start reading at Log.
+// Package accesslog writes one line for each request that the gateway served. Lines are encoded
+// without reflection into a bounded buffer that one goroutine writes out, so a slow terminal or
+// pipe never delays a request. When the buffer is full, lines are dropped and counted. Start
+// reading at Log.
 package accesslog
 
 import (
@@ -16,12 +16,12 @@ import (
 )
 
 const (
-	// maxBuffered is how many bytes of lines may wait for the output: 1 MiB, which is some
-	// 2,500 lines.
+	// maxBuffered is how many bytes of lines may wait for the output: 1 MiB, which is about 2,500
+	// lines.
 	maxBuffered = 1 << 20
-	// flushPause is how long lines gather before they are written together.
+	// flushPause is how long lines are collected before they are written together.
 	flushPause = 20 * time.Millisecond
-	// stopTimeout bounds the last write when the gateway stops.
+	// stopTimeout limits the last write when the gateway stops.
 	stopTimeout = time.Second
 	// reportPause is the shortest time between two warnings about dropped lines.
 	reportPause = 10 * time.Second
@@ -35,7 +35,7 @@ type Log struct {
 	log     *slog.Logger
 
 	mu      sync.Mutex
-	waiting []byte // encoded lines that were not handed to the writer
+	waiting []byte // encoded lines that are not passed to the writer yet
 
 	spare   []byte // the other buffer; belongs to write
 	wake    chan struct{}
@@ -63,8 +63,8 @@ func (l *Log) Collector() prometheus.Collector { return l.counter }
 // Dropped returns how many lines were dropped since the start.
 func (l *Log) Dropped() uint64 { return l.dropped.Load() }
 
-// Append adds a line, or drops and counts it when the buffer is full. It never waits for
-// the output.
+// Append adds a line, or drops and counts it if the buffer is full. It never waits for the
+// output.
 func (l *Log) Append(line *Line) {
 	if l == nil {
 		return
@@ -86,9 +86,9 @@ func (l *Log) Append(line *Line) {
 	}
 }
 
-// Run writes lines until ctx ends, then what is left within a second: an output that
-// accepts nothing cannot keep the gateway from stopping. It returns nil, because an access
-// log that cannot be written does not stop the gateway either.
+// Run writes lines until ctx ends, then the remaining ones within a second: an output that
+// accepts nothing cannot prevent the gateway from stopping. It returns nil, because an access log
+// that cannot be written does not stop the gateway either.
 func (l *Log) Run(ctx context.Context) error {
 	done := make(chan struct{})
 	go func() {
@@ -103,7 +103,7 @@ func (l *Log) Run(ctx context.Context) error {
 	return nil
 }
 
-// write writes lines as they come until ctx ends, then what is left.
+// write writes lines as they arrive until ctx ends, then the remaining ones.
 func (l *Log) write(ctx context.Context) {
 	r := reporter{l: l}
 	for ctx.Err() == nil {
@@ -139,11 +139,11 @@ func (l *Log) flush() error {
 	return err
 }
 
-// reporter warns about lines that are missing, at most once in reportPause. It belongs to
-// the goroutine of Run.
+// reporter warns about missing lines, at most once in reportPause. It belongs to the goroutine of
+// Run.
 type reporter struct {
 	l        *Log
-	reported uint64 // dropped lines that a warning has named
+	reported uint64 // dropped lines that a warning has reported
 	last     time.Time
 }
 

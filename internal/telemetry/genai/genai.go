@@ -1,5 +1,5 @@
-// Package genai has the words of OpenTelemetry's conventions for generative AI, and what
-// they stand for here. Spans that are sent and spans that are taken in speak them.
+// Package genai contains the names of OpenTelemetry's conventions for generative AI, and maps
+// them to the gateway's names. Exported and received spans both use them.
 // Source: OpenTelemetry semantic conventions 1.40.0, gen-ai.
 package genai
 
@@ -9,14 +9,14 @@ import (
 	"sluice/internal/llm"
 )
 
-// SchemaURL is that of the conventions which the names are of.
+// SchemaURL is the URL of the conventions that define the names.
 const SchemaURL = "https://opentelemetry.io/schemas/1.40.0"
 
 // Names of attributes.
 const (
 	OperationName    = "gen_ai.operation.name"
 	ProviderName     = "gen_ai.provider.name"
-	System           = "gen_ai.system" // what ProviderName was called before 1.37
+	System           = "gen_ai.system" // name of ProviderName before 1.37
 	RequestModel     = "gen_ai.request.model"
 	ResponseModel    = "gen_ai.response.model"
 	InputTokens      = "gen_ai.usage.input_tokens"
@@ -35,13 +35,13 @@ const (
 	UserID           = "user.id"
 )
 
-// operations are the names that the conventions have for endpoints; others go by their own.
+// operations maps endpoints to names of the conventions; other endpoints use their own names.
 var operations = map[llm.Endpoint]string{
 	llm.ChatComplete: "chat", llm.Messages: "chat", llm.CreateModelResponse: "chat", llm.Realtime: "chat",
 	llm.Complete: "text_completion", llm.Embed: "embeddings",
 }
 
-// Operation is the name of what an endpoint does: "chat".
+// Operation returns the operation name of an endpoint: "chat".
 func Operation(ep llm.Endpoint) string {
 	if name, ok := operations[ep]; ok {
 		return name
@@ -49,20 +49,20 @@ func Operation(ep llm.Endpoint) string {
 	return string(ep)
 }
 
-// endpoints are the operations that models are called with.
+// endpoints maps the operations that call models to endpoints.
 var endpoints = map[string]llm.Endpoint{
 	"chat": llm.ChatComplete, "generate_content": llm.ChatComplete, "text_completion": llm.Complete, "embeddings": llm.Embed,
 }
 
-// Endpoint is what an operation is here: chatComplete for "chat". Operations that call no
-// model, such as "execute_tool", are none.
+// Endpoint returns the endpoint of an operation: chatComplete for "chat". Operations that call no
+// model, such as "execute_tool", have no endpoint.
 func Endpoint(operation string) (ep llm.Endpoint, ok bool) {
 	ep, ok = endpoints[operation]
 	return ep, ok
 }
 
-// providers are the names of the conventions for those that go by another one here, the
-// newest first, and the usual one first where a name stands for several.
+// providers maps names of the conventions to different local names, the newest first, and the
+// most common one first if a name has several.
 var providers = []struct{ theirs, local string }{
 	{"azure.ai.openai", "azure-openai"}, {"az.ai.openai", "azure-openai"},
 	{"azure.ai.inference", "azure-ai"}, {"az.ai.inference", "azure-ai"},
@@ -71,7 +71,7 @@ var providers = []struct{ theirs, local string }{
 	{"mistral_ai", "mistral-ai"}, {"x_ai", "x-ai"}, {"xai", "x-ai"}, {"perplexity", "perplexity-ai"},
 }
 
-// Provider is how the conventions call a provider of ours: "aws.bedrock" for "bedrock".
+// Provider returns the conventions' name of a provider: "aws.bedrock" for "bedrock".
 func Provider(id string) string {
 	for _, p := range providers {
 		if p.local == id {
@@ -81,8 +81,8 @@ func Provider(id string) string {
 	return id
 }
 
-// ProviderID is the inverse of Provider, as far as a name stands for one; it knows older names too. Others stay as they
-// are, in lower case.
+// ProviderID is the inverse of Provider, if a name is unambiguous; it also accepts older names.
+// Other names are returned in lower case.
 func ProviderID(name string) string {
 	name = strings.ToLower(name)
 	for _, p := range providers {
@@ -93,7 +93,7 @@ func ProviderID(name string) string {
 	return name
 }
 
-// SpanName is "chat gpt-4o", as the conventions want it.
+// SpanName returns a span name of the conventions: "chat gpt-4o".
 func SpanName(ep llm.Endpoint, model string) string {
 	return strings.TrimSpace(Operation(ep) + " " + model)
 }

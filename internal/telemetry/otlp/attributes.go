@@ -7,7 +7,7 @@ import (
 	resource "go.opentelemetry.io/proto/slim/otlp/resource/v1"
 )
 
-// attributes collects what is known: empty texts and zeros are left out.
+// attributes collects known values: empty strings and zeros are left out.
 type attributes []*common.KeyValue
 
 func (a *attributes) text(name, v string) {
@@ -34,20 +34,20 @@ func (a *attributes) addBool(name string, v bool) {
 	}
 }
 
-// textValue is a text as messages take it: in UTF-8.
+// textValue returns a string value in valid UTF-8.
 func textValue(v string) *common.AnyValue {
 	return &common.AnyValue{Value: &common.AnyValue_StringValue{StringValue: strings.ToValidUTF8(v, "\uFFFD")}}
 }
 
-// Resource says what it is that tells: the service, and what the operator adds.
+// Resource identifies the sender: the service, and the attributes that the operator adds.
 type Resource struct {
 	Service    string // "sluice"
 	Version    string // "1.0.0"
 	Instance   string // id of the node
-	Attributes string // "deployment.environment.name=production,team=search"; they win over the others
+	Attributes string // "deployment.environment.name=production,team=search"; they override the others
 }
 
-// message is the resource as it is sent. The error names the pair that cannot be read.
+// message returns the resource as a message. The error names the pair that cannot be parsed.
 func (r Resource) message() (*resource.Resource, error) {
 	pairs, err := ParsePairs(r.Attributes)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"sluice/internal/telemetry/genai"
 )
 
-// callMetrics are the histograms that the conventions want of who calls models.
+// callMetrics are the histograms that the conventions define for clients of models.
 // Source: OpenTelemetry semantic conventions 1.40.0, gen-ai metrics.
 type callMetrics struct {
 	seconds histogram
@@ -18,7 +18,8 @@ type callMetrics struct {
 	models  map[string]bool
 }
 
-// maxModels bounds the models that have series of their own: callers choose their names.
+// maxModels is the maximum number of models with separate series, because callers choose their
+// names.
 const maxModels = 200
 
 func newCallMetrics() *callMetrics {
@@ -31,7 +32,7 @@ func newCallMetrics() *callMetrics {
 	}
 }
 
-// add counts an attempt that was sent.
+// add counts an attempt that was sent upstream.
 func (c *callMetrics) add(a *record.Attempt) {
 	if a.Outcome == record.Refused || a.Provider == "" {
 		return
@@ -48,7 +49,7 @@ func (c *callMetrics) add(a *record.Attempt) {
 	}
 }
 
-// model is the name, or telemetry.Other once there are too many.
+// model returns the name, or telemetry.Other once there are too many.
 func (c *callMetrics) model(name string) string {
 	if !c.models[name] {
 		if len(c.models) >= maxModels {
@@ -70,7 +71,7 @@ func (c *callMetrics) metrics(period span) (out []*metric.Metric) {
 	return out
 }
 
-// labelled are the attributes of a series.
+// labelled contains the attributes of a series.
 type labelled struct{ operation, provider, model, failure, tokens string }
 
 // histogram counts by attributes.

@@ -16,13 +16,13 @@ import (
 	"sluice/internal/ident"
 )
 
-// Bounds of one try, and of what a collector may answer.
+// Limits of one try, and of a collector's response.
 const (
 	defaultTimeout   = 10 * time.Second
 	maxResponseBytes = 1 << 20 // bytes
 )
 
-// client sends the messages of one signal to one collector. Safe for concurrent use.
+// client sends the messages of one signal to one collector. It is safe for concurrent use.
 type client struct {
 	address string
 	target  Target
@@ -31,7 +31,7 @@ type client struct {
 	clock   ident.Clock
 }
 
-// newClient makes no connection yet. close gives its connections back.
+// newClient does not connect yet. close closes its connections.
 func newClient(t Target, s signal, clock ident.Clock) (*client, error) {
 	if t.Timeout == 0 {
 		t.Timeout = defaultTimeout
@@ -57,7 +57,7 @@ func newClient(t Target, s signal, clock ident.Clock) (*client, error) {
 		c.header.Set("Content-Encoding", "gzip")
 	}
 	c.http = &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error {
-		return http.ErrUseLastResponse // the headers hold a credential that was meant for this address
+		return http.ErrUseLastResponse // the headers contain a credential for this address
 	}}
 	return c, nil
 }
@@ -66,19 +66,20 @@ func (c *client) close() { c.http.CloseIdleConnections() }
 
 var contentTypes = map[Protocol]string{HTTPProtobuf: "application/x-protobuf", HTTPJSON: "application/json", GRPC: "application/grpc"}
 
-// refusal is what a collector said instead of taking a message, or why none was reached.
+// refusal is the error of a collector that did not accept a message, or the reason why no
+// collector was reached.
 type refusal struct {
 	text  string
 	again bool          // it may be sent again
-	after time.Duration // not before; 0 or less when the collector did not say
+	after time.Duration // minimum delay; 0 or less if the collector did not specify one
 	cause error
 }
 
 func (r *refusal) Error() string { return r.text }
 func (r *refusal) Unwrap() error { return r.cause }
 
-// send makes one try. The answer, which may be partial, is read into into. The error is a
-// refusal, or that of ctx.
+// send makes one try. It decodes the response, which may report partial success, into into. The
+// error is a refusal, or that of ctx.
 func (c *client) send(ctx context.Context, message, into proto.Message) error {
 	body, err := c.encode(message)
 	if err != nil {
@@ -95,7 +96,7 @@ func (c *client) send(ctx context.Context, message, into proto.Message) error {
 	if err != nil {
 		return &refusal{text: "no response: " + err.Error(), again: true, cause: err}
 	}
-	defer func() { _ = resp.Body.Close() }() // it was read as far as it counts
+	defer func() { _ = resp.Body.Close() }() // the rest of the response is not needed
 	content, err := io.ReadAll(io.LimitReader(resp.Body, maxResponseBytes))
 	if err != nil {
 		return &refusal{text: "the response was cut off: " + err.Error(), again: true, cause: err}
@@ -104,12 +105,12 @@ func (c *client) send(ctx context.Context, message, into proto.Message) error {
 	case resp.StatusCode == http.StatusOK:
 		return c.decode(resp, content, into)
 	case resp.StatusCode/100 == 2 && c.target.Protocol != GRPC:
-		return nil // taken, by one that answers with a status of its own; what it says is no message
+		return nil // accepted, by a collector that responds with another status; its body is not a message
 	}
 	return refusedOverHTTP(resp, content, c.clock.Now())
 }
 
-// encode writes a message, compressed, in the form of the protocol.
+// encode returns a message, compressed, in the format of the protocol.
 func (c *client) encode(message proto.Message) ([]byte, error) {
 	marshal := proto.Marshal
 	if c.target.Protocol == HTTPJSON {
@@ -138,7 +139,7 @@ func (c *client) encode(message proto.Message) ([]byte, error) {
 
 var errResponse = errors.New("cannot read the response")
 
-// decode reads what a collector that took the message says of it.
+// decode reads the response of a collector that accepted the message.
 func (c *client) decode(resp *http.Response, content []byte, into proto.Message) error {
 	var err error
 	switch c.target.Protocol {
@@ -154,13 +155,13 @@ func (c *client) decode(resp *http.Response, content []byte, into proto.Message)
 	default:
 		err = proto.Unmarshal(content, into)
 	}
-	if err != nil { // it took the message: sending it again would double it
+	if err != nil { // it accepted the message: sending it again would duplicate it
 		return &refusal{text: errResponse.Error() + ": " + err.Error(), cause: errors.Join(errResponse, err)}
 	}
 	return nil
 }
 
-// refusedOverHTTP says what a status means.
+// refusedOverHTTP classifies a status.
 // Source: https://opentelemetry.io/docs/specs/otlp/#otlphttp-response.
 func refusedOverHTTP(resp *http.Response, content []byte, now time.Time) *refusal {
 	r := &refusal{text: "status " + strconv.Itoa(resp.StatusCode) + ": " + clip(content)}
@@ -172,7 +173,7 @@ func refusedOverHTTP(resp *http.Response, content []byte, now time.Time) *refusa
 	return r
 }
 
-// retryAfter is how long a collector wants to be left alone: it says seconds, or a date.
+// retryAfter returns how long a collector wants the client to wait: in seconds, or until a date.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	value := h.Get("Retry-After")
 	if s, err := strconv.ParseInt(value, 10, 32); err == nil {
@@ -185,5 +186,5 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	return until.Sub(now)
 }
 
-// clip keeps an answer from filling the log.
+// clip prevents a response from filling the log.
 func clip(content []byte) string { return strconv.Quote(string(content[:min(len(content), 200)])) }

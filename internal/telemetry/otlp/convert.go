@@ -9,10 +9,10 @@ import (
 	metric "go.opentelemetry.io/proto/slim/otlp/metrics/v1"
 )
 
-// span is the time that figures are of, in nanoseconds since 1970: counts began at from.
+// span is the period of the metrics, in nanoseconds since 1970: counts started at from.
 type span struct{ from, to uint64 }
 
-// converted is a figure of Prometheus as OTLP has it; nil for a kind that it has not.
+// converted returns a Prometheus metric in the form of OTLP; nil for a type that OTLP lacks.
 // Source: https://opentelemetry.io/docs/specs/otel/compatibility/prometheus_and_openmetrics/.
 func converted(f *dto.MetricFamily, period span) *metric.Metric {
 	m := &metric.Metric{Name: f.GetName(), Description: f.GetHelp(), Unit: unit(f.GetName())}
@@ -36,7 +36,7 @@ func converted(f *dto.MetricFamily, period span) *metric.Metric {
 
 const cumulative = metric.AggregationTemporality_AGGREGATION_TEMPORALITY_CUMULATIVE
 
-// unit is what a name ends in, as UCUM writes it.
+// unit returns the unit at the end of a name, in UCUM.
 func unit(name string) string {
 	name = strings.TrimSuffix(name, "_total")
 	for suffix, u := range map[string]string{"_seconds": "s", "_bytes": "By", "_dollars": "USD"} {
@@ -65,7 +65,7 @@ func numbers(f *dto.MetricFamily, period span, value func(*dto.Metric) float64) 
 	return out
 }
 
-// histograms have counts of each bucket, where Prometheus adds up those below.
+// histograms have counts for each bucket; those of Prometheus are cumulative.
 func histograms(f *dto.MetricFamily, period span) []*metric.HistogramDataPoint {
 	out := make([]*metric.HistogramDataPoint, 0, len(f.GetMetric()))
 	for _, d := range f.GetMetric() {

@@ -12,26 +12,26 @@ import (
 	"sluice/internal/telemetry"
 )
 
-// How long one message is tried. While that lasts nothing else is sent, and the journal
-// goes on without us.
+// How long one message is tried. Meanwhile nothing else is sent, and the journal advances without
+// waiting.
 const (
 	firstPause    = time.Second
 	lastPause     = 15 * time.Second
-	maxRetryAfter = time.Minute // of the pauses that a collector asks for
+	maxRetryAfter = time.Minute // total of the pauses that a collector requests
 	tries         = 6
 )
 
-// DeliveryCounters count what was sent and what was not.
+// DeliveryCounters count what was sent and what was dropped.
 type DeliveryCounters struct{ sent, dropped *telemetry.Counter }
 
-// Why something was not sent.
+// Reasons why data was not sent.
 const (
 	droppedRefused = "refused" // by the collector
-	droppedFailed  = "failed"  // no collector took it within the bound
-	droppedMissed  = "missed"  // it was gone from the journal before it was read
+	droppedFailed  = "failed"  // no collector accepted it within the time limit
+	droppedMissed  = "missed"  // it was deleted from the journal before it was read
 )
 
-// NewDeliveryCounters registers the figures; once in a Registry.
+// NewDeliveryCounters registers the metrics. Call it once for a Registry.
 func NewDeliveryCounters(r *telemetry.Registry) *DeliveryCounters {
 	signals := telemetry.Label{Name: "signal", Values: []string{traces.name, metrics.name}}
 	return &DeliveryCounters{
@@ -41,19 +41,19 @@ func NewDeliveryCounters(r *telemetry.Registry) *DeliveryCounters {
 	}
 }
 
-// sender sends the messages of a signal one after the other, each within a bound.
+// sender sends the messages of a signal one after the other, each within a time limit.
 type sender struct {
 	client   *client
 	signal   signal
 	counters *DeliveryCounters
 	log      *slog.Logger
-	failing  bool // said so in the log already
-	cut      int  // items of messages that the end of the program cut off
+	failing  bool // an outage is logged already
+	cut      int  // items of messages that the end of the program interrupted
 }
 
-// deliver sends a message of n items and counts them. It ends with ctx, in which case the
-// message counts as failed. answer is a fresh message to read the answer into, and
-// rejected says how many items it refuses, and why.
+// deliver sends a message of n items and counts them. It ends with ctx; then the message counts
+// as failed. response is an empty message into which the response is decoded, and rejected
+// returns how many items it rejects, and why.
 func (s *sender) deliver(ctx context.Context, message proto.Message, n int, response proto.Message, rejected func() (int64, string)) {
 	err := s.try(ctx, message, response)
 	if err != nil {
@@ -61,7 +61,7 @@ func (s *sender) deliver(ctx context.Context, message proto.Message, n int, resp
 		if r := (*refusal)(nil); errors.As(err, &r) && !r.again {
 			reason = droppedRefused
 		}
-		if errors.Is(err, errResponse) { // it was taken
+		if errors.Is(err, errResponse) { // it was accepted
 			s.counters.sent.Add(float64(n), s.signal.name)
 			return
 		}
@@ -83,7 +83,7 @@ func (s *sender) deliver(ctx context.Context, message proto.Message, n int, resp
 	}
 }
 
-// end says what was not sent any more: nobody asks for figures behind it.
+// end logs what was not sent at the end, because no metrics are read after it.
 func (s *sender) end() {
 	s.client.close()
 	if s.cut > 0 {
@@ -91,7 +91,7 @@ func (s *sender) end() {
 	}
 }
 
-// logOutage says once that a collector takes nothing.
+// logOutage logs once that a collector accepts nothing.
 func (s *sender) logOutage(err error, n int) {
 	if s.failing {
 		return
@@ -100,7 +100,7 @@ func (s *sender) logOutage(err error, n int) {
 	s.log.Warn("collector unavailable; dropped data is counted in sluice_otlp_dropped_total", "signal", s.signal.name, "items", n, "error", err.Error())
 }
 
-// try repeats a message while that may help.
+// try sends a message repeatedly while that may help.
 func (s *sender) try(ctx context.Context, message, response proto.Message) error {
 	pause := firstPause
 	for n := 1; ; n++ {

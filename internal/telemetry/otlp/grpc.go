@@ -19,12 +19,13 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// A message of gRPC has a byte that says whether it is compressed and four of length
-// before it; its status stands in the trailers, or in the headers when there is no message.
+// framePrefix is the size of the prefix of a gRPC message: one byte that states whether it is
+// compressed, and four of length. The status is in the trailers, or in the headers if there is no
+// message.
 // Source: https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md.
 const framePrefix = 5
 
-// framed fills in the prefix of a compressed message, for which room was left.
+// framed fills in the prefix of a compressed message, for which b has space.
 func framed(b []byte) []byte {
 	b[0] = 1
 	binary.BigEndian.PutUint32(b[1:framePrefix], uint32(len(b)-framePrefix))
@@ -33,7 +34,7 @@ func framed(b []byte) []byte {
 
 var errFrame = errors.New("not a gRPC message")
 
-// unframed is the message in a frame; nothing at all counts as an empty one.
+// unframed returns the message in a frame; an empty body counts as an empty message.
 func unframed(b []byte) ([]byte, error) {
 	if len(b) == 0 {
 		return nil, nil
@@ -51,11 +52,11 @@ func unframed(b []byte) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(z, maxResponseBytes))
 }
 
-// exhausted is the status of a collector that is out of something. It means to be asked
-// again only where it says when: a message that is too large has it too.
+// exhausted is the status of a collector that lacks a resource. The message may be sent again
+// only if the response states when: a message that is too large has the same status.
 const exhausted = "8"
 
-// Statuses of gRPC after which a message may be sent again.
+// mayComeAgain lists the gRPC statuses after which a message may be sent again.
 // Source: https://opentelemetry.io/docs/specs/otlp/#failures.
 var mayComeAgain = map[string]bool{
 	"1":  true, // cancelled
@@ -66,14 +67,14 @@ var mayComeAgain = map[string]bool{
 	"15": true, // data loss
 }
 
-// refusedOverGRPC is nil when the status is that of success.
+// refusedOverGRPC returns nil for a success status.
 func refusedOverGRPC(resp *http.Response) *refusal {
 	header := func(name string) string { return cmp.Or(resp.Trailer.Get(name), resp.Header.Get(name)) }
 	code := header("Grpc-Status")
 	if code == "0" {
 		return nil
 	}
-	text, _ := url.PathUnescape(header("Grpc-Message")) // what cannot be read is left out
+	text, _ := url.PathUnescape(header("Grpc-Message")) // an unreadable text is left out
 	after, found := retryDelay(header("Grpc-Status-Details-Bin"))
 	return &refusal{
 		text: "gRPC status " + strconv.Quote(code) + ": " + clip([]byte(text)), after: after,
@@ -81,8 +82,8 @@ func refusedOverGRPC(resp *http.Response) *refusal {
 	}
 }
 
-// retryDelay reads the RetryInfo in the details of a status, which are base64 with or
-// without its padding; given says whether there is one. Details that cannot be read are none.
+// retryDelay reads the RetryInfo in the details of a status, which are base64 with or without
+// padding; found reports whether there is one. Unreadable details count as absent.
 // Source: https://opentelemetry.io/docs/specs/otlp/#otlpgrpc-throttling.
 func retryDelay(details string) (after time.Duration, found bool) {
 	raw, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(details, "="))

@@ -10,9 +10,9 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// marshalJSON writes a message as OTLP does: enumerations as numbers, ids in hex. As JSON
-// has bytes in base64 otherwise, and hex digits are base64 too, ids are given as the bytes
-// that come out as their digits.
+// marshalJSON encodes a message as OTLP does: enumerations as numbers, ids in hex. JSON encodes
+// bytes in base64, and hex digits are valid base64. So ids are replaced by the bytes whose base64
+// is their hex form.
 // Source: https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding.
 func marshalJSON(m proto.Message) ([]byte, error) {
 	if t, ok := m.(*collecttrace.ExportTraceServiceRequest); ok {
@@ -32,7 +32,7 @@ func unmarshalJSON(b []byte, into proto.Message) error {
 	return protojson.UnmarshalOptions{DiscardUnknown: true}.Unmarshal(b, into)
 }
 
-// toDigits gives the bytes whose base64 is the hex of id.
+// toDigits returns the bytes whose base64 is the hex form of id.
 func toDigits(id []byte) ([]byte, error) {
 	return base64.StdEncoding.DecodeString(hex.EncodeToString(id))
 }

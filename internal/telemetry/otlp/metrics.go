@@ -15,25 +15,25 @@ import (
 	"sluice/internal/telemetry/genai"
 )
 
-// MetricOptions say what becomes of the figures. Interval is usually a minute.
+// MetricOptions configure the export of metrics. Interval is usually a minute.
 type MetricOptions struct {
 	Options
-	// Gather gives the figures of /metrics. What it gives with an error is sent all the same.
+	// Gather returns the metrics of /metrics. Metrics that it returns with an error are sent too.
 	Gather func() ([]*dto.MetricFamily, error)
 }
 
-// Metrics sends the figures of /metrics, under the same names, and the two histograms of
-// the GenAI conventions, which are made of the journal.
+// Metrics sends the metrics of /metrics, under the same names, and the two histograms of the
+// GenAI conventions, which are computed from the journal.
 type Metrics struct {
 	o        MetricOptions
 	sender   *sender
-	resource *metric.ResourceMetrics // with everything but the figures
+	resource *metric.ResourceMetrics // with everything except the metrics
 	began    uint64
 	position record.Position
 	calls    *callMetrics
 }
 
-// NewMetrics makes no connection; errors are as NewTraces has them.
+// NewMetrics does not connect; it returns the same errors as NewTraces.
 func NewMetrics(o MetricOptions) (*Metrics, error) {
 	if o.Interval == 0 {
 		o.Interval = time.Minute
@@ -53,8 +53,8 @@ func NewMetrics(o MetricOptions) (*Metrics, error) {
 	}, nil
 }
 
-// readEvery is how often the journal is read between messages, so that little of it is
-// missed.
+// readEvery is the time between two reads of the journal between messages, so that little of it
+// is missed.
 const readEvery = 5 * time.Second
 
 // Run sends until ctx ends, then once more, for at most five seconds. It never fails.

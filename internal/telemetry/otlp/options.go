@@ -15,18 +15,18 @@ import (
 	"sluice/internal/sealed"
 )
 
-// Options are what all that is sent has in common. All are needed.
+// Options are common to all exports. All are required.
 type Options struct {
 	Target   Target
 	Resource Resource
-	Interval time.Duration // between messages; 0 means what is usual for the signal
+	Interval time.Duration // between messages; 0 means the usual one for the signal
 	Tail     Tail
 	Counters *DeliveryCounters
 	Clock    ident.Clock
 	Log      *slog.Logger
 }
 
-// Protocol is how messages travel. The words are those of OTEL_EXPORTER_OTLP_PROTOCOL.
+// Protocol is the transport of messages. Its values are those of OTEL_EXPORTER_OTLP_PROTOCOL.
 type Protocol string
 
 // The protocols.
@@ -36,26 +36,25 @@ const (
 	GRPC         Protocol = "grpc"
 )
 
-// Target is a collector and how it is spoken to.
+// Target is a collector and how to connect to it.
 type Target struct {
-	// Endpoint is where it listens: "http://collector:4318". Over HTTP the path of the
-	// signal, /v1/traces, is added unless it is there; over gRPC the path is not used, and
-	// http:// stands for a connection without TLS.
+	// Endpoint is the URL of the collector: "http://collector:4318". Over HTTP the path of the
+	// signal, /v1/traces, is appended unless present. Over gRPC the path is not used, and http://
+	// means a connection without TLS.
 	Endpoint string
 	Protocol Protocol
 	Headers  sealed.String // "api-key=secret,x-team=search", values percent-encoded; empty for none
 	Timeout  time.Duration // of one try; 0 means 10 s
 }
 
-// maxPairs bounds the headers and the resource attributes of a setting.
+// maxPairs is the maximum number of headers or resource attributes in a setting.
 const maxPairs = 64
 
 // Pair is a name and its value.
 type Pair struct{ Name, Value string }
 
-// ParsePairs reads "k=v,k2=v2" with percent-encoded values, as the OTEL_ settings are
-// written, 64 pairs at most. Empty parts are passed over. Errors name the pair, never its
-// value.
+// ParsePairs parses "k=v,k2=v2" with percent-encoded values, the format of the OTEL_ settings, at
+// most 64 pairs. It skips empty parts. Errors name the pair, never its value.
 // Source: https://opentelemetry.io/docs/specs/otel/protocol/exporter/#specifying-headers-via-environment-variables.
 func ParsePairs(text string) ([]Pair, error) {
 	var out []Pair
@@ -76,8 +75,8 @@ func ParsePairs(text string) ([]Pair, error) {
 	return out, nil
 }
 
-// addHeaders puts the headers of the target to those of every message. The error names one
-// that cannot be sent: what its percent-encoded value stands for may have a line break.
+// addHeaders adds the headers of the target to those of every message. The error names a header
+// that cannot be sent: its decoded value may contain a line break.
 func (t Target) addHeaders(to http.Header) error {
 	pairs, err := ParsePairs(t.Headers.Reveal())
 	if err != nil {
@@ -92,7 +91,7 @@ func (t Target) addHeaders(to http.Header) error {
 	return nil
 }
 
-// signal is one of the kinds of telemetry.
+// signal is a type of telemetry.
 type signal struct {
 	name string // "traces"
 	path string // over HTTP
@@ -106,7 +105,7 @@ var (
 
 var errEndpoint = errors.New("the endpoint must be an http:// or https:// address")
 
-// address is where messages of a signal go.
+// address returns the URL for messages of a signal.
 func (t Target) address(s signal) (string, error) {
 	u, err := url.Parse(t.Endpoint)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {

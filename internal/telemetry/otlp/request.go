@@ -9,32 +9,32 @@ import (
 	"sluice/internal/telemetry/genai"
 )
 
-// Bounds of what is remembered of requests that may go on.
+// Limits of the open requests in memory.
 const (
 	maxOpen    = 1000
-	quiet      = 30 * time.Second // after which a request counts as ended
-	remembered = 10 * time.Minute // further attempts hang below the same span
+	quiet      = 30 * time.Second // time after which a request counts as ended
+	remembered = 10 * time.Minute // time in which further attempts become children of the same span
 )
 
-// requests are those of which an attempt failed, so that another may follow: only then
-// do they have a span of their own, above those of their attempts. No record says that it
-// is the last of its request. So the first failed attempt is held until there is another,
-// and the span of the request is made when an attempt ended well, or none came for a while.
+// requests are those with a failed attempt, so that another attempt may follow: only then do they
+// have a span, the parent of their attempts' spans. No record marks the last attempt of a
+// request. So the first failed attempt is held until there is another, and the span of the
+// request is created when an attempt succeeded, or none arrived for a while.
 type requests struct {
 	open map[string]*request // by id
 }
 
-// request is what its span is made of.
+// request contains the data of a request's span.
 type request struct {
 	span  *trace.Span
 	held  *trace.Span // of the first attempt, until there is another
 	ended time.Time   // of the last attempt
-	sent  bool        // span was
+	sent  bool        // span was sent
 }
 
 func newRequests() *requests { return &requests{open: make(map[string]*request)} }
 
-// add takes the span of an attempt and gives those that are ready to be sent.
+// add adds the span of an attempt and returns the spans that are ready to be sent.
 func (r *requests) add(a *record.Attempt, span *trace.Span) (ready []*trace.Span) {
 	q := r.open[a.RequestID]
 	switch {
@@ -61,14 +61,14 @@ func (r *requests) add(a *record.Attempt, span *trace.Span) (ready []*trace.Span
 	return ready
 }
 
-// attachToRequest hangs the span of an attempt below that of its request.
+// attachToRequest makes the span of an attempt a child of the request's span.
 func (q *request) attachToRequest(span *trace.Span) *trace.Span {
 	span.ParentSpanId = q.span.SpanId
 	return span
 }
 
-// due gives the spans that waited for further attempts in vain, all of them if asked, and
-// forgets old requests.
+// due returns the spans for which no further attempt arrived in time, or all waiting spans if all
+// is set. It also removes old requests.
 func (r *requests) due(now time.Time, all bool) (ready []*trace.Span) {
 	for id, q := range r.open {
 		silent := now.Sub(q.ended)
@@ -76,7 +76,7 @@ func (r *requests) due(now time.Time, all bool) (ready []*trace.Span) {
 			continue
 		}
 		switch {
-		case q.held != nil: // it was the only one
+		case q.held != nil: // it was the only attempt
 			ready = append(ready, q.held)
 			delete(r.open, id)
 			continue
@@ -91,12 +91,12 @@ func (r *requests) due(now time.Time, all bool) (ready []*trace.Span) {
 	return ready
 }
 
-// isFinal reports whether no other attempt follows one that ended so.
+// isFinal reports whether no attempt can follow one with this outcome.
 func isFinal(o record.Outcome) bool {
 	return o == record.OK || o == record.ClientGone || o == record.Interrupted
 }
 
-// requestSpan is the span above the attempts of a request.
+// requestSpan returns the parent span of the attempts of a request.
 func requestSpan(a *record.Attempt) *trace.Span {
 	id, spanID := a.W3CTrace(), a.W3CRequest()
 	s := &trace.Span{
@@ -118,7 +118,7 @@ func requestSpan(a *record.Attempt) *trace.Span {
 	return s
 }
 
-// cover stretches the span over an attempt, and gives it its status.
+// cover extends the span over an attempt, and sets its status.
 func (q *request) cover(a *record.Attempt) {
 	end := a.Started.Add(a.Duration)
 	if end.After(q.ended) {

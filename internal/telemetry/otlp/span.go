@@ -11,13 +11,13 @@ import (
 	"sluice/internal/telemetry/genai"
 )
 
-// prefix begins the names of what the conventions have none for.
+// prefix begins the names of attributes that the conventions do not define.
 const prefix = "sluice."
 
-// maxCaptured bounds each body in a span, in bytes.
+// maxCaptured is the maximum size of each body in a span, in bytes.
 const maxCaptured = 16 << 10
 
-// attemptSpan is the span of one attempt, below what the caller named.
+// attemptSpan returns the span of one attempt, as a child of the span that the caller named.
 func attemptSpan(a *record.Attempt, content bool) *trace.Span {
 	id, spanID := a.W3CTrace(), a.W3CSpan()
 	s := &trace.Span{
@@ -55,11 +55,11 @@ func describe(a *record.Attempt, content bool) attributes {
 	return to
 }
 
-// describeCall says where the call went and how it ended.
+// describeCall adds where the call went and how it ended.
 func describeCall(to *attributes, a *record.Attempt) {
 	if u, err := url.Parse(a.UpstreamURL); err == nil && u.Host != "" {
 		to.text(genai.ServerAddress, u.Hostname())
-		port, _ := strconv.ParseInt(u.Port(), 10, 32) // no port is 0
+		port, _ := strconv.ParseInt(u.Port(), 10, 32) // a missing port is 0
 		to.number(genai.ServerPort, port)
 	}
 	to.text(genai.HTTPMethod, a.Method)
@@ -67,7 +67,8 @@ func describeCall(to *attributes, a *record.Attempt) {
 	to.text(genai.ErrorType, errorOf(a))
 }
 
-// errorOf is a word of a closed set: the status of a failure, else how the attempt ended.
+// errorOf returns a value of a closed set: the status of a failure, otherwise the outcome of the
+// attempt.
 func errorOf(a *record.Attempt) string {
 	if a.Outcome == record.OK {
 		return ""
@@ -78,7 +79,7 @@ func errorOf(a *record.Attempt) string {
 	return string(a.Outcome)
 }
 
-// describeGateway says what only a gateway knows.
+// describeGateway adds attributes that only a gateway has.
 func describeGateway(to *attributes, a *record.Attempt) {
 	to.text(prefix+"request.id", a.RequestID)
 	to.text(prefix+"log.id", a.ID)
@@ -100,7 +101,7 @@ func describeGateway(to *attributes, a *record.Attempt) {
 	}
 }
 
-// captured is the beginning of a body that is a text as it stands.
+// captured returns the beginning of a body that is plain text.
 func captured(b *record.Body) string {
 	if b.Encoding != "" || strings.HasPrefix(b.Type, "audio/") || strings.HasPrefix(b.Type, "image/") {
 		return ""

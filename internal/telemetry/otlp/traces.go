@@ -16,38 +16,38 @@ import (
 	"sluice/internal/telemetry/genai"
 )
 
-// Tail reads log records as they come: *journal.Tail.
+// Tail reads log records as they arrive; *journal.Tail implements it.
 type Tail interface {
 	End() record.Position
 	Read(from record.Position, visit func(*record.Attempt, *record.Correction) bool) (next record.Position, missed uint64)
 	Wait(ctx context.Context, at record.Position) error
 }
 
-// usualWait is how long a span waits for company. The request log and the sums of spend look
-// at the journal less often, and what they have read may be deleted: that is no time for a
-// file of it to come and go between two looks.
+// usualWait is how long a span waits to be batched. The request log and the spend totals read the
+// journal less often, and what they have read may be deleted. This wait is too short for a
+// journal file to be created and deleted between two reads.
 const usualWait = 250 * time.Millisecond
 
-// TraceOptions say what becomes of the spans. Interval is usually a quarter of a second.
+// TraceOptions configure the export of spans. Interval is usually a quarter of a second.
 type TraceOptions struct {
 	Options
 	Content bool // bodies too, up to 16 KiB of each
 }
 
-// Traces sends a span for each attempt of a request that this gateway served, after it
+// Traces sends a span for each attempt of a request that this gateway served, after the attempt
 // ended.
 type Traces struct {
 	o        TraceOptions
 	sender   *sender
-	resource *trace.ResourceSpans // with everything but the spans
+	resource *trace.ResourceSpans // with everything except the spans
 	requests *requests
 	position record.Position
 	batch    []*trace.Span
 }
 
-// Bounds of one message, and of the last ones. A collector takes 4 MiB over gRPC, and
-// somewhat more over HTTP, unless it was told otherwise; what is larger it refuses each time
-// it is tried. The last span of a message may pass maxBytes, by its two bodies and a little.
+// Limits of one message, and of the last ones. By default a collector accepts 4 MiB over gRPC,
+// and somewhat more over HTTP; it rejects larger messages on every try. The last span of a
+// message may exceed maxBytes, by its two bodies and a little.
 // Source: go.opentelemetry.io/collector/config/configgrpc, max_recv_msg_size_mib.
 const (
 	maxSpans   = 512
@@ -55,8 +55,8 @@ const (
 	drainLimit = 5 * time.Second
 )
 
-// NewTraces makes no connection. The error says which part of the target or resource
-// cannot be used. Spans are those of attempts that end from now on.
+// NewTraces does not connect. The error names the part of the target or resource that is invalid.
+// It sends spans of attempts that end from now on.
 func NewTraces(o TraceOptions) (*Traces, error) {
 	if o.Interval == 0 {
 		o.Interval = usualWait
@@ -75,8 +75,8 @@ func NewTraces(o TraceOptions) (*Traces, error) {
 	}, nil
 }
 
-// Run sends until ctx ends, then what is left, for at most five seconds. It never fails:
-// a collector that is away costs spans, not the gateway.
+// Run sends until ctx ends, then the remaining spans, for at most five seconds. It never fails:
+// an unavailable collector loses spans but does not stop the gateway.
 func (t *Traces) Run(ctx context.Context) error {
 	defer t.sender.end()
 	work, stop := withGracePeriod(ctx, drainLimit)
@@ -90,21 +90,21 @@ func (t *Traces) Run(ctx context.Context) error {
 	return nil
 }
 
-// withGracePeriod is a context that ends a while after ctx, so that a message under way is
-// not cut off.
+// withGracePeriod returns a context that ends a while after ctx, so that a message in progress is
+// not interrupted.
 func withGracePeriod(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
-		_ = background.Sleep(work, d) // it ends with work too
+		_ = background.Sleep(work, d) // it also ends with work
 		cancel()
 	})
 	return work, func() { stop(); cancel() }
 }
 
-// next waits until there is something to send; false when ctx has ended.
+// next waits until there is something to send; it returns false when ctx has ended.
 func (t *Traces) next(ctx context.Context) bool {
 	wake, stop := ctx, context.CancelFunc(func() {})
-	if len(t.requests.open) > 0 { // of which some come due
+	if len(t.requests.open) > 0 { // some of them become due
 		wake, stop = context.WithTimeout(ctx, quiet/3)
 	}
 	defer stop()
@@ -114,7 +114,7 @@ func (t *Traces) next(ctx context.Context) bool {
 	return background.Sleep(ctx, t.o.Interval) == nil
 }
 
-// sendAll sends what the journal has, message by message.
+// sendAll sends the content of the journal, message by message.
 func (t *Traces) sendAll(ctx context.Context) {
 	for more := true; more && ctx.Err() == nil; {
 		more = t.fill()
@@ -125,7 +125,7 @@ func (t *Traces) sendAll(ctx context.Context) {
 	}
 }
 
-// fill reads attempts into the message; more says that it took as many as it may.
+// fill reads attempts into the message; more reports that it reached the maximum.
 func (t *Traces) fill() (more bool) {
 	next, missed := t.o.Tail.Read(t.position, func(a *record.Attempt, _ *record.Correction) bool {
 		if a != nil && a.Source.Served() {
@@ -140,7 +140,7 @@ func (t *Traces) fill() (more bool) {
 	return len(t.batch) >= maxSpans
 }
 
-// flush sends what was read, in as many messages as it takes.
+// flush sends what was read, in as many messages as needed.
 func (t *Traces) flush(ctx context.Context) {
 	for n, size := 0, 0; n < len(t.batch); {
 		size += proto.Size(t.batch[n])

@@ -10,13 +10,13 @@ import (
 	"sluice/internal/ident"
 )
 
-// TryTraces sends a collector a message without spans, once. The error says why none is
-// taken there, or which part of the target cannot be used.
+// TryTraces sends a collector a message without spans, once. The error states why the collector
+// did not accept it, or which part of the target is invalid.
 func TryTraces(ctx context.Context, t Target) error {
 	return t.try(ctx, traces, &collecttrace.ExportTraceServiceRequest{}, &collecttrace.ExportTraceServiceResponse{})
 }
 
-// TryMetrics sends a collector a message without figures, once. Its error is as that of
+// TryMetrics sends a collector a message without metrics, once. It returns the same errors as
 // TryTraces.
 func TryMetrics(ctx context.Context, t Target) error {
 	return t.try(ctx, metrics, &collectmetrics.ExportMetricsServiceRequest{}, &collectmetrics.ExportMetricsServiceResponse{})

@@ -18,60 +18,61 @@ import (
 	"sluice/internal/wire"
 )
 
-// Parts are what a Receiver works with; all are needed.
+// Parts are the dependencies of a Receiver; all are required.
 type Parts struct {
-	Identify func(r *http.Request) (*access.Principal, error) // who calls: fault.Unauthenticated, fault.KeyExpired
+	Identify func(r *http.Request) (*access.Principal, error) // identifies the caller: fault.Unauthenticated, fault.KeyExpired
 	Journal  Journal
 	Prices   Prices
-	// Refusal is the header of a refusal, with the ids that every answer has, and its body
-	// as JSON.
+	// Refusal returns the header of an error response, with the ids of every response, and its
+	// body as JSON.
 	Refusal      func(f *fault.Error) (wire.Header, []byte)
 	RateLimiter  RateLimiter
-	BodyLogBytes int // what is kept of a span's attributes and events, in bytes of JSON
+	BodyLogBytes int // maximum stored size of a span's attributes and events, in bytes of JSON
 	Clock        ident.Clock
 }
 
-// Journal is where records go: *journal.Journal.
+// Journal stores records; *journal.Journal implements it.
 type Journal interface {
 	// Append returns once the record would survive the death of the process.
 	Append(a *record.Attempt) error
 }
 
-// RateLimiter bounds what each workspace sends: *resource.Rate.
+// RateLimiter limits what each workspace sends; *resource.Rate implements it.
 type RateLimiter interface {
-	// Take counts an entry: fault.RateLimited when the workspace has gone too far.
+	// Take counts an entry; it returns fault.RateLimited if the workspace exceeds its limit.
 	Take(workspaceID string, now time.Time) error
-	// Add counts what a message that Take let in holds.
+	// Add counts the content of a message that Take admitted.
 	Add(workspaceID string, entries, bytes int, now time.Time)
 }
 
-// Prices know what models cost: *catalog.Book.
+// Prices returns what models cost; *catalog.PriceList implements it.
 type Prices interface {
 	Find(provider, model string, a *catalog.PriceOverrides) *catalog.RateCard
 }
 
-// Receiver takes in what clients send. Its methods are handlers, safe for concurrent use.
+// Receiver accepts what clients send. Its methods are handlers, safe for concurrent use.
 type Receiver struct {
 	Parts
 	reading, decoding semaphore
 }
 
-// Bounds of the messages that are held at a time, as they came and decoded, which takes many
-// times the room of their bytes.
+// Limits of the messages in memory, encoded and decoded. A decoded message takes many times the
+// memory of its bytes.
 const (
 	maxReading  = 32
 	maxDecoding = 2
 )
 
-// New makes a Receiver.
+// New creates a Receiver.
 func New(p Parts) *Receiver {
 	return &Receiver{Parts: p, reading: make(semaphore, maxReading), decoding: make(semaphore, maxDecoding)}
 }
 
-// semaphore are places for so many at a time.
+// semaphore limits concurrent work.
 type semaphore chan struct{}
 
-// take waits for a place, which done gives back: fault.ClientGone when ctx ends before.
+// take acquires the semaphore, which done releases; it returns fault.ClientGone if ctx ends
+// before.
 func (t semaphore) take(ctx context.Context) (done func(), err error) {
 	select {
 	case t <- struct{}{}:
@@ -81,8 +82,8 @@ func (t semaphore) take(ctx context.Context) (done func(), err error) {
 	}
 }
 
-// Traces takes an ExportTraceServiceRequest. It keeps all spans or, where one breaks a
-// limit, none.
+// Traces accepts an ExportTraceServiceRequest. It stores all spans, or none if one exceeds a
+// limit.
 func (v *Receiver) Traces(w http.ResponseWriter, r *http.Request) {
 	v.serve(w, r, signal{"/v1/traces", func(m *message, source *origin) ([]entry, error) {
 		var t collecttrace.ExportTraceServiceRequest
@@ -95,7 +96,7 @@ func (v *Receiver) Traces(w http.ResponseWriter, r *http.Request) {
 	}})
 }
 
-// Logs takes an ExportLogsServiceRequest, as Traces does.
+// Logs accepts an ExportLogsServiceRequest, like Traces.
 func (v *Receiver) Logs(w http.ResponseWriter, r *http.Request) {
 	v.serve(w, r, signal{"/v1/logs", func(m *message, source *origin) ([]entry, error) {
 		var l collectlogs.ExportLogsServiceRequest
@@ -108,20 +109,20 @@ func (v *Receiver) Logs(w http.ResponseWriter, r *http.Request) {
 	}})
 }
 
-// signal is one of the kinds of telemetry.
+// signal is a type of telemetry.
 type signal struct {
-	path     string // that OTLP has for it
+	path     string // the path in OTLP
 	read     func(*message, *origin) ([]entry, error)
 	response func(rejectedCounts) proto.Message
 }
 
-// rejectedCounts is how much of a message was not kept, and why.
+// rejectedCounts is how much of a message was not stored, and why.
 type rejectedCounts struct {
 	entries int64
 	why     string
 }
 
-// origin is who sent a message, and when it came.
+// origin is the sender of a message and the time of its arrival.
 type origin struct {
 	by  *access.Principal
 	now time.Time
@@ -135,12 +136,12 @@ func (v *Receiver) serve(w http.ResponseWriter, r *http.Request, s signal) {
 	}
 	w.Header().Set("Content-Type", m.contentType())
 	if l.entries == 0 && !m.json {
-		return // a message that says nothing of losses has no bytes
+		return // a message without rejections is empty
 	}
-	_, _ = w.Write(m.encode(s.response(l))) // the client may have left
+	_, _ = w.Write(m.encode(s.response(l))) // the client may have disconnected
 }
 
-// take is the way of a message from the client to the journal.
+// take passes a message from the client to the journal.
 func (v *Receiver) take(w http.ResponseWriter, r *http.Request, s *signal) (m *message, l rejectedCounts, err error) {
 	if r.Method != http.MethodPost {
 		return nil, l, fault.Newf(fault.UnknownRoute, "OTLP requires POST; this path accepts %s", s.path)
@@ -162,7 +163,7 @@ func (v *Receiver) take(w http.ResponseWriter, r *http.Request, s *signal) (m *m
 		return nil, l, err
 	}
 	defer doneDecoding()
-	size := len(m.bytes) // which reading lets go
+	size := len(m.bytes) // reading releases the bytes
 	entries, err := s.read(m, &origin{by: by, now: v.Clock.Now()})
 	if err != nil {
 		return nil, l, err
@@ -172,9 +173,9 @@ func (v *Receiver) take(w http.ResponseWriter, r *http.Request, s *signal) (m *m
 	return m, l, err
 }
 
-// store appends entries. Their bodies are written one at a time: each repeats the resource,
-// so that together they take many times the room of the message. Where the journal takes
-// some and not the others the message counts as taken: sent again, it would double those.
+// store appends entries. It encodes their bodies one at a time: each repeats the resource, so
+// together they take many times the memory of the message. If the journal accepts only some
+// entries the message counts as accepted: sent again, it would duplicate those.
 // Source: https://opentelemetry.io/docs/specs/otlp/#partial-success-1.
 func (v *Receiver) store(entries []entry) (l rejectedCounts, err error) {
 	for i, e := range entries {
@@ -193,7 +194,7 @@ func (v *Receiver) store(entries []entry) (l rejectedCounts, err error) {
 	return l, nil
 }
 
-// allowed finds out who sends: a workspace key that may write logs.
+// allowed identifies the sender, who needs a workspace key that may write logs.
 func (v *Receiver) allowed(r *http.Request) (*access.Principal, error) {
 	p, err := v.Identify(r)
 	if err != nil {

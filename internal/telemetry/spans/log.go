@@ -12,8 +12,8 @@ import (
 	"sluice/internal/fault"
 )
 
-// logs makes a record of each log record. It hangs below the span that it names; what it
-// says of tokens stands in that span already and is not counted again.
+// logs creates a record for each log record. Its parent is the span that it names. Its token
+// counts are in that span already and are not counted again.
 func (v *Receiver) logs(l *collectlogs.ExportLogsServiceRequest, m *message, source *origin) ([]entry, error) {
 	var out []entry
 	for i, rl := range l.GetResourceLogs() {
@@ -48,7 +48,7 @@ func (v *Receiver) log(r *logs.LogRecord, about values, m *message, source *orig
 		return e, fault.Newf(fault.InvalidParameter, "strings must not exceed %d bytes, names %d", maxText, maxName).WithParam(path)
 	}
 	a := source.record(about, with)
-	a.TraceID = a.ID // an id that is not valid is none, as the definition of OTLP has it
+	a.TraceID = a.ID // an invalid id counts as absent, as OTLP defines
 	if trace, ok := m.id(r.GetTraceId(), 16); ok && trace != "" {
 		a.TraceID = trace
 	}

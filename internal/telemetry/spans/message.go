@@ -18,25 +18,25 @@ import (
 
 // Limits of a message.
 const (
-	maxBytes    = 4 << 20 // on the wire and inflated
+	maxBytes    = 4 << 20 // on the wire and decompressed
 	maxDepth    = 64      // of messages in messages: values in lists of values
 	readTimeout = 30 * time.Second
 )
 
-// message is what came, not decoded yet.
+// message is a received message, not decoded yet.
 type message struct {
 	bytes []byte
 	json  bool
 }
 
-// The forms of a message.
+// The formats of a message.
 const (
 	typeJSON     = "application/json"
 	typeProtobuf = "application/x-protobuf"
 )
 
 func mediaType(r *http.Request) string {
-	typ, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")) // what cannot be read is neither of them
+	typ, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")) // an unreadable value matches neither format
 	return typ
 }
 
@@ -47,7 +47,7 @@ func (m *message) contentType() string {
 	return typeProtobuf
 }
 
-// receive reads a body whole: fault.UnsupportedMedia, fault.TooLarge,
+// receive reads a complete body. Errors: fault.UnsupportedMedia, fault.TooLarge,
 // fault.InvalidRequest.
 func receive(w http.ResponseWriter, r *http.Request, now time.Time) (*message, error) {
 	typ := mediaType(r)
@@ -55,7 +55,7 @@ func receive(w http.ResponseWriter, r *http.Request, now time.Time) (*message, e
 	if !m.json && typ != typeProtobuf {
 		return nil, fault.New(fault.UnsupportedMedia, "content type must be "+typeProtobuf+" or "+typeJSON).WithParam("content-type")
 	}
-	_ = http.NewResponseController(w).SetReadDeadline(now.Add(readTimeout)) // who cannot has one of their own
+	_ = http.NewResponseController(w).SetReadDeadline(now.Add(readTimeout)) // a writer without support has its own deadline
 	body := io.Reader(http.MaxBytesReader(w, r.Body, maxBytes))
 	switch r.Header.Get("Content-Encoding") {
 	case "", "identity":
@@ -90,7 +90,7 @@ func unreadable(err error) error {
 	return fault.New(fault.InvalidRequest, "cannot read the complete body").WithCause(err)
 }
 
-// decode reads the message; what it does not know it passes over, as OTLP asks.
+// decode decodes the message; it ignores unknown fields, as OTLP requires.
 func (m *message) decode(into proto.Message) error {
 	var err error
 	if m.json {
@@ -105,18 +105,18 @@ func (m *message) decode(into proto.Message) error {
 	return nil
 }
 
-// encode writes an answer in the form of the message.
+// encode encodes a response in the format of the message.
 func (m *message) encode(response proto.Message) []byte {
 	marshal := proto.Marshal
 	if m.json {
 		marshal = protojson.Marshal
 	}
-	b, _ := marshal(response) // a number and a text of ours: cannot fail
+	b, _ := marshal(response) // a number and a fixed string: cannot fail
 	return b
 }
 
-// id is an id as hex digits; empty for none, false for one that is not n bytes, and empty and
-// false for one of zeros. JSON has ids in hex, which were read as if they were base64.
+// id returns an id as hex digits: empty for an absent one, false for one that is not n bytes
+// long, and empty and false for zeros. JSON has ids in hex, which were decoded as base64.
 func (m *message) id(b []byte, n int) (digits string, ok bool) {
 	if len(b) == 0 {
 		return "", true

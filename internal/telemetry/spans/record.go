@@ -14,13 +14,14 @@ import (
 // Source: contract/dataplane.md 1.1.
 const maxMetadata = 128
 
-// entry is a record and what its body will hold.
+// entry is a record and the content of its body.
 type entry struct {
 	*record.Attempt
 	holds map[string]any
 }
 
-// record is one of the sender, about a resource, with attributes of its own.
+// record returns a record of the sender, with the attributes of a resource and its own
+// attributes.
 func (o *origin) record(about, with values) *record.Attempt {
 	id := ident.NewID()
 	a := &record.Attempt{
@@ -36,10 +37,10 @@ func (o *origin) record(about, with values) *record.Attempt {
 	return a
 }
 
-// truncatedBody is as much of what a span holds as the deployment keeps of a body.
+// truncatedBody returns a span's content, truncated to the deployment's limit for bodies.
 func (v *Receiver) truncatedBody(content map[string]any) record.Body {
 	b, err := json.Marshal(content)
-	if err != nil { // texts, numbers and lists of them: cannot happen
+	if err != nil { // strings, numbers and lists of them: cannot happen
 		return record.Body{}
 	}
 	out := record.Body{Type: "application/json", Bytes: b, Size: int64(len(b))}
@@ -49,7 +50,7 @@ func (v *Receiver) truncatedBody(content map[string]any) record.Body {
 	return out
 }
 
-// price is what a call cost at the prices that hold now. No budget is charged: the
+// price returns the cost of a call at the present prices. No budget is charged, because the
 // gateway did not make the call.
 func (v *Receiver) price(a *record.Attempt) record.Spend {
 	var basis catalog.Basis
@@ -58,7 +59,7 @@ func (v *Receiver) price(a *record.Attempt) record.Spend {
 	bill := v.Prices.Find(a.Provider, a.Model, nil).Cost(&units, nil)
 	s := record.Spend{State: record.SpentElsewhere, Cost: bill.Cost, Unpriced: bill.MissingPrice(), Version: bill.Version}
 	if len(bill.Terms) > 0 {
-		if terms, err := json.Marshal(bill.Terms); err == nil { // texts and numbers: cannot fail
+		if terms, err := json.Marshal(bill.Terms); err == nil { // strings and numbers: cannot fail
 			s.Terms = string(terms)
 		}
 	}

@@ -14,14 +14,14 @@ import (
 	"sluice/internal/telemetry/genai"
 )
 
-// Limits of a message, for what is in it.
+// Limits of the content of a message.
 const (
-	maxItems  = 10_000 // spans, or log records: collectors send 8,192 at a time, unless they were told otherwise
-	maxEvents = 128    // of a span, and links
+	maxItems  = 10_000 // spans, or log records: collectors send 8,192 at a time by default
+	maxEvents = 128    // of a span, also of links
 	maxFuture = 24 * time.Hour
 )
 
-// spans makes a record of each span.
+// spans creates a record for each span.
 func (v *Receiver) spans(t *collecttrace.ExportTraceServiceRequest, m *message, source *origin) ([]entry, error) {
 	var out []entry
 	for i, rs := range t.GetResourceSpans() {
@@ -50,7 +50,7 @@ func tooMany(path string) error {
 	return fault.Newf(fault.InvalidParameter, "a message must not have more than %d spans or log records", maxItems).WithParam(path)
 }
 
-// span makes a record of one span.
+// span creates the record of one span.
 func (v *Receiver) span(s *trace.Span, about values, m *message, source *origin, path string) (e entry, err error) {
 	with, err := readValues(s.GetAttributes(), path+".attributes")
 	if err != nil {
@@ -85,14 +85,14 @@ func (m *message) placeInTrace(a *record.Attempt, s *trace.Span, path string) er
 	a.TraceID, hasTrace = m.id(s.GetTraceId(), 16)
 	a.SpanID, hasSpan = m.id(s.GetSpanId(), 8)
 	a.ParentSpan, above = m.id(s.GetParentSpanId(), 8)
-	above = above || a.ParentSpan == "" // some write zeros for none
+	above = above || a.ParentSpan == "" // some clients write zeros for an absent id
 	if !hasTrace || !hasSpan || !above || a.TraceID == "" || a.SpanID == "" {
 		return fault.New(fault.InvalidParameter, "a trace id must have 16 bytes, a span id 8, and neither may be zero; in JSON they are hex digits").WithParam(path)
 	}
 	return nil
 }
 
-// times reads when a span began and how long it took.
+// times reads when a span started and how long it took.
 func (o *origin) times(s *trace.Span, path string) (began time.Time, took time.Duration, err error) {
 	from, to := s.GetStartTimeUnixNano(), s.GetEndTimeUnixNano()
 	if from == 0 || from > math.MaxInt64 || to > math.MaxInt64 || to < from || from > uint64(o.now.Add(maxFuture).UnixNano()) {
@@ -101,7 +101,7 @@ func (o *origin) times(s *trace.Span, path string) (began time.Time, took time.D
 	return time.Unix(0, int64(from)).UTC(), time.Duration(to - from), nil
 }
 
-// setOutcome says how a span ended. Without a status of HTTP a failure counts as 500.
+// setOutcome sets how a span ended. Without an HTTP status a failure counts as 500.
 func (v *Receiver) setOutcome(a *record.Attempt, s *trace.Span, with values) {
 	a.Outcome, a.Status = record.OK, 200
 	status, hasStatus := with.count(genai.HTTPStatus)
@@ -117,8 +117,8 @@ func (v *Receiver) setOutcome(a *record.Attempt, s *trace.Span, with values) {
 	a.Upstream = a.Status
 }
 
-// model reads what the conventions for generative AI say. What is no call of a model
-// stays a plain span.
+// model reads the attributes of the conventions for generative AI. A span that is not a model
+// call remains a plain span.
 func (v *Receiver) model(a *record.Attempt, with values) {
 	provider, operation := with.text(genai.ProviderName, genai.System), with.text(genai.OperationName)
 	requested, answered := with.text(genai.RequestModel), with.text(genai.ResponseModel)
@@ -149,7 +149,7 @@ var kinds = map[trace.Span_SpanKind]string{
 	trace.Span_SPAN_KIND_PRODUCER: "producer", trace.Span_SPAN_KIND_CONSUMER: "consumer",
 }
 
-// eventsOf are the events of a span as they are kept.
+// eventsOf returns the events of a span in their stored form.
 func eventsOf(s *trace.Span, path string) ([]map[string]any, error) {
 	out := make([]map[string]any, 0, len(s.GetEvents()))
 	for i, e := range s.GetEvents() {

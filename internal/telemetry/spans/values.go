@@ -21,14 +21,14 @@ const (
 	maxAttributes = 256
 	maxName       = 256       // bytes of names, of spans and attributes
 	maxText       = 256 << 10 // bytes of a value
-	maxResource   = 64 << 10  // bytes of a resource, which every span and log record of it is kept with
+	maxResource   = 64 << 10  // bytes of a resource, which is stored with every one of its spans and log records
 )
 
-// values are attributes by name. Later ones win.
+// values are attributes by name. Later ones override earlier ones.
 type values map[string]any
 
-// readValues checks attributes and turns them into what JSON has words for. The error
-// names the place.
+// readValues checks attributes and converts them to values that JSON supports. The error names
+// the path.
 func readValues(list []*common.KeyValue, path string) (values, error) {
 	if len(list) > maxAttributes {
 		return nil, fault.Newf(fault.InvalidParameter, "must not have more than %d attributes", maxAttributes).WithParam(path)
@@ -48,13 +48,12 @@ func readValues(list []*common.KeyValue, path string) (values, error) {
 	return out, nil
 }
 
-// headerNames begin the attributes that have header lines. Source: OpenTelemetry semantic
-// conventions, HTTP attributes.
+// headerNames are the prefixes of attributes that contain header lines. Source: OpenTelemetry
+// semantic conventions, HTTP attributes.
 var headerNames = []string{"http.request.header.", "http.response.header."}
 
-// shown is the value of an attribute as it may be kept: who has header lines and addresses
-// captured sends the credentials in them along, as a log of the gateway's own never keeps
-// them.
+// shown returns the value of an attribute as it may be stored. Captured header lines and URLs
+// contain credentials, which the gateway's logs never store.
 func shown(name string, v any) any {
 	for _, begin := range headerNames {
 		if header, ok := strings.CutPrefix(name, begin); ok && wire.IsCredentialName(strings.ToLower(header)) {
@@ -76,7 +75,7 @@ func shown(name string, v any) any {
 	return v
 }
 
-// readResource is readValues for what a message is about.
+// readResource works like readValues for the resource of a message.
 func readResource(r *resource.Resource, path string) (values, error) {
 	if proto.Size(r) > maxResource {
 		return nil, fault.Newf(fault.InvalidParameter, "a resource must not exceed %d bytes", maxResource).WithParam(path)
@@ -84,7 +83,7 @@ func readResource(r *resource.Resource, path string) (values, error) {
 	return readValues(r.GetAttributes(), path)
 }
 
-// plain is a value as JSON writes it; false when a text in it is too long.
+// plain returns a value as JSON encodes it; false if a string in it is too long.
 func plain(v *common.AnyValue) (any, bool) {
 	switch x := v.GetValue().(type) {
 	case *common.AnyValue_StringValue:
@@ -124,7 +123,7 @@ func plain(v *common.AnyValue) (any, bool) {
 	return nil, true
 }
 
-// text is the first of some attributes that is a text with something in it.
+// text returns the first of some attributes that is a non-empty string.
 func (v values) text(names ...string) string {
 	for _, name := range names {
 		if s, _ := v[name].(string); s != "" && utf8.ValidString(s) {
@@ -134,8 +133,8 @@ func (v values) text(names ...string) string {
 	return ""
 }
 
-// count is the first of some attributes that is a number; reported says whether one was.
-// A negative one is 0.
+// count returns the first of some attributes that is a number; reported states whether there is
+// one. A negative number becomes 0.
 func (v values) count(names ...string) (n int64, reported bool) {
 	for _, name := range names {
 		switch x := v[name].(type) {

@@ -8,14 +8,14 @@ import (
 	"io"
 )
 
-// Bounds of an answer.
+// Limits of a response.
 const (
 	maxResponseBytes = 256 << 20
 	maxLine          = 64 << 20
 )
 
-// readRows calls row for each line of an answer. Whatever is no row is an error: the server
-// writes what went wrong late behind the rows.
+// readRows calls row for each line of a response. A line that is not a row is an error: the
+// server writes late errors after the rows.
 func readRows(body io.Reader, row func(scan func(...any) error) error) error {
 	bounded := &io.LimitedReader{R: body, N: maxResponseBytes + 1}
 	lines := bufio.NewScanner(bounded)
@@ -53,7 +53,7 @@ func scan(line []byte, dest []any) error {
 	return nil
 }
 
-// lateException is the error of an answer that holds something else than rows.
+// lateException returns the error of a response that contains something other than rows.
 func lateException(line []byte, rest *bufio.Scanner) error {
 	text := append([]byte(nil), line...)
 	for len(text) < maxRefusal && rest.Scan() {

@@ -1,6 +1,6 @@
-// Package client speaks to a ClickHouse server over its HTTP interface: statements with
-// bound values, rows in as RowBinary, rows out as JSON lines. An answer counts only when it
-// is there to its end; what the server says went wrong comes as an Exception.
+// Package client calls a ClickHouse server over its HTTP interface: statements with bound values,
+// rows in as RowBinary, rows out as JSON lines. A response counts only if it is complete; an
+// error of the server is returned as an Exception. Start reading at Client.
 package client
 
 import (
@@ -22,17 +22,17 @@ import (
 	"sluice/internal/sealed"
 )
 
-// Server says where ClickHouse is. URL must be given.
+// Server configures the address of ClickHouse. URL is required.
 type Server struct {
 	URL      string        // "https://clickhouse.internal:8443", without user, path and query
-	User     string        // "default" when empty
+	User     string        // empty means "default"
 	Password sealed.String // may be empty
 	Database string        // of every statement that is not Bare; letters, digits and underscores
-	TLS      *tls.Config   // of https; nil means the authorities of the operating system
+	TLS      *tls.Config   // for https; nil means the authorities of the operating system
 	Timeout  time.Duration // of each statement; 0 means 30 seconds
 }
 
-// Client is safe for concurrent use. Close it when nothing uses it any more.
+// Client is safe for concurrent use. Close it after its last use.
 type Client struct {
 	server  Server
 	address *url.URL
@@ -40,10 +40,10 @@ type Client struct {
 	zip     *zstd.Encoder
 }
 
-// connectLimit bounds how long a server may take to be reached.
+// connectLimit is the time limit for connecting to a server.
 const connectLimit = 5 * time.Second
 
-// New makes a Client. Nothing is dialled until it is used.
+// New creates a Client. It connects when it is used.
 func New(s Server) (*Client, error) {
 	u, err := url.Parse(s.URL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -69,26 +69,25 @@ func New(s Server) (*Client, error) {
 	}, nil
 }
 
-// Close gives back idle connections.
+// Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// Statement is one statement. Values stand in SQL as Params says.
+// Statement is one statement. SQL contains placeholders for values, see Params.
 type Statement struct {
 	SQL      string
 	Params   *Params           // nil for none
-	Settings map[string]string // of the server, for this statement alone: {"final": "1"}
-	Bare     bool              // outside of any database: the server's default one need not exist either
+	Settings map[string]string // of the server, for this statement only: {"final": "1"}
+	Bare     bool              // without a database: even the server's default one may be missing
 }
 
-// Exec runs a statement that has no answer.
+// Exec runs a statement without a result.
 func (c *Client) Exec(ctx context.Context, s Statement) error {
 	return c.Query(ctx, s, func(func(...any) error) error { return errors.New("unexpected response to a statement") })
 }
 
-// Query runs a statement and calls row for each row of the answer, with the function that
-// reads it: into pointers as encoding/json takes them, one for each column. An error of row
-// ends it. Rows may have been seen when it fails: none of them counts then. The statement
-// ends on the server when ctx does.
+// Query runs a statement and calls row for each row of the result. scan reads the row into
+// pointers as for encoding/json, one for each column. An error of row ends the query. If Query
+// fails, ignore the rows that row has received. The statement ends on the server when ctx does.
 func (c *Client) Query(ctx context.Context, s Statement, row func(scan func(...any) error) error) error {
 	ctx, stop := context.WithTimeout(ctx, c.server.Timeout)
 	defer stop()
@@ -102,17 +101,16 @@ func (c *Client) Query(ctx context.Context, s Statement, row func(scan func(...a
 	if err != nil {
 		return err
 	}
-	defer func() { _ = body.Close() }() // what was not read is not wanted
+	defer func() { _ = body.Close() }() // unread rows are not needed
 	return readRows(body, row)
 }
 
-// Insert stores rows, which are in the form of columns, in the table. It returns when
-// they are stored. After an error they may be stored all the same, and of rows in several
-// partitions some may be.
+// Insert stores rows, encoded in the order of columns, in the table. It returns when they are
+// stored. After an error they may still be stored, and of rows in several partitions only some.
 func (c *Client) Insert(ctx context.Context, table string, columns []string, rows []byte) error {
 	ctx, stop := context.WithTimeout(ctx, c.server.Timeout)
 	defer stop()
-	ends, _ := ctx.Deadline() // the server is to give up with us, and not to store rows later
+	ends, _ := ctx.Deadline() // the server must stop at the same time, and not store rows later
 	q := c.question(Statement{Settings: map[string]string{
 		"max_execution_time": strconv.Itoa(int(time.Until(ends)/time.Second) + 1),
 		"async_insert":       "0", "max_partitions_per_insert_block": "0", "throw_on_max_partitions_per_insert_block": "0",
@@ -122,11 +120,11 @@ func (c *Client) Insert(ctx context.Context, table string, columns []string, row
 	if err != nil {
 		return err
 	}
-	defer func() { _ = body.Close() }() // it is read to its end, or the rows do not count
+	defer func() { _ = body.Close() }() // it is read to its end, otherwise the rows do not count
 	return readRows(body, func(func(...any) error) error { return errors.New("unexpected response to an insertion") })
 }
 
-// question is what the address of a statement says.
+// question returns the URL parameters of a statement.
 func (c *Client) question(s Statement) url.Values {
 	q := url.Values{"wait_end_of_query": {"1"}, "enable_http_compression": {"1"}}
 	if !s.Bare {
@@ -139,7 +137,7 @@ func (c *Client) question(s Statement) url.Values {
 	return q
 }
 
-// do asks the server and returns the body of an answer that went well.
+// do sends the request and returns the body of a successful response.
 func (c *Client) do(ctx context.Context, q url.Values, sent io.Reader, encoding string) (io.ReadCloser, error) {
 	endpoint := *c.address
 	endpoint.RawQuery = q.Encode()
@@ -164,8 +162,7 @@ func (c *Client) do(ctx context.Context, q url.Values, sent io.Reader, encoding 
 	return resp.Body, nil
 }
 
-// check refuses an answer that says what went wrong, and one whose end cannot be told from
-// a broken connection.
+// check rejects a response with an error, and one whose end looks like a broken connection.
 func check(resp *http.Response) error {
 	if resp.StatusCode != http.StatusOK {
 		return refusalOf(resp)

@@ -8,14 +8,14 @@ import (
 	"net/url"
 )
 
-// ErrUnreachable is in errors of a server that did not answer: whether it did what it was
-// asked is not known.
+// ErrUnreachable is in errors of a server that did not respond. Whether it executed the statement
+// is unknown.
 var ErrUnreachable = errors.New("ClickHouse is unreachable")
 
 func dialer() *net.Dialer { return &net.Dialer{Timeout: connectLimit} }
 
-// unreachable is the error of a question that got no answer, without the address, which has
-// the values of the statement in it. That the caller gave up is no fault of the server.
+// unreachable returns the error of a request without a response. It omits the URL, because that
+// contains the values of the statement. A cancelled caller is not a fault of the server.
 func unreachable(ctx context.Context, err error) error {
 	var urlErr *url.Error
 	if errors.As(err, &urlErr) {

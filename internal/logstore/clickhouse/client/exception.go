@@ -11,18 +11,18 @@ import (
 	"strings"
 )
 
-// Exception is what the server says went wrong.
+// Exception is an error that the server reports.
 type Exception struct {
-	Code int    // as the server numbers them: 60 for a table that is not there
-	Text string // of the server, cut to a line of at most 300 bytes
+	Code int    // in the server's numbering: 60 for a missing table
+	Text string // from the server, cut to a line of at most 300 bytes
 }
 
-// Error is the text with the code.
+// Error returns the text with the code.
 func (e *Exception) Error() string {
 	return fmt.Sprintf("ClickHouse error: %s (code %d)", e.Text, e.Code)
 }
 
-// Codes of exceptions that mean something to us.
+// Codes of exceptions that the callers handle.
 // Source: ClickHouse, src/Common/ErrorCodes.cpp.
 const (
 	UnknownTable    = 60
@@ -50,7 +50,7 @@ func Is(err error, codes ...int) bool {
 	return false
 }
 
-// maxRefusal bounds what is read of a refusal, maxText what is kept of its text.
+// maxRefusal limits what is read of an error response, maxText what is used of its text.
 const (
 	maxRefusal = 16 << 10
 	maxText    = 300
@@ -58,7 +58,7 @@ const (
 
 var exceptionText = regexp.MustCompile(`(?s)Code: (\d{1,6})\. DB::Exception: (.*)`)
 
-// refusalOf is the error of an answer whose status is not 200.
+// refusalOf returns the error of a response whose status is not 200.
 func refusalOf(resp *http.Response) error {
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
 	if err != nil {
@@ -71,23 +71,23 @@ func refusalOf(resp *http.Response) error {
 		return &Exception{Code: code, Text: brief(text)}
 	}
 	err = fmt.Errorf("query ClickHouse: status %s: %s", resp.Status, brief(text))
-	if resp.StatusCode >= http.StatusInternalServerError { // a proxy without a server behind it
+	if resp.StatusCode >= http.StatusInternalServerError { // a proxy whose server does not respond
 		return fmt.Errorf("%w: %w", ErrUnreachable, err)
 	}
 	return err
 }
 
-// exceptionIn finds an exception in what the server wrote; nil when there is none.
+// exceptionIn finds an exception in a response; nil if there is none.
 func exceptionIn(text []byte) *Exception {
 	found := exceptionText.FindSubmatch(text)
 	if found == nil {
 		return nil
 	}
-	code, _ := strconv.Atoi(string(found[1])) // digits, and few
+	code, _ := strconv.Atoi(string(found[1])) // only a few digits
 	return &Exception{Code: code, Text: brief(found[2])}
 }
 
-// brief is the first line, cut.
+// brief returns the first line, truncated.
 func brief(text []byte) string {
 	line, _, _ := bytes.Cut(bytes.TrimSpace(text), []byte("\n"))
 	if len(line) > maxText {

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// Params binds the values of a statement. Each method returns what stands for the value in
-// the SQL, "{p3:String}": values themselves are never in it. The zero Params is ready.
+// Params binds the values of a statement. Each method returns the placeholder to put into the
+// SQL, "{p3:String}"; the SQL never contains values. The zero Params is ready to use.
 type Params struct{ values []string }
 
-// Clone has the same values; what is bound to one is not bound to the other.
+// Clone returns a copy with the same values. Later bindings to one do not affect the other.
 func (p *Params) Clone() Params { return Params{slices.Clone(p.values)} }
 
 func (p *Params) add(value, kind string) string {
@@ -20,10 +20,10 @@ func (p *Params) add(value, kind string) string {
 	return "{p" + strconv.Itoa(len(p.values)-1) + ":" + kind + "}"
 }
 
-// Text binds a text; what is no UTF-8 is replaced as in rows.
+// Text binds a string; invalid UTF-8 is replaced as in rows.
 func (p *Params) Text(v string) string { return p.add(escaped.Replace(Valid(v)), "String") }
 
-// Texts binds a list of texts.
+// Texts binds a list of strings.
 func (p *Params) Texts(list []string) string {
 	var b strings.Builder
 	for i, v := range list {
@@ -48,12 +48,12 @@ func (p *Params) Float(v float64) string {
 	return p.add(strconv.FormatFloat(v, 'g', -1, 64), "Float64")
 }
 
-// Time binds a time, to the microsecond, within the years that rows can have.
+// Time binds a time with microseconds, clamped to the years that rows can have.
 func (p *Params) Time(v time.Time) string {
 	return p.add(time.UnixMicro(Micros(v)).UTC().Format("2006-01-02 15:04:05.000000"), "DateTime64(6, 'UTC')")
 }
 
-// into puts the values into an address.
+// into adds the values to URL parameters.
 func (p *Params) into(q url.Values) {
 	if p == nil {
 		return
@@ -63,11 +63,11 @@ func (p *Params) into(q url.Values) {
 	}
 }
 
-// How texts are written: by themselves as in tab-separated values, in lists in quotes.
+// Encoding of strings: single ones as in tab-separated values, in lists quoted.
 var (
 	escaped = strings.NewReplacer("\\", `\\`, "\x00", `\0`, "\b", `\b`, "\f", `\f`, "\n", `\n`, "\r", `\r`, "\t", `\t`)
 	quoted  = strings.NewReplacer("\\", `\\`, "'", `\'`, "\x00", `\0`, "\b", `\b`, "\f", `\f`, "\n", `\n`, "\r", `\r`, "\t", `\t`)
 )
 
-// Valid is a text as rows keep it.
+// Valid returns a string as rows store it.
 func Valid(v string) string { return strings.ToValidUTF8(v, "\uFFFD") }

@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// Rows writes rows in the format RowBinary, value by value in the order of the columns. Its
-// zero value is ready; it grows as needed.
+// Rows writes rows in the format RowBinary, value by value in the order of the columns. Its zero
+// value is ready to use; it grows as needed.
 type Rows struct {
 	b []byte
 	n int
 }
 
-// Bytes are the rows written so far; they are good until the next call.
+// Bytes returns the rows written so far; the slice is valid until the next call.
 func (r *Rows) Bytes() []byte { return r.b }
 
-// Reset forgets all rows and keeps their room, unless that is large.
+// Reset removes all rows and retains the buffer, unless that is large.
 func (r *Rows) Reset() {
 	if cap(r.b) > maxCachedBytes {
 		r.b = nil
@@ -24,10 +24,10 @@ func (r *Rows) Reset() {
 	r.b, r.n = r.b[:0], 0
 }
 
-// maxCachedBytes is the room that is worth keeping.
+// maxCachedBytes is the maximum size of a retained buffer.
 const maxCachedBytes = 16 << 20
 
-// Len is the number of rows.
+// Len returns the number of rows.
 func (r *Rows) Len() int { return r.n }
 
 // End ends a row.
@@ -67,7 +67,7 @@ func (r *Rows) Bool(v bool) {
 // Time writes a DateTime64(6).
 func (r *Rows) Time(v time.Time) { r.Int64(Micros(v)) }
 
-// Null begins a value of a Nullable column: behind it the value follows, unless it is none.
+// Null begins a value of a Nullable column: the value follows, unless none is true.
 func (r *Rows) Null(none bool) { r.Bool(none) }
 
 // Texts writes a Map(String, String).
@@ -79,14 +79,14 @@ func (r *Rows) Texts(m map[string]string) {
 	}
 }
 
-// The first and last microsecond that a row can have.
+// The first and last microsecond that a row can contain.
 var (
 	first = time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro()
 	last  = time.Date(2299, 12, 31, 23, 59, 59, 999999000, time.UTC).UnixMicro()
 )
 
-// Micros is a time in microseconds since 1970, as a row keeps it: what lies beyond the years
-// that a DateTime64 has is at their end.
+// Micros returns a time in microseconds since 1970 as a row stores it. A time outside the range
+// of a DateTime64 is clamped.
 func Micros(v time.Time) int64 {
 	switch {
 	case v.Year() < 1900:
