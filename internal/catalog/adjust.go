@@ -9,21 +9,21 @@ import (
 	"sluice/internal/fault"
 )
 
-// Adjustments multiply the prices of a list, for one who pays more or less than it says.
-// The zero value changes nothing.
+// Adjustments multiply the prices of a list, for an integration that pays more or less than
+// the list price. The zero value changes nothing.
 // Source: contract/identity-and-governance.yaml, PricingAdjustments.
 type Adjustments struct {
 	multipliers map[string]int64 // millionths by the key of a rate
 }
 
-// A multiplier has up to six decimals, and is no more than maxMultiplier.
+// A multiplier has up to six decimals and is at most maxMultiplier.
 const (
 	multiplierOne = 1_000_000
 	maxMultiplier = 1000
 )
 
-// adjustable are the members of a multiplier that are numbers. Those that no price list
-// has are accepted, and no price is found under them.
+// adjustable are the numeric members of a multiplier. Members that no price list uses are
+// accepted and have no effect.
 var adjustable = func() map[string]bool {
 	names := map[string]bool{
 		defaultModel: true, "prediction_accepted_token": true, "prediction_rejected_token": true,
@@ -39,9 +39,9 @@ var adjustable = func() map[string]bool {
 //
 //	{"multiplier": {"default": 1.1, "response_token": 1.25, "image": {"default": 1}, "additional_units": {"web_search": 0}}}
 //
-// A rate without a multiplier has that of "default", and without one 1. Null is as if
-// left out. fault.InvalidParameter names a member that is unknown, negative, larger than 1000 or
-// finer than a millionth.
+// A rate without a multiplier has that of "default", or 1 if that is missing too. Null is the
+// same as absent. The error is fault.InvalidParameter for a member that is unknown, negative,
+// larger than 1000 or has more than six decimals.
 func ReadAdjustments(raw []byte) (Adjustments, error) {
 	out := Adjustments{multipliers: map[string]int64{}}
 	members, err := object(raw, "pricing_adjustments")
@@ -65,7 +65,7 @@ func ReadAdjustments(raw []byte) (Adjustments, error) {
 	return out, nil
 }
 
-// read takes one member of a multiplier.
+// read reads one member of a multiplier.
 func (a Adjustments) read(name string, raw json.RawMessage) error {
 	path := "pricing_adjustments.multiplier." + name
 	if name != "image" && name+"." != unitKey {
@@ -94,7 +94,7 @@ func (a Adjustments) put(key, path string, raw json.RawMessage) error {
 	if text == "null" {
 		return nil
 	}
-	const fine = 1_000_000 // to see what is finer than a millionth
+	const fine = 1_000_000 // detects more than six decimals
 	v, err := fixed(text, multiplierOne*fine, maxMultiplier)
 	if err == nil && v%fine != 0 {
 		err = errors.New("has more than six decimals")
@@ -106,7 +106,7 @@ func (a Adjustments) put(key, path string, raw json.RawMessage) error {
 	return nil
 }
 
-// multiplier is what the price of a key is multiplied with, in millionths.
+// multiplier returns the multiplier of the price of a key, in millionths.
 func (a Adjustments) multiplier(key string) int64 {
 	if twin := legacyRateNames[key]; twin != "" {
 		key = twin
@@ -125,7 +125,7 @@ func (a Adjustments) multiplier(key string) int64 {
 	return multiplierOne
 }
 
-// object reads the members of an object; null and nothing have none.
+// object reads the members of an object. Null and empty input have none.
 func object(raw json.RawMessage, path string) (map[string]json.RawMessage, error) {
 	var members map[string]json.RawMessage
 	if len(raw) == 0 {

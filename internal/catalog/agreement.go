@@ -9,24 +9,24 @@ import (
 	"sync/atomic"
 )
 
-// PriceOverrides is what an integration pays: multiplied prices, and own ones of some models.
-// It is made once, when the integration changes, and lives in the snapshot from which
-// requests are served, because it remembers the Tariffs that it made. Nil pays what the
-// list says. Safe for concurrent use.
+// PriceOverrides are the prices of an integration: multiplied list prices, and separate prices
+// for some models. They are built once, when the integration changes, and belong to the
+// snapshot that serves requests, because they cache the RateCards that they derive. Nil means
+// the list prices. It is safe for concurrent use.
 type PriceOverrides struct {
 	by            Adjustments
 	models        map[string]*override
 	overrideCache overrideCache
-	free          bool // everything costs nothing
+	free          bool // all calls cost nothing
 }
 
-// Override is what an integration says of a model.
+// Override contains the settings of an integration for a model.
 type Override struct {
-	// Base is the model of the price list whose price it has where Rates say nothing,
-	// such as that from which it was tuned; empty: the one of its own name.
+	// Base is the model of the price list whose price applies where Rates is silent, such as
+	// the model from which it was tuned. Empty means the model of the same name.
 	Base string
-	// Rates replace those of the list, one by one, in all regions and modes; a batch
-	// costs half. Nil replaces nothing.
+	// Rates replace those of the list, one by one, in all regions and modes. A batch costs
+	// half. Nil replaces nothing.
 	Rates *Rates
 }
 
@@ -35,7 +35,7 @@ type override struct {
 	overrideCache overrideCache
 }
 
-// NewAgreement makes an Agreement of adjustments and of what it says of models, by name.
+// NewAgreement builds PriceOverrides from adjustments and overrides by model name.
 func NewAgreement(a Adjustments, models map[string]Override) *PriceOverrides {
 	out := &PriceOverrides{by: a, models: make(map[string]*override, len(models))}
 	for name, o := range models {
@@ -44,7 +44,7 @@ func NewAgreement(a Adjustments, models map[string]Override) *PriceOverrides {
 	return out
 }
 
-// base is the model of the list that a model of the integration has the price of.
+// base returns the model of the list whose price a model of the integration has.
 func (a *PriceOverrides) base(model string) string {
 	if a != nil {
 		if o := a.models[model]; o != nil && o.Base != "" {
@@ -54,12 +54,12 @@ func (a *PriceOverrides) base(model string) string {
 	return model
 }
 
-// prices reports whether it has prices of its own for a model.
+// prices reports whether the integration sets its own prices for a model.
 func (a *PriceOverrides) prices(model string) bool {
 	return a != nil && (a.free || a.models[model] != nil && a.models[model].Rates != nil)
 }
 
-// rateCardFor is the Tariff of a model whose price in the list is known.
+// rateCardFor returns the RateCard of a model, given the one of the list.
 func (a *PriceOverrides) rateCardFor(model string, list *RateCard) *RateCard {
 	if a == nil {
 		return list
@@ -76,8 +76,8 @@ func (a *PriceOverrides) rateCardFor(model string, list *RateCard) *RateCard {
 	return a.overrideCache.getOrDerive(list, func() *RateCard { return list.Adjust(a.by) })
 }
 
-// replaced is the Tariff with other rates in place of its own. The prices of regions,
-// modes and batches go, for they are not what was agreed.
+// replaced returns the RateCard with rates in place of its own. It drops the prices of
+// regions, modes and batches, because they are not part of the agreed prices.
 func (t *RateCard) replaced(rates *Rates, a Adjustments) *RateCard {
 	var base Pricing
 	source := "integration"
@@ -98,15 +98,16 @@ func (t *RateCard) replaced(rates *Rates, a Adjustments) *RateCard {
 	return newTariff(source, Entry{Pricing: &base}, a)
 }
 
-// dropShadowedRates takes out the names that come before an agreed one of the same tokens and were
-// not agreed: what was agreed for all input holds although the list has a price of text.
+// dropShadowedRates removes rates that were not agreed and take precedence over an agreed rate
+// for the same tokens. An agreed price of all input then applies although the list has a price
+// of text input.
 func (r *Rates) dropShadowedRates(agreed *Rates) {
 	for i := range dimensions {
 		covers := false
 		for _, name := range slices.Backward(dimensions[i].keys) {
 			field := r.rateField(name)
 			switch {
-			case field == nil: // an additional unit, which nobody agrees on
+			case field == nil: // an additional unit, which cannot be agreed
 			case agreed.token(name) != nil:
 				covers = true
 			case covers:
@@ -116,13 +117,14 @@ func (r *Rates) dropShadowedRates(agreed *Rates) {
 	}
 }
 
-// maxMemo bounds the Tariffs that are remembered; lists that were renewed leave old ones
-// behind.
+// maxMemo is the maximum number of cached RateCards. Renewed lists leave old ones in the
+// cache.
 const maxMemo = 4096
 
-// overrideCache remembers what was made of a Tariff. Reading it neither locks nor allocates.
+// overrideCache caches what was derived from a RateCard. Reading it neither locks nor
+// allocates.
 type overrideCache struct {
-	made sync.Map // *Tariff by *Tariff
+	made sync.Map // *RateCard by *RateCard
 	size atomic.Int64
 }
 
@@ -138,13 +140,14 @@ func (m *overrideCache) getOrDerive(list *RateCard, derive func() *RateCard) *Ra
 	return got.(*RateCard)
 }
 
-// ReadOverride reads pricing_config of a model of an integration, which is in dollars for
-// a million tokens:
+// ReadOverride reads pricing_config of a model of an integration. Prices are in dollars per
+// million tokens:
 //
 //	{"type": "static", "pay_as_you_go": {"request_token": {"price": 2.5}, "response_token": {"price": 10}}}
 //
-// Null and an empty object say nothing. fault.InvalidParameter names what is unknown, no
-// price of tokens, negative, or more than 5,000 dollars.
+// Null and an empty object override nothing. The error is fault.InvalidParameter for a field
+// that is unknown or not a price of tokens, and for a price that is negative or higher than
+// 5,000 dollars.
 // Source: contract/identity-and-governance.yaml, PricingConfig.
 func ReadOverride(base string, raw []byte) (Override, error) {
 	out := Override{Base: base}
@@ -174,7 +177,7 @@ func ReadOverride(base string, raw []byte) (Override, error) {
 	return out, nil
 }
 
-// read takes the price of a million tokens.
+// read reads the price of a million tokens.
 func (r *Rates) read(name string, raw json.RawMessage) error {
 	path := "pricing_config.pay_as_you_go." + name
 	for i := range rateKeys {
@@ -198,8 +201,8 @@ func (r *Rates) read(name string, raw json.RawMessage) error {
 	return unknownMember(path)
 }
 
-// perMillion turns dollars for a million tokens into cents for one, which moves the
-// decimal point by four places and loses no digit.
+// perMillion converts dollars per million tokens to cents per token. It moves the decimal
+// point by four digits, which is exact.
 func (p *Price) perMillion() (err error) {
 	p.Price, err = strconv.ParseFloat(strconv.FormatFloat(p.Price, 'f', -1, 64)+"e-4", 64)
 	return err

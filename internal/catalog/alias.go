@@ -2,17 +2,17 @@ package catalog
 
 import "strings"
 
-// aliased finds the entry of a model that a list does not have by its own name, under the
-// name that it stands for:
+// aliased finds the entry of a model by its own name or, if the list does not have that, by
+// the name that it refers to:
 //
-//	ft:gpt-4o-mini:acme::id     ft:gpt-4o-mini, which has the prices of all that were tuned from
-//	                            that model, else the model itself
-//	claude-opus-4-1-20250805    its name without the date: -20250805, -2025-08-05, @20250805
-//	claude-opus-4-1@default     its name without that
-//	claude-opus-4-1-latest      its name without that, else its newest dated name
+//	ft:gpt-4o-mini:acme::id     ft:gpt-4o-mini, which has the prices of all models tuned from
+//	                            gpt-4o-mini, else gpt-4o-mini itself
+//	claude-opus-4-1-20250805    the name without the date: -20250805, -2025-08-05, @20250805
+//	claude-opus-4-1@default     the name without the suffix
+//	claude-opus-4-1-latest      the name without the suffix, else its newest dated name
 //	claude-opus-4-1             its newest dated name
 //
-// Dated are the newest dated names by those without a date.
+// dated contains the newest dated names, by the names without a date.
 func aliased[T any](all, dated map[string]T, provider, model string) (T, bool) {
 	from, tuned := tunedFrom(model)
 	if !tuned {
@@ -27,7 +27,7 @@ func aliased[T any](all, dated map[string]T, provider, model string) (T, bool) {
 	return aliasedPlain(all, dated, provider, from)
 }
 
-// aliasedPlain is aliased of a name, whatever it was tuned from.
+// aliasedPlain is aliased without the rules for tuned models.
 func aliasedPlain[T any](all, dated map[string]T, provider, model string) (T, bool) {
 	for range aliasSteps {
 		if v, ok := find(all, provider, model); ok {
@@ -44,26 +44,26 @@ func aliasedPlain[T any](all, dated map[string]T, provider, model string) (T, bo
 	return none, false
 }
 
-// aliasSteps is how many names are tried.
+// aliasSteps is the maximum number of names that are tried.
 const aliasSteps = 4
 
-const tunedPrefix = "ft:" // of the names of tuned models
+const tunedPrefix = "ft:" // prefix of the names of tuned models
 
-// tunedFrom is the model that another one was tuned from, by its name.
+// tunedFrom returns the model from which a model was tuned, according to its name.
 func tunedFrom(model string) (from string, tuned bool) {
 	rest, tuned := strings.CutPrefix(model, tunedPrefix)
 	from, _, _ = strings.Cut(rest, ":")
 	return from, tuned && from != ""
 }
 
-// tunedPrices reports whether a name of a list is that of the prices of tuned models, and
-// not of a model that can be called: "ft:gpt-4o-mini".
+// tunedPrices reports whether a name of a list is only that of the prices of tuned models,
+// such as "ft:gpt-4o-mini", and not of a model that can be called.
 func tunedPrices(name string) bool {
 	from, tuned := tunedFrom(name)
 	return tuned && name == tunedPrefix+from
 }
 
-// base is the name that an alias stands for; empty for what is no alias.
+// base returns the name that an alias refers to, or empty if model is not an alias.
 func base(model string) string {
 	for _, suffix := range [...]string{"-latest", "@latest", "@default"} {
 		if name, ok := strings.CutSuffix(model, suffix); ok {

@@ -10,20 +10,19 @@ import (
 	"strings"
 )
 
-// Money is counted in integers all the way. A list price is a whole number of
-// femto-dollars (10^-15), which is 10^-9 dollars for a million tokens; a factor is a
-// whole number of 10^-7. Their product, in units of 10^-22 dollars, has 128 bits, and
-// what it is times a count 192: nothing is lost before the one rounding to nano-dollars
-// at the end of each term.
+// All amounts of money are integers. A list price is a whole number of femto-dollars (10^-15),
+// which is 10^-9 dollars for a million tokens. A factor is a whole number of 10^-7. Their
+// product, in units of 10^-22 dollars, has 128 bits, and the product with a count has 192. The
+// only rounding is to nano-dollars, at the end of each term.
 const (
 	femtoPerCent = 1e13 // femto-dollars in a cent
-	centDigits   = 13   // the zeros of that
-	dollarFemto  = 1e15 // and in a dollar
+	centDigits   = 13   // the number of its zeros
+	dollarFemto  = 1e15 // femto-dollars in a dollar
 	factorOne    = 1e7  // the factor 1
 	perNano      = 1e13 // units of price times factor in a nano-dollar: 10^-9 / 10^-22
 )
 
-// maxText bounds the digits of a number, so that nobody makes us work out a long one.
+// maxText is the maximum length of a number, to limit the work of parsing it.
 const maxText = 64
 
 var (
@@ -41,7 +40,7 @@ func fixed(text string, scale, limit int64) (int64, error) {
 		return 0, errNegative
 	case f > float64(limit):
 		return 0, fmt.Errorf("must not exceed %d", limit)
-	case f < 1e-30: // less than anything that we count, and its exponent may be of any size
+	case f < 1e-30: // less than the smallest counted amount; the exponent may have any size
 		return 0, nil
 	}
 	r, ok := new(big.Rat).SetString(text)
@@ -53,14 +52,14 @@ func fixed(text string, scale, limit int64) (int64, error) {
 	return new(big.Int).Quo(r.Num(), r.Denom()).Int64(), nil
 }
 
-// decimal writes v/scale without an exponent and without zeros at the end: "0.0000025".
-// The scale is a power of ten, and v not negative.
+// decimal writes v/scale without an exponent and without trailing zeros: "0.0000025". The
+// scale is a power of ten, and v is not negative.
 func decimal(v, scale int64) string {
 	integer, rest := strconv.FormatInt(v/scale, 10), v%scale
 	if rest == 0 {
 		return integer
 	}
-	fraction := strconv.FormatInt(scale+rest, 10)[1:] // the scale's one stands before the zeros
+	fraction := strconv.FormatInt(scale+rest, 10)[1:] // drops the leading 1 of the scale
 	return integer + "." + strings.TrimRight(fraction, "0")
 }
 
@@ -72,12 +71,12 @@ func newProduct(femto, factor int64) product {
 	return product{hi, lo}
 }
 
-// less orders products by size.
+// less reports whether p is smaller than q.
 func (p product) less(q product) bool { return p.hi < q.hi || p.hi == q.hi && p.lo < q.lo }
 
-// times is what n units cost when p is the price of per of them, in nano-dollars, rounded
-// half up; fits is false, and the amount the largest there is, when it is more than an
-// int64 holds. n that is not positive costs nothing.
+// times returns the cost of n units in nano-dollars, rounded half up, if p is the price of per
+// units. If it does not fit an int64, fits is false and nano is the largest int64. If n is not
+// positive the cost is 0.
 func (p product) times(n, per int64) (nano int64, fits bool) {
 	if n <= 0 || p == (product{}) {
 		return 0, true
@@ -99,7 +98,8 @@ func (p product) times(n, per int64) (nano int64, fits bool) {
 	return int64(quo), true
 }
 
-// plus is the sum of two amounts that are not negative, or the largest there is.
+// plus returns the sum of two non-negative amounts, or the largest int64 and false if it does
+// not fit.
 func plus(a, b int64) (sum int64, fits bool) {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64, false

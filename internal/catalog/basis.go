@@ -8,26 +8,27 @@ import (
 	"sluice/internal/llm"
 )
 
-// Basis is what a bill depends on beside the usage of a call: what was asked for, and
-// where. With both a call can be billed again. The zero Basis is that of most calls.
+// Basis contains what the cost of a call depends on in addition to its usage: what was
+// requested, and where. With both the cost can be calculated again. Most calls have the zero
+// Basis.
 type Basis struct {
-	Model      string    `json:"model,omitempty"`          // as price lists name it, where that is not the model that was asked for
+	Model      string    `json:"model,omitempty"`          // name in price lists, if it differs from the requested model
 	Region     string    `json:"region,omitempty"`         // as in Units
-	Execution  Execution `json:"execution_mode,omitempty"` // that was asked for, unless it is Standard or was not given
-	Characters int64     `json:"characters,omitempty"`     // of text that was to be spoken, where no usage was reported
-	Images     []Images  `json:"images,omitempty"`         // that were to be made, where no usage was reported
-	// What follows is as in llm.Usage.
+	Execution  Execution `json:"execution_mode,omitempty"` // the requested mode, unless it is Standard or was not given
+	Characters int64     `json:"characters,omitempty"`     // of text to be spoken, if no usage was reported
+	Images     []Images  `json:"images,omitempty"`         // to be generated, if no usage was reported
+	// The following fields are as in llm.Usage.
 	CachedAudio  int64 `json:"cached_audio,omitempty"`
 	CachedImages int64 `json:"cached_images,omitempty"`
 	FreeInput    int64 `json:"free_input,omitempty"`
 	FreeOutput   int64 `json:"free_output,omitempty"`
 
 	CodeMemory string  `json:"code_memory,omitempty"` // as in llm.Usage
-	Other      []Other `json:"other,omitempty"`       // that were counted and that a usage keeps no place for: pages
+	Other      []Other `json:"other,omitempty"`       // other counted units, such as pages
 }
 
-// NewBasis is that of a call of an endpoint with its limits and what it used. Model is as
-// price lists name it, asked the one that was asked for.
+// NewBasis returns the basis of a call of an endpoint with its limits and usage. model is the
+// name in price lists, requested the model that was requested.
 func NewBasis(ep llm.Endpoint, model, requested string, limits *Limits, used *llm.Usage) Basis {
 	b := Basis{
 		Region: cmp.Or(used.Region, limits.Region), CachedAudio: used.CachedAudioTokens, CachedImages: used.CachedImageTokens,
@@ -49,7 +50,7 @@ func NewBasis(ep llm.Endpoint, model, requested string, limits *Limits, used *ll
 	return b
 }
 
-// others are the units of a usage that it keeps no place for, by the names of price lists.
+// others returns the units in a usage, with the names of price lists.
 func others(used *llm.Usage) (list []Other) {
 	for u, n := range used.Units {
 		if n > 0 {
@@ -59,9 +60,9 @@ func others(used *llm.Usage) (list []Other) {
 	return list
 }
 
-// Units are what is billed of a usage at an endpoint. The tier that the provider names
-// counts before the one that was asked for. Tokens that an endpoint of images answers
-// with are those of images, and those that one of speech does are those of sound.
+// Units returns what is billed for a usage at an endpoint. The tier that the provider reports
+// takes precedence over the requested one. Output tokens of an image endpoint count as image
+// tokens, and those of a speech endpoint as audio tokens.
 func (b *Basis) Units(ep llm.Endpoint, used *llm.Usage) Units {
 	counted := *used
 	counted.CachedAudioTokens, counted.CachedImageTokens = b.CachedAudio, b.CachedImages
@@ -75,23 +76,23 @@ func (b *Basis) Units(ep llm.Endpoint, used *llm.Usage) Units {
 	if ep == llm.ImageGenerate || ep == llm.ImageEdit {
 		u.ImageOutput, u.Output = u.ImageOutput+u.Output, 0
 	}
-	if ep == llm.CreateSpeech { // OpenAI's stream of speech tells their number, not their kind
+	if ep == llm.CreateSpeech { // OpenAI's speech stream reports their number, not their kind
 		u.AudioOutput, u.Output = u.AudioOutput+u.Output, 0
 	}
 	return u
 }
 
-// Empty reports whether there is nothing to keep of the basis.
+// Empty reports whether the basis contains nothing to store.
 func (b *Basis) Empty() bool {
 	return b.Model == "" && b.Region == "" && b.Execution == "" && b.CodeMemory == "" && b.Characters|b.CachedAudio|b.CachedImages|b.FreeInput|b.FreeOutput == 0 && len(b.Images)+len(b.Other) == 0
 }
 
-// Text is the form in which records keep the basis: JSON, empty for an empty one.
+// Text returns the stored form of the basis: JSON, or an empty string for an empty basis.
 func (b *Basis) Text() string {
 	if b.Empty() {
 		return ""
 	}
-	text, _ := json.Marshal(b) // strings and numbers alone: cannot fail
+	text, _ := json.Marshal(b) // only strings and numbers: cannot fail
 	return string(text)
 }
 

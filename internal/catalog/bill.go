@@ -2,28 +2,29 @@ package catalog
 
 import "slices"
 
-// Cost is what a call costs, in nano-dollars (10^-9), and how that comes about. The
-// amounts of the terms add up to Cost plus Saved, unless Overflow is set.
+// Cost is the cost of a call in nano-dollars (10^-9), and how it is calculated. The amounts of
+// the terms add up to Cost plus Saved, unless Overflow is set.
 type Cost struct {
 	Cost    int64  `json:"cost_nano"`
-	Saved   int64  `json:"saved_nano,omitempty"` // what an answer of the gateway's cache would have cost
+	Saved   int64  `json:"saved_nano,omitempty"` // what a response from the gateway's cache would have cost
 	Terms   []Term `json:"terms,omitempty"`
-	Version string `json:"price_version,omitempty"` // see Tariff.Version
-	Plan    string `json:"plan,omitempty"`          // the prices that were chosen: "default/standard/gt-200k"
-	// Reason says why there is no price; Cost is then unknown and no 0.
+	Version string `json:"price_version,omitempty"` // see RateCard.Version
+	Plan    string `json:"plan,omitempty"`          // the prices that apply: "default/standard/gt-200k"
+	// Reason is why there is no price. Cost is then unknown, not 0.
 	Reason Reason `json:"reason,omitempty"`
-	// Unpriced are dimensions that were used and have no rate: Cost lacks them.
+	// Unpriced lists dimensions that were used and do not have a rate. Cost does not include
+	// them.
 	Unpriced []string `json:"unpriced,omitempty"`
-	// Overflow says that a count or an amount is more than an int64 holds, which in
-	// nano-dollars is nine billion dollars; it is then the largest that there is.
+	// Overflow is set if a count or an amount exceeds an int64, which in nano-dollars is nine
+	// billion dollars. The value is then the largest int64.
 	Overflow bool `json:"overflow,omitempty"`
 }
 
-// Term is a line of a bill: Units times Rate times Factor, divided by Per, in dollars,
+// Term is one item of a Cost: Units times Rate times Factor, divided by Per, in dollars,
 // rounded half up to a nano-dollar.
 type Term struct {
 	Dimension string `json:"dimension"` // "cache_read"
-	Key       string `json:"key"`       // where the rate stands in the price list: "cache_read_input_token"
+	Key       string `json:"key"`       // name of the rate in the price list: "cache_read_input_token"
 	Units     int64  `json:"units"`
 	Per       int64  `json:"per"`    // units that Rate is for: 1, or 60000 milliseconds
 	Rate      string `json:"rate"`   // dollars, exact: "0.00000125"
@@ -31,11 +32,11 @@ type Term struct {
 	Nano      int64  `json:"nano"`   // amount
 }
 
-// Priced says that Cost is all that the call cost.
+// Priced reports whether Cost is the complete cost of the call.
 func (b *Cost) Priced() bool { return b.MissingPrice() == "" }
 
-// MissingPrice says in a word why Cost is not all that the call cost: its Reason, "no_rate:" with
-// the first dimension that has none, or "overflow"; empty for one that is Priced.
+// MissingPrice returns why Cost is not the complete cost of the call: its Reason, "no_rate:"
+// with the first dimension without a rate, or "overflow". It is empty if the Cost is Priced.
 func (b *Cost) MissingPrice() string {
 	switch {
 	case b.Reason != "":
@@ -48,9 +49,8 @@ func (b *Cost) MissingPrice() string {
 	return ""
 }
 
-// Cost works out what a call costs. The terms are put into reuse, of which the capacity
-// is taken and the content lost; with room for all terms nothing is allocated. Nil is
-// fine.
+// Cost calculates the cost of a call. The terms overwrite reuse, which may be nil; nothing is
+// allocated if it has capacity for all terms.
 func (t *RateCard) Cost(u *Units, reuse []Term) Cost {
 	b := Cost{Version: t.version, Reason: t.reason, Terms: reuse[:0]}
 	if !t.listed() {
@@ -67,7 +67,7 @@ func (t *RateCard) Cost(u *Units, reuse []Term) Cost {
 	return b
 }
 
-// tokens adds a term for each rate, and says whether there were any tokens.
+// tokens adds a term for each rate, and reports whether there were any tokens.
 func (b *Cost) tokens(p *plan, u *Units) (counted bool) {
 	var totals [dimCount]int64
 	for d, n := range u.tokens() {
@@ -95,8 +95,8 @@ func (b *Cost) tokens(p *plan, u *Units) (counted bool) {
 	return counted
 }
 
-// timed adds minutes and characters. A model whose price is in tokens may report them
-// beside its tokens; alone they have no price there.
+// timed adds minutes and characters. If a model is priced by tokens, they need no price when
+// tokens are reported too; without tokens they are unpriced.
 func (b *Cost) timed(p *plan, u *Units, counted bool) {
 	if p.minute != nil || !counted {
 		b.add("audio_ms", p.minute, u.AudioMilli)
@@ -106,7 +106,7 @@ func (b *Cost) timed(p *plan, u *Units, counted bool) {
 	}
 }
 
-// addUnits adds all that is no token.
+// addUnits adds everything that is not a token.
 func (b *Cost) addUnits(p *plan, u *Units) {
 	for i, r := range p.fixed {
 		if r != nil {
@@ -122,7 +122,7 @@ func (b *Cost) addUnits(p *plan, u *Units) {
 	}
 }
 
-// add puts a term on the bill.
+// add adds a term.
 func (b *Cost) add(dimension string, r *rate, n int64) {
 	if n <= 0 {
 		return

@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// PriceList keeps the Tariffs of all models ready. Finding one neither locks nor waits nor
-// allocates. The first time that a provider is asked for, its built-in prices count until
-// Run has read those of the sources; Run renews them from then on.
+// PriceList caches the RateCards of all models. Finding one neither locks nor waits nor
+// allocates. The first lookup of a provider uses built-in prices until Run has read those of
+// the sources. Run renews them from then on.
 type PriceList struct {
 	catalog *Catalog
-	free    map[string]bool // providers whose models cost nothing, unless a list has them
-	refresh chan struct{}   // has an element when a provider is new
+	free    map[string]bool // providers whose models cost nothing, unless a list prices them
+	refresh chan struct{}   // contains an element if a provider is new
 
 	mu    sync.Mutex // held to change lists
 	lists atomic.Pointer[map[string]*list]
@@ -23,20 +23,20 @@ type PriceList struct {
 	misses [len(reasons)]atomic.Uint64 // in the order of reasons
 }
 
-// list are the Tariffs of a provider. It never changes.
+// list contains the RateCards of a provider. It is immutable.
 type list struct {
-	digest  digest // of the file that it is made of
+	digest  digest // of the file of prices
 	can     digest // of the file of capabilities
 	loaded  bool   // the sources were read
 	reach   map[string]ContextLimits
 	retires map[string]time.Time
 	models  map[string]*RateCard
 	dated   map[string]*RateCard // the newest dated names of models, by their names without dates
-	missing *RateCard            // of a model that is not there
+	missing *RateCard            // of a model that is not in the list
 }
 
-// NewPriceList makes a Book over the sources of a Catalog. The models of free providers cost
-// nothing where no source has a price of them.
+// NewPriceList returns a PriceList that reads a Catalog. The models of freeProviders cost
+// nothing unless a source has a price for them.
 func NewPriceList(c *Catalog, freeProviders ...string) *PriceList {
 	b := &PriceList{catalog: c, free: make(map[string]bool, len(freeProviders)), refresh: make(chan struct{}, 1)}
 	for _, provider := range freeProviders {
@@ -46,8 +46,8 @@ func NewPriceList(c *Catalog, freeProviders ...string) *PriceList {
 	return b
 }
 
-// Find is what a model costs the owner of an Agreement, which may be nil: always a
-// Tariff, with a Reason where there is no price.
+// Find returns the RateCard of a model under some PriceOverrides, which may be nil. It is
+// never nil; if there is no price it has a Reason.
 func (b *PriceList) Find(provider, model string, a *PriceOverrides) *RateCard {
 	l := b.list(provider)
 	t, ok := aliased(l.models, l.dated, provider, a.base(model))
@@ -65,28 +65,28 @@ func (b *PriceList) Find(provider, model string, a *PriceOverrides) *RateCard {
 	return t
 }
 
-// Has reports whether a list, or the Agreement, which may be nil, has a price of a model of
-// that name. Other than Find it may be asked about what is no name of a model.
+// Has reports whether a list or the PriceOverrides, which may be nil, have a price for a model
+// of that name. Unlike Find it does not count misses, so the name need not be that of a model.
 func (b *PriceList) Has(provider, model string, a *PriceOverrides) bool {
 	l := b.list(provider)
 	t, ok := aliased(l.models, l.dated, provider, a.base(model))
 	return ok && t.reason == "" || a.prices(model)
 }
 
-// Loaded reports whether what Find says of a provider is of its sources. Until then built-in
-// prices stand in, or none.
+// Loaded reports whether the prices of a provider come from its sources. Until then Find uses
+// built-in prices, or none.
 func (b *PriceList) Loaded(provider string) bool { return b.list(provider).loaded }
 
-// Names are the models of a provider that its list has, in order, but for those that are
-// retired by then: nil where none is known. Find has prices of these, too, since calls and
-// batches of earlier are billed by them.
+// Names returns the models in the list of a provider, in order, without those that are retired
+// at now; nil if none is known. Find still has prices for retired models, since earlier calls
+// and batches are billed by them.
 func (b *PriceList) Names(provider string, now time.Time) []string {
 	l := b.list(provider)
 	names := slices.Sorted(maps.Keys(l.models))
 	return slices.DeleteFunc(names, func(model string) bool { return !l.availableModels(model, now) })
 }
 
-// Misses is how often Find found no price since the start, for a reason.
+// Misses returns how often Find found no price for a reason since the start.
 func (b *PriceList) Misses(r Reason) uint64 {
 	if i := slices.Index(reasons[:], r); i >= 0 {
 		return b.misses[i].Load()
@@ -94,7 +94,7 @@ func (b *PriceList) Misses(r Reason) uint64 {
 	return 0
 }
 
-// list is that of a provider.
+// list returns the list of a provider.
 func (b *PriceList) list(provider string) *list {
 	if l := (*b.lists.Load())[provider]; l != nil {
 		return l
@@ -102,8 +102,8 @@ func (b *PriceList) list(provider string) *list {
 	return b.open(provider)
 }
 
-// open begins the list of a provider that nobody has asked for before. What is no name
-// of a provider, and more of them than are kept, has none.
+// open starts the list of a provider that is requested for the first time. Invalid provider
+// names, and providers beyond maxFiles, have no list.
 func (b *PriceList) open(provider string) *list {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -114,7 +114,7 @@ func (b *PriceList) open(provider string) *list {
 	if !providerName.MatchString(provider) || len(lists) >= maxFiles {
 		return &list{missing: unpriced(UnknownProvider), loaded: true}
 	}
-	got, err := ask(context.Background(), Builtin(), file{PricingFiles, provider}) // is in memory
+	got, err := ask(context.Background(), Builtin(), file{PricingFiles, provider}) // reads memory only
 	l := newList(got, NotLoaded)
 	if can, err := ask(context.Background(), Builtin(), file{GeneralFiles, provider}); err == nil {
 		l.listedModels(provider, can)
@@ -125,12 +125,12 @@ func (b *PriceList) open(provider string) *list {
 	b.put(provider, l)
 	select {
 	case b.refresh <- struct{}{}:
-	default: // Run was told already
+	default: // Run is already notified
 	}
 	return l
 }
 
-// put publishes a list. The caller holds mu.
+// put publishes a list. The caller must hold mu.
 func (b *PriceList) put(provider string, l *list) {
 	old := *b.lists.Load()
 	lists := make(map[string]*list, len(old)+1)
@@ -141,7 +141,7 @@ func (b *PriceList) put(provider string, l *list) {
 	b.lists.Store(&lists)
 }
 
-// newList makes the Tariffs of a file; none is there for the reason that is given.
+// newList builds the RateCards of a file. none is the reason for models that are not in it.
 func newList(c content, none Reason) *list {
 	l := &list{digest: c.digest, models: make(map[string]*RateCard, len(c.prices)), missing: unpriced(none)}
 	for model := range c.prices {
@@ -154,8 +154,8 @@ func newList(c content, none Reason) *list {
 	return l
 }
 
-// Renew reads the lists of all providers that were asked for, as far as their files are
-// older than the Catalog keeps them, and publishes those that changed.
+// Renew reads the lists of all requested providers whose cached files have expired, and
+// publishes those that changed.
 func (b *PriceList) Renew(ctx context.Context) {
 	for provider, old := range *b.lists.Load() {
 		if ctx.Err() != nil {
@@ -165,21 +165,21 @@ func (b *PriceList) Renew(ctx context.Context) {
 	}
 }
 
-// Ready reads the list of one provider as Renew does, and returns when what Find then says
-// is not a built-in price that stands in for one that was not read yet.
+// Ready reads the list of one provider as Renew does. After it returns, Find does not use
+// built-in prices only because the sources were not read yet.
 func (b *PriceList) Ready(ctx context.Context, provider string) error {
 	b.renew(ctx, provider, b.list(provider)) //nolint:contextcheck // what it reads is in memory
 	return ctx.Err()
 }
 
-// renew publishes the list of a provider when it is another one.
+// renew publishes the list of a provider if it changed.
 func (b *PriceList) renew(ctx context.Context, provider string, old *list) {
 	got, err := b.catalog.load(ctx, file{PricingFiles, provider})
 	none := UnknownModel
 	if err != nil {
 		none = UnknownProvider
 	}
-	can, _ := b.catalog.load(ctx, file{GeneralFiles, provider}) // without a file nothing is known
+	can, _ := b.catalog.load(ctx, file{GeneralFiles, provider}) // a missing file means that nothing is known
 	same := got.digest == old.digest && old.missing.reason == none
 	if ctx.Err() != nil || same && can.digest == old.can && old.loaded {
 		return
@@ -197,11 +197,10 @@ func (b *PriceList) renew(ctx context.Context, provider string, old *list) {
 	b.mu.Unlock()
 }
 
-// renewal is how often Run looks whether a file is due.
+// renewal is the interval at which Run checks whether files are due.
 const renewal = time.Minute
 
-// Run renews the lists until ctx ends: at once when a provider is new, else as often as
-// files are due.
+// Run renews the lists until ctx ends: at once if a provider is new, else when files are due.
 func (b *PriceList) Run(ctx context.Context) error {
 	tick := time.NewTicker(renewal)
 	defer tick.Stop()

@@ -1,27 +1,28 @@
 package catalog
 
-// Limits are the most that a call may use, as far as it is known before it is sent.
+// Limits are the maximum units that a call may use, as far as they are known before it is
+// sent.
 type Limits struct {
-	Region      string    // one without prices of its own, or none: it may be any, and the dearest counts
-	Execution   Execution // empty: it may be any, and the dearest counts
-	Alternative Execution // the provider may choose this one by itself; empty: none
+	Region      string    // if it has no prices of its own, or is empty, any region may apply and the most expensive counts
+	Execution   Execution // empty: any mode may apply and the most expensive counts
+	Alternative Execution // mode that the provider may choose on its own; empty: none
 
-	Input         int64    // tokens, whatever they are
-	Largest       int64    // of several requests the input of the largest, which chooses the context tier; 0: there is one
-	Output        int64    // tokens, thoughts and citations included
+	Input         int64    // tokens of any kind
+	Largest       int64    // with several requests: the input of the largest, which chooses the context tier; 0: there is one request
+	Output        int64    // tokens, including reasoning and citations
 	AudioMilli    int64    // milliseconds of audio to be transcribed
 	Characters    int64    // of text to be spoken
 	Requests      int64    // 1 for a call
-	Searches      int64    // of the context below
-	SearchContext string   // empty: it may be any
-	Images        []Images // an empty quality or size may be any
+	Searches      int64    // with the context below
+	SearchContext string   // empty: any
+	Images        []Images // an empty quality or size means any
 	Other         []Other
 }
 
-// MaxCost is the most that a call within its limits can cost, in nano-dollars: no Bill of
-// units within them is dearer, however its tokens are split. What has no price counts
-// nothing, as on the bill; more than an int64 holds is the largest that there is.
-// It is what a budget reserves before a call is sent.
+// MaxCost returns the maximum cost of a call within its limits, in nano-dollars. No Cost of
+// units within them is higher, however its tokens are split. Units without a price count
+// nothing, as in Cost. A value that does not fit an int64 becomes the largest int64. A budget
+// reserves this amount before a call is sent.
 func (t *RateCard) MaxCost(l *Limits) int64 {
 	if !t.listed() {
 		return 0
@@ -39,7 +40,7 @@ func (t *RateCard) MaxCost(l *Limits) int64 {
 	return highest
 }
 
-// maxCost is the most over the modes in which a call may be executed.
+// maxCost returns the maximum over the modes in which a call may be executed.
 func (m *modes) maxCost(l *Limits) int64 {
 	highest := int64(0)
 	if l.Alternative != "" {
@@ -54,7 +55,7 @@ func (m *modes) maxCost(l *Limits) int64 {
 	return highest
 }
 
-// maxCost is the most over the tiers that an input of that size or less reaches.
+// maxCost returns the maximum over the tiers that an input of at most that size reaches.
 func (t tiers) maxCost(l *Limits) int64 {
 	highest := int64(0)
 	for _, tier := range t {
@@ -65,7 +66,7 @@ func (t tiers) maxCost(l *Limits) int64 {
 	return highest
 }
 
-// largest is the size of input that chooses the tier.
+// largest returns the size of the input that chooses the tier.
 func (l *Limits) largest() int64 {
 	if l.Largest > 0 {
 		return l.Largest
@@ -75,7 +76,7 @@ func (l *Limits) largest() int64 {
 
 func (p *plan) maxCost(l *Limits) int64 {
 	b := ceiling{bills: 1}
-	if l.Largest > 0 { // each request is a bill, and rounds for itself
+	if l.Largest > 0 { // each request is billed and rounded separately
 		b.bills = max(1, l.Requests)
 	}
 	b.tokens(p, sideInput, l.Input)
@@ -101,8 +102,8 @@ type ceiling struct {
 	bills int64
 }
 
-// tokens adds tokens of a side at its dearest rate. As they may be split over all
-// dimensions, each of which is rounded for itself, a nano-dollar for each comes on top.
+// tokens adds tokens of a side at its highest rate. They may be split over all dimensions,
+// each of which is rounded separately, so it adds a nano-dollar for each.
 func (c *ceiling) tokens(p *plan, s side, n int64) {
 	var dearest *rate
 	for d, r := range p.tokens {
@@ -152,7 +153,7 @@ func (p *plan) dearestImage(quality, size string) *rate {
 	return dearest
 }
 
-// higherRate is the dearer of two rates, of which either may be nil.
+// higherRate returns the higher of two rates, of which either may be nil.
 func higherRate(a, b *rate) *rate {
 	if a == nil || b != nil && a.less(b.product) {
 		return b

@@ -15,43 +15,43 @@ import (
 	"sluice/internal/ident"
 )
 
-// Folder is a kind of file: of prices or of capabilities.
+// Folder is a kind of file: prices or capabilities.
 type Folder string
 
-// The folders, as they are called in paths.
+// These are the folders, as named in paths.
 const (
 	PricingFiles Folder = "pricing"
 	GeneralFiles Folder = "general"
 )
 
-// defaultModel is the entry from which all models of a file inherit.
+// defaultModel is the name of the entry from which all models of a file inherit.
 const defaultModel = "default"
 
-// How long a file is kept in memory, and how soon one that could not be read is tried
-// again. Source: contract/content-and-observability.md 6.4 for the first.
+// fresh is how long a file is cached in memory, and retry is the pause before a file that
+// could not be read is tried again. Source: contract/content-and-observability.md 6.4 for the first.
 const (
 	fresh = time.Hour
 	retry = time.Minute
 )
 
-// Source is where files come from.
+// Source is an origin of files.
 type Source interface {
-	// Name is what the source is called in price versions, logs and faults: "built-in".
+	// Name returns the name of the source in price versions, logs and load errors: "built-in".
 	Name() string
 	// Read returns the file of a provider, or ErrNone.
 	Read(ctx context.Context, f Folder, provider string) ([]byte, error)
 }
 
-// ErrNone says that a source has no such file.
+// ErrNone means that a source does not have such a file.
 var ErrNone = errors.New("file does not exist")
 
-// Catalog answers what models cost and what they can do. Safe for concurrent use.
+// Catalog contains the prices and capabilities of models. It is safe for concurrent use.
 type Catalog struct {
 	sources []Source
 	clock   ident.Clock
 	log     *slog.Logger
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	files  map[file]*cachedFile
 	faults faults
 }
@@ -61,55 +61,55 @@ type file struct {
 	provider string
 }
 
-// cachedFile is a file in memory. Its lock is held while it is read, so that many who ask at
-// once cause one read.
+// cachedFile is a file in memory. Its lock is held while the file is read, so that concurrent
+// requests cause one read.
 type cachedFile struct {
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	until time.Time
 	content
 }
 
-// content is what a file says; found is false when no source has it.
+// content is a parsed file. found is false if no source has it.
 type content struct {
 	found    bool
 	source   string // the name of the source
-	digest   digest // of source and file
+	digest   digest // of the source name and the file
 	prices   Prices
 	generals ModelInfo
 }
 
-// digest tells contents apart.
+// digest identifies content.
 type digest [sha256.Size]byte
 
-// New builds a Catalog over sources, which are asked in order: the first that has a file
-// is the one that counts.
+// New returns a Catalog that reads sources in order. The first source that has a file provides
+// it.
 func New(clock ident.Clock, log *slog.Logger, sources ...Source) *Catalog {
 	return &Catalog{sources: sources, clock: clock, log: log, files: make(map[file]*cachedFile)}
 }
 
-// providerName is what a provider may be called: "azure-openai". It becomes part of paths
-// and addresses.
+// providerName matches valid names of providers: "azure-openai". They become part of paths and
+// URLs.
 var providerName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
 
-// maxFiles bounds the files in memory, those that are not there included: anybody may ask
-// for anything.
+// maxFiles is the maximum number of files in memory, including missing ones, since callers may
+// request any name.
 const maxFiles = 1000
 
-// Prices is the file of prices of a provider; fault.NotFound when there is none. It is
-// shared and must not be changed.
+// Prices returns the price file of a provider; fault.NotFound if there is none. It is shared
+// and must not be changed.
 func (c *Catalog) Prices(ctx context.Context, provider string) (Prices, error) {
 	got, err := c.load(ctx, file{PricingFiles, provider})
 	return got.prices, err
 }
 
-// ModelInfo is the same for capabilities.
+// ModelInfo returns the capabilities file of a provider, as Prices does for prices.
 func (c *Catalog) ModelInfo(ctx context.Context, provider string) (ModelInfo, error) {
 	got, err := c.load(ctx, file{GeneralFiles, provider})
 	return got.generals, err
 }
 
-// Pricing is what a model costs, with what it inherits from the default of its provider;
-// fault.NotFound when the model or its price is unknown. It is shared and must not be
+// Pricing returns the prices of a model, including those inherited from the default of its
+// provider; fault.NotFound if the model or its price is unknown. It is shared and must not be
 // changed. Source: contract/content-and-observability.md 6.2.
 func (c *Catalog) Pricing(ctx context.Context, provider, model string) (Pricing, error) {
 	prices, err := c.Prices(ctx, provider)
@@ -123,8 +123,8 @@ func (c *Catalog) Pricing(ctx context.Context, provider, model string) (Pricing,
 	return *e.Pricing, nil
 }
 
-// Tariff is what a model costs, ready to bill by; of what has no price it is one with a
-// Reason. The path of a request takes it of a Book, which never waits for a source.
+// Tariff returns the RateCard of a model. Without a price it has a Reason. Request handling
+// uses PriceList.Find instead, which never waits for a source.
 func (c *Catalog) Tariff(ctx context.Context, provider, model string) *RateCard {
 	got, err := c.load(ctx, file{PricingFiles, provider})
 	if err != nil {
@@ -137,7 +137,7 @@ func (c *Catalog) Tariff(ctx context.Context, provider, model string) *RateCard 
 	return newTariff(got.source, e, Adjustments{})
 }
 
-// General is what a model can do; fault.NotFound when it is unknown.
+// General returns the capabilities of a model; fault.NotFound if it is unknown.
 func (c *Catalog) General(ctx context.Context, provider, model string) (General, error) {
 	all, err := c.ModelInfo(ctx, provider)
 	if err != nil {
@@ -162,8 +162,8 @@ func find[T any, M ~map[string]T](all M, provider, model string) (T, bool) {
 	return v, ok
 }
 
-// match is the name under which a model stands in a file: its own, or on Bedrock that
-// behind the parts of an ARN or behind the prefix of a region. The default is no model.
+// match returns the name of a model in a file: its own or, on Bedrock, the one after the
+// parts of an ARN or after the prefix of a region. It is empty for the default entry.
 // Source: contract/content-and-observability.md 6.2.
 func match[T any, M ~map[string]T](all M, provider, model string) string {
 	if model == defaultModel {
@@ -202,7 +202,7 @@ func (c *Catalog) load(ctx context.Context, f file) (content, error) {
 	return k.content, nil
 }
 
-// slot is where a file is kept. When memory is full of others, all go.
+// slot returns the cache slot of a file. If the cache is full, it is cleared first.
 func (c *Catalog) slot(f file) *cachedFile {
 	c.mu.Lock()
 	defer c.mu.Unlock()

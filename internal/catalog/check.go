@@ -7,14 +7,14 @@ import (
 	"strconv"
 )
 
-// The dearest prices that are accepted, in cents. 10^12 tokens at maxTokenCents are five
+// These are the highest accepted prices, in cents. 10^12 tokens at maxTokenCents are five
 // billion dollars, which fit in an int64 of nano-dollars.
 const (
 	maxTokenCents = 0.5     // for a token: 5,000 dollars for a million
-	maxCents      = 100_000 // for all that is no token: a minute, an image, a search
+	maxCents      = 100_000 // for everything except tokens: a minute, an image, a search
 )
 
-// check finds what cannot be a price, and names where it stands.
+// check returns an error that names the first invalid price.
 func (e Entry) check() error {
 	if err := e.Pricing.check(); err != nil {
 		return err
@@ -105,7 +105,7 @@ func (p *Price) check(name string, limit float64) error {
 	switch {
 	case p == nil:
 		return nil
-	case !(p.Price >= 0): // no number is neither
+	case !(p.Price >= 0): // also rejects NaN
 		return fmt.Errorf("%s: %v is not a price", name, p.Price)
 	case p.Price > limit:
 		return fmt.Errorf("%s: %v cents exceed the maximum of %v; prices are in cents per token or unit", name, p.Price, limit)
@@ -113,19 +113,19 @@ func (p *Price) check(name string, limit float64) error {
 	return nil
 }
 
-// threshold is where a context tier begins: with more input tokens than over.
+// threshold is the lower bound of a context tier: more than aboveTokens input tokens.
 type threshold struct {
 	aboveTokens int64
 	tier        string
 }
 
-// thresholds are the entries of a context_tier_map, the highest first. The one at 0 holds
-// for an input of no tokens, too.
+// thresholds returns the entries of a context_tier_map, the highest first. The one at 0 also
+// applies to an input without tokens.
 func thresholds(tiers map[string]string) ([]threshold, error) {
 	out := make([]threshold, 0, len(tiers))
 	for text, tier := range tiers {
 		n, err := strconv.ParseInt(text, 10, 64)
-		if err != nil || n < 0 || strconv.FormatInt(n, 10) != text { // 0200 and 200 would be two tiers at one place
+		if err != nil || n < 0 || strconv.FormatInt(n, 10) != text { // 0200 and 200 would be two tiers with one threshold
 			return nil, fmt.Errorf("context_tier_map: %.40q must be a number of tokens, such as 200000", text)
 		}
 		if n == 0 {

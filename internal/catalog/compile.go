@@ -1,16 +1,16 @@
 package catalog
 
-// compiler makes the plans of an entry.
+// compiler builds the plans of an entry.
 type compiler struct {
 	base  Pricing
 	steps []threshold
 	by    Adjustments
 
-	standard, batch *plan // of the prices that hold where none are chosen
+	standard, batch *plan // of the prices that apply if there are no specific ones
 }
 
-// region makes the plans of a region: of a mode, else of the standard mode, else the
-// plain prices.
+// region builds the plans of a region. A mode without prices has those of the standard mode,
+// else the plain prices.
 func (c *compiler) region(name string, r Region) (out modes) {
 	for i, mode := range executions {
 		out[i] = c.mode(name, mode, r)
@@ -28,8 +28,8 @@ func (c *compiler) mode(region string, mode Execution, r Region) tiers {
 	return tiers{{-1, c.plain(mode == Batch)}}
 }
 
-// tiers makes the plans of a mode. A size without a tier has the price of the mode, else
-// the plain one.
+// tiers builds the plans of a mode. A tier without a price has the price of the mode, else the
+// plain price.
 func (c *compiler) tiers(name string, m Mode, halve bool) (out tiers) {
 	for _, s := range c.steps {
 		if p := m.Tiers[s.tier].Pricing; p != nil {
@@ -51,7 +51,7 @@ func (c *compiler) rest(name string, m Mode, halve bool) *plan {
 	return c.plain(halve)
 }
 
-// plain is the plan that holds where none is chosen.
+// plain returns the plan that applies if there are no specific prices.
 func (c *compiler) plain(halve bool) *plan {
 	if halve {
 		return c.batch
@@ -59,7 +59,7 @@ func (c *compiler) plain(halve bool) *plan {
 	return c.standard
 }
 
-// custom is the plan of chosen prices, which inherit what they do not say.
+// custom returns the plan of specific prices, which inherit what they do not set.
 func (c *compiler) custom(name string, p *Pricing, halve bool) *plan {
 	batch := p.Batch
 	if batch == nil && p.PayAsYouGo == nil {

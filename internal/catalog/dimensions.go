@@ -1,8 +1,8 @@
 package catalog
 
-// dimension is a kind of token and the rates that it has of its own, the first that is
-// there. Tokens without a rate of their own count among those of a wider dimension: see
-// orElse, of which the first that has a price counts.
+// dimension is a kind of token and the keys of its rates, of which the first with a price
+// applies. Tokens without a rate of their own count in a wider dimension: the first of orElse
+// that has a price.
 type dimension struct {
 	name   string
 	side   side
@@ -10,16 +10,16 @@ type dimension struct {
 	orElse []int
 }
 
-// side says where tokens stand. Those of the input choose the context tier.
+// side is the direction of tokens. Input tokens choose the context tier.
 type side uint8
 
 const (
 	sideInput side = iota
 	sideOutput
-	sideFree // neither, and free where no price is listed
+	sideFree // neither; free unless a price is listed
 )
 
-// The dimensions, as indexes into the list of them.
+// These are the dimensions, as indexes into dimensions.
 const (
 	dimInput = iota
 	dimCacheRead
@@ -54,7 +54,7 @@ var dimensions = [dimCount]dimension{
 	dimCitation:       {"citation", sideFree, []string{unitKey + "citation_tokens"}, nil},
 }
 
-// tokens are the counts by dimension.
+// tokens returns the counts by dimension.
 func (u *Units) tokens() [dimCount]int64 {
 	return [dimCount]int64{
 		dimInput: u.Input, dimCacheRead: u.CacheRead, dimCacheWrite5m: u.CacheWrite5m, dimCacheWrite1h: u.CacheWrite1h,
@@ -63,7 +63,7 @@ func (u *Units) tokens() [dimCount]int64 {
 	}
 }
 
-// size is the number of tokens of the input, which chooses a context tier.
+// size returns the number of input tokens, which chooses a context tier.
 func (u *Units) size() int64 {
 	total := int64(0)
 	for d, n := range u.tokens() {

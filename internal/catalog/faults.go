@@ -6,23 +6,23 @@ import (
 	"time"
 )
 
-// LoadError is a file that could not be read, or that had no prices in it. Until a good one
-// is there, the last good one counts, or else the next source.
+// LoadError describes a file that could not be read or contained invalid prices. Until a valid
+// file is read, the last valid one applies, or else the next source.
 type LoadError struct {
 	Folder   Folder
 	Provider string
 	Source   string // its name
 	Error    string
-	Since    time.Time // of the latest attempt that failed
+	Since    time.Time // time of the latest failed attempt
 }
 
-// faults remember what went wrong with files. The zero value is ready to use.
+// faults contains the load errors of files. The zero value is ready to use.
 type faults struct {
 	byFile map[file]LoadError
 	total  uint64
 }
 
-// Faults are the files that are bad now, by folder and provider.
+// Faults returns the current load errors, by folder and provider.
 func (c *Catalog) Faults() []LoadError {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -36,15 +36,14 @@ func (c *Catalog) Faults() []LoadError {
 	return out
 }
 
-// Failures is how often a file could not be read since the start.
+// Failures returns how often a file could not be read since the start.
 func (c *Catalog) Failures() uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.faults.total
 }
 
-// failed notes that a source has no good file. Of files that nobody can ask for by name
-// there are no more than maxFiles.
+// failed records that a source has no valid file. It keeps at most maxFiles errors.
 func (c *Catalog) failed(f file, source string, err error, now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -55,7 +54,7 @@ func (c *Catalog) failed(f file, source string, err error, now time.Time) {
 	c.faults.total++
 }
 
-// clearErrors notes that no source failed.
+// clearErrors records that no source failed.
 func (c *Catalog) clearErrors(f file) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -2,23 +2,22 @@ package catalog
 
 import "strings"
 
-// formula is what a calculate tree says when it is about images: of which dimension the
-// tokens are priced at which rate, and what an image is multiplied with. Trees about
-// tokens alone are not used, for they forget what many models have prices for: what is
-// cached, spoken or thought.
+// formula is the part of a calculate tree that is used: the rate of the tokens of each
+// dimension, and the multiplier of an image. Trees without images are ignored, because they
+// omit dimensions that many models have prices for: cached, audio and reasoning tokens.
 // Source: contract/content-and-observability.md 6.3.
 type formula struct {
 	images int64 // millionths
 	tokens map[int]weighted
 }
 
-// weighted is a rate and what it is multiplied with, in millionths.
+// weighted is a rate and its multiplier, in millionths.
 type weighted struct {
 	key  string
 	with int64
 }
 
-// The dimensions that the variables of formulas count.
+// variables maps the variables of formulas to the dimensions that they count.
 var variables = map[string]int{
 	"input_tokens": dimInput, "output_tokens": dimOutput,
 	"cache_write_tokens": dimCacheWrite5m, "cache_read_tokens": dimCacheRead,
@@ -27,14 +26,14 @@ var variables = map[string]int{
 	"cache_read_audio_tokens": dimAudioCacheRead,
 }
 
-// misnamed are rates as formulas of some files call them.
+// misnamed maps names of rates that formulas of some files use to their names in price lists.
 var misnamed = map[string]string{"cache_read_token": "cache_read_input_token", "cache_write_token": "cache_write_input_token"}
 
-// imageRate is the variable that stands for the price of an image.
+// imageRate is the variable for the price of an image.
 const imageRate = "rates.image"
 
-// newFormula reads a tree; ok is false when it is not about images or says what has no
-// meaning here, such as the product of two rates.
+// newFormula reads a tree. ok is false if it does not contain images, or contains something
+// unsupported such as the product of two rates.
 func newFormula(f *Formulas) (out formula, ok bool) {
 	if f == nil {
 		return out, false
@@ -57,7 +56,7 @@ func newFormula(f *Formulas) (out formula, ok bool) {
 	return out, out.images > 0
 }
 
-// take adds a product of the sum.
+// take adds one product of the sum.
 func (f *formula) take(p factors) bool {
 	d, counted := variables[p.variable]
 	switch key, rate := strings.CutPrefix(p.rate, "rates."); {
@@ -83,13 +82,13 @@ type factors struct {
 	number         int64 // millionths
 }
 
-// Limits of a tree, which anybody may have written.
+// These limit the size of a tree, which may come from an untrusted source.
 const (
 	maxDepth    = 8
 	maxProducts = 64
 )
 
-// expand is the sum of products that a tree stands for.
+// expand returns the tree as a sum of products.
 func (n *Node) expand(depth int) ([]factors, bool) {
 	switch {
 	case depth > maxDepth || len(n.Operands) > maxProducts:
@@ -145,7 +144,7 @@ func (n *Node) value() ([]factors, bool) {
 	return []factors{{number: v}}, err == nil
 }
 
-// times is the product of two; ok is false when both have a variable or a rate.
+// times returns the product of two. ok is false if both have a variable or both have a rate.
 func (a factors) times(b factors) (p factors, ok bool) {
 	if a.variable != "" && b.variable != "" || a.rate != "" && b.rate != "" {
 		return p, false

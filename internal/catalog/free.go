@@ -1,23 +1,23 @@
 package catalog
 
-// freeVersion is the version of bills of providers that cost nothing.
+// freeVersion is the version of the costs of free providers.
 const freeVersion = "free"
 
-// free is the tariff of every model of a provider that costs nothing.
+// free is the RateCard of every model of a free provider.
 var free = &RateCard{version: freeVersion, free: true}
 
-// Free is the Agreement for a provider that costs nothing, as one that runs on own
-// machines: each of its models has a price, which is 0. Safe for concurrent use.
+// Free returns the PriceOverrides for a provider that costs nothing, such as one that runs on
+// local machines. Each of its models has a price of 0. They are safe for concurrent use.
 func Free() *PriceOverrides { return freeAgreement }
 
 var freeAgreement = &PriceOverrides{free: true}
 
-// Free reports whether all calls at the tariff cost nothing because their provider does.
+// Free reports whether all calls at the RateCard cost nothing because their provider is free.
 func (t *RateCard) Free() bool { return t.free }
 
-// Prices reports whether anything that a call may use has a rate, so that Bound says what the
-// call can cost: false of a model without a price, and of pictures that are asked of a model
-// that has a price of tokens alone. A rate of 0 is one.
+// Prices reports whether anything that a call may use has a rate, so that MaxCost is
+// meaningful. It is false for a model without a price, and for images of a model that is
+// priced only by tokens. A rate of 0 is a rate.
 func (t *RateCard) Prices(l *Limits) bool {
 	switch {
 	case t.free:

@@ -5,7 +5,7 @@ import (
 	"maps"
 )
 
-// General says what a model can do and what its parameters are.
+// General contains the capabilities and parameters of a model.
 // Source: contract/content-and-observability.yaml, GeneralConfig.
 type General struct {
 	Name              string          `json:"name,omitempty"` // for people
@@ -18,19 +18,19 @@ type General struct {
 	Features          json.RawMessage `json:"features,omitempty"` // a list or an object
 }
 
-// Type is what a model is for.
+// Type is the purpose of a model.
 type Type struct {
 	Primary     string   `json:"primary,omitempty"` // chat, text, embedding, image, audio, moderation, rerank, ocr or video
 	Supported   []string `json:"supported,omitempty"`
 	Unsupported []string `json:"unsupported,omitempty"`
 }
 
-// Messages are the roles that messages to a model may have.
+// Messages lists the roles that messages to a model may have.
 type Messages struct {
 	Options []string `json:"options,omitempty"`
 }
 
-// Param is a parameter of a model and its bounds.
+// Param is a parameter of a model and its limits.
 // Source: contract/content-and-observability.yaml, ParamConfig.
 type Param struct {
 	Key            string          `json:"key"`
@@ -47,9 +47,9 @@ type Param struct {
 	NestedOptions  json.RawMessage `json:"nestedOptions,omitempty"`
 }
 
-// ModelInfo is a file of capabilities: by model, and "default" for what its models
-// inherit. An entry is kept field by field, because one that is there replaces that of
-// the default even when it is empty.
+// ModelInfo is a file of capabilities: by model, with "default" for what its models inherit.
+// An entry is stored field by field, because a field that is present replaces that of the
+// default even if it is empty.
 type ModelInfo map[string]map[string]json.RawMessage
 
 func readGenerals(raw []byte) (ModelInfo, error) {
@@ -57,7 +57,7 @@ func readGenerals(raw []byte) (ModelInfo, error) {
 	return ModelInfo(g), err
 }
 
-// entryFor is the entry of a model with what it inherits.
+// entryFor returns the entry of a model with what it inherits.
 func (g ModelInfo) entryFor(model string) (out General, ok bool, err error) {
 	entry, ok := g[model]
 	if !ok {

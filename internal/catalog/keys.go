@@ -1,10 +1,10 @@
 package catalog
 
-// rateKey is a member of pay_as_you_go that prices tokens, as the files call it.
+// rateKey is a member of pay_as_you_go that prices tokens, by its name in the files.
 type rateKey struct {
 	name  string
-	field func(*Rates) **Price // where it stands
-	timed bool                 // of transcriptions it is the price of a minute
+	field func(*Rates) **Price // returns the field of the rate
+	timed bool                 // for transcriptions it is the price of a minute
 }
 
 var rateKeys = [...]rateKey{
@@ -26,7 +26,7 @@ var rateKeys = [...]rateKey{
 	{"reasoning_token", func(r *Rates) **Price { return &r.ReasoningToken }, false},
 }
 
-// legacyRateNames are the older names of two rates. A multiplier goes by the newer.
+// legacyRateNames maps the older names of two rates to the newer ones, which multipliers use.
 // Source: contract/content-and-observability.md 6.3.
 var legacyRateNames = map[string]string{
 	"cached_text_input_token":  "cache_read_text_input_token",
@@ -36,12 +36,12 @@ var legacyRateNames = map[string]string{
 // unitKey is the prefix of the names of additional units among the keys of rates.
 const unitKey = "additional_units."
 
-// longWrite is the rate of what is written to the prompt cache for an hour; it stands
-// among the additional units.
+// longWrite is the rate of tokens written to the prompt cache for an hour. It is listed among
+// the additional units.
 const longWrite = unitKey + "cache_write_1h"
 
-// minuteFemto is from where on request_audio_token is the price of a minute and no longer
-// that of a token: 0.015 cents, which would be 150 dollars for a million tokens, and is 90
-// cents for a hundred hours. Files do not say which is meant.
+// minuteFemto is the price from which request_audio_token is the price of a minute instead of
+// a token. It is 0.015 cents, which would be 150 dollars for a million tokens, and is 90 cents
+// for a hundred hours. The files do not state which is meant.
 // Source: contract/content-and-observability.md 6.3, and the figures of the files.
 const minuteFemto = 15 * femtoPerCent / 1000

@@ -2,14 +2,14 @@ package catalog
 
 import "strings"
 
-// plan are the prices of one region, mode and context tier.
+// plan contains the prices of one region, mode and context tier.
 type plan struct {
 	name          string // "default/batch/gt-200k"
 	tokens        [dimCount]*rate
-	rateDimension [dimCount]int // the dimension whose rate tokens have; -1: none
+	rateDimension [dimCount]int // the dimension whose rate applies to the tokens; -1: none
 	minute        *rate         // of transcriptions; nil: none
 	character     *rate         // of speech
-	fixed         [2]*rate      // of a request and of its answer
+	fixed         [2]*rate      // of a request and of its response
 	searches      [len(contexts)]*rate
 	units         map[string]*rate
 	images        map[string]map[string]*rate
@@ -18,9 +18,9 @@ type plan struct {
 // fixedNames are the dimensions of fixed costs, in the order of plan.fixed.
 var fixedNames = [...]string{"fixed_request", "fixed_response"}
 
-// contexts are how much a search looks at, or by which tool, and the units that price it, the
-// first that is listed. Where nobody said how much, it is little: that is the default of the provider
-// whose prices differ.
+// contexts maps the context size of a search, or its tool, to the units that price it; the
+// first one that is listed applies. Without a size the price is that of a low context, which
+// is the default of the provider whose prices differ.
 // Source: https://docs.perplexity.ai/guides/search-context-size-guide, read 2026-11.
 var contexts = [...]struct {
 	name  string
@@ -33,7 +33,7 @@ var contexts = [...]struct {
 	{"preview", []string{"web_search_preview", "web_search", "search", "web_search_low_context"}},
 }
 
-// newPlan makes the prices of a sheet ready.
+// newPlan compiles the prices of a rateSource.
 func newPlan(name string, s *rateSource, a Adjustments) *plan {
 	b := &builder{rateSource: s, adjustments: a}
 	p := &plan{name: name}
@@ -72,7 +72,7 @@ func newPlan(name string, s *rateSource, a Adjustments) *plan {
 	return p
 }
 
-// timed tells prices of minutes and characters from those of tokens.
+// timed separates prices of minutes and characters from those of tokens.
 func (p *plan) timed() {
 	if r := p.tokens[dimAudioInput]; r != nil && r.femto >= minuteFemto {
 		minute := *r
@@ -87,7 +87,7 @@ func (p *plan) timed() {
 	p.character = p.tokens[dimInput]
 }
 
-// fold finds for every dimension the one whose rate it has.
+// fold finds the dimension whose rate applies to each dimension.
 func (p *plan) fold() {
 	for d := range dimensions {
 		p.rateDimension[d] = -1
@@ -100,7 +100,8 @@ func (p *plan) fold() {
 	}
 }
 
-// image is the price of one; the narrower default counts before the wider.
+// image returns the price of an image. The default of its quality takes precedence over that
+// of all qualities.
 func (p *plan) image(quality, size string) *rate {
 	for _, q := range [...]string{quality, defaultModel} {
 		for _, s := range [...]string{size, defaultModel} {
@@ -112,7 +113,7 @@ func (p *plan) image(quality, size string) *rate {
 	return nil
 }
 
-// unit is the price of an additional unit.
+// unit returns the price of an additional unit.
 func (p *plan) unit(name string) *rate {
 	r := p.units[name]
 	switch {
@@ -125,7 +126,7 @@ func (p *plan) unit(name string) *rate {
 	return r
 }
 
-// search is the price of one.
+// search returns the price of a search.
 func (p *plan) search(context string) *rate {
 	for i := range contexts {
 		if contexts[i].name == context {

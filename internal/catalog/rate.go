@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// rate is a price that is ready to be multiplied.
+// rate is a compiled price.
 type rate struct {
 	key    string
 	list   string // dollars for per units: "0.0000025"
@@ -15,22 +15,22 @@ type rate struct {
 	product
 }
 
-// minuteMilli are the milliseconds of the minute that is the unit of transcriptions.
+// minuteMilli is the number of milliseconds in a minute, the unit of transcriptions.
 const minuteMilli = 60_000
 
-// rateSource is where a plan takes its prices from: what it says itself, and for what is no
-// token what holds for all modes.
+// rateSource contains the prices that a plan is compiled from: its own, and shared ones for
+// units other than tokens that apply to all modes.
 type rateSource struct {
 	direct *Rates
-	halved *Rates // halved the price of these for what own leaves out: a batch without prices
-	shared *Rates // for what is no token
+	halved *Rates // half of these prices applies where direct has none: a batch without prices
+	shared *Rates // for units other than tokens
 	fixed  *Fixed
 	tree   *Formulas
 	tuned  *Finetune
 }
 
-// find is the price of a key and the tenths of it that are to be paid. What is written for
-// an hour is tokens, although it stands among the additional units.
+// find returns the price of a key and the tenths of it to be paid. A cache write for an hour
+// counts as tokens, although it is listed among the additional units.
 func (s *rateSource) find(key string) (price *Price, tenths int64) {
 	unit, isUnit := strings.CutPrefix(key, unitKey)
 	lookup := func(r *Rates) *Price {
@@ -58,7 +58,7 @@ func (s *rateSource) find(key string) (price *Price, tenths int64) {
 	return nil, 0
 }
 
-// token is the rate of a name; nil when there is none.
+// token returns the rate with a name; nil if it has none.
 func (r *Rates) token(name string) *Price {
 	if field := r.rateField(name); field != nil {
 		return *field
@@ -66,7 +66,7 @@ func (r *Rates) token(name string) *Price {
 	return nil
 }
 
-// rateField is where the rate of a name stands; nil for a name that is none.
+// rateField returns the field of the rate with a name; nil if the name is unknown.
 func (r *Rates) rateField(name string) **Price {
 	for i := range rateKeys {
 		if rateKeys[i].name == name {
@@ -76,19 +76,19 @@ func (r *Rates) rateField(name string) **Price {
 	return nil
 }
 
-// builder makes rates of the prices of a sheet.
+// builder builds rates from the prices of a rateSource.
 type builder struct {
 	*rateSource
 	adjustments Adjustments
 }
 
-// rate is the rate of a key; nil when it has no price.
+// rate returns the rate of a key; nil if it does not have a price.
 func (b *builder) rate(key string, with int64) *rate {
 	p, tenths := b.find(key)
 	return b.make(key, p, tenths, with)
 }
 
-// make is a rate of a price; with is what a formula multiplies it with.
+// make returns the rate of a price. with is the multiplier of a formula.
 func (b *builder) make(key string, p *Price, tenths, with int64) *rate {
 	if p == nil {
 		return nil
@@ -108,8 +108,8 @@ func (b *builder) make(key string, p *Price, tenths, with int64) *rate {
 	}
 }
 
-// units are the additional units that have prices, which quantities such as
-// "default_steps" are not.
+// units returns the additional units that have prices. Quantities such as "default_steps" do
+// not.
 func (b *builder) units() map[string]*rate {
 	out := map[string]*rate{}
 	for _, r := range [...]*Rates{b.direct, b.halved, b.shared} {
@@ -125,7 +125,7 @@ func (b *builder) units() map[string]*rate {
 	return out
 }
 
-// images are the prices of the first list that has any.
+// images returns the prices of the first list that has any.
 func (b *builder) images(with int64) map[string]map[string]*rate {
 	from, tenths := b.shared, int64(10)
 	switch {

@@ -5,39 +5,39 @@ import (
 	"slices"
 )
 
-// ContextLimits is how many tokens a model takes in and gives out at most, 0 for what is not known, and
-// how it reasons.
+// ContextLimits contains the maximum numbers of input and output tokens of a model, 0 if not
+// known, and how it reasons.
 type ContextLimits struct {
 	Input, Output int64
 	Reasoning     ReasoningUse
 
-	// HidesReasoning says that callers get a summary of the reasoning at most, so that the
-	// tokens that come are fewer than those that are billed.
+	// HidesReasoning is set if callers get at most a summary of the reasoning, so that they
+	// receive fewer tokens than are billed.
 	HidesReasoning bool
 }
 
-// ReasoningUse is when a model reasons before it answers. A larger value reasons more often.
+// ReasoningUse is when a model reasons before it responds. A larger value means more often.
 type ReasoningUse uint8
 
-// When a model reasons.
+// These are the values of ReasoningUse.
 const (
-	NeverReasons     ReasoningUse = iota // or nothing is known of the model
-	ReasonsOnRequest                     // only when the caller asks for it
+	NeverReasons     ReasoningUse = iota // or nothing is known about the model
+	ReasonsOnRequest                     // only if the caller requests it
 	ReasonsByDefault                     // unless the caller switches it off
-	AlwaysReasons                        // whatever the caller asks for
+	AlwaysReasons                        // whatever the caller requests
 )
 
-// reasoningUses are the values of features.reasoning_use in a file of capabilities. A model that
-// supports reasoning and has none reasons by default.
+// reasoningUses maps the values of features.reasoning_use in a file of capabilities. A model
+// that supports reasoning and does not have a value reasons by default.
 var reasoningUses = map[string]ReasoningUse{"on_request": ReasonsOnRequest, "default": ReasonsByDefault, "always": AlwaysReasons}
 
-// ContextLimits is that of a model. It costs as little as Find.
+// ContextLimits returns the limits of a model. It is as cheap as Find.
 func (b *PriceList) ContextLimits(provider, model string) ContextLimits {
 	r, _ := find(b.list(provider).reach, provider, model)
 	return r
 }
 
-// features are the members of "features" that Reach is made of.
+// features are the members of "features" that ContextLimits uses.
 type features struct {
 	Window float64 `json:"context_window"`
 	Output float64 `json:"max_output_tokens"`
@@ -45,8 +45,8 @@ type features struct {
 	Shown  string  `json:"reasoning_shown"` // "full", "summary" or "none"
 }
 
-// reach are those that a file of capabilities names. Where it leaves out how a model reasons,
-// the built-in file counts, which may be nil:
+// reach returns the limits of the models in a file of capabilities. If it omits how a model
+// reasons, the value of builtin applies, which may be nil:
 // {"gpt-5": {"type": {"supported": ["reasoning"]}, "features": {"context_window": 400000,
 // "max_output_tokens": 128000, "reasoning_use": "always", "reasoning_shown": "summary"}}}.
 func (g ModelInfo) reach(provider string, builtin ModelInfo) map[string]ContextLimits {
@@ -78,7 +78,8 @@ func (g ModelInfo) reach(provider string, builtin ModelInfo) map[string]ContextL
 	return out
 }
 
-// readFeatures reads the features of an entry: none where they are a list or cannot be read.
+// readFeatures reads the features of an entry. The result is empty if they are a list or
+// invalid.
 func readFeatures(entry map[string]json.RawMessage) (f features) {
 	if json.Unmarshal(entry["features"], &f) != nil {
 		return features{}
@@ -86,7 +87,7 @@ func readFeatures(entry map[string]json.RawMessage) (f features) {
 	return f
 }
 
-// tokens is a number of them; what cannot be one is not known.
+// tokens converts a number of tokens; 0 (not known) if it is out of range.
 func tokens(n float64) int64 {
 	if n >= 1 && n < 1<<40 {
 		return int64(n)

@@ -8,12 +8,11 @@ import (
 	"strconv"
 )
 
-// Prices is a file of prices: by model, and "default" for what its models inherit.
+// Prices is a file of prices: by model, with "default" for what its models inherit.
 type Prices map[string]Entry
 
-// readPrices reads a file. Names that begin with "$" are notes. What is unknown is
-// passed over; a price that cannot be one fails the whole file, because a file with a
-// slip in it may have more.
+// readPrices reads a file. Names that begin with "$" are notes. Unknown fields are ignored. An
+// invalid price fails the complete file, because a file with one error may have more.
 func readPrices(raw []byte) (Prices, error) {
 	p, err := readModels[Entry](raw)
 	if err != nil {
@@ -27,8 +26,8 @@ func readPrices(raw []byte) (Prices, error) {
 	return p, nil
 }
 
-// entryFor is the entry of a model with what it inherits from the default, key by key; ok is
-// false when it is unknown.
+// entryFor returns the entry of a model with what it inherits from the default, key by key. ok
+// is false if the model is unknown.
 // Source: contract/content-and-observability.md 6.2.
 func (p Prices) entryFor(provider, model string) (e Entry, ok bool) {
 	e, ok = find(p, provider, model)
@@ -40,8 +39,8 @@ func (p Prices) entryFor(provider, model string) (e Entry, ok bool) {
 	return e, ok
 }
 
-// readModels reads the entries of a file; those that are no objects, such as the name of
-// the provider, are none.
+// readModels reads the entries of a file. It skips members that are not objects, such as the
+// name of the provider.
 func readModels[T any](raw []byte) (map[string]T, error) {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &all); err != nil {
@@ -61,8 +60,8 @@ func readModels[T any](raw []byte) (map[string]T, error) {
 	return out, nil
 }
 
-// UnmarshalJSON reads {"price": 0.00025}. It fails when there is no price or it is no
-// number, for neither may become 0, and when it has more digits than a Price keeps.
+// UnmarshalJSON reads {"price": 0.00025}. It fails if the price is missing or not a number,
+// since neither may become 0, and if it has more digits than a Price can store.
 func (p *Price) UnmarshalJSON(raw []byte) error {
 	var v struct {
 		Price json.RawMessage `json:"price"`
@@ -86,15 +85,15 @@ func (p *Price) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// femtoDollars is the price in femto-dollars. The shortest decimal that stands for a float64 is
-// the one that was written, as far as 15 digits go.
+// femtoDollars returns the price in femto-dollars. The shortest decimal of a float64 is the
+// one that was written, up to 15 digits.
 func (p Price) femtoDollars() int64 {
 	var buf [32]byte
 	text := strconv.AppendFloat(buf[:0], p.Price, 'e', -1, 64) // "2.5e-04"
 	e := bytes.IndexByte(text, 'e')
 	exponent, err := strconv.Atoi(string(text[e+1:]))
 	if err != nil {
-		return 0 // no price that was checked is endless
+		return 0 // cannot happen: checked prices are finite
 	}
 	digits := int64(0)
 	for _, c := range text[:e] {
@@ -105,7 +104,7 @@ func (p Price) femtoDollars() int64 {
 	return shifted(digits, exponent-max(0, e-2)+centDigits)
 }
 
-// shifted is v with its decimal point moved by n places to the right, rounded half up.
+// shifted returns v with its decimal point moved n digits to the right, rounded half up.
 func shifted(v int64, n int) int64 {
 	for ; n > 0; n-- {
 		v *= 10

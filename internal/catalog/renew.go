@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// renew asks the sources for a file. One that fails is asked again soon; until then what
-// was known stays, or else the next source counts.
+// renew reads a file from the sources. A source that fails is tried again soon. Until then the
+// previous content remains, or else the next source applies.
 func (c *Catalog) renew(ctx context.Context, f file, k *cachedFile, now time.Time) {
 	k.until = now.Add(fresh)
 	failed := false
@@ -24,7 +24,7 @@ func (c *Catalog) renew(ctx context.Context, f file, k *cachedFile, now time.Tim
 			return
 		case errors.Is(err, ErrNone):
 			continue
-		case ctx.Err() != nil: // the caller left, which says nothing about the source
+		case ctx.Err() != nil: // the caller cancelled, which is not an error of the source
 			k.until = now
 			return
 		}
@@ -43,7 +43,7 @@ func (c *Catalog) renew(ctx context.Context, f file, k *cachedFile, now time.Tim
 	k.content = content{}
 }
 
-// ask reads a file of a source and makes content of it.
+// ask reads a file from a source and parses it.
 func ask(ctx context.Context, s Source, f file) (got content, err error) {
 	raw, err := s.Read(ctx, f.folder, f.provider)
 	if err != nil {

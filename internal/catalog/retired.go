@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// deprecations are the days from which the provider answers for a model no more, that a file of
-// capabilities names: {"o1": {"retires": "2026-10-23"}}. What is no day says nothing.
+// deprecations returns the days from which the provider no longer serves a model, as listed in
+// a file of capabilities: {"o1": {"retires": "2026-10-23"}}. An invalid day is ignored.
 func (g ModelInfo) deprecations() map[string]time.Time {
 	out := make(map[string]time.Time)
 	for model, entry := range g {
@@ -24,13 +24,13 @@ func (g ModelInfo) deprecations() map[string]time.Time {
 	return out
 }
 
-// listedModels takes what a file of capabilities of the provider says.
+// listedModels applies the file of capabilities of the provider.
 func (l *list) listedModels(provider string, can content) {
-	bundled, _ := ask(context.Background(), Builtin(), file{GeneralFiles, provider}) // is in memory; without one it says nothing
+	bundled, _ := ask(context.Background(), Builtin(), file{GeneralFiles, provider}) // reads memory only; a missing file means no capabilities
 	l.can, l.reach, l.retires = can.digest, can.generals.reach(provider, bundled.generals), can.generals.deprecations()
 }
 
-// availableModels reports whether a name is that of a model that is still to be had.
+// availableModels reports whether a name is that of a model that can still be called.
 func (l *list) availableModels(model string, now time.Time) bool {
 	if tunedPrices(model) {
 		return false
@@ -39,8 +39,8 @@ func (l *list) availableModels(model string, now time.Time) bool {
 	return !known || now.Before(day)
 }
 
-// Names are the models of a provider that the price list has, in order, but for those that
-// are retired by now: fault.NotFound for a provider that it does not have.
+// Names returns the models in the price list of a provider, in order, without those that are
+// retired at now; fault.NotFound for an unknown provider.
 func (c *Catalog) Names(ctx context.Context, provider string, now time.Time) ([]string, error) {
 	prices, err := c.Prices(ctx, provider)
 	if err != nil {

@@ -14,19 +14,19 @@ import (
 	"time"
 )
 
-// maxFile bounds a file, in bytes.
+// maxFile is the maximum size of a file, in bytes.
 const maxFile = 16 << 20
 
 //go:embed builtin
 var builtin embed.FS
 
-// Builtin is the source of the files that came with the program.
+// Builtin returns the source of the files embedded in the program.
 func Builtin() Source {
 	return tree{"built-in", func(f Folder) (fs.FS, error) { return fs.Sub(builtin, path.Join("builtin", string(f))) }}
 }
 
-// Dirs is the source of local files, <provider>.json in a directory for each folder. An
-// empty directory has none.
+// Dirs returns the source of local files, <provider>.json in a directory for each folder. An
+// empty directory name means no files.
 func Dirs(pricing, general string) Source {
 	dirs := map[Folder]string{PricingFiles: pricing, GeneralFiles: general}
 	return tree{"local", func(f Folder) (fs.FS, error) {
@@ -37,7 +37,7 @@ func Dirs(pricing, general string) Source {
 	}}
 }
 
-// tree reads files of file systems.
+// tree reads files from file systems.
 type tree struct {
 	name       string
 	openFolder func(Folder) (fs.FS, error)
@@ -59,7 +59,7 @@ func (t tree) Read(_ context.Context, f Folder, provider string) ([]byte, error)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = file.Close() }() // it was only read
+	defer func() { _ = file.Close() }() // only read, so the error does not matter
 	return bounded(file)
 }
 
@@ -73,13 +73,13 @@ func bounded(r io.Reader) ([]byte, error) {
 
 // Objects is a store of files, such as the object storage of the log store.
 type Objects interface {
-	// Open returns the content of a path such as "configs/pricing/openai.json", which
-	// the caller closes. A path that is not there fails with fs.ErrNotExist.
+	// Open returns the content of a path such as "configs/pricing/openai.json". The caller
+	// closes it. A missing path fails with fs.ErrNotExist.
 	Open(ctx context.Context, path string) (io.ReadCloser, error)
 }
 
-// LogStore is the source of files in the log store: <path>/<provider>.json, with a path
-// for each folder. An empty path has none.
+// LogStore returns the source of files in the log store: <path>/<provider>.json, with a path
+// for each folder. An empty path means no files.
 func LogStore(objects Objects, pricing, general string) Source {
 	return &stored{objects, map[Folder]string{PricingFiles: pricing, GeneralFiles: general}}
 }
@@ -104,13 +104,13 @@ func (s *stored) Read(ctx context.Context, f Folder, provider string) ([]byte, e
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = content.Close() }() // it was only read
+	defer func() { _ = content.Close() }() // only read, so the error does not matter
 	return bounded(content)
 }
 
-// Proxy is the source of a service that hands out files, such as another gateway:
-// <base>/pricing/<provider>, or the same with .json behind it. Only providers that known
-// accepts are asked for, because anybody may ask the catalog for anything.
+// Proxy returns the source of files from an HTTP service, such as another gateway:
+// <base>/pricing/<provider>, or the same with the suffix .json. It requests only providers
+// that known accepts, because callers may request any name.
 // Source: contract/content-and-observability.md section 12.
 func Proxy(base string, client *http.Client, known func(provider string) bool) Source {
 	return &proxy{strings.TrimSuffix(base, "/"), client, known}
@@ -122,7 +122,7 @@ type proxy struct {
 	known  func(string) bool
 }
 
-// proxyTimeout bounds one call of the service.
+// proxyTimeout limits one request to the service.
 const proxyTimeout = 5 * time.Second
 
 // Name implements Source.
@@ -152,7 +152,7 @@ func (p *proxy) get(ctx context.Context, url string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = res.Body.Close() }() // it was only read
+	defer func() { _ = res.Body.Close() }() // only read, so the error does not matter
 	switch res.StatusCode {
 	case http.StatusOK:
 		return bounded(res.Body)

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// RateCard is what the calls of a model cost, ready for the path of a request. It never
-// changes and is safe for concurrent use. Make one with NewTariff, or take it of a Book.
+// RateCard contains the prices of the calls of a model, compiled for request handling. It is
+// immutable and safe for concurrent use. NewTariff and PriceList.Find return one.
 type RateCard struct {
 	version string
 	reason  Reason
@@ -19,42 +19,43 @@ type RateCard struct {
 	regions []region
 	offPeak *offPeak // nil: one price at all hours
 
-	// What it was made of, for Adjust and Override.
+	// The sources from which it was built, for Adjust and PriceOverrides.
 	source string
 	entry  Entry
 	by     Adjustments
 }
 
-// Reason says why a call has no price, in one word of a closed set. The zero value says
-// that it has one.
+// Reason is why a call does not have a price, one of a closed set. The zero value means that
+// it has one.
 type Reason string
 
-// The reasons.
+// These are the reasons.
 const (
-	UnknownProvider Reason = "unknown_provider" // nobody has a price list of it
-	UnknownModel    Reason = "unknown_model"    // it is not in the list of its provider
-	NoPrice         Reason = "no_price"         // it is, without a price
+	UnknownProvider Reason = "unknown_provider" // there is no price list for it
+	UnknownModel    Reason = "unknown_model"    // not in the list of its provider
+	NoPrice         Reason = "no_price"         // in the list, without a price
 	ForeignCurrency Reason = "foreign_currency" // its price is not in US dollars
 	NotLoaded       Reason = "not_loaded"       // the list of its provider is being read for the first time
 )
 
 var reasons = [...]Reason{UnknownProvider, UnknownModel, NoPrice, ForeignCurrency, NotLoaded}
 
-// Reasons are all of them.
+// Reasons returns all reasons.
 func Reasons() []Reason { return slices.Clone(reasons[:]) }
 
-// region are the plans of a region, or of several.
+// region contains the plans of one or more regions.
 type region struct {
 	names []string
 	modes modes
 }
 
-// modes are the plans of the five modes, in the order of executions.
+// modes contains the plans of the five modes, in the order of executions.
 type modes [len(executions)]tiers
 
 var executions = [...]Execution{Standard, Batch, Flex, Priority, Fast}
 
-// tiers are plans by the size of the input, the highest first; the last holds for all.
+// tiers contains plans by the size of the input, the highest first. The last applies to all
+// sizes.
 type tiers []tier
 
 type tier struct {
@@ -62,9 +63,9 @@ type tier struct {
 	plan        *plan
 }
 
-// NewTariff makes a Tariff of an entry whose Pricing has all that it inherits. The
-// source, such as "built-in", is part of the version. An entry of a checked file never
-// fails; others fail with fault.InvalidParameter for a price that cannot be one.
+// NewTariff returns the RateCard of an entry whose Pricing includes all that it inherits. The
+// source, such as "built-in", is part of the version. An entry of a checked file never fails;
+// others fail with fault.InvalidParameter for an invalid price.
 func NewTariff(source string, e Entry, a Adjustments) (*RateCard, error) {
 	if err := e.check(); err != nil {
 		return nil, invalid("pricing_config", err.Error())
@@ -100,30 +101,30 @@ func newTariff(source string, e Entry, a Adjustments) *RateCard {
 	return t
 }
 
-// unpriced is the Tariff of what has no price.
+// unpriced returns the RateCard of a model without a price.
 func unpriced(r Reason) *RateCard { return &RateCard{reason: r} }
 
-// Reason says why there is no price; empty: there is one.
+// Reason returns why there is no price; empty if there is one.
 func (t *RateCard) Reason() Reason { return t.reason }
 
-// Version is sixteen hexadecimal digits that stand for the prices, where they come from
-// and their adjustments: two bills of one version were made at the same prices. It is
-// empty where there never were any.
+// Version returns sixteen hexadecimal digits that identify the prices, their source and their
+// adjustments: two costs with one version were calculated at the same prices. It is empty if
+// there never were prices.
 func (t *RateCard) Version() string { return t.version }
 
-// PricesAudioInputByToken reports whether speech that is transcribed is priced by tokens rather than by
+// PricesAudioInputByToken reports whether transcribed audio is priced by tokens rather than by
 // its length.
 func (t *RateCard) PricesAudioInputByToken() bool {
 	return t.listed() && t.plan("", Standard, 0).minute == nil
 }
 
-// PricesSpeechByToken reports whether speech that is made is priced by tokens rather than by the
+// PricesSpeechByToken reports whether generated speech is priced by tokens rather than by the
 // characters of its text.
 func (t *RateCard) PricesSpeechByToken() bool {
 	return t.listed() && t.plan("", Standard, 0).character == nil
 }
 
-// HasPrice reports whether an additional unit has a price: "file_search".
+// HasPrice reports whether an additional unit such as "file_search" has a price.
 func (t *RateCard) HasPrice(unit string) bool {
 	return t.listed() && t.plan("", Standard, 0).unit(unit) != nil
 }
@@ -131,7 +132,7 @@ func (t *RateCard) HasPrice(unit string) bool {
 // listed reports whether there are plans.
 func (t *RateCard) listed() bool { return t.reason == "" && !t.free }
 
-// Adjust is the Tariff at multiplied prices.
+// Adjust returns the RateCard with multiplied prices.
 func (t *RateCard) Adjust(a Adjustments) *RateCard {
 	if t.version == "" || t.free {
 		return t
@@ -141,7 +142,7 @@ func (t *RateCard) Adjust(a Adjustments) *RateCard {
 
 func version(source string, e Entry, a Adjustments) string {
 	if len(a.multipliers) == 0 {
-		a.multipliers = nil // nothing is adjusted, however that was said
+		a.multipliers = nil // nil and empty mean the same
 	}
 	text, err := json.Marshal([]any{source, e, a.multipliers})
 	if err != nil {
@@ -151,12 +152,12 @@ func version(source string, e Entry, a Adjustments) string {
 	return hex.EncodeToString(hash[:8])
 }
 
-// plan chooses the prices of a call, at peak hours where these differ.
+// plan returns the prices of a call, at peak hours if these differ.
 func (t *RateCard) plan(region string, mode Execution, size int64) *plan {
 	return t.regionPrices(region).plan(mode, size)
 }
 
-// billed chooses the prices of a call that was made, by its time, too.
+// billed returns the prices of a call that was made, also by its time.
 func (t *RateCard) billed(u *Units) *plan {
 	if t.offPeak.applies(u.StartedAt) && t.regionModes(u.Region) == nil {
 		return t.offPeak.modes.plan(u.Execution, u.size())
@@ -164,7 +165,7 @@ func (t *RateCard) billed(u *Units) *plan {
 	return t.plan(u.Region, u.Execution, u.size())
 }
 
-// plan chooses by mode and size.
+// plan selects a plan by mode and size.
 func (m *modes) plan(mode Execution, size int64) *plan {
 	candidates := m.tiersFor(mode)
 	for i := range candidates {
@@ -175,11 +176,11 @@ func (m *modes) plan(mode Execution, size int64) *plan {
 	return candidates[len(candidates)-1].plan
 }
 
-// tiersFor are the prices of a mode; one that is not known is Standard.
+// tiersFor returns the prices of a mode. An unknown mode is Standard.
 func (m *modes) tiersFor(mode Execution) tiers { return m[max(0, slices.Index(executions[:], mode))] }
 
-// regionPrices are the prices of a region: its own, else those of the default region, else the plain
-// ones.
+// regionPrices returns the prices of a region: its own, else those of the default region, else
+// the plain ones.
 func (t *RateCard) regionPrices(name string) *modes {
 	for _, regionName := range [...]string{name, defaultModel} {
 		if found := t.regionModes(regionName); found != nil {
@@ -189,7 +190,7 @@ func (t *RateCard) regionPrices(name string) *modes {
 	return &t.plain
 }
 
-// regionModes are the prices that a region has of its own; nil for none.
+// regionModes returns the prices that a region has of its own; nil for none.
 func (t *RateCard) regionModes(name string) *modes {
 	for i := range t.regions {
 		if slices.Contains(t.regions[i].names, name) {
@@ -199,7 +200,7 @@ func (t *RateCard) regionModes(name string) *modes {
 	return nil
 }
 
-// split is a list of regions: "us, eu".
+// split splits a list of regions: "us, eu".
 func split(names string) []string {
 	list := strings.Split(names, ",")
 	for i := range list {

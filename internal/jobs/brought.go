@@ -7,14 +7,14 @@ import (
 	"sluice/internal/splice"
 )
 
-// bringers are the fields of a request by which its provider brings in input that stands in no
-// body: what it keeps, and what its tools find.
+// bringers are the request fields by which the provider adds input that is not in the body:
+// what the provider stores, and what its tools find.
 var bringers = [...][]string{
 	{"previous_response_id"}, {"conversation"}, {"prompt", "id"}, {"cachedContent"}, {"previous_interaction_id"},
 	{"mcp_servers"}, {"plugins"}, {"preset"}, {"web_search_options"}, {"search_parameters"}, {"data_sources"},
 }
 
-// bringsIn reports whether the provider may bring in input by itself.
+// bringsIn reports whether the provider may add input that is not in the body.
 func bringsIn(body []byte) bool {
 	for _, path := range bringers {
 		for raw := range Values(body, path...) {
@@ -36,7 +36,7 @@ func bringsIn(body []byte) bool {
 	return false
 }
 
-// searches reports whether the provider may search: by a tool that it runs itself.
+// searches reports whether the provider may search with a tool that it runs itself.
 func searches(body []byte) bool {
 	if has(body, "web_search_options") {
 		return true
@@ -49,7 +49,7 @@ func searches(body []byte) bool {
 	return false
 }
 
-// providerTools are the tools of a request that are not plain functions of the caller's.
+// providerTools returns the tools of a request that are not plain functions of the caller.
 func providerTools(body []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for tools := range Values(body, "tools") {
@@ -62,7 +62,7 @@ func providerTools(body []byte) iter.Seq[[]byte] {
 	}
 }
 
-// callerRuns reports whether a tool is a function of the caller's, in the words of all formats:
+// callerRuns reports whether a tool is a function of the caller, in any format:
 // {"type":"function",…}, {"name":…,"input_schema":…}, {"functionDeclarations":[…]}.
 func callerRuns(tool []byte) bool {
 	switch splice.Text(tool, "type") {

@@ -6,19 +6,19 @@ import (
 	"sluice/internal/splice"
 )
 
-// epochNames are the names that providers have for how often training goes through its files.
+// epochNames are the names that providers use for the number of training epochs.
 var epochNames = [...]string{"n_epochs", "epochs", "num_epochs", "epoch_count", "train_epochs", "num_train_epochs", "max_epochs"}
 
-// stepNames count steps, each of as many tokens as the provider chooses.
+// stepNames are the names of step counts. The provider chooses the number of tokens in a step.
 var stepNames = [...]string{"training_steps", "train_steps", "max_steps"}
 
-// errSteps is why a training has no known maximum.
+// errSteps is the error for a training whose maximum is not known.
 var errSteps = errors.New("training_steps counts steps whose size the provider chooses; send the number of epochs")
 
-// Epochs is how often training goes through its files at most: the largest number that its
-// description has anywhere. auto is that of a provider that chooses it, as it does where the
-// description does not say it, says "auto", or leaves it out of the method that it asks for.
-// It fails for a description that counts steps.
+// Epochs returns the maximum number of training epochs: the largest number anywhere in the
+// description. auto is the number if the provider chooses it, which it does if the description
+// omits it, contains "auto", or omits it in the requested method. Epochs fails for a
+// description that counts steps.
 func Epochs(body []byte, auto int64) (int64, error) {
 	maxEpochs, steps := epochsIn(body, auto)
 	if steps {
@@ -35,7 +35,7 @@ func Epochs(body []byte, auto int64) (int64, error) {
 	return maxEpochs, nil
 }
 
-// setsEpochs reports whether {"type":"dpo","dpo":{…}} has epochs where that type has them.
+// setsEpochs reports whether {"type":"dpo","dpo":{…}} sets epochs in the object of its type.
 func setsEpochs(method []byte) bool {
 	for raw := range Values(method, "type") {
 		name, _ := splice.Unquote(raw)
@@ -48,7 +48,7 @@ func setsEpochs(method []byte) bool {
 	return false
 }
 
-// epochsIn walks all objects of a value but for the caller's own notes.
+// epochsIn searches all objects of a value except the caller's metadata.
 func epochsIn(val []byte, auto int64) (maxEpochs int64, steps bool) {
 	for name, member := range splice.Members(val) {
 		switch {

@@ -9,9 +9,9 @@ import (
 	"sluice/internal/splice"
 )
 
-// Values walks what a JSON object has at a chain of fields, in the spelling of any provider:
-// all of "input_file_id", "inputFileId" and a second "input_file_id", since it is not known
-// which of them the provider reads.
+// Values returns the values of a JSON object at a path of fields, in the spelling of any
+// provider: all of "input_file_id", "inputFileId" and a second "input_file_id", since it is
+// not known which of them the provider reads.
 func Values(body []byte, path ...string) iter.Seq[[]byte] {
 	return func(yield func(val []byte) bool) { eachValue(body, path, yield) }
 }
@@ -28,7 +28,7 @@ func eachValue(val []byte, path []string, yield func(val []byte) bool) bool {
 	return true
 }
 
-// isField reports whether a raw name is a field: neither capitals nor underscores matter.
+// isField reports whether a raw name is a field. It ignores case and underscores.
 func isField(raw []byte, field string) bool {
 	if bytes.IndexByte(raw, '\\') >= 0 || bytes.IndexFunc(raw, func(r rune) bool { return r >= utf8.RuneSelf }) >= 0 {
 		name, ok := splice.Unquote(raw)

@@ -10,7 +10,7 @@ import (
 	"sluice/internal/lease"
 )
 
-// follow checks one job under its lease, so that one node does.
+// follow checks one job under its lease, so that only one node does.
 func (t *Tracker) follow(ctx context.Context, c Checker, id string) {
 	name := "job " + id
 	acquired, err := t.leases.TakeLease(ctx, name, t.holder, leaseTTL)
@@ -32,7 +32,7 @@ func (t *Tracker) follow(ctx context.Context, c Checker, id string) {
 
 // checkHeld checks a job whose lease this node has.
 func (t *Tracker) checkHeld(ctx context.Context, c Checker, id string) error {
-	j, err := t.store.FindJob(ctx, id) // as another node may have left it
+	j, err := t.store.FindJob(ctx, id) // another node may have changed it
 	if err != nil || j == nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (t *Tracker) checkHeld(ctx context.Context, c Checker, id string) error {
 	return t.settle(ctx, c, j, c.AbandonJob(j, reason))
 }
 
-// check is CheckJob within its time; a panic is an error.
+// check calls CheckJob with a timeout. A panic becomes an error.
 func (t *Tracker) check(ctx context.Context, c Checker, j *Job) (r *Result, err error) {
 	ctx, cancel := context.WithTimeout(ctx, checkLimit)
 	defer cancel()
@@ -78,10 +78,9 @@ func (t *Tracker) check(ctx context.Context, c Checker, j *Job) (r *Result, err 
 	return c.CheckJob(ctx, j)
 }
 
-// settle replaces the maximum of a job by its result. The budgets change in the
-// transaction that marks the job, so they change once; the log record follows, and only
-// then the row goes. A process that is killed before that writes the record with the next
-// check.
+// settle replaces the maximum of a job with its result. The budgets change in the transaction
+// that marks the job as settled, so they change once. The log record follows, and the row is
+// deleted last. If the process dies before that, the next check writes the record.
 func (t *Tracker) settle(ctx context.Context, c Checker, j *Job, r *Result) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleLimit)
 	defer cancel()
@@ -99,7 +98,7 @@ func (t *Tracker) settle(ctx context.Context, c Checker, j *Job, r *Result) erro
 	return nil
 }
 
-// pause is the time until the next check: longer with every check.
+// pause returns the time until the next check. It grows with every check.
 func pause(j *Job, err error) time.Duration {
 	if errors.Is(err, ErrNoCredential) {
 		return noCredentialPause

@@ -9,45 +9,48 @@ import (
 	"sluice/internal/splice"
 )
 
-// Input is what the input of a batch, or a training file, can use at most.
+// Input is the maximum usage of the input of a batch, or of a training file.
 //
 //	{"lines":1000,"groups":[{"model":"gpt-4o-mini","endpoint":"chatComplete","requests":1000,…}]}
 type Input struct {
 	Lines  int64   `json:"lines"`
 	Groups []Group `json:"groups,omitempty"` // at most 64
-	// Training are the tokens of all lines read as training examples, for one epoch.
+	// Training is the number of tokens of all lines, read as training examples, for one epoch.
 	Training int64 `json:"training,omitempty"`
 }
 
-// Group are the requests of one model and endpoint. Counts are tokens.
+// Group counts the requests of one model and endpoint. Input, Largest and Output are tokens; the
+// other counts are not.
 type Group struct {
-	Model    string       `json:"model,omitempty"` // empty: the job says it
+	Model    string       `json:"model,omitempty"` // empty: the job names it
 	Endpoint llm.Endpoint `json:"endpoint"`
-	// Addressed says that the lines name the endpoint; else it is what their bodies look like.
+	// Addressed reports that the lines name the endpoint. Otherwise the shape of their bodies
+	// determines it.
 	Addressed bool `json:"-"`
 
 	Requests int64 `json:"requests"`
 	Input    int64 `json:"input"`    // of all requests
-	Largest  int64 `json:"largest"`  // input of the largest request: it chooses the context tier
+	Largest  int64 `json:"largest"`  // input of the largest request, which determines the context tier
 	Output   int64 `json:"output"`   // of the requests that limit their response
-	Open     int64 `json:"open"`     // responses without a limit
+	Open     int64 `json:"open"`     // number of responses without a limit
 	Context  int64 `json:"context"`  // requests that continue a conversation that the provider stores
 	Searches int64 `json:"searches"` // requests that may search
-	Images   int64 `json:"images"`   // that are to be made
+	Images   int64 `json:"images"`   // images to generate
 }
 
-// maxGroups bounds the models of one input.
+// maxGroups is the maximum number of groups in one input.
 const maxGroups = 64
 
-// errGroups is why an input with more models is not counted.
+// errGroups reports an input with more groups, which is not counted.
 var errGroups = errors.New("it contains more than 64 models")
 
-// Counter counts the tokens of a request body at most, for example tokens.BoundRequest.
+// Counter returns the maximum number of tokens of a request body, for example by
+// tokens.MaxRequestTokens.
 type Counter func(ep llm.Endpoint, body []byte, model string) int64
 
 // Add counts one line of an input file: a request of a batch in the shape of OpenAI,
 // Anthropic, Bedrock, Vertex AI, Gemini or Mistral, or a training example. model is the
-// one that the job names, empty where that is not known yet; a line may name another.
+// model that the job names, empty while it is unknown. A line may name another model.
 func (in *Input) Add(line []byte, model string, count Counter) error {
 	if !splice.Valid(line) {
 		return fmt.Errorf("line %d is not a JSON object", in.Lines+1)
@@ -72,7 +75,7 @@ func (in *Input) Add(line []byte, model string, count Counter) error {
 	g.Requests++
 	g.Input = plus(g.Input, n)
 	g.Largest = max(g.Largest, n)
-	if len(body) < len(line) { // a training example is all of the line, whatever stands in it
+	if len(body) < len(line) { // a training example is the complete line, even if it contains a request
 		in.Training = plus(in.Training, max(n, count(ep, line, model)))
 	} else {
 		in.Training = plus(in.Training, n)
@@ -87,11 +90,12 @@ func (in *Input) Add(line []byte, model string, count Counter) error {
 	return nil
 }
 
-// answersNothing reports whether the responses of an endpoint have no tokens. Providers that
-// take the endpoint from the shape of a request alone pass over what a line or batch says.
+// answersNothing reports whether the responses of an endpoint have no tokens. Providers that derive
+// the endpoint only from the shape of a request ignore the endpoint of a line or batch.
 func answersNothing(ep llm.Endpoint) bool { return ep == llm.Embed || ep == llm.Moderate }
 
-// Merge adds what another input, or part of one, can use at most.
+// Merge adds the maximum usage of another input, or of a part of one. It returns an error if the
+// sum has more than 64 groups.
 func (in *Input) Merge(other *Input) error {
 	in.Lines = plus(in.Lines, other.Lines)
 	in.Training = plus(in.Training, other.Training)
@@ -120,9 +124,9 @@ func (in *Input) Merge(other *Input) error {
 	return nil
 }
 
-// SendTo has all requests sent to the endpoint of the batch, "/v1/chat/completions", which
-// is what providers call, whatever their lines name. It fails where a line names another one,
-// or where the cost of the endpoint is not known in advance.
+// SendTo assigns all requests to the endpoint of the batch, "/v1/chat/completions". Providers
+// call that endpoint, whichever their lines name. SendTo returns an error if a line names another
+// one, or if the cost of the endpoint is not known in advance.
 func (in *Input) SendTo(endpoint string) error {
 	ep := addressed(endpoint)
 	if !bounded[ep] {
@@ -137,19 +141,20 @@ func (in *Input) SendTo(endpoint string) error {
 			return errors.New("a line has no url; send lines whose url is " + endpoint)
 		case !answersNothing(ep):
 			g.Endpoint = ep
-		case g.Endpoint == llm.CreateModelResponse: // {"input":…}, which may be of both
+		case g.Endpoint == llm.CreateModelResponse: // {"input":…} fits embeddings and moderations
 			g.Endpoint, g.Output, g.Open, g.Context, g.Searches = ep, 0, 0, 0, 0
 		}
 	}
 	return nil
 }
 
-// bounded are the endpoints of which a body says what they can use at most.
+// bounded are the endpoints whose request bodies determine the maximum usage.
 var bounded = map[llm.Endpoint]bool{
 	llm.ChatComplete: true, llm.Complete: true, llm.Messages: true, llm.CreateModelResponse: true, llm.Embed: true, llm.Moderate: true, llm.ImageGenerate: true,
 }
 
-// addOutput counts what the response to a request with a limit, 0 for none, can have at most.
+// addOutput adds the maximum usage of the response to a request. limit is the maximum length, 0 for
+// none.
 func (g *Group) addOutput(body []byte, limit int64) {
 	responses := int64(1)
 	for _, name := range [...]string{"n", "best_of", "candidateCount", "num_generations", "numResults", "num_return_sequences"} {
@@ -168,9 +173,9 @@ func (g *Group) addOutput(body []byte, limit int64) {
 	}
 }
 
-// limitOf is how long the response to a request may become; 0 where it does not say it in the
-// very words that the endpoint reads: servers pass over any others, and answer at full length.
-// What is only like such a limit can make it larger.
+// limitOf returns the maximum length of the response to a request. It returns 0 if the limit does
+// not have the exact name that the endpoint reads: servers ignore any other name and respond at
+// full length. Similar names can only raise the limit.
 func limitOf(ep llm.Endpoint, body []byte, field string) (limit int64) {
 	for _, path := range limitPaths(ep, body, field) {
 		if raw, ok := splice.Find(body, path...); ok {
@@ -186,7 +191,8 @@ func limitOf(ep llm.Endpoint, body []byte, field string) (limit int64) {
 	return limit
 }
 
-// limitPaths are where the limit of a request can stand that a field of its line holds.
+// limitPaths returns the paths at which a request can have its limit. field is the field of the
+// line that contains the request.
 func limitPaths(ep llm.Endpoint, body []byte, field string) [][]string {
 	switch {
 	case field == "modelInput":
@@ -219,11 +225,11 @@ var (
 	}
 )
 
-// limitNames are the names that providers have for the maximum length of a response.
+// limitNames are the providers' names for the maximum length of a response.
 var limitNames = [...]string{"max_completion_tokens", "max_tokens", "max_output_tokens", "max_tokens_to_sample", "maxTokenCount", "max_gen_len", "max_new_tokens"}
 
-// deepNumber is a positive number of a body, at its top or in the objects in which some
-// providers put parameters; 0 where it has none.
+// deepNumber returns a positive number of a body, from the top level or from the objects in which
+// some providers put parameters. It returns the largest one, or 0 if there is none.
 func deepNumber(body []byte, name string) int64 {
 	n := numberAt(body, name)
 	for _, in := range [...]string{"generationConfig", "inferenceConfig", "textGenerationConfig", "parameters"} {
@@ -241,7 +247,7 @@ func has(body []byte, path ...string) bool {
 	return false
 }
 
-// group is the one with the model and endpoint of another.
+// group returns the group with the same model, endpoint and Addressed. It adds the group if needed.
 func (in *Input) group(group Group) (*Group, error) {
 	for i := range in.Groups {
 		if g := &in.Groups[i]; g.Model == group.Model && g.Endpoint == group.Endpoint && g.Addressed == group.Addressed {
@@ -255,7 +261,7 @@ func (in *Input) group(group Group) (*Group, error) {
 	return &in.Groups[len(in.Groups)-1], nil
 }
 
-// Requests are those of all groups.
+// Requests returns the number of requests of all groups.
 func (in *Input) Requests() (n int64) {
 	for i := range in.Groups {
 		n += in.Groups[i].Requests
@@ -263,10 +269,10 @@ func (in *Input) Requests() (n int64) {
 	return n
 }
 
-// requestOf returns the request in a line of a batch, the line itself where there is none,
-// the address that the line names, and the field that has the request, empty for the line. It refuses a line of
-// which readers of JSON may read different requests: one with two requests or addresses, or
-// whose request names a field of cost twice.
+// requestOf returns the request in a line of a batch (the line itself if there is none), the
+// address that the line names, and the field that contains the request (empty for the line
+// itself). It rejects a line from which JSON parsers may read different requests: one with two
+// requests or addresses, or whose request repeats a field that affects the cost.
 func requestOf(line []byte) (body []byte, to, field string, err error) {
 	body, found, addresses := line, 0, 0
 	for name, raw := range splice.Members(line) {
@@ -286,13 +292,13 @@ func requestOf(line []byte) (body []byte, to, field string, err error) {
 	return body, to, field, splice.Scan(body, new(splice.Doc))
 }
 
-// requestFields have the request in a line.
+// requestFields are the fields of a line that can contain the request.
 var requestFields = [...]string{"body", "params", "modelInput", "request"}
 
-// errTwice is why a line is not counted.
+// errTwice reports a line with several requests or addresses, which is not counted.
 var errTwice = errors.New("it has several requests or urls; send one of each")
 
-// addressed is the endpoint of an address: "/v1/chat/completions", "/chat/completions".
+// addressed returns the endpoint of an address: "/v1/chat/completions", "/chat/completions".
 func addressed(to string) llm.Endpoint {
 	if len(to) > 3 && to[:3] == "/v1" {
 		to = to[3:]
@@ -306,7 +312,8 @@ func addressed(to string) llm.Endpoint {
 	return llm.Lookup("POST", to).Endpoint
 }
 
-// endpointOf is the endpoint of a request: what its line says, else what its body shows.
+// endpointOf returns the endpoint of a request: the one that its line names, otherwise the one that
+// its body indicates.
 func endpointOf(to string, body []byte) llm.Endpoint {
 	if to != "" {
 		return addressed(to)
@@ -314,8 +321,8 @@ func endpointOf(to string, body []byte) llm.Endpoint {
 	return shapeOf(body)
 }
 
-// shapeOf is the endpoint that a body shows: CreateModelResponse only for one that has nothing
-// but an input, as those of embeddings and moderations.
+// shapeOf returns the endpoint that a body indicates. CreateModelResponse is only for a body that
+// has just an input, as bodies of embeddings and moderations do.
 func shapeOf(body []byte) llm.Endpoint {
 	switch {
 	case has(body, "anthropic_version"):

@@ -1,8 +1,8 @@
 // Package jobs follows work that providers finish long after they accepted it: batches,
-// fine-tuning jobs and videos. Each open job is a stored row, so that its reservation
-// survives the process and is replaced by its cost exactly once, whichever node sees the
-// end. The package knows no HTTP, no prices and no database: a Checker reads and bills a
-// job, a Store keeps the rows.
+// fine-tuning jobs and videos. Each open job is a stored row, so that its reservation survives
+// the process and is replaced with its cost exactly once, whichever node detects the end. The
+// package does not depend on HTTP, prices or a database: a Checker reads and bills a job, a
+// Store stores the rows. Start reading at Tracker.
 package jobs
 
 import (
@@ -15,10 +15,10 @@ import (
 	"sluice/internal/llm"
 )
 
-// Kind says what a job makes. The zero value is not a job.
+// Kind is the kind of a job. The zero value is not a job.
 type Kind string
 
-// The kinds.
+// These are the kinds.
 const (
 	Batch    Kind = "batch"
 	Finetune Kind = "finetune"
@@ -30,15 +30,15 @@ const (
 // Measure is what a Charge counts.
 type Measure string
 
-// The measures.
+// These are the measures.
 const (
 	Cost   Measure = "cost"   // nano-dollars
 	Tokens Measure = "tokens" // input and output together
 	Calls  Measure = "calls"  // one for each call
 )
 
-// Charge is what a budget is charged when the job is created. It names the counter as
-// quota.Delta does.
+// Charge is the amount that a budget is charged when the job is created. It names the counter
+// as quota.Delta does.
 type Charge struct {
 	Subject  string  `json:"carrier"` // id of a key, workspace, provider, integration or policy
 	Entry    string  `json:"entry,omitempty"`
@@ -47,31 +47,31 @@ type Charge struct {
 	Units    int64   `json:"units"`
 }
 
-// Delta is what the creation or the end of a job changes on a counter: below 0 where it was
-// cheaper than its maximum.
+// Delta is the change of a counter when a job is created or ends. It is negative if the job
+// was cheaper than its maximum.
 type Delta struct {
 	Charge
-	ChargedAt time.Time // of the charge: a budget that was reset since then stays as it is
+	ChargedAt time.Time // of the charge: a budget that was reset since does not change
 }
 
-// Unit is a number of units that a price list prices, for example 8 of "video_seconds".
+// Unit is a count of a unit in a price list, for example 8 of "video_seconds".
 type Unit struct {
 	Name  string `json:"name"`
 	Count int64  `json:"count"`
 }
 
-// Job is an open job. It is written by the request that created it and read-only for
-// everybody else, but for Checks, Refused and Due, which belong to the Tracker.
+// Job is an open job. The request that created it writes it. Afterwards it is read-only,
+// except for Checks and Refused, which belong to the Tracker.
 //
 //	{"id":"0193…","kind":"batch","upstream_id":"batch_abc","path":"/batches","provider":"openai",…}
 type Job struct {
-	ID         string `json:"id"`          // UUID v7: of the row, and of the log record that its end writes
+	ID         string `json:"id"`          // UUID v7 of the row, and of the log record that is written at the end
 	Kind       Kind   `json:"kind"`        // never empty
-	UpstreamID string `json:"upstream_id"` // as callers name it in paths, at most 2048 bytes
-	Path       string `json:"path"`        // below /v1 of what reads it: "/batches/batch_abc"
+	UpstreamID string `json:"upstream_id"` // as callers use it in paths, at most 2048 bytes
+	Path       string `json:"path"`        // path below /v1 that reads it: "/batches/batch_abc"
 	Proxied    bool   `json:"proxied,omitempty"`
-	// Private says that the caller brought the credential: it is in the memory of one node
-	// and never stored.
+	// Private is set if the caller provided the credential. The credential is in the memory of
+	// one node and never stored.
 	Private bool `json:"private,omitempty"`
 
 	OrgID       string            `json:"org_id"`
@@ -87,10 +87,10 @@ type Job struct {
 
 	Provider   string       `json:"provider"`              // "openai"
 	ProviderID string       `json:"provider_id,omitempty"` // slug of a saved provider
-	Model      string       `json:"model,omitempty"`       // as price lists name it; of a batch with several models the first
+	Model      string       `json:"model,omitempty"`       // name in price lists; of a batch with several models the first
 	Endpoint   llm.Endpoint `json:"endpoint"`              // of the call that created the job
 	Method     string       `json:"method"`
-	Shown      string       `json:"shown"` // path of that call, as logs show it
+	Shown      string       `json:"shown"` // path of that call in logs
 	Region     string       `json:"region,omitempty"`
 
 	Created     time.Time `json:"created"`
@@ -98,29 +98,29 @@ type Job struct {
 	MaxCostNano int64     `json:"bound,omitempty"`   // nano-dollars: the maximum cost
 	Tokens      int64     `json:"tokens,omitempty"`  // the maximum
 	Charges     []Charge  `json:"charges,omitempty"` // of budgets
-	Input       *Input    `json:"input,omitempty"`   // of a batch; nil where it was not counted
-	Units       []Unit    `json:"units,omitempty"`   // of a video, or of all of several
-	Videos      int64     `json:"videos,omitempty"`  // that were asked for; 0: one
-	Extends     bool      `json:"extends,omitempty"` // the video goes on from another, whose seconds providers report with its own
+	Input       *Input    `json:"input,omitempty"`   // of a batch; nil if it was not counted
+	Units       []Unit    `json:"units,omitempty"`   // of a video, or of all videos together
+	Videos      int64     `json:"videos,omitempty"`  // number requested; 0: one
+	Extends     bool      `json:"extends,omitempty"` // the video extends another, whose seconds providers report with its own
 
 	Checks  int  `json:"checks,omitempty"`
-	Refused int  `json:"refused,omitempty"` // checks that the provider refused, one after the other
+	Refused int  `json:"refused,omitempty"` // consecutive checks that the provider rejected
 	Settled bool `json:"settled,omitempty"` // budgets are corrected; the log record may be missing
 }
 
-// Key names the job at its provider within a workspace: 64 hexadecimal digits.
+// Key returns the key of the job: 64 hexadecimal digits that identify it within a workspace.
 func (j *Job) Key() string { return Key(j.WorkspaceID, j.UpstreamID) }
 
-// Key is Job.Key of a workspace and the id of a job.
+// Key returns the Job.Key for a workspace and the id of a job at the provider.
 func Key(workspace, upstreamID string) string {
 	hash := sha256.Sum256([]byte(workspace + "\x00" + upstreamID))
 	return hex.EncodeToString(hash[:])
 }
 
-// maxJobBytes bounds a stored job.
+// maxJobBytes is the maximum size of a stored job.
 const maxJobBytes = 256 << 10
 
-// Encode is the stored form of a job: JSON of at most 256 KiB.
+// Encode returns the stored form of a job: JSON of at most 256 KiB.
 func (j *Job) Encode() ([]byte, error) {
 	b, err := json.Marshal(j)
 	if err != nil {
@@ -141,7 +141,7 @@ func Decode(b []byte) (*Job, error) {
 	return j, nil
 }
 
-// Opening are the changes of counters that the creation of the job makes.
+// Opening returns the changes of counters when the job is created.
 func (j *Job) Opening() []Delta {
 	list := make([]Delta, len(j.Charges))
 	for i, c := range j.Charges {
@@ -150,7 +150,7 @@ func (j *Job) Opening() []Delta {
 	return list
 }
 
-// deltas are the corrections of the charges of a job that came to a cost and tokens.
+// deltas returns the corrections of the charges of a job with its actual cost and tokens.
 func (j *Job) deltas(cost, tokens int64) (list []Delta) {
 	for _, c := range j.Charges {
 		switch c.Measure {

@@ -8,9 +8,8 @@ import (
 	"sluice/internal/llm"
 )
 
-// KindOf says what job a call begins; empty for a call that begins none. Typed routes are
-// known by their endpoint, everything that is passed through by its path, in the spelling
-// of any provider.
+// KindOf returns the kind of job that a call starts; empty if it starts none. Typed routes are
+// recognised by their endpoint, proxied calls by their path, in the spelling of any provider.
 //
 // Source: the API references of OpenAI, Azure, Anthropic, Google, Amazon Bedrock, Mistral,
 // Together, Fireworks, Cohere, xAI, Runway and MiniMax, read 2026-11.
@@ -31,7 +30,7 @@ func KindOf(ep llm.Endpoint, method, escaped string) Kind {
 	if err != nil {
 		plain = escaped
 	}
-	plain = strings.ToLower(path.Clean("/" + plain)) // capitals are the same path to some providers, as Azure
+	plain = strings.ToLower(path.Clean("/" + plain)) // case does not matter to some providers, such as Azure
 	last := plain[strings.LastIndexByte(plain, '/')+1:]
 	if _, verb, ok := strings.Cut(last, ":"); ok {
 		return byVerb[verb]
@@ -42,10 +41,10 @@ func KindOf(ep llm.Endpoint, method, escaped string) Kind {
 	return byPath(plain)
 }
 
-// byVerb are Google's verbs after the name of a model, in small letters.
+// byVerb contains Google's verbs after the name of a model, in lower case.
 var byVerb = map[string]Kind{"batchgeneratecontent": Batch, "asyncbatchembedcontent": Batch, "predictlongrunning": Video}
 
-// byCollection are collections in which a POST makes a job, in small letters.
+// byCollection contains collections in which a POST creates a job, in lower case.
 var byCollection = map[string]Kind{
 	"batches": Batch, "batchpredictionjobs": Batch, "batchinferencejobs": Batch, "model-invocation-job": Batch, "model-invocation-jobs": Batch, "embed-jobs": Batch,
 	"fine-tunes": Finetune, "fine_tunes": Finetune, "supervisedfinetuningjobs": Finetune, "finetuningjobs": Finetune, "reinforcementfinetuningjobs": Finetune, "dpojobs": Finetune,
@@ -54,7 +53,7 @@ var byCollection = map[string]Kind{
 	"async-invoke": Unknown,
 }
 
-// byPath are paths of several segments.
+// byPath recognises paths of several segments.
 func byPath(plain string) Kind {
 	segments := strings.Split(strings.Trim(plain, "/"), "/")
 	n := len(segments)
@@ -81,9 +80,10 @@ func byPath(plain string) Kind {
 	return ""
 }
 
-// ReadPath is the path below /v1 by which a passed-through job is read, from the path that
+// ReadPath returns the path below /v1 by which a proxied job is read, given the path that
 // created it and the id in the response. Google's ids are resource names, which follow the
-// version in the path: "batches/abc" of "/v1beta/models/gemini-2.5-flash:batchGenerateContent".
+// version in the path: "batches/abc" of
+// "/v1beta/models/gemini-2.5-flash:batchGenerateContent".
 func ReadPath(created, id string) string {
 	base, _, _ := strings.Cut(created, "?")
 	for _, root := range [...]string{"/models/", "/projects/", "/tunedModels", "/publishers/"} {
@@ -103,7 +103,7 @@ func ReadPath(created, id string) string {
 	return strings.TrimSuffix(base, "/") + "/" + id
 }
 
-// Extends reports whether a call, by its path, has a video go on.
+// Extends reports whether a call, according to its path, extends a video.
 func Extends(path string) bool {
 	path, _, _ = strings.Cut(path, "?")
 	path = strings.ToLower(strings.TrimSuffix(path, "/"))

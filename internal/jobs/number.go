@@ -8,10 +8,10 @@ import (
 	"sluice/internal/splice"
 )
 
-// maxCount is the largest count: sums and products end there.
+// maxCount is the largest count. Sums and products are limited to it.
 const maxCount = 1 << 50
 
-// Times is the product of two counts, which are not below 0; at most 1<<50.
+// Times returns the product of two non-negative counts, at most 1<<50.
 func Times(a, b int64) int64 {
 	if b > 0 && a > maxCount/b {
 		return maxCount
@@ -19,11 +19,12 @@ func Times(a, b int64) int64 {
 	return min(a*b, maxCount)
 }
 
-// plus is the sum of two counts.
+// plus returns the sum of two counts, at most maxCount.
 func plus(a, b int64) int64 { return min(min(a, maxCount)+min(b, maxCount), maxCount) }
 
-// numberAt is a number of a JSON object, also one that is written as a string; 0 where
-// there is none, it is below 0, or larger than any count. Of several the largest counts.
+// numberAt returns the number at a path of a JSON object, which may be written as a string. It
+// is 0 if there is none, or if it is negative or larger than any count. Of several numbers it
+// returns the largest.
 func numberAt(body []byte, path ...string) (maximum int64) {
 	for raw := range Values(body, path...) {
 		maximum = max(maximum, numberOf(raw))
@@ -31,7 +32,7 @@ func numberAt(body []byte, path ...string) (maximum int64) {
 	return maximum
 }
 
-// numberOf is numberAt of a raw value.
+// numberOf is numberAt for a raw value.
 func numberOf(raw []byte) int64 {
 	text := string(raw)
 	if s, quoted := splice.Unquote(raw); quoted {

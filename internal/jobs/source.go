@@ -9,23 +9,23 @@ import (
 	"sluice/internal/splice"
 )
 
-// Source is where a job takes its input from: everything that its description can name, in
-// the spelling of any provider. All of it counts, whichever the provider reads.
+// Source is the input of a job: everything that its description can name, in the spelling of
+// any provider. All of it counts, whichever the provider reads.
 type Source struct {
 	Lists    [][]byte // of requests in the description itself
 	Files    []File   // at most 64
-	Endpoint string   // to which a batch sends its requests, "/v1/chat/completions"; empty: it does not say
-	Models   []string // that the description names beside "model", "amazon.nova-lite-v1:0"
+	Endpoint string   // to which a batch sends its requests, "/v1/chat/completions"; empty: not given
+	Models   []string // that the description names in addition to "model", "amazon.nova-lite-v1:0"
 }
 
 // File is an input file by its id at the provider.
 type File struct {
 	ID string
-	// Weight is how often it counts: 1, or more where training reads it more often than others.
+	// Weight is how often it counts: 1, or more if training reads it several times.
 	Weight int64
 }
 
-// maxFiles bounds the input files of a job.
+// maxFiles is the maximum number of input files of a job.
 const maxFiles = 64
 
 var (
@@ -34,16 +34,16 @@ var (
 	errEndpoint = errors.New("it has more than one endpoint; send one")
 )
 
-// roots are the objects in which a batch may be described. What provider_options has is sent
-// to the provider in its own words.
+// roots are the objects that may describe a batch. provider_options is sent to the provider
+// unchanged.
 var roots = [...][]string{nil, {"batch"}, {"provider_options"}}
 
-// listsOf have requests in the description of a batch.
+// listsOf are the paths of lists of requests in the description of a batch.
 //
 // Source: the API references of Anthropic, Mistral and Gemini, read 2026-11.
 var listsOf = [...][]string{{"requests"}, {"input_config", "requests"}}
 
-// filesOf name the files of a batch.
+// filesOf are the paths of the files of a batch.
 //
 // Source: the API references of OpenAI, Azure, Mistral, Cohere, Fireworks, Gemini, Vertex AI
 // and Amazon Bedrock, read 2026-11.
@@ -52,7 +52,7 @@ var filesOf = [...][]string{
 	{"input_config", "file_name"}, {"input_config", "gcs_source", "uris"}, {"input_config", "bigquery_source", "input_uri"}, {"input_data_config", "s3_input_data_config", "s3_uri"},
 }
 
-// trainingFilesOf name the files of a training.
+// trainingFilesOf are the paths of the files of a training.
 //
 // Source: the API references of OpenAI, Azure, Mistral, Together, Fireworks, Cohere, Vertex AI
 // and Amazon Bedrock, read 2026-11.
@@ -62,8 +62,8 @@ var trainingFilesOf = [...][]string{
 	{"training_data_config", "s3_uri"}, {"tuning_task", "training_data"}, {"settings", "dataset_id"},
 }
 
-// BatchSource reads the description of a batch. It fails where it names more than 64 files,
-// or an input that is neither a list of requests nor an id.
+// BatchSource reads the description of a batch. It fails if the description names more than 64
+// files, or an input that is neither a list of requests nor an id.
 func BatchSource(body []byte) (*Source, error) {
 	s := new(Source)
 	for _, root := range roots {
@@ -116,10 +116,11 @@ func (s *Source) addModels(body []byte, paths ...[]string) {
 	}
 }
 
-// LastPart is the last part of a resource name: "gemini-2.5-flash" of "models/gemini-2.5-flash".
+// LastPart returns the last part of a resource name: "gemini-2.5-flash" of
+// "models/gemini-2.5-flash".
 func LastPart(name string) string { return name[strings.LastIndexByte(name, '/')+1:] }
 
-// addLists adds the lists of requests at a path: [{…}], or, in Gemini's words, {"requests":[{…}]}.
+// addLists adds the lists of requests at a path: [{…}] or, for Gemini, {"requests":[{…}]}.
 func (s *Source) addLists(body []byte, path []string) error {
 	for raw := range Values(body, path...) {
 		switch {
@@ -182,7 +183,7 @@ func (s *Source) addFile(raw []byte) error {
 	return nil
 }
 
-// add refuses names that stand for several files: folders and patterns.
+// add rejects names of several files: folders and patterns.
 func (s *Source) add(f File) error {
 	plain, err := url.PathUnescape(f.ID)
 	if err != nil {

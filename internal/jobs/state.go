@@ -6,39 +6,39 @@ import (
 	"sluice/internal/splice"
 )
 
-// State is what the provider's description of a job says of it.
+// State is the state of a job in the provider's description.
 type State struct {
 	Status  string // in the provider's spelling, "in_progress"
-	Ended   bool   // it changes no more
-	Failed  bool   // and nothing usable came of it
+	Ended   bool   // it does not change any more
+	Failed  bool   // it ended without a usable result
 	Stopped bool   // it was cancelled or expired before its end
-	None    bool   // of a batch: no request was answered
+	None    bool   // of a batch: no request got a response
 	Output  string // id of the file of results; empty for none
 	Trained int64  // tokens that were trained, over all epochs; 0: not reported
-	Length  int64  // seconds of training, from its creation on; 0: not reported
-	Seconds int64  // of a video, or of each of several; 0: not reported
-	Videos  int64  // how many were made; 0: not reported
+	Length  int64  // seconds of training since its creation; 0: not reported
+	Seconds int64  // of a video, or of each of several videos; 0: not reported
+	Videos  int64  // number of generated videos; 0: not reported
 	Size    string // of a video, "1280x720"
-	// Results are those that stand in the description itself, a JSON list.
+	// Results are those in the description itself, a JSON list.
 	Results []byte
 }
 
-// ended are the final states in the spelling of all providers, in lower case and without
-// their prefixes; true for those without a result.
+// ended contains the final states in the spelling of all providers, in lower case and without
+// their prefixes. The value is true for those without a result.
 var ended = map[string]bool{
 	"completed": false, "succeeded": false, "success": false, "complete": false, "ended": false, "partially_succeeded": false, "partiallycompleted": false, "ready": false, "done": false,
 	"failed": true, "error": true, "errored": true, "failure": true, "validation_failed": true,
 	"cancelled": false, "canceled": false, "expired": false, "timeout_exceeded": false, "stopped": false, "user_error": true, "rejected": true, "moderated": true,
 }
 
-// stopped are those of them that end a job before its time.
+// stopped contains the final states that end a job early.
 var stopped = map[string]bool{"cancelled": true, "canceled": true, "expired": true, "stopped": true, "timeout_exceeded": true}
 
 // statePrefixes precede states at Google and Fireworks.
 var statePrefixes = [...]string{"job_state_", "batch_state_"}
 
-// ReadState reads the description of a job: that of OpenAI and of all who copy it, and
-// the states of Anthropic, Google, Mistral and Together.
+// ReadState reads the description of a job: that of OpenAI and compatible providers, and the
+// states of Anthropic, Google, Mistral and Together.
 func ReadState(body []byte) State {
 	s := State{Output: firstText(body, "output_file_id", "output_file")}
 	for _, path := range [...][]string{{"status"}, {"processing_status"}, {"state"}, {"metadata", "state"}} {
@@ -79,7 +79,7 @@ func firstText(body []byte, names ...string) string {
 	return ""
 }
 
-// ID is the id of a job in the response that created it; empty where there is none.
+// ID returns the id of a job in the response that created it; empty if there is none.
 func ID(body []byte) string {
 	id := firstText(body, "id", "name", "jobArn", "job_id", "video_id", "task_id", "request_id")
 	if len(id) > maxID {
@@ -88,18 +88,19 @@ func ID(body []byte) string {
 	return id
 }
 
-// maxID bounds the id of a job, in bytes: ARNs and resource names have a few hundred.
+// maxID is the maximum length of the id of a job, in bytes. ARNs and resource names have a few
+// hundred.
 const maxID = 2048
 
-// Response is what a line of a file of results holds.
+// Response is one line of a result file.
 type Response struct {
-	Body   []byte // of the response, in the provider's shape; nil where there is none
+	Body   []byte // of the response, in the provider's shape; nil if there is none
 	Failed bool   // the request ended with an error
 }
 
-// ReadResult reads a line of a file of results: OpenAI's {"response":{"body":…}},
-// Anthropic's {"result":{"type":"succeeded","message":…}}, Amazon's {"modelOutput":…} and
-// Google's {"response":…}. A line of another shape is its own response.
+// ReadResult reads a line of a result file: OpenAI's {"response":{"body":…}}, Anthropic's
+// {"result":{"type":"succeeded","message":…}}, Amazon's {"modelOutput":…} and Google's
+// {"response":…}. A line of another shape is itself the response.
 func ReadResult(line []byte) Response {
 	if raw, ok := splice.Find(line, "result"); ok {
 		message, found := splice.Find(raw, "message")

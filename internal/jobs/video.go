@@ -7,19 +7,19 @@ import (
 	"sluice/internal/splice"
 )
 
-// What a video has where the request does not say it: as long as the longest that the
-// providers make by default or at most.
+// These are the values of a video if the request omits them: the longest that providers
+// generate by default or at all.
 const (
 	maxVideoSeconds = 25
 	soraSeconds     = 4
 	maxVideos       = 4
 )
 
-// VideoSeconds is the name of a second of video in price lists; a size may have a price of
-// its own, "video_duration_seconds_1792_1024".
+// VideoSeconds is the unit of seconds of video in price lists. A size may have a separate
+// price, "video_duration_seconds_1792_1024".
 const VideoSeconds = "video_seconds"
 
-// VideoAt is the name of a second of a size, "1792x1024"; VideoSeconds of none.
+// VideoAt returns the unit for a size, "1792x1024"; VideoSeconds if size is not valid.
 func VideoAt(size string) string {
 	wide, high, ok := strings.Cut(strings.ToLower(size), "x")
 	if !ok || wide == "" || high == "" {
@@ -28,11 +28,11 @@ func VideoAt(size string) string {
 	return "video_duration_seconds_" + wide + "_" + high
 }
 
-// VideoRequest is what a request for videos asks for.
+// VideoRequest is what a request for videos needs.
 type VideoRequest struct {
 	Sizes   []string // "1280x720": all that the request names, at least one; empty: the provider's default
-	Videos  int64    // how many, at least 1
-	Seconds int64    // of all videos together, at most
+	Videos  int64    // number of videos, at least 1
+	Seconds int64    // maximum of all videos together
 }
 
 // ReadVideo reads the JSON body of a request for videos.
@@ -60,7 +60,8 @@ func ReadVideo(body []byte) VideoRequest {
 	return v
 }
 
-// sizesIn are all sizes that a request names: which of them counts is the provider's choice.
+// sizesIn returns all sizes that a request names, because the provider chooses which one
+// applies.
 func sizesIn(body []byte) (sizes []string) {
 	for _, field := range [...]string{"size", "ratio"} {
 		for raw := range Values(body, field) {

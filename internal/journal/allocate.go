@@ -6,10 +6,10 @@ import (
 	"os"
 )
 
-// allocate reserves the blocks of a new file. With warm it also brings its pages
-// into the page cache, in large pieces: the first touch of a mapped page that has
-// to find its block costs about 1 µs (measured on ext4, Linux 6.18), of one that
-// was written before 0.13 µs. That takes some 10 ms, so only Run asks for it.
+// allocate reserves the blocks of a new file. With prefault it also loads its pages into the
+// page cache, in large chunks: the first touch of a mapped page that has to find its block
+// costs about 1 µs (measured on ext4, Linux 6.18), of one that was written before 0.13 µs.
+// That takes some 10 ms, so only Run requests it.
 func allocate(f *os.File, size int64, prefault bool) error {
 	err := reserve(f, size)
 	if err == nil && prefault {
@@ -21,9 +21,9 @@ func allocate(f *os.File, size int64, prefault bool) error {
 	return nil
 }
 
-// writeZeros fills a file, which makes every file system find the room. It goes unit by
-// unit: what is written at once the kernel may keep as one large page, which it later locks
-// as a whole (pad.go).
+// writeZeros fills a file, which makes every file system reserve the space. It writes unit by
+// unit, because the kernel may store one write as one large page, which it later locks as a
+// whole (pad.go).
 func writeZeros(f *os.File, size int64) error {
 	zeros := make([]byte, min(size, unitBytes))
 	w := io.NewOffsetWriter(f, 0)

@@ -7,16 +7,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// populate brings pages in for writing, those that the kernel no longer has in few reads.
+// populate loads pages for writing. It uses few reads for pages that the kernel no longer has.
 func populate(b []byte) error {
 	return errors.Join(unix.Madvise(b, unix.MADV_WILLNEED), unix.Madvise(b, unix.MADV_POPULATE_WRITE))
 }
 
-// readSingly has pages that are touched come alone, for the reason that writeZeros has, and
-// because a journal is read where it was just written.
+// readSingly makes the kernel load touched pages one at a time, for the same reason as
+// writeZeros, and because a journal is read where it was just written.
 func readSingly(b []byte) error { return unix.Madvise(b, unix.MADV_RANDOM) }
 
-// reserve finds the blocks of a new file quickly where the file system can.
+// reserve reserves the blocks of a new file, quickly if the file system supports that.
 func reserve(f *os.File, size int64) error {
 	err := unix.Fallocate(int(f.Fd()), 0, 0, size)
 	if errors.Is(err, unix.EOPNOTSUPP) {

@@ -7,11 +7,11 @@ import (
 	"os"
 )
 
-// populate cannot be had here.
+// populate is not supported here.
 func populate([]byte) error { return errors.ErrUnsupported }
 
-// readSingly has nothing to say here.
+// readSingly does nothing here.
 func readSingly([]byte) error { return nil }
 
-// reserve finds the blocks of a new file.
+// reserve reserves the blocks of a new file.
 func reserve(f *os.File, size int64) error { return writeZeros(f, size) }

@@ -7,7 +7,7 @@ import (
 	"sluice/internal/record"
 )
 
-// reader is a consumer: nothing behind its position is deleted.
+// reader is a consumer. Nothing after its position is deleted.
 type reader struct {
 	j    *Journal
 	done record.Position // guarded by Journal.mu
@@ -15,48 +15,48 @@ type reader struct {
 
 func (j *Journal) reader() reader { return reader{j: j} }
 
-// enlist makes the journal keep what r has not consumed.
+// enlist makes the journal retain what r has not consumed.
 func (j *Journal) enlist(r *reader) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.readers = append(j.readers, r)
 }
 
-// Trim says that the consumer needs nothing before a position any more, as it is safe
-// elsewhere. Files that no consumer needs are deleted.
+// Trim reports that the consumer no longer needs anything before a position, because it is
+// safe elsewhere. Files that no consumer needs are deleted.
 func (r *reader) Trim(before record.Position) error { return r.j.trim(r, before) }
 
-// Lag is the number of entries, of both kinds, behind the position of the last Trim.
+// Lag returns the number of entries, of both kinds, after the position of the last Trim.
 func (r *reader) Lag() uint64 {
 	r.j.mu.Lock()
 	defer r.j.mu.Unlock()
 	return r.j.lag(r.done.Seq)
 }
 
-// Remaining is the number of entries, of both kinds, from a position on.
+// Remaining returns the number of entries, of both kinds, from a position on.
 func (r *reader) Remaining(pos record.Position) uint64 {
 	r.j.mu.Lock()
 	defer r.j.mu.Unlock()
 	return r.j.lag(pos.Seq)
 }
 
-// Records is the consumer of log records: the log store. Its methods are safe for
-// concurrent use.
+// Records is the consumer of log records: the log store. Its methods are safe for concurrent
+// use.
 type Records struct{ reader }
 
-// Records adds a consumer of log records. All consumers are asked for after Open, before
-// the first of them trims: only from then on is kept what they need.
+// Records adds a consumer of log records. Add all consumers after Open and before any of them
+// trims, because the journal retains what they need only from then on.
 func (j *Journal) Records() *Records {
 	r := &Records{j.reader()}
 	j.enlist(&r.reader)
 	return r
 }
 
-// Read calls visit with the log records from a position on, in order, until there are
-// no more or visit returns false, and returns the position behind the last entry that
-// was looked at. A record is an attempt or a correction; the other one is nil. It and the
-// bytes in it are lent for the call only; its texts may be kept. Entries that cannot be
-// read are passed over and counted. Positions may be read again until they are trimmed.
+// Read calls visit with the log records from a position on, in order, until there are no more
+// or visit returns false. It returns the position after the last entry read. A record is an
+// attempt or a correction; the other argument is nil. The record and its bytes are valid only
+// during the call; its strings may be retained. Entries that cannot be read are skipped and
+// counted. Positions may be read again until they are trimmed.
 func (r *Records) Read(from record.Position, visit func(*record.Attempt, *record.Correction) bool) record.Position {
 	return r.j.readRecords(from, visit)
 }
@@ -81,20 +81,20 @@ func (j *Journal) readRecords(from record.Position, visit func(*record.Attempt, 
 	}))
 }
 
-// recordCorrupt takes note of an entry that cannot be read back and is passed over.
+// recordCorrupt counts and logs an entry that cannot be read back and is skipped.
 func (j *Journal) recordCorrupt(f frame) {
 	j.damaged.Add(1)
 	j.o.Logger.Warn("skipping corrupt journal entry", "path", f.seg.path, "offset", f.offset, "sequence", f.seq)
 }
 
-// Mark appends a Correction without an ID whose Operation is id: who has read it has read
-// every record that was appended before.
+// Mark appends a Correction without an ID whose Operation is id. A consumer that has read it
+// has read every record that was appended before.
 func (r *Records) Mark(id string) error {
 	return r.j.AppendCorrection(&record.Correction{Operation: id})
 }
 
-// Wait returns when there is a log record at or behind a position, with ErrClosed after
-// Close, and with the error of ctx when that ends first. It does not poll.
+// Wait returns when there is a log record at or after a position, with ErrClosed after Close,
+// or with the error of ctx if that ends first. It does not poll.
 func (r *Records) Wait(ctx context.Context, pos record.Position) error {
 	return r.j.waitRecord(ctx, pos)
 }
@@ -103,34 +103,33 @@ func (j *Journal) waitRecord(ctx context.Context, pos record.Position) error {
 	return j.wait(ctx, pos, func(f frame) bool { return !ledger.Stored(f.payload()) })
 }
 
-// Lines is the consumer of ledger lines: who sums them. Its methods are safe for
-// concurrent use.
+// Lines is the consumer of ledger entries. Its methods are safe for concurrent use.
 type Lines struct {
 	reader
 	sets ledger.CounterSetCache
 }
 
-// Lines adds a consumer of ledger lines, as Records does one of log records.
+// Lines adds a consumer of ledger entries, as Records adds one of log records.
 func (j *Journal) Lines() *Lines {
 	r := &Lines{reader: j.reader()}
 	j.enlist(&r.reader)
 	return r
 }
 
-// Read calls visit with the ledger lines from a position on, those that attempts and
-// corrections carry among them, and where each stands. Otherwise it is as Records.Read;
-// the line is lent for the call only, all but its texts.
+// Read calls visit with the ledger entries from a position on, including those in attempts and
+// corrections, and the position of each. Otherwise it works like Records.Read. The entry is
+// valid only during the call, except its strings.
 func (r *Lines) Read(from record.Position, visit func(pos record.Position, l *ledger.Entry) bool) record.Position {
 	return r.read(from, (*ledger.Entry).Decode, visit)
 }
 
-// Skim is Read of what sums need of each line (ledger.Line.Skim).
+// Skim is Read with only the fields that totals need (ledger.Entry.Skim).
 func (r *Lines) Skim(from record.Position, visit func(pos record.Position, l *ledger.Entry) bool) record.Position {
 	return r.read(from, (*ledger.Entry).Skim, visit)
 }
 
-// ReadAt is Read of the lines at some places alone, which must be in their order. Places
-// where no line stands are passed over.
+// ReadAt is Read for the entries at some positions only, which must be in order. Positions
+// without an entry are skipped.
 func (r *Lines) ReadAt(positions []record.Position, visit func(pos record.Position, l *ledger.Entry) bool) {
 	if len(positions) == 0 {
 		return
@@ -148,7 +147,7 @@ func (r *Lines) read(from record.Position, decode func(*ledger.Entry, []byte) er
 	return r.j.scan(from, r.j.throttled(r.decodeVisitor(decode, visit)))
 }
 
-// decodeVisitor decodes the lines of frames for visit.
+// decodeVisitor returns a function that decodes the ledger entries of frames for visit.
 func (r *Lines) decodeVisitor(decode func(*ledger.Entry, []byte) error, visit func(pos record.Position, l *ledger.Entry) bool) func(frame) bool {
 	l := ledger.Entry{Known: &r.sets}
 	return func(f frame) bool {
@@ -164,14 +163,14 @@ func (r *Lines) decodeVisitor(decode func(*ledger.Entry, []byte) error, visit fu
 	}
 }
 
-// Wait returns when there is an entry at or behind a position, of whichever kind, or as
+// Wait returns when there is an entry of either kind at or after a position, or as
 // Records.Wait does.
 func (r *Lines) Wait(ctx context.Context, pos record.Position) error {
 	return r.j.wait(ctx, pos, func(frame) bool { return true })
 }
 
-// closing is the stored line in a frame, its own or that of its attempt or correction; nil
-// for none. Of frames that cannot be read Records takes note.
+// closing returns the stored ledger entry in a frame, its own or that of its attempt or
+// correction; nil for none. Records reports frames that cannot be read.
 func (f frame) closing() []byte {
 	if !f.intact() {
 		return nil

@@ -6,10 +6,10 @@ import (
 	"sluice/internal/record"
 )
 
-// shortened returns a copy of a whose bodies are as much shorter as has it take so many
-// bytes. The longest give first, so that a small request stays whole beside a huge answer.
-// That a body was cut may take a byte of its own.
-// Inlined it would have the stack of every call grow for the copy, which few need.
+// shortened returns a copy of a with bodies cut so that it fits in maxBytes. The longest
+// bodies are cut first, so that a small request stays complete next to a huge response.
+// Marking a body as cut may take one more byte. If it were inlined, the stack of every call
+// would grow for the copy, which few calls need.
 //
 //go:noinline
 func shortened(a *record.Attempt, maxBytes int) (s *record.Attempt, err error) {
@@ -21,8 +21,8 @@ func shortened(a *record.Attempt, maxBytes int) (s *record.Attempt, err error) {
 	return s, err
 }
 
-// cut takes excess bytes, or a few more, off the bodies of a: what is longer than others is
-// made as long as they are, as far as that is needed.
+// cut removes excess bytes, or a few more, from the bodies of a. It cuts the longest bodies to
+// a common length, as far as needed.
 func cut(a *record.Attempt, excess int) error {
 	bodies := a.Bodies()
 	slices.SortFunc(bodies[:], func(a, b *record.Body) int { return len(a.Bytes) - len(b.Bytes) })

@@ -7,14 +7,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A page of a mapped file that the disk does not give, or that is gone because somebody cut
-// the file short, is a SIGBUS for whoever touches it, which ends the process; and as long as
-// the file is there, every next one too. So files of earlier runs are looked at under a guard,
-// and what is handed on, to C as well, is a copy. Of a file of this run such a page ends the
-// process: an entry that was answered for would not be on record.
+// If the disk cannot read a page of a mapped file, or the file was truncated, touching that
+// page raises SIGBUS, which ends the process. As long as the file exists, every later process
+// would end too. So files of earlier runs are read with fault recovery, and callers, including
+// C code, get a copy. In a file of this run such a page ends the process, because an
+// acknowledged entry would be missing.
 
-// withFaultRecovery calls look, which touches the memory of s and may be begun anew: behind a page that
-// is not there it is called again, with zeros in the place of that page.
+// withFaultRecovery calls access, which touches the memory of s and may be restarted. If a
+// page is missing, it is replaced with zeros and access is called again.
 func (s *segment) withFaultRecovery(access func()) {
 	for !s.tried(access) {
 	}
@@ -41,8 +41,8 @@ func (s *segment) tried(access func()) (done bool) {
 	return true
 }
 
-// blank puts zeros in the place of the page that an address is in; false when it is none of s,
-// or the system has no page to give.
+// blank replaces the page that contains an address with zeros. It returns false if the address
+// is not in s, or the system cannot provide a page.
 func (s *segment) blank(addr uintptr) bool {
 	begin := uintptr(unsafe.Pointer(unsafe.SliceData(s.data)))
 	if addr < begin || addr-begin >= uintptr(len(s.data)) {

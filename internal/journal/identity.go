@@ -17,11 +17,11 @@ import (
 	"sluice/internal/ident"
 )
 
-// nameFile has the name of the journal, in its directory.
+// nameFile is the file in the journal directory that contains the name of the journal.
 const nameFile = "node"
 
-// identity reads the name of a journal from its directory, and gives it one at first. Its
-// files have it too: under another one, what stands in them would be counted again.
+// identity reads the name of a journal from its directory, and creates one at first. The
+// segments contain it too: under another name, their entries would be counted again.
 func identity(dir string, log *slog.Logger) (string, error) {
 	path := filepath.Join(dir, nameFile)
 	b, err := os.ReadFile(path)
@@ -43,7 +43,7 @@ func identity(dir string, log *slog.Logger) (string, error) {
 	return id, writeIDs(dir, path, id)
 }
 
-// Exists reports whether a directory has a journal, of whatever is left of one.
+// Exists reports whether a directory contains a journal, or any part of one.
 func Exists(dir string) (bool, error) {
 	numbers, err := segmentNumbers(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -59,9 +59,9 @@ func Exists(dir string) (bool, error) {
 	return err == nil, err
 }
 
-// inscribed looks for the name of the journal in its segments, the newest first.
+// inscribed finds the name of the journal in its segments, the newest first.
 func inscribed(dir string) (id string, ok bool) {
-	numbers, _ := segmentNumbers(dir) // what cannot be read has no name; load meets it again
+	numbers, _ := segmentNumbers(dir) // unreadable segments have no name; load reports the error
 	for _, n := range slices.Backward(numbers) {
 		if id, ok := inscription(segmentPath(dir, n)); ok {
 			return id, true
@@ -84,7 +84,7 @@ func inscription(path string) (id string, ok bool) {
 	return name.String(), name != uuid.Nil
 }
 
-// writeID puts the name of the journal into the header of a file.
+// writeID writes the name of the journal into the header of a file.
 func (s *segment) writeID(id string) {
 	name, err := uuid.Parse(id)
 	if err != nil {
@@ -94,8 +94,8 @@ func (s *segment) writeID(id string) {
 	s.atomicUint64(nameAt + 8).Store(binary.NativeEndian.Uint64(name[8:]))
 }
 
-// writeIDs writes a name beside its place and moves it there, so that a crash leaves
-// a whole one or none.
+// writeIDs writes a name to a temporary file and renames it, so that a crash leaves a complete
+// file or none.
 func writeIDs(dir, path, id string) error {
 	f, err := os.CreateTemp(dir, "node-*")
 	if err != nil {

@@ -1,17 +1,17 @@
-// Package journal keeps what a node must not forget on disk until others have taken it:
-// the log records of attempts and the lines of the ledger. It is a queue of segment files
-// mapped into memory: Append copies an entry into the mapping and returns, with no system
-// call and no allocation, and what stands there survives the death of the process,
-// kill -9 included, because the pages belong to the kernel. Run writes what is not yet
-// consumed to the disk at an interval, which is what a power failure can cost.
+// Package journal stores the log records of attempts and the ledger entries of a node on disk until
+// their consumers have processed them. Start with Journal and its Append. The journal is a queue of
+// segment files that are mapped into memory. Append copies an entry into the mapping and returns,
+// without a system call or an allocation. The entry then survives the death of the process,
+// including kill -9, because the pages belong to the kernel. Run writes entries that are not yet
+// consumed to the disk at an interval. A power failure can lose one interval.
 //
-// There are two consumers, each with a position of its own: Records for the log store and
-// Lines for the ledger. They see entries in the order of their sequence numbers, each once
-// it is whole. The numbers grow strictly, over restarts too. An attempt that ends a ledger
-// line carries the closing of that line, so that both are there or neither.
+// There are two consumers, each with its own position: Records for the log store and Lines for the
+// ledger. They read entries in the order of their sequence numbers, each as soon as it is complete.
+// The numbers grow strictly, also across restarts. An attempt that ends a ledger entry contains the
+// closing of that entry, so that both are stored or neither is.
 //
-// The files belong to one process on one machine: numbers in them are in its byte
-// order, and a second Open of the same directory is refused.
+// The files belong to one process on one machine. Numbers in them are in its byte order. A second
+// Open of the same directory is rejected.
 package journal
 
 import (
@@ -29,27 +29,27 @@ import (
 	"sluice/internal/record"
 )
 
-// Errors of Append. Each refusal is counted in Stats.Refused.
+// Errors of Append. Stats.Refused counts each of them.
 var (
 	ErrFull     = errors.New("journal is full")
 	ErrClosed   = errors.New("journal is closed")
 	ErrTooLarge = errors.New("entry is too large, even without bodies")
 )
 
-// Options say where and how a journal is kept. Only Dir must be given.
+// Options configure a journal. Only Dir is required.
 type Options struct {
-	Dir            string        // made with mode 0700 when absent
-	SegmentBytes   int64         // of one file, reserved as a whole; 0 means 16 MiB, or if that is more 1/4096 of MaxBytes, or what a record takes
-	MaxRecordBytes int           // of an entry; longer records lose the end of their bodies; 0 means 4 MiB
-	MaxBytes       int64         // of all files; Append refuses beyond it; 0 means 16 GiB
-	Sync           time.Duration // between writes to the disk; 0 means one second
-	Clock          ident.Clock   // nil means the machine's
-	Logger         *slog.Logger  // nil means none
+	Dir            string        // created with mode 0700 if absent
+	SegmentBytes   int64         // size of one file, reserved completely; 0 means the largest of 16 MiB, 1/4096 of MaxBytes and the space for one record
+	MaxRecordBytes int           // maximum size of an entry; the bodies of longer records are truncated; 0 means 4 MiB
+	MaxBytes       int64         // maximum size of all files; Append rejects entries beyond it; 0 means 16 GiB
+	Sync           time.Duration // interval between writes to the disk; 0 means one second
+	Clock          ident.Clock   // nil means the clock of the machine
+	Logger         *slog.Logger  // nil means no logging
 }
 
-// How large files are. What is written goes from file to file, and each is written again once
-// it is consumed, which is a second or two later: the smaller they are, the less memory goes
-// round. All are mapped, and the system gives a process 65,530 maps.
+// Limits of the segment files. Writing moves from file to file, and a file is written again once it
+// is consumed, which is a second or two later: smaller files cycle through less memory. All files
+// are mapped, and the system permits 65,530 mappings per process.
 const (
 	segmentBytes = 16 << 20
 	maxFiles     = 4096
@@ -64,7 +64,7 @@ func (o Options) withDefaults() Options {
 	}
 	if o.SegmentBytes == 0 {
 		minBytes := max(segmentBytes, o.MaxBytes/maxFiles, fileHeader+frameBytes(o.MaxRecordBytes))
-		o.SegmentBytes = (minBytes + unitBytes - 1) &^ (unitBytes - 1) // whole units
+		o.SegmentBytes = (minBytes + unitBytes - 1) &^ (unitBytes - 1) // round up to whole units
 	}
 	if o.Sync == 0 {
 		o.Sync = time.Second
@@ -90,36 +90,36 @@ func (o Options) validate() error {
 	return nil
 }
 
-// Journal is an open journal. Its methods are safe for concurrent use. Run should
-// be running while there is traffic; Close ends everything.
+// Journal is an open journal. Its methods are safe for concurrent use. Run should run while there
+// is traffic. Close ends everything.
 type Journal struct {
 	o    Options
 	lock *os.File
 	id   string
 
-	mu               sync.Mutex // guards what follows, and the guarded fields of segments
-	first            uint64     // the number with which this run begins
+	mu               sync.Mutex // guards the fields below, and the guarded fields of segments
+	first            uint64     // first sequence number of this run
 	segments         []*segment // oldest first; the last one may be active
 	active           *segment   // nil until the first Append
-	preallocated     []*segment // made ahead of need, or used before
-	idlePreallocated int        // of them, at the front, since dropSpares
-	running          bool       // Run is: spares are kept, pages brought in
+	preallocated     []*segment // created before they are needed, or used before
+	idlePreallocated int        // how many of them, at the front, were not needed since dropSpares
+	running          bool       // Run is running: spare files are retained, pages prefaulted
 	number           uint64     // of the next file
 	next             uint64     // sequence number of the next entry
 	readers          []*reader  // the consumers
 	tails            []*Tail
-	refusal          error     // why entries are refused at present
-	createError      error     // why no file could be made
-	retry            time.Time // no new file is tried before
+	refusal          error     // why entries are rejected at present
+	createError      error     // why no file could be created
+	retry            time.Time // no new file is tried before this time
 	closed           bool
 
 	syncing  sync.Mutex // one Sync at a time; taken before mu
 	trimming sync.Mutex // one Trim at a time; taken before mu
 
 	dirty            atomic.Bool               // something was appended since the last Sync
-	late             atomic.Pointer[time.Time] // since when Run tries to bring something to the disk; nil while nothing waits
+	late             atomic.Pointer[time.Time] // since when Run has tried to write entries to the disk; nil while nothing waits
 	poke             chan struct{}
-	prefaultRequests chan struct{} // wakes the goroutine that brings pages in
+	prefaultRequests chan struct{} // wakes the goroutine that prefaults pages
 
 	waiters struct { // wakes Wait
 		waiting atomic.Bool
@@ -130,42 +130,45 @@ type Journal struct {
 	appended, lines, bytes, refused, cut, damaged, syncs atomic.Uint64
 }
 
-// Stats are figures since Open, but for Lag and Segments, which are present ones.
+// Stats are statistics of a journal. Lag, Segments, Disk and Limit are present values, the others
+// are counts since Open.
 type Stats struct {
 	Appended uint64 // entries
-	Lines    uint64 // of them, ledger lines that came without a record
-	Bytes    uint64 // of them, as stored
-	Refused  uint64 // entries that were not taken
-	Cut      uint64 // records whose bodies were shortened
+	Lines    uint64 // of them, ledger entries without a record
+	Bytes    uint64 // stored size of them
+	Refused  uint64 // entries that were rejected
+	Cut      uint64 // records whose bodies were truncated
 	Damaged  uint64 // entries that could not be read back
 	Syncs    uint64 // writes to the disk
-	Lag      uint64 // entries that are still needed: those behind the consumer that is last
-	Segments int    // files, spares included
-	Disk     int64  // bytes of them
-	Limit    int64  // of Disk, as Options.MaxBytes has it
+	Lag      uint64 // entries that are still needed: those after the position of the slowest consumer
+	Segments int    // files, including spare ones
+	Disk     int64  // size of these files in bytes
+	Limit    int64  // maximum of Disk: Options.MaxBytes
 }
 
-// entry is what can be appended: an attempt, a line or a correction.
+// entry is a value that can be appended: an attempt, a ledger entry or a correction.
 type entry interface {
 	EncodedSize() int
 	AppendTo(dst []byte) []byte
 }
 
-// Append stores a copy of a and returns once it would survive the death of the
-// process. It waits for no disk, save that the first entry of a new file may have
-// to reserve that file. When the disk or the limit is reached what is left of the last file
-// takes it, in the second half of that without its bodies; it fails with ErrFull
-// behind that (again without waiting: a new file is tried once a second), with ErrTooLarge
-// and with ErrClosed, and where it closes no line with ErrUnwritten. The ledger line that a closes is then not closed either.
+// Append stores a copy of a and returns once the copy survives the death of the process. It does
+// not wait for the disk, except that the first entry of a new file may have to reserve that file.
+//
+// When the disk is full or the limit is reached, the rest of the last file takes the record; the
+// second half of that file takes it without its bodies. After that Append returns ErrFull, again
+// without waiting: a new file is tried once a second. It also returns ErrTooLarge, ErrClosed and,
+// if a closes no ledger entry, ErrUnwritten. After an error the ledger entry that a closes is not
+// closed either.
 func (j *Journal) Append(a *record.Attempt) error {
 	_, _, err := j.AppendWhere(a)
 	return err
 }
 
-// AppendWhere is Append that says where the entry stands, and where the next one will in
+// AppendWhere is Append that also returns the position of the entry, and that of the next one in
 // the same file.
 func (j *Journal) AppendWhere(a *record.Attempt) (pos, next record.Position, err error) {
-	if len(a.Closing) == 0 { // of a call that was not sent
+	if len(a.Closing) == 0 { // the call was not sent
 		if err := j.unwrittenError(); err != nil {
 			j.refused.Add(1)
 			return pos, next, err
@@ -181,7 +184,7 @@ func (j *Journal) AppendWhere(a *record.Attempt) (pos, next record.Position, err
 		size = a.EncodedSize()
 	}
 	f, err := j.storeEntry(a, size, true)
-	if errors.Is(err, ErrFull) { // its bodies can be spared, what it says and closes cannot
+	if errors.Is(err, ErrFull) { // its bodies can be dropped, the rest and the closing cannot
 		s := bare(a)
 		if f, err = j.storeEntry(s, s.EncodedSize(), false); err == nil && s.EncodedSize() < size {
 			j.cut.Add(1)
@@ -193,10 +196,10 @@ func (j *Journal) AppendWhere(a *record.Attempt) (pos, next record.Position, err
 	return f.position(), f.next(), err
 }
 
-// AppendLine stores a copy of a ledger line that no attempt carries: one that is
-// reserved, or closed without a log record. It promises and fails as Append does, but
-// that a reserved one is refused as soon as the last file is being written, for what is left
-// of that is for closing the lines of calls under way, and with ErrUnwritten.
+// AppendLine stores a copy of a ledger entry that no attempt contains: one that is reserved, or
+// closed without a log record. Its guarantees and errors are those of Append, except for a reserved
+// entry. That is rejected as soon as the last file is being written, because the rest of that file
+// is for closing the entries of calls in progress. It is also rejected with ErrUnwritten.
 func (j *Journal) AppendLine(l *ledger.Entry) error {
 	size := l.EncodedSize()
 	if size > j.o.MaxRecordBytes {
@@ -216,9 +219,9 @@ func (j *Journal) AppendLine(l *ledger.Entry) error {
 	return err
 }
 
-// AppendCorrection stores a correction with the ledger line that it carries, so that what
-// is read of both follows one entry. It promises and fails as AppendLine of a reserved line
-// does: a correction can be made later, the closing of a call cannot.
+// AppendCorrection stores a correction with the ledger entry that it contains, so that both are
+// read from one journal entry. Its guarantees and errors are those of AppendLine for a reserved
+// entry: a correction can be made later, the closing of a call cannot.
 func (j *Journal) AppendCorrection(c *record.Correction) error {
 	b, err := c.Encode()
 	if err != nil {
@@ -243,8 +246,8 @@ func (e encoded) EncodedSize() int { return len(e) }
 // AppendTo implements entry.
 func (e encoded) AppendTo(dst []byte) []byte { return append(dst, e...) }
 
-// checkCapacity is why the file that is being written is the last that there may be, nil where it
-// is not.
+// checkCapacity returns why the file that is being written is the last possible one, nil if it is
+// not. It may create the next file to find out. It also returns ErrUnwritten.
 func (j *Journal) checkCapacity() error {
 	if err := j.unwrittenError(); err != nil {
 		return err
@@ -262,7 +265,8 @@ func (j *Journal) checkCapacity() error {
 	return err
 }
 
-// last is ending without another try. Callers hold mu.
+// last returns why the file that is being written is the last possible one, nil if it is not.
+// Unlike checkCapacity it does not try to create a file. Callers hold mu.
 func (j *Journal) last() error {
 	switch {
 	case j.active == nil || len(j.preallocated) > 0:
@@ -273,16 +277,16 @@ func (j *Journal) last() error {
 	return j.createError
 }
 
-// tight reports whether an entry would stand in the second half of the last file. That has
-// room for how ten thousand calls ended, without their bodies. Callers hold mu.
+// tight reports whether an entry would be in the second half of the last file. That half has
+// capacity for the outcomes of ten thousand calls, without their bodies. Callers hold mu.
 func (j *Journal) tight(need int64) bool {
 	return j.active != nil && j.active.used+need > int64(len(j.active.data)/2) && j.last() != nil
 }
 
-// errLimit is ErrFull for want of Options.MaxBytes.
+// errLimit is ErrFull because the files have reached Options.MaxBytes.
 var errLimit = fmt.Errorf("%w: its files have reached their maximum size", ErrFull)
 
-// append places an entry, and counts it when it is refused.
+// append stores an entry, and counts it if it is rejected.
 func (j *Journal) append(e entry, size int) (frame, error) {
 	f, err := j.storeEntry(e, size, false)
 	if err != nil {
@@ -291,8 +295,8 @@ func (j *Journal) append(e entry, size int) (frame, error) {
 	return f, err
 }
 
-// storeEntry stores an entry. One that has something to spare is refused where the rest of the
-// last file is for those that have not.
+// storeEntry stores an entry. spare marks one with bodies that can be dropped. It is rejected where
+// the rest of the last file is for entries without such bodies.
 func (j *Journal) storeEntry(e entry, size int, spare bool) (frame, error) {
 	f, err := j.reserve(size, spare)
 	if err != nil {
@@ -312,11 +316,11 @@ func (j *Journal) storeEntry(e entry, size int, spare bool) (frame, error) {
 
 var errChanged = errors.New("journal entry changed while it was stored")
 
-// ID names the journal, and with it the node: a UUID that was made with the directory. The
-// sequence numbers of one journal say nothing in another.
+// ID returns the name of the journal, and with it of the node: a UUID that was created with the
+// directory. The sequence numbers of one journal mean nothing in another.
 func (j *Journal) ID() string { return j.id }
 
-// reserve takes the next sequence number and room for size bytes.
+// reserve takes the next sequence number and space for size bytes. spare is that of storeEntry.
 func (j *Journal) reserve(size int, spare bool) (frame, error) {
 	need := frameBytes(size)
 	j.mu.Lock()
@@ -345,8 +349,8 @@ func (j *Journal) reserve(size int, spare bool) (frame, error) {
 	return f, nil
 }
 
-// Err says why entries, or lines that are reserved alone, are refused at present; nil while
-// all are taken. It is what health shows, and answers where the disk does not.
+// Err returns why entries, or only reserved ledger entries, are rejected at present; nil while all
+// are accepted. Health checks use it. It returns even if the disk does not respond.
 func (j *Journal) Err() error {
 	if err := j.unwrittenError(); err != nil {
 		return err
@@ -359,7 +363,7 @@ func (j *Journal) Err() error {
 	return j.last()
 }
 
-// Stats returns the figures.
+// Stats returns the statistics.
 func (j *Journal) Stats() Stats {
 	st := Stats{
 		Appended: j.appended.Load(), Lines: j.lines.Load(), Bytes: j.bytes.Load(), Refused: j.refused.Load(),

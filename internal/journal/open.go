@@ -13,9 +13,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Open opens or makes the journal in o.Dir. Records of earlier runs that were not
-// trimmed are there to be read; of what a crash tore, the whole records are. New
-// records go to a new file. It fails when another process has the directory open.
+// Open opens or creates the journal in o.Dir. Records of earlier runs that were not trimmed
+// can be read; after a crash, only the complete ones. New records go to a new file. Open fails
+// if another process has the directory open.
 func Open(o Options) (*Journal, error) {
 	o = o.withDefaults()
 	if err := o.validate(); err != nil {
@@ -35,15 +35,15 @@ func Open(o Options) (*Journal, error) {
 	if err := j.load(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open journal: %w", err), j.Close())
 	}
-	// A clock in the numbers keeps them growing even when the newest records, or
-	// the whole directory, were lost after a reader had stored how far it was.
+	// Using the clock for numbers keeps them growing even if the newest records, or the
+	// complete directory, were lost after a reader had stored its position.
 	j.next = max(j.next, uint64(o.Clock.Now().UnixMicro()))
 	j.first = j.next
 	return j, nil
 }
 
-// lockDir keeps a second process out for as long as the file is open; the kernel
-// lets go of it whichever way the process ends.
+// lockDir excludes a second process while the file is open. The kernel releases the lock
+// however the process ends.
 func lockDir(dir string) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -67,14 +67,15 @@ func (j *Journal) load() error {
 		}
 		j.number = number + 1
 	}
-	// A spare may have been numbered and then overtaken by a file made in a hurry.
+	// A preallocated file may have a lower number than a file that was created later and used
+	// first.
 	slices.SortFunc(j.segments, func(a, b *segment) int { return cmp.Compare(a.first, b.first) })
 	j.logMissing()
 	return nil
 }
 
-// logMissing says which files end before the next one of their run begins: what stood behind
-// the fault is lost. From one run to the next numbers jump.
+// logMissing logs files that end before the next one of their run begins: what followed the
+// fault is lost. Between runs, numbers jump.
 func (j *Journal) logMissing() {
 	for i, s := range j.segments[:max(len(j.segments)-1, 0)] {
 		next := j.segments[i+1]
@@ -85,7 +86,7 @@ func (j *Journal) logMissing() {
 	}
 }
 
-// recordLost takes note of entries that stood at a place of a file and cannot be found.
+// recordLost counts and logs entries that were at an offset of a file and cannot be found.
 func (j *Journal) recordLost(s *segment, offset int64, entries uint64) {
 	j.damaged.Add(entries)
 	j.o.Logger.Error("journal segment is corrupt; entries in the damaged range are lost",
@@ -101,7 +102,7 @@ func (j *Journal) loadSegment(number uint64) error {
 		return os.Rename(path, path+".damaged")
 	case err != nil:
 		return err
-	case s.next == 0: // a spare that was never needed, or not even finished
+	case s.next == 0: // a preallocated file that was never used, or not even finished
 		s.release()
 		return os.Remove(path)
 	}
@@ -131,9 +132,9 @@ func segmentNumbers(dir string) ([]uint64, error) {
 	return out, nil
 }
 
-// Close writes everything to the disk and ends the journal: Append and Wait fail
-// with ErrClosed from then on. Records being appended at that moment are kept, as
-// a crash would keep them. Closing twice does nothing.
+// Close writes everything to disk and closes the journal: Append and Wait then fail with
+// ErrClosed. Records being appended at that moment are treated as after a crash. Closing twice
+// does nothing.
 func (j *Journal) Close() error {
 	j.mu.Lock()
 	if j.closed {
@@ -152,7 +153,7 @@ func (j *Journal) Close() error {
 	for _, s := range segments {
 		s.release()
 	}
-	if active != nil { // give back what was reserved and not used
+	if active != nil { // free what was reserved and not used
 		err = errors.Join(err, os.Truncate(active.path, active.used))
 	}
 	return errors.Join(err, remove(spares), j.lock.Close())

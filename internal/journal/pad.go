@@ -7,19 +7,19 @@ package journal
 //	word 1        the next frame's number
 //	              whatever was there
 //
-// It is made before a file is written to the disk. The kernel locks the pages that it is
-// about to write, for as long as the disk takes to accept them, and an entry that went to
-// one of them would wait, with all that come behind it.
+// It is added before a file is written to disk. The kernel locks the pages that it is about
+// to write until the disk accepts them. An entry in one of them would wait, and all later
+// entries too.
 const padHeader = 16
 
-// unitBytes is what the kernel keeps, maps and writes as one: files are filled in writes of
-// so many bytes (allocate.go). Larger units cost less (of one page each, ready to be written
-// and written to the disk, 64 MB took some 110 ms of processor time, of this size 60, used
-// again 50 and 25; ext4, Linux 6.18, 2026-11-23), and waste more at each write to the disk.
+// unitBytes is the size that the kernel caches, maps and writes as one unit: files are filled
+// in writes of this size (allocate.go). Larger units cost less (of one page each, ready to be
+// written and written to the disk, 64 MB took some 110 ms of processor time, of this size 60,
+// reused 50 and 25; ext4, Linux 6.18, 2026-11-23), but waste more at each write to the disk.
 const unitBytes = 16 << 10
 
-// pad makes the writer go on in another unit than those that were written to. Callers
-// hold Journal.mu.
+// pad makes the writer continue in a unit that was not written to yet. Callers hold
+// Journal.mu.
 func (s *segment) pad() {
 	gap := -s.used & (unitBytes - 1)
 	if gap == 0 || s.first == s.next {
@@ -36,8 +36,8 @@ func (s *segment) pad() {
 	s.used += gap
 }
 
-// past is the offset behind the padding that stands at an offset before the frame with
-// number seq, 0 for any, or behind the hole there; the offset itself when none does.
+// past returns the offset after the padding at an offset before the frame with number seq, 0
+// for any, or after the corrupt range there. It returns the offset itself if there is neither.
 func (s *segment) past(offset int64, seq uint64) int64 {
 	for _, h := range s.holes {
 		if h.from == offset {

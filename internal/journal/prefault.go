@@ -1,12 +1,12 @@
 package journal
 
-// prefaultBytes is how many bytes before the writer have their pages ready. The first
-// touch of a page goes through the file system, which may wait for the disk, and
-// would hold up the request that is being recorded and all others of its processor.
+// prefaultBytes is how many bytes ahead of the writer have their pages ready. The first touch
+// of a page goes through the file system, which may wait for the disk. That would delay the
+// request being recorded and all others on its processor.
 const prefaultBytes = 2 << 20
 
-// prefault brings pages in ahead of the writer until the function it returns is
-// called, which waits for the end. Meanwhile consumed files are kept as spares.
+// prefault loads pages ahead of the writer until stop is called, which waits for the end.
+// Meanwhile consumed files are retained for reuse.
 func (j *Journal) prefault() (stop func()) {
 	j.setRunning(true)
 	quit, done := make(chan struct{}), make(chan struct{})
@@ -34,7 +34,8 @@ func (j *Journal) setRunning(is bool) {
 	j.running = is
 }
 
-// requestPrefault has more pages brought in when half of those ahead are used. Callers hold mu.
+// requestPrefault requests more pages when half of the prefaulted ones are used. Callers hold
+// mu.
 func (j *Journal) requestPrefault(s *segment) {
 	if !j.running || s.needsPrefault || s.prefaulted-s.used > prefaultBytes/2 || s.prefaulted >= int64(len(s.data)) {
 		return
@@ -42,11 +43,11 @@ func (j *Journal) requestPrefault(s *segment) {
 	s.needsPrefault = true
 	select {
 	case j.prefaultRequests <- struct{}{}:
-	default: // it is awake already
+	default: // already awake
 	}
 }
 
-// prefaultNext brings in what the active segment asked for.
+// prefaultNext loads the pages that the active segment requested.
 func (j *Journal) prefaultNext() {
 	j.mu.Lock()
 	s := j.active
@@ -64,9 +65,9 @@ func (j *Journal) prefaultNext() {
 	s.release()
 }
 
-// mapPages makes the pages of the bytes in [from, to) ready for writing and returns up
-// to where they are. Where the system cannot do that, the writer itself brings each
-// in, and is not to ask again.
+// mapPages makes the pages of the bytes in [from, to) ready for writing and returns the end of
+// the ready pages. If the system does not support that, the writer itself loads each page and
+// must not request it again.
 func (s *segment) mapPages(from, to int64) int64 {
 	from, to = from&^(pageBytes-1), pageUp(to, len(s.data))
 	if from < to && populate(s.data[from:to]) != nil {

@@ -6,7 +6,7 @@ import (
 	"sluice/internal/record"
 )
 
-// view is what a reader may look at of a segment. Its holder must release seg.
+// view is what a reader may read of a segment. Its holder must release seg.
 type view struct {
 	seg   *segment
 	first uint64
@@ -16,7 +16,7 @@ type view struct {
 	fromSeq uint64
 	used    int64
 	sealed  bool
-	quiet   bool // nobody else held the segment
+	quiet   bool // no one else held the segment
 }
 
 // hold takes a reference. Callers hold Journal.mu.
@@ -25,7 +25,7 @@ func (s *segment) hold() view {
 	return view{seg: s, first: s.first, next: s.next, from: s.from, fromSeq: s.fromSeq, used: s.used, sealed: s.sealed, quiet: refs == 2}
 }
 
-// view finds the segment of the first record at or behind seq.
+// view finds the segment of the first record at or after seq.
 func (j *Journal) view(seq uint64) (view, bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -37,7 +37,7 @@ func (j *Journal) view(seq uint64) (view, bool) {
 	return view{}, false
 }
 
-// scan calls visit with the whole frames from a position on.
+// scan calls visit with the complete frames from a position on.
 func (j *Journal) scan(pos record.Position, visit func(frame) bool) record.Position {
 	for {
 		v, ok := j.view(pos.Seq)
@@ -46,7 +46,7 @@ func (j *Journal) scan(pos record.Position, visit func(frame) bool) record.Posit
 		}
 		var end bool
 		if pos, end = v.scan(pos, visit, j.recordLost); !end {
-			_ = v.seg.forget(int64(len(v.seg.data))) // after an error its pages only stay in memory
+			_ = v.seg.forget(int64(len(v.seg.data))) // after an error its pages only remain in memory
 		}
 		v.seg.release()
 		if end {
@@ -55,9 +55,9 @@ func (j *Journal) scan(pos record.Position, visit func(frame) bool) record.Posit
 	}
 }
 
-// scan goes through one segment. end says that the next one is not to be tried. lost is told
-// of entries that are gone since recovery found them: the file was changed under us, or its
-// disk does not give them any more.
+// scan reads one segment. end reports that the next one must not be read. onMissing is called
+// for entries that disappeared since recovery found them: the file was changed, or its disk
+// cannot read them any more.
 func (v view) scan(pos record.Position, visit func(frame) bool, onMissing func(s *segment, offset int64, entries uint64)) (next record.Position, end bool) {
 	v.seg.withFaultRecovery(func() { pos = v.locate(pos) })
 	for {
@@ -83,7 +83,7 @@ func (v view) scan(pos record.Position, visit func(frame) bool, onMissing func(s
 	}
 }
 
-// find finds the place of a position, behind padding and holes, and the frame there.
+// find finds the offset of a position, after padding and corrupt ranges, and the frame there.
 func (v view) find(pos record.Position) (begin int64, f frame, ok bool) {
 	v.seg.withFaultRecovery(func() {
 		if begin = v.seg.past(pos.Offset, pos.Seq); begin >= v.used {
@@ -96,7 +96,8 @@ func (v view) find(pos record.Position) (begin int64, f frame, ok bool) {
 	return begin, f, ok
 }
 
-// nextComplete is the position of the next whole entry of the segment, or the one behind all.
+// nextComplete returns the position of the next complete entry of the segment, or the one
+// after all entries.
 func (v view) nextComplete(pos record.Position) record.Position {
 	next := record.Position{Seq: v.next, Offset: v.used}
 	v.seg.withFaultRecovery(func() {
@@ -107,8 +108,8 @@ func (v view) nextComplete(pos record.Position) record.Position {
 	return next
 }
 
-// locate finds the frame of a position, or of the next one that there is: where its hint
-// says, or by walking.
+// locate finds the frame of a position, or of the next existing one, by its hint or by reading
+// the segment.
 func (v view) locate(pos record.Position) record.Position {
 	if pos.Seq <= v.first {
 		return record.Position{Seq: v.first, Offset: v.seg.begin}
@@ -122,7 +123,7 @@ func (v view) locate(pos record.Position) record.Position {
 		switch {
 		case !ok:
 			return v.nextComplete(record.Position{Seq: pos.Seq, Offset: begin.Offset})
-		case f.seq >= pos.Seq: // behind a hole
+		case f.seq >= pos.Seq: // after a corrupt range
 			return f.position()
 		}
 		begin = f.next()
@@ -130,8 +131,8 @@ func (v view) locate(pos record.Position) record.Position {
 	return begin
 }
 
-// wait returns when an entry that matters stands at or behind a position, with ErrClosed
-// after Close, and with the error of ctx when that ends first. It does not poll.
+// wait returns when there is a matching entry at or after a position, with ErrClosed after
+// Close, or with the error of ctx if that ends first. It does not poll.
 func (j *Journal) wait(ctx context.Context, begin record.Position, matters func(frame) bool) error {
 	for {
 		bell := j.listen()
@@ -168,7 +169,7 @@ func (j *Journal) listen() <-chan struct{} {
 	return j.waiters.ch
 }
 
-// ring wakes all who wait. It costs one load when nobody does.
+// ring wakes all waiters. It costs one load if there are none.
 func (j *Journal) ring() {
 	if !j.waiters.waiting.Load() {
 		return

@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// How many files are kept to be written again: fewSpares for good, one that follows the
-// active one, and one more because that begins before the active one is consumed;
-// maxPreallocated while they are needed within spareTime, because bursts come again.
+// These limit the preallocated files. fewSpares are always retained: one that follows the
+// active one, and one more because that begins before the active one is consumed. Up to
+// maxPreallocated are retained if they are needed within spareTime, because bursts recur.
 const (
 	fewSpares       = 2
 	maxPreallocated = 32
 	spareTime       = time.Minute
 )
 
-// reusable takes those out of segments that nobody else holds and that may become
-// spares. To write a file again saves finding its blocks, filling them with zeros and
-// giving them back; and the memory of a new one, which on a virtual machine may have to
-// come from the host first (64 MB of zeros: 170 ms there, 15 in memory that the machine
-// has; KVM, Linux 6.18, 2026-11-23). Callers hold mu.
+// reusable removes from segments those that are not in use and may be reused. Reusing a file
+// saves finding its blocks, filling them with zeros and freeing them. It also saves the memory
+// of a new one, which on a virtual machine may have to come from the host first (64 MB of
+// zeros: 170 ms there, 15 in memory that the machine has; KVM, Linux 6.18, 2026-11-23).
+// Callers hold mu.
 func (j *Journal) reusable(segments []*segment) (again, rest []*segment) {
 	available := j.o.MaxBytes - int64(len(j.preallocated))*j.o.SegmentBytes
 	for _, s := range j.segments {
@@ -36,7 +36,7 @@ func (j *Journal) reusable(segments []*segment) (again, rest []*segment) {
 	return again, rest
 }
 
-// reuse makes spares of segments that are in no list.
+// reuse turns segments that are in no list into preallocated files.
 func (j *Journal) reuse(segments []*segment) error {
 	if len(segments) == 0 {
 		return nil
@@ -61,10 +61,11 @@ func (j *Journal) reuse(segments []*segment) error {
 	return errors.Join(append(errs, remove(segments))...)
 }
 
-// dropSpares removes the spares that were not needed since it was last called, but for few.
+// dropSpares removes the preallocated files that were not needed since the last call, except
+// fewSpares.
 func (j *Journal) dropSpares() error {
 	j.mu.Lock()
-	n := max(0, min(j.idlePreallocated, len(j.preallocated))-fewSpares) // there are none once it is closed
+	n := max(0, min(j.idlePreallocated, len(j.preallocated))-fewSpares) // there are none after Close
 	old := slices.Clone(j.preallocated[:n])
 	j.preallocated = slices.Delete(j.preallocated, 0, n)
 	j.idlePreallocated = len(j.preallocated)
@@ -72,7 +73,7 @@ func (j *Journal) dropSpares() error {
 	return remove(old)
 }
 
-// manySpares reports whether some may have to be dropped.
+// manySpares reports whether some may have to be removed.
 func (j *Journal) manySpares() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()

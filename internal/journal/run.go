@@ -10,14 +10,14 @@ import (
 	"sluice/internal/background"
 )
 
-// retryAfter is how long a failure to make a file is remembered: appends fail at
-// once meanwhile.
+// retryAfter is the delay before a failed file creation is retried. Appends fail
+// immediately until then.
 const retryAfter = time.Second
 
-// Run writes records to the disk at the interval of Options.Sync and makes files
-// ahead of need, until ctx ends. It sleeps while nothing is appended. The journal
-// works without it, but then only Sync and Close bring records past a power
-// failure. The error is that of the last write.
+// Run syncs records to the disk at the interval of Options.Sync and creates files
+// in advance, until ctx ends. It sleeps while nothing is appended. The journal
+// works without it, but then only Sync and Close make records survive a power
+// failure. Run returns the error of the last sync.
 func (j *Journal) Run(ctx context.Context) error {
 	defer j.prefault()()
 	disk := background.NewOutageLog(j.o.Logger, "journal sync failed; retrying", "journal sync restored")
@@ -53,7 +53,7 @@ func (j *Journal) Run(ctx context.Context) error {
 	}
 }
 
-// alarm rings once after it was set; nil is not set.
+// alarm fires once after it was set. Nil means that it is not set.
 type alarm <-chan time.Time
 
 func (a *alarm) set(d time.Duration) {
@@ -65,11 +65,11 @@ func (a *alarm) set(d time.Duration) {
 func (j *Journal) wakeRun() {
 	select {
 	case j.poke <- struct{}{}:
-	default: // it is awake already
+	default: // a wake-up is pending already
 	}
 }
 
-// prepare makes the spare file, outside the lock that appends take.
+// prepare creates the preallocated file without holding mu, so that appends do not wait.
 func (j *Journal) prepare() {
 	j.mu.Lock()
 	if len(j.preallocated) > 0 || j.closed || j.full() || j.o.Clock.Now().Before(j.retry) {
@@ -102,10 +102,10 @@ func (j *Journal) prepare() {
 	}
 }
 
-// full reports whether one more segment would pass the limit. Callers hold mu.
+// full reports whether one more segment would exceed Options.MaxBytes. Callers hold mu.
 func (j *Journal) full() bool { return j.size()+j.o.SegmentBytes > j.o.MaxBytes }
 
-// size is that of the files in use, spares left out. Callers hold mu.
+// size returns the bytes of the files in use, without preallocated files. Callers hold mu.
 func (j *Journal) size() (total int64) {
 	for _, s := range j.segments {
 		total += int64(len(s.data))
@@ -113,21 +113,21 @@ func (j *Journal) size() (total int64) {
 	return total
 }
 
-// fail remembers that no file could be made. Callers hold mu.
+// fail records that a file could not be created. Callers hold mu.
 func (j *Journal) fail(err error) {
 	j.retry = j.o.Clock.Now().Add(retryAfter)
 	j.createError = fmt.Errorf("%w: %w", ErrFull, err)
 	j.wakeRun()
 }
 
-// leavesToRun reports whether nobody but Run is to try a file again: on a disk that is full
-// that may take long, and all who append would wait for it. Without Run it is tried by who
-// comes, once a second. Callers hold mu.
+// leavesToRun reports whether only Run may retry the creation of a file. On a full disk an
+// attempt can take long, and all appends would wait for it. Without Run the next append
+// retries, at most once in retryAfter. Callers hold mu.
 func (j *Journal) leavesToRun() bool {
 	return j.createError != nil && (j.running || j.o.Clock.Now().Before(j.retry))
 }
 
-// grow makes a file at once. Callers hold mu.
+// grow creates a file immediately. Callers hold mu.
 func (j *Journal) grow() (*segment, error) {
 	s, err := createSegment(j.o.Dir, j.number, j.o.SegmentBytes, false)
 	j.number++
@@ -139,7 +139,7 @@ func (j *Journal) grow() (*segment, error) {
 	return s, nil
 }
 
-// grown forgets that no file could be made. Callers hold mu.
+// grown clears the recorded creation failure. Callers hold mu.
 func (j *Journal) grown() {
 	if j.createError != nil {
 		j.o.Logger.Info("journal segment creation restored")
@@ -153,11 +153,11 @@ func (j *Journal) isStuck() bool {
 	return j.createError != nil
 }
 
-// roll makes a spare file, or a new one, the active one. Callers hold mu.
+// roll makes a preallocated file, or else a new one, the active file. Callers hold mu.
 func (j *Journal) roll() error {
 	var s *segment
 	switch n := len(j.preallocated); {
-	case n > 0: // the one used last: the kernel is likelier to have its pages
+	case n > 0: // the file used last: the kernel is more likely to have its pages cached
 		s, j.preallocated = j.preallocated[n-1], j.preallocated[:n-1]
 		j.idlePreallocated = min(j.idlePreallocated, n-1)
 	case j.full():
@@ -206,8 +206,9 @@ func (j *Journal) Sync() error {
 	return nil
 }
 
-// unsynced holds the segments of this run that are not wholly on the disk. Nothing is
-// appended any more to the pages that they have.
+// unsynced returns views of the segments of this run that are not completely on the disk.
+// The active segment is padded first, so that nothing more is appended to the pages of the
+// views. The caller releases the segments.
 func (j *Journal) unsynced() []view {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -223,9 +224,9 @@ func (j *Journal) unsynced() []view {
 	return out
 }
 
-// synced notes that a sealed segment need not be written again. A frame that was
-// being filled during the write would be missed, so the segment must have been
-// sealed, and left by its writers, before the write began.
+// synced records that a sealed segment does not need another write. The write would
+// miss a frame that was filled meanwhile. So the segment must have been sealed, and
+// released by its writers, before the write began.
 func (j *Journal) synced(v view) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

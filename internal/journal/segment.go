@@ -11,34 +11,34 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// segment is one mapped file. Who holds a reference may use data; the list of the
-// journal holds one.
+// segment is one mapped file. Only holders of a reference may use data; the list of
+// the journal holds one reference.
 type segment struct {
 	number uint64
 	path   string
-	data   []byte // the whole file
-	live   bool   // made by this process: frames that were begun will be finished
+	data   []byte // the complete mapped file
+	live   bool   // created by this process: its incomplete frames will be completed
 	refs   atomic.Int32
-	salt   uint32         // of the checks of frames; set before the first one
+	salt   uint32         // salt of the frame checksums; set before the first frame
 	begin  int64          // offset of the first record
-	holes  []corruptRange // what recovery passed over, in order
+	holes  []corruptRange // ranges that recovery skipped, in order
 
 	// Guarded by Journal.mu.
 	first         uint64 // sequence number of the first record
-	next          uint64 // of the record behind the last
-	used          int64  // bytes, the file header included
-	from          int64  // offset before which all is consumed
-	fromSeq       uint64 // number of the entry there, 0 for the first record
-	prefaulted    int64  // bytes from the start whose pages were brought in for writing
-	needsPrefault bool   // more were asked for
+	next          uint64 // sequence number after the last record
+	used          int64  // bytes, including the file header
+	from          int64  // offset before which everything is consumed
+	fromSeq       uint64 // sequence number of the entry at from, 0 for the first record
+	prefaulted    int64  // bytes from the start whose pages are mapped for writing
+	needsPrefault bool   // more pages were requested
 	sealed        bool   // no record will be added
-	durable       bool   // wholly on the disk
+	durable       bool   // completely on the disk
 }
 
-// corruptRange is a part of a file in which no entry can be read, though one stands behind it.
+// corruptRange is a part of a file in which no entry can be read although a later entry can.
 type corruptRange struct {
 	from, to int64
-	missing  uint64 // entries, as far as numbers tell
+	missing  uint64 // entries, as far as the sequence numbers show
 }
 
 const extension = ".seg"
@@ -47,8 +47,8 @@ func segmentPath(dir string, number uint64) string {
 	return filepath.Join(dir, fmt.Sprintf("%016d%s", number, extension))
 }
 
-// createSegment makes a file whose blocks are all reserved: a mapped page without
-// a block behind it would end the process when the disk is full.
+// createSegment creates and maps a file and reserves all its blocks. On a full disk,
+// a write to a mapped page without a block would end the process.
 func createSegment(dir string, number uint64, size int64, prefault bool) (*segment, error) {
 	path := segmentPath(dir, number)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
@@ -72,16 +72,16 @@ func createSegment(dir string, number uint64, size int64, prefault bool) (*segme
 	return s, nil
 }
 
-// openSegment maps a file of an earlier run and finds its last record. A segment
-// that never had records has next 0, and so has a file of zeros alone, which the
-// process ended over before it was one; where all of them are consumed first is equal to
-// next. The error is errNoSegment for a file that was never one and holds something.
+// openSegment maps a file of an earlier run and finds its last record. If the segment
+// never had records, next is 0. The same holds for a file that contains only zeros: the
+// process ended before it wrote the header. If all records are consumed, first is equal
+// to next. For other contents that are not a segment the error is errNoSegment.
 func openSegment(path string, number uint64) (*segment, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("open segment: %w", err)
 	}
-	defer func() { _ = f.Close() }() // read only: nothing to lose
+	defer func() { _ = f.Close() }() // read only: an error loses no data
 	info, err := f.Stat()
 	if err != nil {
 		return nil, fmt.Errorf("open segment: %w", err)
@@ -112,20 +112,20 @@ func openSegment(path string, number uint64) (*segment, error) {
 
 var errNoSegment = errors.New("not a journal segment")
 
-// since is the word of the file header that says which record is the first.
+// since returns the header field with the sequence number of the first record.
 func (s *segment) since() *atomic.Uint64 { return s.atomicUint64(8) }
 
-// consumed is the word of the file header that says before which offset all is.
+// consumed returns the header field with the offset before which everything is consumed.
 func (s *segment) consumed() *atomic.Uint64 { return s.atomicUint64(16) }
 
-// consumedSequence is the word of the file header that says which number stands at consumed.
+// consumedSequence returns the header field with the sequence number of the entry at consumed.
 func (s *segment) consumedSequence() *atomic.Uint64 { return s.atomicUint64(32) }
 
-// run is the word of the file header that says with which number the run began that wrote
-// the file.
+// run returns the header field with the first sequence number of the run that wrote the
+// file.
 func (s *segment) run() *atomic.Uint64 { return s.atomicUint64(24) }
 
-// start makes an empty segment ready for records of a run from seq on. Callers hold
+// start prepares an empty segment for records of a run, beginning with seq. Callers hold
 // Journal.mu.
 func (s *segment) start(seq, run uint64) {
 	s.since().Store(seq)
@@ -133,9 +133,9 @@ func (s *segment) start(seq, run uint64) {
 	s.salt, s.first, s.next = uint32(seq), seq, seq
 }
 
-// recover walks the frames up to the first place behind which none is: the end, or a torn
-// one. Where all is consumed the file still tells up to where numbers are used. It may be
-// begun anew.
+// recover reads the frames until no further frame follows: at the end of the records, or
+// at an incomplete frame. If everything is consumed, the header still contains the next
+// unused sequence number. withFaultRecovery may call recover again from the start.
 func (s *segment) recover() {
 	since := s.since().Load()
 	s.salt = uint32(since)
@@ -161,7 +161,7 @@ func (s *segment) recover() {
 	}
 }
 
-// pass goes on at a frame behind a fault.
+// pass records the corrupt range at s.used and continues at f, the frame after it.
 func (s *segment) pass(f frame, since uint64) {
 	h := corruptRange{from: s.used, to: f.offset}
 	switch {
@@ -176,8 +176,8 @@ func (s *segment) pass(f frame, since uint64) {
 	s.holes, s.used, s.next = append(s.holes, h), f.offset, f.seq
 }
 
-// seek finds the first whole entry in [from, to) that is numbered seq or higher. What an
-// earlier use of the file left has lower numbers, and checks with another salt.
+// seek finds the first complete entry in [from, to) whose sequence number is at least seq.
+// Entries of an earlier use of the file have lower numbers and another salt.
 func (s *segment) seek(from, to int64, seq uint64) (frame, bool) {
 	for ; from < to; from += 8 {
 		if f, ok := frameAt(s, from); ok && f.seq >= seq && f.atomicUint64(2).Load() == f.completeMark() {
@@ -187,14 +187,14 @@ func (s *segment) seek(from, to int64, seq uint64) (frame, bool) {
 	return frame{}, false
 }
 
-// setNextSequence has the next record of a file in which none is left have a number.
+// setNextSequence sets the sequence number of the next record if the file has no records.
 func (s *segment) setNextSequence(next uint64) {
 	if s.next == 0 {
 		s.first, s.next = next, next
 	}
 }
 
-// opens reports whether a record may be the first of a segment whose header says since.
+// opens reports whether a record may be the first in a segment whose header contains since.
 func (s *segment) opens(seq, since uint64) bool {
 	return since == 0 || seq == since || s.begin > fileHeader && seq > since
 }
@@ -207,8 +207,8 @@ func mapFile(f *os.File, size int64, prot int) ([]byte, error) {
 	return data, nil
 }
 
-// release gives up one reference; the last one unmaps. An error of munmap could
-// only mean a wrong address, and there is nothing to do about it.
+// release drops one reference; the last release unmaps the file. An error of munmap
+// could only mean a wrong address and cannot be handled.
 func (s *segment) release() {
 	if s.refs.Add(-1) == 0 && s.data != nil {
 		_ = unix.Munmap(s.data)
@@ -216,10 +216,10 @@ func (s *segment) release() {
 	}
 }
 
-// flush writes the pages with the records that a view has behind what is consumed to the
-// disk, and that the file begins there. Before, it lets go of the memory: the kernel keeps
-// the pages cached, they no longer count as ours, and writing those that nobody has mapped
-// spares an interrupt of all cores for each of them. What is consumed needs no disk.
+// flush writes the unconsumed records of a view to the disk, and the offset at which they
+// begin to the header. Consumed records need no disk write. Before the write, flush unmaps
+// the full pages. The kernel keeps them cached, but they no longer count as memory of this
+// process. Writing an unmapped page also avoids an interrupt of all cores.
 func (s *segment) flush(v view) error {
 	from, used := v.from, v.used
 	if err := s.forget(used &^ (pageBytes - 1)); err != nil {
@@ -246,7 +246,7 @@ func (s *segment) msync(from, to int64) error {
 	return nil
 }
 
-// forget lets go of the memory of the first n bytes, whole pages.
+// forget releases the memory of the first n bytes. n is a multiple of the page size.
 func (s *segment) forget(n int64) error {
 	if n == 0 {
 		return nil
@@ -259,7 +259,7 @@ func (s *segment) forget(n int64) error {
 
 var pageBytes = int64(os.Getpagesize())
 
-// pageUp is the end of the page that byte n-1 is in, limit at most.
+// pageUp returns the end of the page that contains byte n-1, at most limit.
 func pageUp(n int64, limit int) int64 {
 	return min((n+pageBytes-1)&^(pageBytes-1), int64(limit))
 }

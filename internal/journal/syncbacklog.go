@@ -7,17 +7,17 @@ import (
 	"sluice/internal/background"
 )
 
-// ErrUnwritten is the error for what begins while what was taken has waited for the disk for
-// half a minute, since that fails, was made read-only, or does not answer.
+// ErrUnwritten is the error for new calls while accepted entries have waited for the disk for
+// half a minute, because it fails, became read-only, or does not respond.
 var ErrUnwritten = errors.New("cannot write the journal to disk")
 
-// maxUnwritten is how long entries may wait for the disk before no further call is taken:
-// all of them are lost with the power, or when the file system is mounted anew. It is more
-// than disks take that are only slow.
+// maxUnwritten is how long entries may wait for the disk before further calls are rejected:
+// all of them are lost in a power failure, or if the file system is remounted. Disks that are
+// only slow take less.
 const maxUnwritten = 30 * time.Second
 
-// unwrittenError is ErrUnwritten where that is so. It takes no lock: who holds one may wait for
-// the disk.
+// unwrittenError returns ErrUnwritten if that applies. It takes no lock, because the holder
+// may wait for the disk.
 func (j *Journal) unwrittenError() error {
 	if since := j.late.Load(); since != nil && time.Since(*since) >= maxUnwritten {
 		return ErrUnwritten
@@ -25,7 +25,7 @@ func (j *Journal) unwrittenError() error {
 	return nil
 }
 
-// syncAndReport is Sync, with what it meets told.
+// syncAndReport is Sync and reports its result.
 func (j *Journal) syncAndReport(disk *background.OutageLog) bool {
 	now := time.Now()
 	j.late.CompareAndSwap(nil, &now)

@@ -7,21 +7,22 @@ import (
 	"sluice/internal/record"
 )
 
-// Tail reads log records as they come. What it has not read when the consumers let go of it
-// is kept for it in tailFiles files at most, as long as there is room for more, and missed
-// beyond. It is for what may be lost, such as the export of traces. Its methods are safe for
-// concurrent use; each reader has one of its own.
+// Tail reads log records as they arrive. If consumers trim what it has not read, at most
+// tailFiles files are retained for it, as long as there is space for more; entries beyond that
+// are missed. It is for data that may be lost, such as exported traces. Its methods are safe
+// for concurrent use; each reader needs its own Tail.
 type Tail struct {
 	j    *Journal
-	read uint64 // number before which it has read everything; 0 before it began; guarded by Journal.mu
+	read uint64 // number before which everything is read; 0 before the first Read; guarded by Journal.mu
 }
 
-// tailFiles is how many files are kept for tails. They look at the journal a few times a
-// second, in which a file that is written and consumed at once would come and go.
+// tailFiles is the number of files that are retained for tails. They read the journal a few
+// times a second, and a file that is written and consumed at once could come and go in
+// between.
 const tailFiles = 4
 
-// Tail reads from wherever its user says, End at first. From its first Read on it is kept
-// for, until the journal is closed.
+// Tail returns a Tail that reads from any position, initially End. From its first Read on,
+// files are retained for it until the journal is closed.
 func (j *Journal) Tail() *Tail {
 	t := &Tail{j: j}
 	j.mu.Lock()
@@ -30,9 +31,9 @@ func (j *Journal) Tail() *Tail {
 	return t
 }
 
-// countRemovable is how many of the oldest n files, which the consumers let go of, go: those that
-// tails have to read yet stay, where they are few and keep no room from what is written.
-// Callers hold mu.
+// countRemovable returns how many of the oldest n files, which the consumers have trimmed, are
+// removed. Those that tails have not read yet are retained if they are few and do not take
+// space from new entries. Callers hold mu.
 func (j *Journal) countRemovable(n int) int {
 	if j.createError != nil || j.size()+(tailFiles+1)*j.o.SegmentBytes > j.o.MaxBytes {
 		return n
@@ -47,15 +48,15 @@ func (j *Journal) countRemovable(n int) int {
 	return max(gone, n-tailFiles)
 }
 
-// End is the position behind the last entry.
+// End returns the position after the last entry.
 func (t *Tail) End() record.Position {
 	t.j.mu.Lock()
 	defer t.j.mu.Unlock()
 	return record.Position{Seq: t.j.next}
 }
 
-// Read is as Records.Read. missed is how many entries, of both kinds, were deleted before
-// they were read; those deleted while Read runs are passed over uncounted.
+// Read works like Records.Read. missed is the number of entries, of both kinds, that were
+// deleted before they were read. Entries deleted while Read runs are skipped and not counted.
 func (t *Tail) Read(from record.Position, visit func(*record.Attempt, *record.Correction) bool) (next record.Position, missed uint64) {
 	oldest := t.oldest()
 	if from.Seq < oldest {
@@ -68,10 +69,10 @@ func (t *Tail) Read(from record.Position, visit func(*record.Attempt, *record.Co
 	return next, missed
 }
 
-// Wait is as Records.Wait.
+// Wait works like Records.Wait.
 func (t *Tail) Wait(ctx context.Context, pos record.Position) error { return t.j.waitRecord(ctx, pos) }
 
-// oldest is the number of the first entry that is there, or of the next one to come.
+// oldest returns the number of the first entry, or of the next one to come.
 func (t *Tail) oldest() uint64 {
 	t.j.mu.Lock()
 	defer t.j.mu.Unlock()

@@ -2,16 +2,16 @@ package journal
 
 import "time"
 
-// A consumer that takes up all that came in a second at once keeps a core from the
-// callers for as long, of which they notice every microsecond. So it rests after each
-// slice, unless it is so far behind that catching up matters more.
+// A consumer that processes a second's backlog in one burst occupies a core, which delays
+// callers. So it pauses after each slice, unless its lag is so large that catching up matters
+// more.
 const (
 	slice      = 128              // entries
 	rest       = time.Millisecond // after each: half as long again as a slice takes
 	catchUpLag = 50_000           // entries
 )
 
-// throttled rests between the slices of what it visits.
+// throttled pauses between the slices of what it visits.
 func (j *Journal) throttled(visit func(frame) bool) func(frame) bool {
 	n := 0
 	return func(f frame) bool {

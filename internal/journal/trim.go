@@ -8,11 +8,11 @@ import (
 	"sluice/internal/record"
 )
 
-// trim notes how far a consumer is and deletes the files that none needs any more, but
-// for some that are kept to be written again while Run runs (reuse.go). The file being
-// written stays, and before there is one the last file of earlier runs: where the clock was
-// set back, it alone knows up to where numbers are used. What all have consumed is not
-// brought to the disk from then on.
+// trim records the position of a consumer and deletes the files that no consumer needs any
+// more, except some that are retained for reuse while Run runs (reuse.go). The active file
+// remains, and before there is one the last file of earlier runs: if the clock was set back,
+// only that file shows which numbers are used. What all consumers have consumed is not written
+// to disk any more.
 func (j *Journal) trim(r *reader, before record.Position) error {
 	j.trimming.Lock()
 	defer j.trimming.Unlock()
@@ -40,9 +40,9 @@ func (j *Journal) trim(r *reader, before record.Position) error {
 	return nil
 }
 
-// advanceSequence has numbers go on behind those that a consumer has: below them it would pass over
-// what comes. That it has later ones than the journal takes both that files were lost, or
-// older ones restored, and that the clock was set back. Callers hold mu.
+// advanceSequence continues numbers after those that a consumer has, because it would skip
+// lower ones. A consumer is ahead of the journal only if files were lost, or older ones
+// restored, and the clock was set back. Callers hold mu.
 func (j *Journal) advanceSequence(seq uint64) {
 	if seq <= j.next || j.closed {
 		return
@@ -55,7 +55,7 @@ func (j *Journal) advanceSequence(seq uint64) {
 	j.next, j.first = seq, seq
 }
 
-// needed is the position of the consumer that is last. Callers hold mu.
+// needed returns the position of the slowest consumer. Callers hold mu.
 func (j *Journal) needed() (oldest record.Position) {
 	for i, r := range j.readers {
 		if i == 0 || r.done.Seq < oldest.Seq {
@@ -75,8 +75,8 @@ func (j *Journal) lag(seq uint64) (n uint64) {
 	return n
 }
 
-// consume notes that the entries before a position are no longer needed, where its
-// hint tells the place. Callers hold Journal.mu.
+// consume records that the entries before a position are no longer needed, if its hint gives
+// the offset. Callers hold Journal.mu.
 func (s *segment) consume(before record.Position) {
 	if !s.live || before.Seq <= s.first || before.Seq > s.next || before.Offset <= s.from {
 		return
@@ -87,7 +87,7 @@ func (s *segment) consume(before record.Position) {
 	}
 }
 
-// remove deletes segments that are in no list any more.
+// remove deletes segments that are not in any list any more.
 func remove(segments []*segment) error {
 	var errs []error
 	for _, s := range segments {

@@ -8,20 +8,21 @@ import (
 	"github.com/google/uuid"
 )
 
-// Offset is where a line stands in the journal. It has the shape of record.Position.
+// Offset is the position of an entry in the journal. It has the shape of record.Position.
 type Offset struct {
-	Seq    uint64 // strictly growing, over restarts too
-	Offset int64  // hint where it stands in its file; 0 when not known
+	Seq    uint64 // strictly increasing, across restarts too
+	Offset int64  // hint for the position in its file; 0 if not known
 }
 
-// OpenEntries knows which lines are open, and where in the journal each was reserved: about 130
-// bytes for each, since the lines themselves stay there. It is fed the lines in the
-// order of the journal. The zero Book is empty and ready. It belongs to one goroutine.
+// OpenEntries records which entries are open, and where in the journal each was reserved. It
+// uses about 130 bytes for each, since the entries themselves remain in the journal. Apply
+// must get the entries in journal order. The zero OpenEntries is empty and ready to use. It
+// belongs to one goroutine.
 type OpenEntries struct {
 	open  map[uuid.UUID]int // number of the entry
-	order []entry           // as they were reserved; the first has the number base
+	order []entry           // in the order of reservation; the first has the number base
 	base  int
-	gone  int // entries at the front of order that count no more
+	gone  int // closed entries at the front of order
 }
 
 type entry struct {
@@ -30,10 +31,10 @@ type entry struct {
 	closed bool
 }
 
-// Apply takes in the line that stands at a place in the journal. A reserved line opens,
-// any other closes the one of its id; a copy of an open line takes its place. was says
-// whether the line was open. A line may be fed again. ErrMalformed when its id is no UUID
-// or it has no state.
+// Apply processes the entry at an offset of the journal. A reserved entry opens, any other
+// state closes the entry of its id, and a copy of an open entry replaces it. was reports
+// whether the entry was open. The same entry may be applied again. The error is ErrMalformed
+// if its id is not a UUID or its state is unknown.
 func (b *OpenEntries) Apply(offset Offset, l *Entry) (was bool, err error) {
 	id, err := uuid.Parse(l.ID)
 	if err != nil || l.State.String() == "" {
@@ -55,17 +56,17 @@ func (b *OpenEntries) Apply(offset Offset, l *Entry) (was bool, err error) {
 	return was, nil
 }
 
-// Has reports whether the line of an id is open.
+// Has reports whether the entry with an id is open.
 func (b *OpenEntries) Has(id string) bool {
 	u, err := uuid.Parse(id)
 	_, ok := b.open[u]
 	return ok && err == nil
 }
 
-// Len is the number of open lines.
+// Len returns the number of open entries.
 func (b *OpenEntries) Len() int { return len(b.open) }
 
-// Open gives the places of the open lines, in their order. The book must not be changed
+// Open yields the offsets of the open entries, in their order. OpenEntries must not change
 // meanwhile.
 func (b *OpenEntries) Open() iter.Seq[Offset] {
 	return func(yield func(Offset) bool) {
@@ -77,8 +78,8 @@ func (b *OpenEntries) Open() iter.Seq[Offset] {
 	}
 }
 
-// Oldest is the place of the open line that was reserved first; false when none is open.
-// Whoever wants to read the open lines again needs the journal from there on.
+// Oldest returns the offset of the open entry that was reserved first; false if none is open.
+// To read the open entries again, the journal is needed from that offset on.
 func (b *OpenEntries) Oldest() (offset Offset, ok bool) {
 	if b.gone == len(b.order) {
 		return Offset{}, false
@@ -86,8 +87,8 @@ func (b *OpenEntries) Oldest() (offset Offset, ok bool) {
 	return b.order[b.gone].offset, true
 }
 
-// closeEntry drops the entries of closed lines from the front of order, and all of them once
-// they are the greater part: one line may be open for hours while others come and go.
+// closeEntry removes closed entries from the front of order. It removes all closed entries
+// once they are the majority: one entry may be open for hours while others open and close.
 func (b *OpenEntries) closeEntry() {
 	for b.gone < len(b.order) && b.order[b.gone].closed {
 		b.gone++

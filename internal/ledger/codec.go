@@ -6,29 +6,29 @@ import (
 	"sluice/internal/packed"
 )
 
-// The stored form of a Line:
+// The stored form of an Entry:
 //
-//	version      1 byte, of which no log record has one: L of a line with charges, S of one
-//	             with a set
+//	version      1 byte that no log record begins with: L for an entry with charges, S for
+//	             one with a set
 //	numbers      count byte, then that many unsigned varints
 //	texts        count byte, then the length of each as a varint
 //	text bytes   end to end
-//	charges      count varint, then of each three lengths, the units and the bytes
-//	costs        a bit for each charge, which is set when it counts nano-dollars; absent in
-//	             lines of older programs
+//	charges      count varint, then for each three lengths, the units and the bytes
+//	costs        a bit for each charge, which is set if it counts nano-dollars; absent in
+//	             entries of older programs
 //
-// In place of charges and costs a line with a set has
+// Instead of charges and costs an entry with a set contains
 //
 //	set          length varint, then the stored form of the set
 //	amounts      three varints: nano-dollars, tokens, calls
 //
-// Lists only ever grow at their end, as those of a log record do.
+// New elements are appended to the lists, as in log records.
 const (
 	codecVersion = 'L'
 	setVersion   = 'S'
 )
 
-// Stored reports whether the bytes of a journal entry begin as those of a line.
+// Stored reports whether a journal entry is a ledger entry, judging by its first byte.
 func Stored(b []byte) bool { return len(b) > 0 && (b[0] == codecVersion || b[0] == setVersion) }
 
 type (
@@ -50,14 +50,14 @@ func (l *Entry) setNumbers(n *numbers) {
 	l.CopyOf = n[4]
 }
 
-// texts lists the text fields in their stored order. New ones go last.
+// texts lists the string fields in their stored order. New ones go last.
 func (l *Entry) texts() texts {
 	return texts{&l.ID, &l.RequestID, &l.OrgID, &l.WorkspaceID, &l.KeyID, &l.Provider, &l.ProviderID, &l.Model, (*string)(&l.Endpoint), &l.ReplayOf, &l.TraceID}
 }
 
 func (c *Charge) texts() [3]*string { return [3]*string{&c.Subject, &c.Entry, &c.ValueKey} }
 
-// EncodedSize is the number of bytes that AppendTo will write.
+// EncodedSize returns the number of bytes that AppendTo writes.
 func (l *Entry) EncodedSize() int {
 	n, s := l.numbers(), l.texts()
 	size := 1 + packed.ListsSize(n[:], s[:])
@@ -76,11 +76,11 @@ func (l *Entry) EncodedSize() int {
 	return size + costBytes(len(l.Charges))
 }
 
-// costBytes is the length of the bits of so many charges.
+// costBytes returns the number of bytes of the cost bits of that many charges.
 func costBytes(charges int) int { return (charges + 7) / 8 }
 
-// AppendTo appends the stored form of l to dst. It allocates nothing when dst has room
-// for EncodedSize bytes. Times keep nanoseconds and come back in UTC.
+// AppendTo appends the stored form of l to dst. It does not allocate if dst has capacity for
+// EncodedSize bytes. Times have nanosecond precision and are decoded in UTC.
 func (l *Entry) AppendTo(dst []byte) []byte {
 	n, s := l.numbers(), l.texts()
 	if l.Set != nil {
@@ -123,14 +123,15 @@ func (c *Charge) appendTo(dst []byte) []byte {
 	return append(dst, c.ValueKey...)
 }
 
-// Decode reads the stored form into l, whatever l held. The texts are copies, but those
-// that equal the ones before are taken from there; the room of Charges is used again. So
-// it pays to read one line after another into the same Line, which then is good until the
-// next is read. The error wraps ErrMalformed; l is then half filled.
+// Decode reads the stored form into l and overwrites it. Strings are copied from src, but
+// strings equal to the previous ones in l are shared with them, and the capacity of Charges is
+// reused. Decoding one entry after another into the same Entry is therefore efficient; each is
+// valid until the next Decode. The error wraps ErrMalformed; l is then partly filled.
 func (l *Entry) Decode(src []byte) error { return l.decode(src, true) }
 
-// Skim is Decode of what sums need: ID, State, At, Amount, Unpriced, CopyOf and, of a line
-// that is not reserved, the Charges or the Set and Amounts. The rest is empty.
+// Skim decodes only what totals need: ID, State, RecordedAt, Amount, Unpriced, CopyOf and,
+// unless the entry is reserved, the Charges or the Set and Amounts. The other fields are
+// empty.
 func (l *Entry) Skim(src []byte) error { return l.decode(src, false) }
 
 func (l *Entry) decode(src []byte, complete bool) error {

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// CostCounters is a text of the counters of nano-dollars among charges, without units, so
-// that calls with the same budgets have the same one; empty for none:
+// CostCounters returns a text that lists the counters of nano-dollars among charges, without
+// units. Calls with the same budgets have the same text. It is empty if there are none:
 //
 //	"0191f3a0-…-0003" "0191f3a0-…-0004" ""
 //	"0191f3a0-…-0005" "" "metadata.team:search"
 //
-// It is UTF-8 whatever the value keys are.
+// It is valid UTF-8 even if the value keys are not.
 func CostCounters(charges []Charge) string {
 	b := make([]byte, 0, countersSize(charges))
 	for i := range charges {
@@ -30,7 +30,7 @@ func CostCounters(charges []Charge) string {
 	return string(b)
 }
 
-// countersSize is the length of the text of CostCounters when nothing is escaped.
+// countersSize returns the length of the text of CostCounters if nothing is escaped.
 func countersSize(charges []Charge) (n int) {
 	for i := range charges {
 		if c := &charges[i]; c.Cost {
@@ -40,8 +40,8 @@ func countersSize(charges []Charge) (n int) {
 	return n
 }
 
-// appendQuoted is strconv.AppendQuote, which goes by runes, with a shorter way for what
-// almost all texts are: ids and words of ASCII.
+// appendQuoted is strconv.AppendQuote, which works by runes, with a fast path for printable
+// ASCII such as ids.
 func appendQuoted(b []byte, text string) []byte {
 	for i := range len(text) {
 		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
@@ -51,8 +51,8 @@ func appendQuoted(b []byte, text string) []byte {
 	return append(append(append(b, '"'), text...), '"')
 }
 
-// ReadCostCounters is the inverse of CostCounters: a charge of 0 for each counter. The
-// error wraps ErrMalformed.
+// ReadCostCounters is the inverse of CostCounters: it returns a charge of 0 for each counter.
+// The error wraps ErrMalformed.
 func ReadCostCounters(text string) ([]Charge, error) {
 	var out []Charge
 	for line := range strings.Lines(text) {
@@ -62,7 +62,7 @@ func ReadCostCounters(text string) ([]Charge, error) {
 			if err != nil {
 				return nil, fmt.Errorf("counter %.200q: %w", line, ErrMalformed)
 			}
-			*t, _ = strconv.Unquote(quoted) // is what QuotedPrefix found
+			*t, _ = strconv.Unquote(quoted) // the text that QuotedPrefix found
 			rest = strings.TrimPrefix(rest[len(quoted):], " ")
 		}
 		if rest != "" {

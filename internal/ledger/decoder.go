@@ -6,14 +6,14 @@ import (
 	"sluice/internal/packed"
 )
 
-// decoder walks the stored form of a line.
+// decoder reads the stored form of an entry.
 type decoder struct{ packed.Decoder }
 
 func newDecoder(src []byte) decoder {
 	return decoder{packed.Decoder{Rest: src, Malformed: ErrMalformed}}
 }
 
-// text takes n bytes as a text: before itself when it is the same.
+// text reads n bytes as a string. It returns before if the bytes are equal to it.
 func (d *decoder) text(n uint64, before string) string {
 	b := d.Bytes(n)
 	if string(b) == before {
@@ -22,7 +22,7 @@ func (d *decoder) text(n uint64, before string) string {
 	return string(b)
 }
 
-// set reads the set and the amounts of a line; before is that of the line before.
+// set reads the set and the amounts of an entry. before is the set of the previous entry.
 func (d *decoder) set(l *Entry, before *Set) {
 	stored := d.Bytes(d.Uvarint())
 	for i := range l.Amounts {
@@ -40,10 +40,10 @@ func (d *decoder) set(l *Entry, before *Set) {
 	}
 }
 
-// charges reads the list into the room of the one before.
+// charges reads the list of charges into the capacity of before.
 func (d *decoder) charges(before []Charge) []Charge {
 	n := d.Uvarint()
-	if n > uint64(len(d.Rest))/4 { // a charge takes four bytes at least
+	if n > uint64(len(d.Rest))/4 { // a charge has at least four bytes
 		d.Fail("charges")
 	}
 	if n == 0 || d.Err != nil {
@@ -61,7 +61,7 @@ func (d *decoder) charges(before []Charge) []Charge {
 	return out
 }
 
-// costs reads which charges count nano-dollars; a line of an older program does not say it.
+// costs reads which charges count nano-dollars. Entries of older programs do not contain that.
 func (d *decoder) costs(charges []Charge) {
 	var bits []byte
 	if len(d.Rest) > 0 {

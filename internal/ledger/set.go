@@ -13,11 +13,11 @@ import (
 // Counts is what a counter of a Set counts.
 type Counts uint8
 
-// What there is to count.
+// These are the values of Counts.
 const (
 	Nanos  Counts = iota // nano-dollars
 	Tokens               // input and output together
-	Calls                // one for each
+	Calls                // one for each call
 )
 
 // Counter names a counter as a Charge does.
@@ -26,24 +26,23 @@ type Counter struct {
 	Counts                   Counts
 }
 
-// Amounts is what one call comes to on every counter, by what that counts: Amounts[Nanos].
+// Amounts are the amounts of one call, indexed by what a counter counts: Amounts[Nanos].
 type Amounts [Calls + 1]int64
 
-// Set are the counters that a call is charged on. Calls that meet the same limits have the
-// same one, so what a line of theirs says of it is written and read as one text. It is
-// shared and never changed.
+// Set contains the counters that a call is charged on. Calls that meet the same limits share
+// one Set, so that an entry stores it as one string. A Set is shared and never changed.
 type Set struct {
 	counters []Counter
 	stored   string
-	costs    atomic.Pointer[string] // CostCounters, once it was asked for
+	costs    atomic.Pointer[string] // CostCounters, once it was computed
 }
 
-// NewSet makes the Set of some counters, which it keeps.
+// NewSet returns the Set of some counters. It retains counters.
 func NewSet(counters []Counter) *Set {
 	return &Set{counters: counters, stored: storedCounters(counters)}
 }
 
-// Counters are those of the set, which are only read.
+// Counters returns the counters of the set. The caller must not change them.
 func (s *Set) Counters() []Counter { return s.counters }
 
 // Equal reports whether two sets have the same counters in the same order.
@@ -51,7 +50,7 @@ func (s *Set) Equal(t *Set) bool {
 	return s == t || s != nil && t != nil && s.stored == t.stored
 }
 
-// CostCounters is that of the charges on the counters.
+// CostCounters returns CostCounters of the charges on the counters.
 func (s *Set) CostCounters() string {
 	if text := s.costs.Load(); text != nil {
 		return *text
@@ -61,7 +60,7 @@ func (s *Set) CostCounters() string {
 	return text
 }
 
-// charges appends what amounts come to on the counters.
+// charges appends a charge for each counter.
 func (s *Set) charges(dst []Charge, a *Amounts) []Charge {
 	for i := range s.counters {
 		c := &s.counters[i]
@@ -70,14 +69,14 @@ func (s *Set) charges(dst []Charge, a *Amounts) []Charge {
 	return dst
 }
 
-// The stored form of a Set: a count, then of each counter
+// The stored form of a Set: a count, then for each counter
 //
 //	head       byte: what it counts in the lower two bits, then a bit for each of the next
-//	           two texts that is an id, and is written as its 16 bytes
-//	carrier    the id, or a length and the text
+//	           two strings that is an id, and is written as its 16 bytes
+//	subject    the id, or a length and the string
 //	entry      likewise
-//	value key  0, a length and the text; or 1 more than the number of a counter before,
-//	           counted from 0, that has the same one
+//	value key  0, a length and the string; or 1 more than the index of an earlier counter
+//	           with the same value key
 const (
 	countsBits  = 3
 	subjectIsID = 1 << 2
@@ -112,11 +111,11 @@ func storedCounters(counters []Counter) string {
 	return string(b)
 }
 
-// readSet is the inverse. The error wraps ErrMalformed.
+// readSet is the inverse of storedCounters. The error wraps ErrMalformed.
 func readSet(stored []byte) (*Set, error) {
 	d := newDecoder(stored)
 	n := d.Uvarint()
-	if n > uint64(len(d.Rest))/4 { // a counter takes four bytes at least
+	if n > uint64(len(d.Rest))/4 { // a counter has at least four bytes
 		return nil, fmt.Errorf("%d counters: %w", n, ErrMalformed)
 	}
 	list := make([]Counter, n)
@@ -142,7 +141,7 @@ func readSet(stored []byte) (*Set, error) {
 	return &Set{counters: list, stored: string(stored)}, nil
 }
 
-// idOrText takes an id or a text.
+// idOrText reads an id or a string.
 func (d *decoder) idOrText(id bool) string {
 	if !id {
 		return string(d.Bytes(d.Uvarint()))
@@ -152,17 +151,18 @@ func (d *decoder) idOrText(id bool) string {
 	return u.String()
 }
 
-// maxCachedSets bounds the sets that Sets remembers.
+// maxCachedSets is the maximum number of sets in a CounterSetCache.
 const maxCachedSets = 4096
 
-// CounterSetCache are those of lines that were read lately, so that lines of the same set have the
-// same *Set and none is read twice. The zero value is empty. Safe for concurrent use.
+// CounterSetCache caches the sets of recent entries, so that entries with equal sets share one
+// *Set, which is decoded once. The zero value is empty. It is safe for concurrent use.
 type CounterSetCache struct {
 	mu    sync.RWMutex // guards known
 	known map[string]*Set
 }
 
-// find is the Set that is stored so; of nil it is read anew. The error wraps ErrMalformed.
+// find returns the Set with a stored form. A nil cache decodes it each time. The error wraps
+// ErrMalformed.
 func (s *CounterSetCache) find(stored []byte) (*Set, error) {
 	if s == nil {
 		return readSet(stored)

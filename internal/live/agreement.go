@@ -7,8 +7,8 @@ import (
 	"sluice/internal/credential"
 )
 
-// Agreement is what an account pays that differs from the list; nil for one that pays
-// what the list says, and for no account.
+// Agreement returns the prices of an account that differ from the list; nil if there are none,
+// and for a nil account.
 func (s *Snapshot) Agreement(a *credential.Account) *catalog.PriceOverrides {
 	switch {
 	case a == nil:
@@ -19,7 +19,7 @@ func (s *Snapshot) Agreement(a *credential.Account) *catalog.PriceOverrides {
 	return s.agreements[a.IntegrationID]
 }
 
-// agreementOf is that of an integration; nil when it says nothing of prices.
+// agreementOf returns the prices of an integration; nil if it sets none.
 func agreementOf(integ *credential.Integration) (*catalog.PriceOverrides, error) {
 	if integ.Pricing == credential.PricingFree {
 		return catalog.Free(), nil

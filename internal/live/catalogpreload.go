@@ -2,17 +2,17 @@ package live
 
 import "context"
 
-// catalogPreload is what has to be known of a kind of provider before a provider of it is in force.
-// Its fields belong to who has the turn.
+// catalogPreload loads what must be known about a kind of provider before a provider of that
+// kind is published. Its fields may be used only by the holder of Directory.turn.
 type catalogPreload struct {
 	learn func(ctx context.Context, kinds []string)
-	known map[string]bool // by kind: it was learnt
+	known map[string]bool // by kind: already learnt
 }
 
-// OnNewProviders has learn called with the kinds of providers that are new, as Snapshot.Kinds names
-// them, before the snapshot is in force in which they are for the first time. All changes
-// wait until it returns, so that it bounds its time. It is called first by Ahead itself, with
-// those that are in force.
+// OnNewProviders sets learn, which is called with new kinds of providers, as named by
+// Snapshot.Kinds, before the first snapshot that contains them is published. All changes wait
+// until learn returns, so it must limit its time. OnNewProviders itself calls learn first,
+// with the current kinds.
 func (d *Directory) OnNewProviders(ctx context.Context, learn func(ctx context.Context, kinds []string)) {
 	d.turn <- struct{}{}
 	defer func() { <-d.turn }()
@@ -20,7 +20,7 @@ func (d *Directory) OnNewProviders(ctx context.Context, learn func(ctx context.C
 	d.publish(ctx, d.Current())
 }
 
-// publish puts a snapshot in force.
+// publish makes a snapshot the current one.
 func (d *Directory) publish(ctx context.Context, s *Snapshot) {
 	if d.preload != nil {
 		d.preload.run(ctx, s)
@@ -28,7 +28,7 @@ func (d *Directory) publish(ctx context.Context, s *Snapshot) {
 	d.now.Store(s)
 }
 
-// run learns what is new in a snapshot.
+// run learns the new kinds of a snapshot.
 func (a *catalogPreload) run(ctx context.Context, s *Snapshot) {
 	var fresh []string
 	for _, kind := range s.Kinds() {

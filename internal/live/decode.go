@@ -21,7 +21,7 @@ const (
 	configKind = routing.SavedKind
 )
 
-// decoders says which kinds are followed and how a record becomes a part.
+// decoders maps the followed kinds to the functions that decode a record into a part.
 var decoders = map[string]func(*Directory, resource.Record) (any, error){
 	keys.Kind:                  decodeKey,
 	tenant.OrganisationKind:    decodeOrganisation,
@@ -85,7 +85,7 @@ type integration struct {
 	allModels         bool
 	mappings          []sealed.Mapping
 	overrides         map[string]map[string]string // of single models
-	agreement         *catalog.PriceOverrides      // nil: it pays what the list says
+	agreement         *catalog.PriceOverrides      // nil: it pays the list price
 	limits            map[string]credential.WorkspaceLimits
 }
 
@@ -110,7 +110,7 @@ func decodeIntegration(d *Directory, r resource.Record) (any, error) {
 	return &integration{r.OrgID, integ.AIProviderID, r.Status, values, integ.Models, all, integ.Mappings, overrides, agreement, integ.Limits}, nil
 }
 
-// overrides are the configurations of single models of an integration, by their slugs; nil
+// overrides returns the configurations of single models of an integration, by model slug; nil
 // for none.
 func (d *Directory) overrides(id string, models []credential.Model) (map[string]map[string]string, error) {
 	var all map[string]map[string]string
@@ -165,8 +165,8 @@ func decodeVirtualKey(d *Directory, r resource.Record) (any, error) {
 	return &virtualKey{r.OrgID, r.WorkspaceID, a, vk.Mappings, credential.WorkspaceLimits{UsageLimits: vk.UsageLimits, RateLimits: vk.RateLimits}}, nil
 }
 
-// open unseals the main secret and the JSON object of further fields. Values that
-// are no strings keep their JSON text.
+// open decrypts the main secret and the JSON object of further fields. A value that is not a
+// string is returned as its JSON text.
 func (d *Directory) open(context string, key, fields []byte) (map[string]string, error) {
 	values := map[string]string{}
 	if len(fields) > 0 {

@@ -8,15 +8,16 @@ import (
 	"sluice/internal/resource"
 )
 
-// poll is one look at the change feed, for everybody who asked before it began.
+// poll is one read of the change feed, shared by all callers that requested it before it
+// began.
 type poll struct {
-	done chan struct{} // closed when it is over
+	done chan struct{} // closed when the poll is done
 	err  error
 }
 
-// Refresh applies the changes since the last look: all that were committed before it
-// was called are in force when it returns nil. Those who call while another look is
-// under way share the next one. Safe for concurrent use.
+// Refresh applies the changes since the last poll. When it returns nil, all changes that were
+// committed before the call are in the current snapshot. Callers during another poll share the
+// next one. It is safe for concurrent use.
 func (d *Directory) Refresh(ctx context.Context) error {
 	l := d.join()
 	select {
@@ -31,10 +32,10 @@ func (d *Directory) Refresh(ctx context.Context) error {
 		l.err = d.follow(ctx)
 		close(l.done)
 	}
-	return l.err // of another's look too: it was over before the turn came
+	return l.err // also if another caller ran the poll: it was done before this one got the turn
 }
 
-// join is the next look that somebody will take.
+// join returns the next poll to begin.
 func (d *Directory) join() *poll {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -44,8 +45,7 @@ func (d *Directory) join() *poll {
 	return d.next
 }
 
-// begin closes a look to those who come later, and reports whether it is still to be
-// taken.
+// begin closes a poll to later callers, and reports whether it still has to run.
 func (d *Directory) begin(l *poll) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -56,7 +56,7 @@ func (d *Directory) begin(l *poll) bool {
 	return true
 }
 
-// follow reads the feed to its end. What was read before an error is in force.
+// follow reads the feed to its end. What was read before an error is published.
 func (d *Directory) follow(ctx context.Context) (err error) {
 	t := make(changedParts)
 	for more := true; more && err == nil; {
@@ -68,8 +68,8 @@ func (d *Directory) follow(ctx context.Context) (err error) {
 	return err
 }
 
-// batch applies the next changes of the feed, or none of them when it fails, and
-// reports whether there may be more.
+// batch applies the next changes of the feed, or none of them if it fails, and reports whether
+// there may be more.
 func (d *Directory) batch(ctx context.Context, t changedParts) (more bool, err error) {
 	changes, err := d.src.Changes(ctx, d.last.Seq, changesBatch)
 	if err != nil {
@@ -90,7 +90,7 @@ func (d *Directory) batch(ctx context.Context, t changedParts) (more bool, err e
 	if err := d.renewMeters(ctx, meteredCarriers(changes)); err != nil {
 		return false, err
 	}
-	for kind, ids := range moved { // what is not found again is gone
+	for kind, ids := range moved { // a record that is not found again was deleted
 		for _, id := range ids {
 			for _, part := range [...]string{kind, limitsOf(kind)} {
 				t.note(part, id, d.parts[part][id])
@@ -105,7 +105,7 @@ func (d *Directory) batch(ctx context.Context, t changedParts) (more bool, err e
 	return len(changes) == changesBatch, nil
 }
 
-// changedIDs are the records of the followed kinds that changed, each once.
+// changedIDs returns the ids of changed records of the followed kinds, each once.
 func changedIDs(changes []resource.Change) map[string][]string {
 	moved := make(map[string][]string)
 	for _, c := range changes {

@@ -8,9 +8,9 @@ import (
 	"sluice/internal/tenant"
 )
 
-// guardrail is a saved guardrail, as far as it matters to calls.
+// guardrail contains the fields of a saved guardrail that calls need.
 type guardrail struct {
-	org, workspace, id, slug string // workspace is empty for one of the organisation
+	org, workspace, id, slug string // workspace is empty for a guardrail of the organisation
 	deny                     bool   // its failure stops a call
 }
 
@@ -20,7 +20,7 @@ func decodeGuardrail(_ *Directory, r resource.Record) (any, error) {
 	return &guardrail{r.OrgID, r.WorkspaceID, r.ID, r.ShownSlug(), g.Actions.Deny}, err
 }
 
-// guardrailsByPlace are the guardrails by organisation and workspace.
+// guardrailsByPlace returns the guardrails by organisation and workspace.
 func (p parts) guardrailsByPlace() map[[2]string][]*guardrail {
 	found := make(map[[2]string][]*guardrail)
 	for _, v := range p[guard.Kind] {
@@ -30,8 +30,8 @@ func (p parts) guardrailsByPlace() map[[2]string][]*guardrail {
 	return found
 }
 
-// bind gives a scope the guardrails that configs of its workspace can name, those of them
-// that stop calls, and the one that runs there by default. Source:
+// bind adds to a scope the guardrails that configs of its workspace can name, those of them
+// that stop calls, and the default guardrail of the workspace. Source:
 // contract/identity-and-governance.yaml, OrganisationDefaults and Workspace.defaults.
 func bind(scope *tenant.Scope, workspaceID string, org *tenant.Organisation, all map[[2]string][]*guardrail) {
 	for _, scopeID := range []string{"", workspaceID} {

@@ -9,11 +9,11 @@ import (
 	"sluice/internal/resource"
 )
 
-// scopeSets are the sets of scopes in use, by the JSON list that they were read from:
-// a hundred thousand keys have a few different ones.
+// scopeSets caches sets of scopes by the JSON list that they were read from. A hundred
+// thousand keys have a few different sets.
 type scopeSets struct {
 	known map[string]scopeSet
-	last  scopeSet // which the next key is likely to have too
+	last  scopeSet // likely to be the set of the next key too
 }
 
 // scopeSet is a set and its list.
@@ -22,12 +22,12 @@ type scopeSet struct {
 	set  access.Scopes
 }
 
-// maxScopeSets bounds what is remembered; beyond it remembering begins anew.
+// maxScopeSets is the maximum number of cached sets; beyond it the cache is cleared.
 const maxScopeSets = 10_000
 
 func newScopeSets() scopeSets { return scopeSets{known: make(map[string]scopeSet)} }
 
-// find returns the set of a list, which stays the caller's.
+// find returns the set of a list. It does not retain list.
 func (s *scopeSets) find(list []byte) (access.Scopes, error) {
 	if one, known := s.known[string(list)]; known {
 		s.last = one
@@ -47,14 +47,14 @@ func (s *scopeSets) find(list []byte) (access.Scopes, error) {
 	return s.last.set, nil
 }
 
-// texts are those that many records have in common, such as the id of their workspace:
-// the copy holds each once.
+// texts stores strings that many records share, such as the id of their workspace, so that
+// each is in memory once.
 type texts map[string]string
 
-// maxTexts bounds what is remembered; beyond it remembering begins anew.
+// maxTexts is the maximum number of stored strings; beyond it they are cleared.
 const maxTexts = 10_000
 
-// same returns the text that was there first.
+// same returns the stored string that is equal to s.
 func (t texts) same(s string) string {
 	if first, known := t[s]; known {
 		return first
@@ -66,8 +66,8 @@ func (t texts) same(s string) string {
 	return s
 }
 
-// decodeKey leaves out of a key what no request needs: the list of its scopes, which
-// stand in its principal, and its sealed values.
+// decodeKey omits fields of a key that no request needs: the list of its scopes, which are in
+// its principal, and its sealed values.
 func decodeKey(d *Directory, r resource.Record) (any, error) {
 	e := &keys.Entry{Status: d.texts.same(r.Status)}
 	list, err := e.Key.ReadUsed(r.Body, d.scopes.last.list)

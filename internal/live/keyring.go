@@ -9,27 +9,27 @@ import (
 	"sluice/internal/tenant"
 )
 
-// leaves is how many parts a keyring has: with a hundred thousand keys a change copies
-// about a hundred entries and the table of leaves, not all of them.
+// leaves is the number of shards of a keyIndex. With a hundred thousand keys a change copies
+// about a hundred entries and the table of shards, not all entries.
 const leaves = 1024
 
-// keyIndex finds keys by their hash. It never changes: a changed copy shares every leaf
-// that it did not touch. The zero value is empty.
+// keyIndex maps key hashes to keys. It is immutable. An updated copy shares every unchanged
+// shard. The zero value is empty.
 type keyIndex [leaves]map[keys.Hash]*keys.Entry
 
-// shardOf says where a hash belongs; hashes are spread evenly as they are.
+// shardOf returns the shard of a hash. Hashes are evenly distributed.
 func shardOf(h keys.Hash) int { return int(binary.LittleEndian.Uint16(h[:])) % leaves }
 
-// find returns the key of a hash, nil when there is none.
+// find returns the key with a hash, nil if there is none.
 func (k *keyIndex) find(h keys.Hash) *keys.Entry { return k[shardOf(h)][h] }
 
-// keyIndexBuilder is a keyring in the making.
+// keyIndexBuilder builds a keyIndex.
 type keyIndexBuilder struct {
 	ring   *keyIndex
-	copied [leaves]bool // leaves that no other ring shares
+	copied [leaves]bool // shards that no other index shares
 }
 
-// copyOf begins with the keys of a ring, which stays as it is; nil is an empty one.
+// copyOf starts with the keys of old, which it does not change. Nil means an empty index.
 func copyOf(old *keyIndex) *keyIndexBuilder {
 	f := &keyIndexBuilder{ring: new(keyIndex)}
 	if old != nil {
@@ -38,7 +38,7 @@ func copyOf(old *keyIndex) *keyIndexBuilder {
 	return f
 }
 
-// writableShard is the leaf of a hash, to be written to.
+// writableShard returns the shard of a hash for writing.
 func (f *keyIndexBuilder) writableShard(h keys.Hash) map[keys.Hash]*keys.Entry {
 	i := shardOf(h)
 	switch {
@@ -52,14 +52,14 @@ func (f *keyIndexBuilder) writableShard(h keys.Hash) map[keys.Hash]*keys.Entry {
 	return f.ring[i]
 }
 
-// put adds a key under all its values.
+// put adds a key under the hashes of all its values.
 func (f *keyIndexBuilder) put(e *keys.Entry) {
 	for _, h := range e.Key.Hashes() {
 		f.writableShard(h)[h] = e
 	}
 }
 
-// drop takes a key away, except where a value leads to another key by now.
+// drop removes a key, except hashes that now belong to another key.
 func (f *keyIndexBuilder) drop(e *keys.Entry) {
 	for _, h := range e.Key.Hashes() {
 		if now := f.ring.find(h); now != nil && now.Principal.ID == e.Principal.ID {
@@ -68,8 +68,8 @@ func (f *keyIndexBuilder) drop(e *keys.Entry) {
 	}
 }
 
-// ring is the keyring of the present parts: the old one with what has to do with the
-// touched parts made anew, or all of it when old is nil.
+// ring returns the keyIndex of the current parts: the old one with everything updated that
+// depends on changed parts, or a new one if old is nil.
 func (p parts) ring(old *keyIndex, t changedParts) *keyIndex {
 	f, due := copyOf(old), p[keys.Kind]
 	if old != nil {
@@ -84,7 +84,7 @@ func (p parts) ring(old *keyIndex, t changedParts) *keyIndex {
 	for _, v := range due {
 		e := v.(*keys.Entry)
 		if workspaceID := e.Principal.WorkspaceID; workspaceID != "" && p[tenant.WorkspaceKind][workspaceID] == nil {
-			f.drop(e) // the workspace is gone: its keys open nothing
+			f.drop(e) // the workspace was deleted: its keys are not valid
 			continue
 		}
 		f.put(p.withUserRights(e, roles))
@@ -92,7 +92,7 @@ func (p parts) ring(old *keyIndex, t changedParts) *keyIndex {
 	return f.ring
 }
 
-// affected are the keys that changed, or whose workspace or user did.
+// affected returns the keys that changed, or whose workspace or user did.
 func (p parts) affected(t changedParts) map[string]any {
 	if len(t[tenant.OrganisationKind]) > 0 {
 		return p[keys.Kind]
@@ -117,8 +117,8 @@ func (p parts) affected(t changedParts) map[string]any {
 	return due
 }
 
-// touchedUsers are those who changed themselves or in a membership, the present or the
-// former one.
+// touchedUsers returns the users that changed, and those whose membership changed, before or
+// after the change.
 func (p parts) touchedUsers(t changedParts) map[string]bool {
 	users := make(map[string]bool)
 	for id := range t[tenant.UserKind] {
@@ -134,7 +134,7 @@ func (p parts) touchedUsers(t changedParts) map[string]bool {
 	return users
 }
 
-// rolesOf are the roles of the users to whom some of the keys belong, by workspace.
+// rolesOf returns the roles of the users that own some of the keys, by workspace.
 func (p parts) rolesOf(some map[string]any) map[string]map[string]access.Role {
 	roles := make(map[string]map[string]access.Role)
 	for _, v := range some {

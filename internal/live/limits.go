@@ -15,10 +15,10 @@ import (
 // carriers are the kinds of records that have limits.
 var carriers = []string{keys.Kind, tenant.WorkspaceKind, credential.ProviderKind, credential.VirtualKeyKind, credential.IntegrationKind}
 
-// limitsOf is the kind under which the parts are kept that are the limits of a carrier.
+// limitsOf returns the kind under which the limits of records of a kind are stored in parts.
 func limitsOf(kind string) string { return "limits of " + kind }
 
-// limitKinds are the kinds of all limits.
+// limitKinds returns the kinds of all limits.
 func limitKinds() (kinds []string) {
 	for _, kind := range carriers {
 		kinds = append(kinds, limitsOf(kind))
@@ -26,20 +26,20 @@ func limitKinds() (kinds []string) {
 	return kinds
 }
 
-// planRef names who has a plan: a record, or an integration in a place.
+// planRef identifies the subject of a plan: a record, or an integration in a workspace.
 type planRef struct{ kind, id, workspaceID string }
 
-// namedPlan is a plan with its name. A part of limits is a list of them.
+// namedPlan is a plan with its subject. The limits in parts are lists of them.
 type namedPlan struct {
 	planRef
 	plan *quota.Plan
 }
 
-// planLeaves is how many parts a planbook has.
+// planLeaves is the number of shards of a planIndex.
 const planLeaves = 256
 
-// planIndex finds plans, as a keyring finds keys: a changed copy shares what it did not
-// touch. The zero value is empty.
+// planIndex maps subjects to plans. As with keyIndex, an updated copy shares unchanged shards.
+// The zero value is empty.
 type planIndex [planLeaves]map[planRef]*quota.Plan
 
 func planLeaf(id string) int {
@@ -50,11 +50,11 @@ func planLeaf(id string) int {
 	return int(h % planLeaves)
 }
 
-// Limits returns the limits of a key, workspace, provider or virtual key by the kind and
-// id of its record; without limits an empty plan, never nil.
+// Limits returns the limits of a key, workspace, provider or virtual key by the kind and id of
+// its record. Without limits the plan is empty, never nil.
 func (s *Snapshot) Limits(kind, id string) *quota.Plan { return s.plan(planRef{kind: kind, id: id}) }
 
-// IntegrationLimits returns those of an integration in one workspace.
+// IntegrationLimits returns the limits of an integration in one workspace.
 func (s *Snapshot) IntegrationLimits(integration, workspace string) *quota.Plan {
 	return s.plan(planRef{quota.IntegrationWorkspace, integration, workspace})
 }
@@ -69,8 +69,7 @@ func (s *Snapshot) plan(r planRef) *quota.Plan {
 	return quota.NoPlan()
 }
 
-// addLimits makes the planbook: of all limits, or the old one with what was touched made
-// anew.
+// addLimits builds the planIndex from all limits or, given changed parts, from the old one.
 func (p parts) addLimits(s *Snapshot, t changedParts) {
 	index, copied := new(planIndex), [planLeaves]bool{}
 	if t != nil && s.plans != nil {
@@ -87,7 +86,7 @@ func (p parts) addLimits(s *Snapshot, t changedParts) {
 		return index[i]
 	}
 	put := func(v any) {
-		list, _ := v.([]namedPlan) // nil for what is gone
+		list, _ := v.([]namedPlan) // nil if the record was deleted
 		for _, one := range list {
 			writable(one.planRef)[one.planRef] = one.plan
 		}
@@ -101,7 +100,7 @@ func (p parts) addLimits(s *Snapshot, t changedParts) {
 			continue
 		}
 		for id, was := range t[kind] {
-			list, _ := was.([]namedPlan) // nil for what is new
+			list, _ := was.([]namedPlan) // nil if the record is new
 			for _, one := range list {
 				delete(writable(one.planRef), one.planRef)
 			}
@@ -111,7 +110,7 @@ func (p parts) addLimits(s *Snapshot, t changedParts) {
 	s.plans = index
 }
 
-// plansOf are the plans of a record that was decoded as v.
+// plansOf returns the plans of a record that was decoded as v.
 func (d *Directory) plansOf(r resource.Record, v any) ([]namedPlan, error) {
 	subject := quota.Subject{Kind: r.Kind, ID: r.ID, OrgID: r.OrgID, WorkspaceID: r.WorkspaceID}
 	switch v := v.(type) {
@@ -140,7 +139,7 @@ func (d *Directory) workspacePlans(subject quota.Subject, r resource.Record, lim
 	return list, nil
 }
 
-// planOf appends the plan that stored limits make, if there are any.
+// planOf appends the plan of stored limits, if there are any.
 func (d *Directory) planOf(list []namedPlan, subject quota.Subject, r resource.Record, budgets, rates json.RawMessage) ([]namedPlan, error) {
 	if len(budgets) == 0 && len(rates) == 0 {
 		return list, nil

@@ -1,6 +1,6 @@
-// Package live keeps the copy of the control plane that the data plane reads: an
-// immutable snapshot in an atomic pointer, made anew when the store's change feed
-// moves. No request ever waits for the store.
+// Package live maintains the copy of the control plane that the data plane reads. It is an
+// immutable snapshot in an atomic pointer, replaced when the store's change feed has changes.
+// No request ever waits for the store. Start reading at Directory.
 package live
 
 import (
@@ -17,16 +17,16 @@ import (
 	"sluice/internal/sealed"
 )
 
-// source is what the copy is made from; *store.Store is one.
+// source is the store that the copy is read from; *store.Store implements it.
 type source interface {
 	List(ctx context.Context, q resource.Query) ([]resource.Record, error)
-	Each(ctx context.Context, q resource.Query, f func(resource.Record)) error // f may keep all but the body
+	Each(ctx context.Context, q resource.Query, f func(resource.Record)) error // f may retain everything except the body
 	Changes(ctx context.Context, after int64, limit int) ([]resource.Change, error)
 	LastChange(ctx context.Context) (int64, error)
 }
 
-// Interval is how often the feed is looked at when nobody wakes the follower: a
-// change made on another node is in force within a second.
+// Interval is the time between two polls of the feed without a call of Wake. A change made on
+// another node takes effect within a second.
 const Interval = 250 * time.Millisecond
 
 const (
@@ -34,8 +34,7 @@ const (
 	changesBatch = 1000
 )
 
-// Directory follows the store. Current is safe for concurrent use at any time
-// after Load.
+// Directory follows the store. Current is safe for concurrent use at any time after Load.
 type Directory struct {
 	src    source
 	box    *sealed.Sealer
@@ -46,29 +45,29 @@ type Directory struct {
 
 	counted LimitOptions // set before Load
 
-	turn    chan struct{}   // has a place for who loads or looks: guards last, ahead, parts, scopes and texts
-	last    resource.Change // that was read of the feed; behind Load its number alone
-	preload *catalogPreload // nil: a kind of provider may be in force at once
+	turn    chan struct{}   // semaphore of the goroutine that loads or polls; guards last, preload, parts, scopes and texts
+	last    resource.Change // last change read from the feed; after Load only its number
+	preload *catalogPreload // nil: new kinds of providers are published at once
 	parts   parts
 	scopes  scopeSets
 	texts   texts
 
 	mu   sync.Mutex // guards next
-	next *poll      // that nobody began yet; nil when nobody waits for one
+	next *poll      // not begun yet; nil if no caller waits for one
 }
 
-// New makes a directory; Load fills it.
+// New returns a Directory; Load fills it.
 func New(src source, box *sealed.Sealer, limits routing.Limits, log *slog.Logger) *Directory {
 	d := &Directory{src: src, box: box, limits: limits, log: log, wake: make(chan struct{}, 1), turn: make(chan struct{}, 1), scopes: newScopeSets(), texts: make(texts)}
 	d.now.Store(&Snapshot{})
 	return d
 }
 
-// Current is the newest snapshot; never nil.
+// Current returns the newest snapshot; never nil.
 func (d *Directory) Current() *Snapshot { return d.now.Load() }
 
-// Load reads everything once. The position in the feed is taken first, so that a
-// change made meanwhile is read again, never missed.
+// Load reads everything once. It reads the position in the feed first, so that a change made
+// meanwhile is read again and never missed.
 func (d *Directory) Load(ctx context.Context) (err error) {
 	select {
 	case d.turn <- struct{}{}:
@@ -98,9 +97,8 @@ func (d *Directory) Load(ctx context.Context) (err error) {
 	return nil
 }
 
-// take decodes one record; an archived one is gone for requests. One that cannot be
-// decoded is left out, so that a bad record takes only itself out of service, and
-// named in the log.
+// take decodes one record. An archived record is removed for requests. A record that cannot be
+// decoded is skipped and logged, so that a bad record affects only itself.
 func (d *Directory) take(r resource.Record) {
 	d.parts.drop(r.Kind, r.ID)
 	d.parts.drop(limitsOf(r.Kind), r.ID)
@@ -123,7 +121,7 @@ func (d *Directory) take(r resource.Record) {
 	}
 }
 
-// Wake asks for a look at the feed now; the administration calls it after a write.
+// Wake requests a poll of the feed now. The administration calls it after a write.
 func (d *Directory) Wake() {
 	select {
 	case d.wake <- struct{}{}:
@@ -131,8 +129,8 @@ func (d *Directory) Wake() {
 	}
 }
 
-// Run follows the feed until ctx ends. While the store cannot be read the last
-// snapshot stays in force.
+// Run follows the feed until ctx ends. While the store cannot be read the last snapshot
+// remains current.
 func (d *Directory) Run(ctx context.Context) error {
 	tick := time.NewTicker(Interval)
 	defer tick.Stop()

@@ -9,11 +9,11 @@ import (
 	"sluice/internal/tenant"
 )
 
-// bare are the kinds that may have many records, and whose index entries nothing here
-// asks for: reading them would double the work.
+// bare contains kinds that may have many records and whose index entries are not needed here.
+// Reading the entries would double the work.
 var bare = map[string]bool{keys.Kind: true, tenant.MemberKind: true}
 
-// loadAll reads every record that is followed.
+// loadAll reads every record of the followed kinds.
 func (d *Directory) loadAll(ctx context.Context) error {
 	for kind := range decoders {
 		load := d.loadPages

@@ -9,36 +9,36 @@ import (
 	"sluice/internal/resource"
 )
 
-// LimitOptions says what becomes of limits. The zero value counts nothing: limits are in the
-// snapshot, and nobody tells a bank what was used of them.
+// LimitOptions configures limits. With the zero value nothing is counted: limits are in the
+// snapshot, but no limiter gets their stored usage.
 type LimitOptions struct {
-	Limiter limiter // is told what the store knows
+	Limiter limiter // gets the stored usage
 	Meters  meters
 
-	NoBudgets  bool // budgets are switched off on this deployment
-	NoPolicies bool // and policies
+	NoBudgets  bool // budgets are disabled on this deployment
+	NoPolicies bool // policies are disabled too
 }
 
-// limiter knows what was used of limits: *quota.Bank, *redis.Bank.
+// limiter contains the usage of limits: *quota.Limiter, *redis.Limiter.
 type limiter interface {
 	Sync(f func() error) error
 	Load(meters []quota.Meter)
 	Replace(subjectID string, meters []quota.Meter)
 }
 
-// meters is what the store knows of usage; *store.Store is one.
+// meters reads the stored usage; *store.Store implements it.
 type meters interface {
-	// FreshMeters has all usage of which the bank was told that it was stored.
+	// FreshMeters returns all usage that the limiter knows to be stored.
 	FreshMeters(ctx context.Context, q quota.MeterQuery) ([]quota.Meter, error)
 }
 
-// Count sets what becomes of limits; it is called before Load.
+// Count sets the options of limits. It must be called before Load.
 func (d *Directory) Count(c LimitOptions) { d.counted = c }
 
 // meterPage is how many meters are read at once.
 const meterPage = 1000
 
-// loadMeters tells the bank of all usage.
+// loadMeters passes all usage to the limiter.
 func (d *Directory) loadMeters(ctx context.Context) error {
 	if d.counted.Limiter == nil {
 		return nil
@@ -48,8 +48,8 @@ func (d *Directory) loadMeters(ctx context.Context) error {
 	})
 }
 
-// renewMeters tells the bank of the usage of carriers whose meters changed otherwise than
-// by usage.
+// renewMeters passes to the limiter the usage of subjects whose meters changed other than by
+// usage.
 func (d *Directory) renewMeters(ctx context.Context, carriers []string) error {
 	if d.counted.Limiter == nil {
 		return nil
@@ -85,7 +85,7 @@ func (d *Directory) eachPage(ctx context.Context, q quota.MeterQuery, f func([]q
 	}
 }
 
-// meteredCarriers are the carriers whose meters changed, each once.
+// meteredCarriers returns the ids of subjects whose meters changed, each once.
 func meteredCarriers(changes []resource.Change) (ids []string) {
 	for _, c := range changes {
 		if c.Kind == quota.MeterKind && !slices.Contains(ids, c.ID) {

@@ -14,8 +14,8 @@ import (
 	"sluice/internal/tenant"
 )
 
-// parts are the decoded records by kind and id: what a new snapshot is put
-// together from without decoding everything again.
+// parts contains the decoded records by kind and id. A new snapshot is built from them without
+// decoding everything again.
 type parts map[string]map[string]any
 
 func newParts() parts { return make(parts) }
@@ -29,11 +29,11 @@ func (p parts) put(kind, id string, v any) {
 
 func (p parts) drop(kind, id string) { delete(p[kind], id) }
 
-// changedParts are the parts that a look at the feed replaced: what each was before, nil
-// for what is new, by kind and id.
+// changedParts contains the parts that a poll replaced, by kind and id: the previous value,
+// nil if the part is new.
 type changedParts map[string]map[string]any
 
-// note keeps what a part was when it is touched for the first time.
+// note records the previous value of a part when it changes for the first time.
 func (t changedParts) note(kind, id string, was any) {
 	if t[kind] == nil {
 		t[kind] = make(map[string]any)
@@ -43,19 +43,19 @@ func (t changedParts) note(kind, id string, was any) {
 	}
 }
 
-// any reports whether a part of one of the kinds was touched.
+// any reports whether a part of one of the kinds changed.
 func (t changedParts) any(kinds []string) bool {
 	return slices.ContainsFunc(kinds, func(k string) bool { return len(t[k]) > 0 })
 }
 
-// section is a part of the snapshot that is made anew when one of the kinds that it
-// is made of moved, and else taken over from the snapshot before.
+// section is a part of the snapshot. It is rebuilt if one of its kinds changed, and otherwise
+// copied from the previous snapshot.
 type section struct {
 	kinds []string
 	build func(p parts, s *Snapshot, t changedParts)
 }
 
-// sections are the whole snapshot. Every kind that is followed belongs to one.
+// sections cover the complete snapshot. Every followed kind belongs to one.
 var sections = []section{
 	{[]string{keys.Kind, tenant.OrganisationKind, tenant.WorkspaceKind, tenant.UserKind, tenant.MemberKind}, parts.addKeys},
 	{[]string{tenant.WorkspaceKind, tenant.OrganisationKind, guard.Kind}, parts.addWorkspaces},
@@ -66,7 +66,7 @@ var sections = []section{
 	{[]string{prompt.Kind, prompt.VersionKind, prompt.PartialKind, prompt.PartialVersionKind, prompt.LabelKind}, parts.addPrompts},
 }
 
-// assemble makes the snapshot of the present parts.
+// assemble builds a snapshot from the current parts.
 func (p parts) assemble() *Snapshot {
 	s := new(Snapshot)
 	for _, part := range sections {
@@ -75,7 +75,7 @@ func (p parts) assemble() *Snapshot {
 	return s
 }
 
-// renew makes the snapshot of the present parts of the one before them.
+// renew builds a snapshot from the current parts and the previous snapshot.
 func (p parts) renew(old *Snapshot, t changedParts) *Snapshot {
 	s := *old
 	for _, part := range sections {
@@ -117,7 +117,7 @@ func (p parts) addAccounts(s *Snapshot, _ changedParts) {
 		pr := v.(*savedProvider)
 		integ, ok := p[credential.IntegrationKind][pr.integration].(*integration)
 		if !ok || integ.org != pr.org {
-			continue // the integration is gone: the provider cannot be used
+			continue // the integration was deleted: the provider cannot be used
 		}
 		a := pr.account
 		a.Spec, a.Values, a.Models, a.AllModels = integ.spec, integ.values, integ.models, integ.allModels
@@ -140,7 +140,7 @@ func (p parts) addAccounts(s *Snapshot, _ changedParts) {
 	}
 }
 
-// kindsOf are the kinds of accounts, each once.
+// kindsOf returns the kinds of accounts, each once.
 func kindsOf(accounts map[ref]*credential.Account) []string {
 	found := map[string]bool{}
 	for _, a := range accounts {

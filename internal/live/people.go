@@ -29,8 +29,8 @@ func decodeMember(_ *Directory, r resource.Record) (any, error) {
 	return m, json.Unmarshal(r.Body, &m.Member)
 }
 
-// withUserRights gives the entry of a user key the rights of its user, in a copy: what is
-// in parts is shared with earlier snapshots. A user who is gone has none.
+// withUserRights returns a copy of the entry of a user key with the rights of its user. It
+// copies because earlier snapshots share the parts. A deleted user has no rights.
 func (p parts) withUserRights(e *keys.Entry, roles map[string]map[string]access.Role) *keys.Entry {
 	org, known := p[tenant.OrganisationKind][e.Principal.OrgID].(*tenant.Organisation)
 	user, there := p[tenant.UserKind][e.Key.UserID].(*tenant.User)
@@ -49,8 +49,8 @@ func (p parts) withUserRights(e *keys.Entry, roles map[string]map[string]access.
 	return &entry
 }
 
-// scope is a workspace with what its organisation says of it. One whose organisation
-// is not there stands by the usual settings.
+// scope returns a workspace with the settings of its organisation. If the organisation is
+// missing, default settings apply.
 func (p parts) scope(id string, w *workspace, guardrails map[[2]string][]*guardrail) *tenant.Scope {
 	org, ok := p[tenant.OrganisationKind][w.org].(*tenant.Organisation)
 	if !ok {

@@ -9,8 +9,7 @@ import (
 	"sluice/internal/resource"
 )
 
-// policy is a policy with the place that it belongs to; without one it is not about
-// calls of models.
+// policy is a policy with its workspace. Without a workspace it does not apply to model calls.
 type policy struct {
 	workspace, id string
 	*quota.Policy
@@ -35,8 +34,8 @@ func decodeRateLimit(_ *Directory, r resource.Record) (any, error) {
 	return &policy{r.WorkspaceID, r.ID, p.Compile(r.ID)}, nil
 }
 
-// Policies returns the policies of a workspace in the order in which they were made, nil
-// when it has none: a nil *quota.Policies has no holds.
+// Policies returns the policies of a workspace in the order of their creation, nil if it has
+// none. A nil *quota.Policies has no holds.
 func (s *Snapshot) Policies(workspace string) *quota.Policies { return s.policies[workspace] }
 
 func (p parts) addPolicies(s *Snapshot, _ changedParts) {

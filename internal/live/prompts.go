@@ -60,8 +60,8 @@ func decodeLabel(_ *Directory, r resource.Record) (any, error) {
 	return &label{r.WorkspaceID, r.Name}, json.Unmarshal(r.Body, &l)
 }
 
-// addPrompts puts prompts and partials together with their versions. Versions of what is
-// gone stay out.
+// addPrompts combines prompts and partials with their versions. It skips versions of deleted
+// prompts and partials.
 func (p parts) addPrompts(s *Snapshot, _ changedParts) {
 	s.prompts, s.shelves = make(map[ref]*prompt.Saved), make(map[string]prompt.PartialSet)
 	labels := make(map[string]map[string]string)
@@ -104,10 +104,10 @@ func (p parts) addPartials(s *Snapshot) {
 	}
 }
 
-// FindPrompt returns a saved prompt of a workspace by slug or id, nil when there is none.
+// FindPrompt returns a saved prompt of a workspace by slug or id, nil if there is none.
 func (s *Snapshot) FindPrompt(workspace, name string) *prompt.Saved {
 	return s.prompts[ref{workspace, name}]
 }
 
-// Partials are the saved partials of a workspace.
+// Partials returns the saved partials of a workspace.
 func (s *Snapshot) Partials(workspace string) prompt.Source { return s.shelves[workspace] }

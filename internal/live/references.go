@@ -9,7 +9,7 @@ import (
 	"sluice/internal/sealed"
 )
 
-// reference is a secret reference: what calls need of it, and who may use it.
+// reference contains the fields of a secret reference that calls need, and who may use it.
 type reference struct {
 	org    string
 	stored credential.SecretReference
@@ -32,8 +32,8 @@ func decodeReference(d *Directory, r resource.Record) (any, error) {
 	return ref, nil
 }
 
-// secretUses makes mappings ready for calls from a workspace. One whose reference is
-// gone, or not for the workspace, has no source: the call that needs it fails.
+// secretUses compiles mappings for calls from a workspace. A mapping whose reference was
+// deleted, or is not for the workspace, has no source: a call that needs it fails.
 func (p parts) secretUses(org, workspace string, mappings []sealed.Mapping) []credential.SecretUse {
 	if len(mappings) == 0 {
 		return nil

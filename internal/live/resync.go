@@ -7,9 +7,9 @@ import (
 	"sluice/internal/resource"
 )
 
-// resync goes on with a store that was away. One that comes back without its last changes,
-// as a replica that took over or a backup does, gives their numbers to others, which would
-// be passed over here: then everything is read anew.
+// resync continues with a store that was unavailable. A store that comes back without its last
+// changes, for example a failover replica or a restored backup, reuses their numbers for other
+// changes, which would then be skipped here. In that case resync reads everything again.
 func (d *Directory) resync(ctx context.Context) error {
 	last, err := d.position(ctx)
 	if err != nil {
@@ -26,7 +26,7 @@ func (d *Directory) resync(ctx context.Context) error {
 	return nil
 }
 
-// position is the last change that was read.
+// position returns the last change that was read.
 func (d *Directory) position(ctx context.Context) (resource.Change, error) {
 	select {
 	case d.turn <- struct{}{}:
@@ -37,7 +37,7 @@ func (d *Directory) position(ctx context.Context) (resource.Change, error) {
 	}
 }
 
-// has reports whether the feed has a change still, as far as that is known.
+// has reports whether the feed still has a change, as far as that is known.
 func (d *Directory) has(ctx context.Context, last resource.Change) (bool, error) {
 	if last.Seq == 0 {
 		return true, nil

@@ -10,22 +10,22 @@ import (
 	"sluice/internal/tenant"
 )
 
-// Snapshot is the control plane at one moment. Nothing in it changes.
+// Snapshot is the state of the control plane at one moment. It is immutable.
 type Snapshot struct {
-	keys        *keyIndex // nil in the snapshot before the first
+	keys        *keyIndex // nil before the first load
 	workspaces  map[string]*tenant.Scope
 	configs     map[ref]*Config
 	accounts    map[ref]*credential.Account
-	byWorkspace map[string][]*credential.Account   // accounts of a workspace
+	byWorkspace map[string][]*credential.Account   // accounts by workspace
 	kinds       []string                           // of accounts
-	agreements  map[string]*catalog.PriceOverrides // of integrations, by id
+	agreements  map[string]*catalog.PriceOverrides // by integration id
 	prompts     map[ref]*prompt.Saved
-	shelves     map[string]prompt.PartialSet // partials of a workspace
-	plans       *planIndex                   // nil in the snapshot before the first
-	policies    map[string]*quota.Policies   // of a workspace
+	shelves     map[string]prompt.PartialSet // partials by workspace
+	plans       *planIndex                   // nil before the first load
+	policies    map[string]*quota.Policies   // by workspace
 }
 
-// ref names a thing inside a workspace by slug or id.
+// ref names a record in a workspace by slug or id.
 type ref struct{ workspace, name string }
 
 // Config is a saved config, parsed.
@@ -34,8 +34,8 @@ type Config struct {
 	Doc      *routing.Config
 }
 
-// FindKey returns the key of a hash, nil when there is none. Whether it may be
-// used now is for the caller to check.
+// FindKey returns the key with a hash, nil if there is none. The caller must check whether the
+// key may be used now.
 func (s *Snapshot) FindKey(h keys.Hash) *keys.Entry {
 	if s.keys == nil {
 		return nil
@@ -43,7 +43,7 @@ func (s *Snapshot) FindKey(h keys.Hash) *keys.Entry {
 	return s.keys.find(h)
 }
 
-// FindWorkspace returns a workspace by id, nil when there is none.
+// FindWorkspace returns a workspace by id, nil if there is none.
 func (s *Snapshot) FindWorkspace(id string) *tenant.Scope { return s.workspaces[id] }
 
 // FindConfig returns a saved config of a workspace by slug or id.
@@ -60,9 +60,9 @@ func (s *Snapshot) FindAccount(workspace, slug string) *credential.Account {
 	return s.accounts[ref{workspace, slug}]
 }
 
-// Kinds are the kinds of all saved providers and virtual keys, as these name them, each once
-// and in no order: "openai". The list is shared and must not be changed.
+// Kinds returns the kinds of all saved providers and virtual keys, as they name them, each
+// once and in no particular order: "openai". The list is shared and must not be changed.
 func (s *Snapshot) Kinds() []string { return s.kinds }
 
-// Accounts lists the providers and virtual keys of a workspace.
+// Accounts returns the providers and virtual keys of a workspace.
 func (s *Snapshot) Accounts(workspace string) []*credential.Account { return s.byWorkspace[workspace] }

@@ -9,34 +9,36 @@ import (
 	"strings"
 )
 
-// Amount is how much a budget allows, in millionths of what its Measure counts: 25.5
-// on the wire is 25500000. It is never a float, so that what was set is what is read.
+// Amount is the limit or threshold of a budget, in millionths of the unit of its Measure: 25.5
+// in JSON is 25500000. It is an integer, so a value is read back exactly as it was set.
 type Amount int64
 
-// One is a dollar, a token or a request.
+// One is one dollar, one token or one request.
 const One Amount = 1_000_000
 
-// MaxAmount bounds every amount, and MaxCost those in dollars: usage is kept in 63
+// MaxAmount limits every amount, and MaxCost limits amounts in dollars. Usage is stored in 63
 // bits, in nano-dollars.
 const (
 	MaxAmount = 9_000_000_000_000 * One
 	MaxCost   = 9_000_000_000 * One
 )
 
-// MaxCallUnits is the most that one call counts on a limit, in the units of that: a million
-// dollars, and more tokens than there are. What is beyond is a slip of who counted, and must
-// not overflow a sum: a limit is far from that, and lets nothing through once it is reached.
+// MaxCallUnits is the maximum that one call counts on a limit, in the units of that limit:
+// about a million dollars in nano-dollars. A larger value is a counting error and must not
+// overflow a sum.
 const MaxCallUnits = 1 << 50
 
-// Counted is what of the units of one call counts; below 0 in corrections.
+// Counted returns the units of one call, clamped to ±MaxCallUnits. Corrections have negative
+// units.
 func Counted(units int64) int64 { return min(max(units, -MaxCallUnits), MaxCallUnits) }
 
-// maxDigits bounds the text of an amount.
+// maxDigits is the maximum length of an amount in JSON, in bytes.
 const maxDigits = 40
 
 var errAmount = errors.New("must be a number up to 9000000000000, with at most 6 decimals")
 
-// UnmarshalJSON takes a JSON number, exactly; what does not fit is an error.
+// UnmarshalJSON reads a JSON number exactly. A number that does not fit is an error; null
+// changes nothing.
 func (a *Amount) UnmarshalJSON(b []byte) error {
 	text := string(b)
 	if text == "null" {
@@ -48,12 +50,12 @@ func (a *Amount) UnmarshalJSON(b []byte) error {
 	}
 	if math.Abs(near) < 1e-6 {
 		if digits, _, _ := strings.Cut(strings.ToLower(text), "e"); strings.Trim(digits, "-0.") != "" {
-			return errAmount // too fine, however far its exponent is below what a float has
+			return errAmount // more than 6 decimals, even where the exponent is too small for a float
 		}
 		*a = 0
 		return nil
 	}
-	r, ok := new(big.Rat).SetString(text) // bounded above and below, so this is small
+	r, ok := new(big.Rat).SetString(text) // the checks above limit the exponent, so this is small
 	if !ok {
 		return errAmount
 	}
@@ -64,13 +66,13 @@ func (a *Amount) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// MarshalJSON writes the number in decimals, without an exponent.
+// MarshalJSON writes the amount as a decimal number without an exponent.
 func (a Amount) MarshalJSON() ([]byte, error) { return []byte(a.String()), nil }
 
-// String is the number in decimals: "25.5".
+// String returns the amount as a decimal number: "25.5".
 func (a Amount) String() string { return decimals(int64(a), 6) }
 
-// decimals writes n / 10^places without superfluous digits.
+// decimals writes n / 10^digits without trailing zeros.
 func decimals(n int64, digits int) string {
 	sign := ""
 	if n < 0 {

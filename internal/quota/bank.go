@@ -9,13 +9,12 @@ import (
 	"time"
 )
 
-// Limiter holds the counters of all limits of a node, in memory: calls take from them
-// before they are sent and settle when they end. Take and Settle are atomic over all
-// holds of a call, so that calls at once never take more than a strict limit has. It is
-// safe for concurrent use.
+// Limiter holds the counters of all limits of a node, in memory. A call takes from them before
+// it is sent and settles when it ends. Take and Settle are atomic over all holds of a call, so
+// concurrent calls never take more than a strict limit has. It is safe for concurrent use.
 //
-// Budgets are kept in the store: Load, Replace and Flushed bring what it knows. Rates
-// live here alone, and counters whose window is over are forgotten.
+// The store contains the budgets: Load, Replace and MarkFlushed apply its values here. Rates
+// exist only here. Counters whose window is over are evicted.
 type Limiter struct {
 	seed    maphash.Seed
 	serial  atomic.Uint64
@@ -25,19 +24,19 @@ type Limiter struct {
 
 const (
 	shards      = 64
-	sweepSize   = 256 // counters of a shard below which nothing is forgotten
+	sweepSize   = 256 // counters of a shard below which none is evicted
 	inlineHolds = 64  // holds of a call whose locks need no allocation
 )
 
-// shard has all counters of the carriers that fall to it.
+// shard has all counters of the subjects that hash to it.
 type shard struct {
-	mu        sync.RWMutex // guards what follows; never taken by who holds a counter
+	mu        sync.RWMutex // guards the fields below; never taken while a counter is locked
 	counters  map[CounterID]*counter
 	schedules map[string]*schedule // of policies
-	sweepAt   int                  // number of counters at which the idle ones are forgotten
+	sweepAt   int                  // number of counters at which idle ones are evicted
 }
 
-// NewLimiter makes a bank without counters. They come into being when they are first used.
+// NewLimiter returns a limiter without counters. A counter is created when it is first used.
 func NewLimiter() *Limiter {
 	b := &Limiter{seed: maphash.MakeSeed()}
 	for i := range b.shards {
@@ -46,14 +45,14 @@ func NewLimiter() *Limiter {
 	return b
 }
 
-// Take takes all holds, or none when one does not fit. It returns -1, or the index of
-// the first that does not fit, what is left of its limit, and when its counter begins
-// anew; zero for never. Holds before it that are Spent remain used: a rate of requests
-// counts refused calls too. Who took must call Settle, once.
+// Take takes all holds, or none if one does not fit. It returns -1, or the index of the first
+// hold that does not fit, what is left of its limit, and when its counter resets; the zero
+// time means never. Spent holds before that index remain used: a rate of requests counts
+// rejected calls too. After a successful Take the caller must call Settle once.
 //
-// A budget fits when used + held + Amount is at most Limit and used is below it; a Soft
-// one when used is below Limit, and one that takes the Rest when anything is left. So an
-// Amount of 0 asks whether the budget is used up.
+// A budget fits if used + held + Amount is at most Limit and used is below Limit. A Soft
+// budget fits if used is below Limit, and one with Rest if anything is left. An Amount of 0
+// checks whether the budget is used up.
 func (b *Limiter) Take(now time.Time, holds []Hold) (refused int, left int64, retry time.Time) {
 	nowNano := now.UnixNano()
 	var buf [inlineHolds]*counter
@@ -76,18 +75,18 @@ func (b *Limiter) Take(now time.Time, holds []Hold) (refused int, left int64, re
 	return -1, 0, time.Time{}
 }
 
-// Reserve is Take in the words of banks that ask other nodes (cluster/redis): this one
-// neither waits nor fails.
+// Reserve is Take with the signature of limiters that call other nodes (cluster/redis). This
+// limiter does not wait and does not fail.
 func (b *Limiter) Reserve(_ context.Context, now time.Time, holds []Hold) (refused int, left int64, retry time.Time, err error) {
 	refused, left, retry = b.Take(now, holds)
 	return refused, left, retry, nil
 }
 
-// Defers is false: this bank answers at once. Banks that ask other nodes would rather be
-// asked once for all holds of a call.
+// Defers returns false: this limiter responds at once. A limiter that calls other nodes may
+// return true, so that all holds of a call are reserved in one request.
 func (b *Limiter) Defers(time.Time, []Hold) bool { return false }
 
-// gather finds the counters of holds and locks them.
+// gather finds the counters of holds and locks them. It repeats if one was evicted meanwhile.
 func (b *Limiter) gather(buf []*counter, holds []Hold, nowNano int64) []*counter {
 	for first := true; ; first = false {
 		for i := range holds {
@@ -101,7 +100,7 @@ func (b *Limiter) gather(buf []*counter, holds []Hold, nowNano int64) []*counter
 	}
 }
 
-// refund undoes what was taken; the counters are locked.
+// refund releases what was taken. The counters must be locked.
 func refund(holds []Hold) {
 	for i := range holds {
 		holds[i].taken.releaseHold(&holds[i])
@@ -116,17 +115,17 @@ func evict(holds []Hold) {
 	}
 }
 
-// Settle gives back what Take took and adds what was used, in the units of each hold and
-// even beyond the limit; nil is nothing used, a call that was not sent. What was used of
-// a rate counts in the window of now. Holds that are Spent are used already: their used
-// is ignored. Holds that are not taken, or settled already, stay as they are.
+// Settle releases what Take took and adds what was used, in the units of each hold, even
+// beyond the limit. A nil used means that nothing was used: the call was not sent. Usage of a
+// rate counts in the window of now. Spent holds are already used, so their used is ignored.
+// Holds that are not taken, or are already settled, do not change.
 func (b *Limiter) Settle(now time.Time, holds []Hold, used []int64) { b.settle(now, holds, used, nil) }
 
-// settle is Settle; moves, unless it is nil, gets what that changed.
+// settle is Settle. Unless moves is nil, it appends the resulting changes to it.
 func (b *Limiter) settle(now time.Time, holds []Hold, used []int64, moves *[]NodeShare) {
 	nowNano := now.UnixNano()
 	var buf [inlineHolds]*counter
-	locked := lock(buf[:0], holds) // one that is gone had its limit removed: what it gets harms nobody
+	locked := lock(buf[:0], holds) // an evicted counter had its limit removed, so changing it has no effect
 	for i := range holds {
 		h := &holds[i]
 		c := h.taken
@@ -152,16 +151,16 @@ func (b *Limiter) settle(now time.Time, holds []Hold, used []int64, moves *[]Nod
 	unlock(locked)
 }
 
-// State is what a limit stands at.
+// State is the current state of a limit.
 type State struct {
 	Used    int64 // may be above the limit
-	Held    int64 // by calls under way
+	Held    int64 // by calls in progress
 	Left    int64 // what may still be taken
 	ResetAt time.Time
 }
 
-// State tells where the limit of a hold stands, taken or not. Anew is when it begins at
-// nothing again; zero for never.
+// State returns the state of the limit of a hold, taken or not. ResetAt is when its counter
+// resets; the zero time means never.
 func (b *Limiter) State(now time.Time, h *Hold) State {
 	nowNano := now.UnixNano()
 	for c := h.taken; ; c = nil {
@@ -182,7 +181,7 @@ func (b *Limiter) State(now time.Time, h *Hold) State {
 	}
 }
 
-// Len is how many counters there are.
+// Len returns the number of counters.
 func (b *Limiter) Len() (n int) {
 	for i := range b.shards {
 		s := &b.shards[i]

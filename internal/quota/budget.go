@@ -7,21 +7,21 @@ import (
 	"sluice/internal/ident"
 )
 
-// Measure is what a budget counts.
+// Measure is the unit that a budget counts.
 type Measure string
 
-// The measures. Calls are counted by policies alone.
+// These are the measures. Only policies count Calls.
 const (
 	Cost       Measure = "cost"     // US dollars; also when empty
 	TokenCount Measure = "tokens"   // input and output together
 	Calls      Measure = "requests" // one for each call
 )
 
-// nanoPerDollar is how finely cost is counted.
+// nanoPerDollar is the number of units of cost in a dollar.
 const nanoPerDollar = 1_000_000_000
 
-// Units is an amount in what usage is counted in: nano-dollars, or whole tokens and
-// requests, of which the last one begun counts.
+// Units converts an amount to units of usage: nano-dollars, or tokens and requests, rounded up
+// to a whole number.
 func (m Measure) Units(a Amount) int64 {
 	if m == TokenCount || m == Calls {
 		return int64((a + One - 1) / One)
@@ -29,7 +29,7 @@ func (m Measure) Units(a Amount) int64 {
 	return int64(a) * (nanoPerDollar / int64(One))
 }
 
-// Text is a usage as it is shown: "0.25" for 250000000 nano-dollars.
+// Text formats a usage for people: "0.25" for 250000000 nano-dollars.
 func (m Measure) Text(units int64) string {
 	if m == TokenCount || m == Calls {
 		return decimals(units, 0)
@@ -37,13 +37,13 @@ func (m Measure) Text(units int64) string {
 	return decimals(units, 9)
 }
 
-// Budget is how much of something may be used, in all or until the next reset. It is
-// the form in which records keep it and, without ID, that of the wire.
+// Budget is how much of a measure may be used, in total or until the next reset. Records store
+// it in this form; the API uses the same form without ID.
 // Source: contract/identity-and-governance.yaml, UsageLimit; .md section 6.
 type Budget struct {
-	ID      string  `json:"id,omitempty"` // of the limit, a UUID: its usage is kept under it
+	ID      string  `json:"id,omitempty"` // UUID of the limit; its usage is stored under it
 	Measure Measure `json:"type,omitempty"`
-	// ImpliedType says that nobody sent the type: answers leave it out then, as it was sent.
+	// ImpliedType is set if the request did not contain the type. Responses then omit it too.
 	ImpliedType    bool    `json:"type_implied,omitempty"`
 	CreditLimit    Amount  `json:"credit_limit"`
 	AlertThreshold *Amount `json:"alert_threshold,omitempty"` // below CreditLimit; nil for none
@@ -51,16 +51,16 @@ type Budget struct {
 	Period
 }
 
-// Mode says what a budget does when calls under way might use it up.
+// Mode decides what a budget does when calls in progress might use it up.
 type Mode string
 
-// The modes. Empty is Strict.
+// These are the modes. Empty means Strict.
 const (
-	Strict  Mode = "strict" // a call is refused when it might go over the limit
-	Lenient Mode = "soft"   // only when the limit is reached: calls under way may go over it
+	Strict  Mode = "strict" // reject a call that might exceed the limit
+	Lenient Mode = "soft"   // reject only once the limit is reached: calls in progress may exceed it
 )
 
-// Shown is the mode, or Strict when it is empty.
+// Shown returns the mode, or Strict if it is empty.
 func (m Mode) Shown() Mode {
 	if m == "" {
 		return Strict
@@ -68,13 +68,13 @@ func (m Mode) Shown() Mode {
 	return m
 }
 
-// Soft reports whether calls under way may go over the limit.
+// Soft reports whether calls in progress may exceed the limit.
 func (b *Budget) Soft() bool { return b.Mode == Lenient }
 
-// Limit is CreditLimit in units of usage.
+// Limit returns CreditLimit in units of usage.
 func (b *Budget) Limit() int64 { return b.Measure.Units(b.CreditLimit) }
 
-// Threshold is AlertThreshold in units of usage, 0 for none.
+// Threshold returns AlertThreshold in units of usage, 0 for none.
 func (b *Budget) Threshold() int64 {
 	if b.AlertThreshold == nil {
 		return 0
@@ -82,18 +82,18 @@ func (b *Budget) Threshold() int64 {
 	return b.Measure.Units(*b.AlertThreshold)
 }
 
-// Rules are what a carrier of budgets asks for beyond what holds for all.
+// Rules are the additional rules of a kind of subject for its budgets.
 type Rules struct {
 	Field     string // name of the field: "usage_limits"
 	MaxItems  int    // budgets in one list, at most 20; 0 means 1
-	MinTokens Amount // least limit of tokens; 0 means One
+	MinTokens Amount // minimum limit of tokens; 0 means One
 	Calls     bool   // requests may be counted
 }
 
-// maxBudgets is the length of the longest list of budgets that a carrier has.
+// maxBudgets is the maximum length of a list of budgets.
 const maxBudgets = 20
 
-// validate checks one budget; path is what its fields stand in, "usage_limits." or "".
+// validate checks one budget. path is the prefix of its fields, "usage_limits." or "".
 func (b *Budget) validate(path string, r Rules) error {
 	bad := func(field, text string) error { return fault.New(fault.InvalidParameter, text).WithParam(path + field) }
 	minLimit := One
@@ -131,9 +131,9 @@ func (b *Budget) validate(path string, r Rules) error {
 	return b.Period.validate(path)
 }
 
-// InheritIDs gives the budgets of a list the ids of those that they replace, so that their
-// usage goes on: of the same measure and period first, then of the same measure. What
-// replaces none is new and begins at nothing.
+// InheritIDs gives the budgets of list the ids of the budgets that they replace, so that their
+// usage continues. It first matches budgets with the same measure and period, then those with
+// the same measure. A budget that replaces none gets a new id and starts without usage.
 func InheritIDs(list, before []Budget) {
 	taken := make([]bool, len(before))
 	pick := func(b *Budget, alike func(old *Budget) bool) {
@@ -158,7 +158,7 @@ func InheritIDs(list, before []Budget) {
 // Same reports whether two periods repeat in the same way.
 func (p Period) Same(q Period) bool { return p.Every == q.Every && p.Days == q.Days }
 
-// begin is the day in which a time lies, in UTC.
+// begin returns the start of the UTC day that contains t.
 func begin(t time.Time) time.Time {
 	t = t.UTC()
 	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)

@@ -9,23 +9,23 @@ import (
 	"time"
 )
 
-// counter is what was used of one limit and what calls under way hold of it.
+// counter counts the usage of one limit and what calls in progress hold of it.
 type counter struct {
 	limiter *Limiter
 	serial  uint64      // counters are locked in this order
 	rate    bool        // counts in window, else in tally
-	gone    atomic.Bool // forgotten: nobody finds it any more; set while mu is held
+	gone    atomic.Bool // evicted: no lookup finds it; set while mu is held
 
-	mu     sync.Mutex   // guards what follows
-	calls  int          // that hold it
-	org    string       // as far as it is known
-	others ClusterTotal // what other nodes had besides, when this one last heard of them
+	mu     sync.Mutex   // guards the fields below
+	calls  int          // number of calls that hold it
+	org    string       // empty if not known
+	others ClusterTotal // what other nodes had in addition, when this node last received it
 	held   int64
 	window window
 	tally  tally
 }
 
-// roll brings the counter to a time; what was held in a window that ended is gone.
+// roll advances the counter to a time. What was held in a window that ended is dropped.
 func (c *counter) roll(timeNano int64) {
 	switch {
 	case !c.rate && c.tally.roll(timeNano):
@@ -63,7 +63,7 @@ func (c *counter) addHold(timeNano int64, h *Hold) {
 	h.left = max(h.Limit-Plus(s.Used, s.Held), 0)
 }
 
-// releaseHold takes back what take did, except what is spent, and returns how much that is.
+// releaseHold undoes addHold, except for what is spent, and returns how much it released.
 func (c *counter) releaseHold(h *Hold) int64 {
 	c.calls--
 	if h.Spent || h.turn != c.window.turn {
@@ -73,7 +73,7 @@ func (c *counter) releaseHold(h *Hold) int64 {
 	return h.amount()
 }
 
-// resetAt is when the counter begins at nothing again; zero for never.
+// resetAt returns when the counter resets; the zero time means never.
 func (c *counter) resetAt(timeNano int64) time.Time {
 	when := int64(0)
 	if c.rate {
@@ -84,7 +84,7 @@ func (c *counter) resetAt(timeNano int64) time.Time {
 	return timeOf(when)
 }
 
-// idle reports whether forgetting the counter forgets nothing.
+// idle reports whether the counter can be evicted without losing information.
 func (c *counter) idle(timeNano int64) bool {
 	switch {
 	case c.calls > 0:
@@ -95,8 +95,8 @@ func (c *counter) idle(timeNano int64) bool {
 	return !c.tally.stored && c.tally.pending == 0
 }
 
-// lock locks the counters of holds, each once and in the order that prevents deadlocks,
-// and appends them to room.
+// lock locks the counters of holds, each once and in the order that prevents deadlocks. It
+// appends them to counters.
 func lock(counters []*counter, holds []Hold) []*counter {
 	for i := range holds {
 		if c := holds[i].taken; c != nil {
@@ -117,8 +117,8 @@ func unlock(locked []*counter) {
 	}
 }
 
-// Plus adds two amounts without going over the end: what is more than an int64 holds is the
-// largest that there is.
+// Plus adds two amounts. A sum that does not fit an int64 becomes the largest or smallest
+// int64.
 func Plus(a, b int64) int64 {
 	switch {
 	case b > 0 && a > math.MaxInt64-b:

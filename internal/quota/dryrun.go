@@ -2,10 +2,9 @@ package quota
 
 import "time"
 
-// DryRun tries a policy on calls that were made before there was it: what it would have
-// counted and refused, had nothing been used when it begins. Calls are tried one behind
-// another, each with what it used in the end; what calls at once would have held besides
-// is not known. It belongs to one goroutine.
+// DryRun replays past calls against a policy: what it would have counted and rejected if
+// nothing was used at the start. Calls are tried one after another, each with its final usage.
+// What concurrent calls would have held in addition is not known. It belongs to one goroutine.
 type DryRun struct {
 	policy  *Policy
 	limiter *Limiter
@@ -13,10 +12,10 @@ type DryRun struct {
 	next    time.Time // reset of a budget; zero for never
 }
 
-// rehearsed is the id that a policy has while it is tried.
+// rehearsed is the id of a policy in a dry run.
 const rehearsed = "rehearsed"
 
-// Rehearse begins to try the policy, which is one that Validate accepts, at a time.
+// Rehearse starts a dry run of the policy at a time. Validate must accept the policy.
 func (p *UsageLimit) Rehearse(from time.Time) *DryRun {
 	period := p.Period
 	if period.NextResetAt = nil; period.Every == "" && period.Days == 0 {
@@ -25,12 +24,12 @@ func (p *UsageLimit) Rehearse(from time.Time) *DryRun {
 	return &DryRun{policy: p.Compile(rehearsed), limiter: NewLimiter(), period: period, next: period.First(from)}
 }
 
-// Rehearse begins to try the policy, which is one that Validate accepts.
+// Rehearse starts a dry run of the policy. Validate must accept the policy.
 func (p *RateLimit) Rehearse() *DryRun {
 	return &DryRun{policy: p.Compile(rehearsed), limiter: NewLimiter()}
 }
 
-// PastCall is what a call of the past used.
+// PastCall is the usage of a past call.
 type PastCall struct {
 	CalledAt time.Time
 	Nano     int64 // cost in nano-dollars
@@ -48,20 +47,20 @@ func (p PastCall) units(m Measure) int64 {
 	return p.Nano
 }
 
-// Verdict is what a policy says of a call.
+// Verdict is what a policy would have done with a call.
 type Verdict struct {
 	Applies  bool
 	Refused  bool
 	ValueKey string
 	Measure  Measure
-	Units    int64 // that the call used
+	Units    int64 // used by the call
 	Used     int64 // before it
 	Limit    int64
-	ResetAt  time.Time // when the counter begins at nothing again; zero for never
+	ResetAt  time.Time // when the counter resets; zero for never
 }
 
-// Try says what becomes of a call; calls come in the order of their times. One that is
-// refused uses nothing.
+// Try returns what the policy does with a call. Calls must come in the order of their times. A
+// rejected call uses nothing.
 func (r *DryRun) Try(c *Call, p PastCall) Verdict {
 	if !r.next.IsZero() && !p.CalledAt.Before(r.next) {
 		r.limiter, r.next = NewLimiter(), r.period.After(r.next, p.CalledAt)

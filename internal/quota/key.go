@@ -11,21 +11,21 @@ import (
 // Key names a property of a request, for example "api_key" or "metadata.team".
 type Key string
 
-// metadataPrefix begins the keys that name a metadata value. The name behind it
-// is case-sensitive.
+// metadataPrefix begins the keys that name a metadata value. The name after it is
+// case-sensitive.
 const metadataPrefix = "metadata."
 
 // MaxValues is the largest number of values, conditions or groups in one list.
 const MaxValues = 100
 
-// keyUse is a key, what it may be used for, and what a call has of it.
+// keyUse is a key, what it may be used for, and how its value is read from a call.
 type keyUse struct {
 	key    Key
-	group  bool // may stand in group_by, not only in conditions
+	group  bool // allowed in group_by too, not only in conditions
 	lookup func(*Call) (slug, id string)
 }
 
-// keyUses is the list of keys; metadata.<name> comes besides.
+// keyUses lists the keys, except metadata.<name>.
 // Source: contract/identity-and-governance.yaml, enums.policy_keys.
 var keyUses = []keyUse{
 	{"api_key", true, func(c *Call) (slug, id string) { return same(c.KeyID) }},
@@ -39,8 +39,8 @@ var keyUses = []keyUse{
 	{"endpoint_type", false, func(c *Call) (slug, id string) { return same(string(c.Endpoint)) }},
 }
 
-// modelKey is the key whose values are "@openai/gpt-4o", or "@openai/*" for all that
-// begin so.
+// modelKey is the key whose values are "@openai/gpt-4o", or "@openai/*" for all models with
+// that prefix.
 const modelKey Key = "model"
 
 // endpointTypes are the values of the key endpoint_type.
@@ -48,7 +48,7 @@ const modelKey Key = "model"
 var endpointTypes = strings.Fields("chatComplete complete embed messages imageGenerate imageEdit createSpeech createTranscription " +
 	"createTranslation rerank createModelResponse realtime createBatch createFinetune uploadFile proxy *")
 
-// known reports whether the key may be used in conditions, or in group_by.
+// known reports whether the key may be used in conditions or, if group is set, in group_by.
 func (k Key) known(group bool) bool {
 	if name, ok := strings.CutPrefix(string(k), metadataPrefix); ok {
 		return name != "" && len(name) <= 128

@@ -2,9 +2,10 @@ package quota
 
 import "sluice/internal/fault"
 
-// CheckKinds refuses conditions about kinds of providers that do not exist, which no call
-// could meet: "demo", the name of a saved provider, in place of "openai", its kind. Find
-// returns the id of the kind that has a name or alias. fault.InvalidParameter At the field.
+// CheckKinds rejects conditions on provider kinds that do not exist, because no call could
+// meet them: for example "demo", the name of a saved provider, instead of its kind "openai".
+// find returns the id of the kind that has a name or alias. The error is
+// fault.InvalidParameter for the field.
 func CheckKinds(list []Condition, find func(name string) (id string, ok bool)) error {
 	for i, c := range list {
 		param := path("conditions", i)
@@ -34,7 +35,7 @@ func checkKinds(k Key, list Values, param string, find func(string) (string, boo
 	return nil
 }
 
-// kind is the kind of provider that a value of the key names, if it names one.
+// kind returns the provider kind that a value of the key names, if it names one.
 func (k Key) kind(value string) (kind string, named bool) {
 	p, ok := k.read(value)
 	switch {

@@ -2,19 +2,20 @@ package quota
 
 import "slices"
 
-// fewValues is how many values are compared one by one rather than looked up.
+// fewValues is the maximum number of values that are compared one by one; longer lists use a
+// map.
 const fewValues = 8
 
-// condition is a Condition made ready to be asked for each call.
+// condition is a compiled Condition.
 type condition struct {
 	key             Key
 	lookup          func(*Call) (slug, id string)
 	values, without values
 }
 
-// values are a list of patterns.
+// values is a compiled list of values.
 type values struct {
-	set  map[string]bool // of many words
+	set  map[string]bool // of a long list of exact values
 	list []pattern       // all others
 }
 
@@ -53,7 +54,7 @@ func (c *condition) meets(call *Call) bool {
 	return c.values.has(kind, slug, id) && !c.without.has(kind, slug, id)
 }
 
-// cover reports whether one of the patterns stands for everything that p stands for.
+// cover reports whether one of the patterns covers p.
 func (v *values) cover(p pattern) bool {
 	return v.set[p.text] || slices.ContainsFunc(v.list, func(q pattern) bool { return q.covers(p) })
 }

@@ -5,30 +5,30 @@ import (
 	"time"
 )
 
-// The functions here are for nodes that share their counters: somewhere it is decided
-// what a call may take, and the Bank of each node is the book of its own part, from
-// which that can be stated again at any time.
+// The functions here are for nodes that share their counters. A shared store decides what a
+// call may take. The Limiter of each node records the share of that node, so that the share
+// can be reported again at any time.
 
-// NodeShare is what one node has of a counter, or by how much that changed.
+// NodeShare is what one node has of a counter, or a change of that.
 type NodeShare struct {
 	Counter CounterID
 	Org     string
 	Unit    Unit      // of a rate; empty for budgets
-	Window  time.Time // in which a rate counted: its beginning; zero for budgets
-	Held    int64     // by calls under way
-	Used    int64     // of a budget what the store was not told of yet, of a rate everything in the window
+	Window  time.Time // beginning of the window in which a rate counted; zero for budgets
+	Held    int64     // by calls in progress
+	Used    int64     // of a budget: not stored yet; of a rate: everything in the window
 	Latest  time.Time // of a budget: when the last of Used was used
-	Since   time.Time // of a budget: its last reset, by schedule or as the store has it; zero for none
-	Early   int64     // of Used, of a budget: before Since, so that it does not count
+	Since   time.Time // of a budget: its last reset, by schedule or as stored; zero for none
+	Early   int64     // of a budget: the part of Used before Since, which does not count
 }
 
 // ClusterTotal is what all nodes together have of a counter.
 type ClusterTotal struct{ Used, Held int64 }
 
-// TakeUnchecked takes all holds without asking whether they fit, at the time at which somebody
-// else found that they do. found is what all nodes had then, for each hold, the hold
-// itself included; nil when nobody said. What was taken in a window that is over here
-// counts nowhere. Settle as after Take.
+// TakeUnchecked takes all holds without checking whether they fit; the caller must have
+// checked that elsewhere. found is the cluster total for each hold at that time, including the
+// hold itself; nil means that it is not known. A hold whose window is over on this node counts
+// nowhere. The caller must call Settle as after Take.
 func (b *Limiter) TakeUnchecked(now time.Time, holds []Hold, found []ClusterTotal) {
 	nowNano := now.UnixNano()
 	var buf [inlineHolds]*counter
@@ -51,23 +51,23 @@ func (b *Limiter) TakeUnchecked(now time.Time, holds []Hold, found []ClusterTota
 	}
 }
 
-// CountRejected counts those of the holds that are Spent, of a call that was refused behind them.
-// Nothing is taken.
+// CountRejected counts the Spent holds of a call that a later hold rejected. Nothing else is
+// taken.
 func (b *Limiter) CountRejected(now time.Time, holds []Hold) {
 	spent := slices.DeleteFunc(slices.Clone(holds), func(h Hold) bool { return !h.Spent })
 	b.TakeUnchecked(now, spent, nil)
 	b.Settle(now, spent, nil)
 }
 
-// SettleShares is Settle, and appends to moves what that changed.
+// SettleShares is Settle and appends the resulting changes to moves.
 func (b *Limiter) SettleShares(now time.Time, holds []Hold, used []int64, moves []NodeShare) []NodeShare {
 	b.settle(now, holds, used, &moves)
 	return moves
 }
 
-// Parts visits what this node has of each budget of which it has anything, and of each
-// rate whose window is not over. Counters change meanwhile, unless the caller sees to it
-// that they do not.
+// Parts calls visit with the share of this node: of each budget that has usage or holds, and
+// of each rate whose window is not over. Counters may change meanwhile, unless the caller
+// prevents it.
 func (b *Limiter) Parts(now time.Time, visit func(NodeShare)) {
 	nowNano := now.UnixNano()
 	for i := range b.shards {
@@ -93,8 +93,8 @@ func (b *Limiter) Parts(now time.Time, visit func(NodeShare)) {
 	}
 }
 
-// Due is when the usage of a hold's budget next begins anew, as far as the store said;
-// zero for never and for rates.
+// Due returns when the usage of a hold's budget next resets, according to the store; zero for
+// never and for rates.
 func (b *Limiter) Due(h *Hold) time.Time {
 	if h.Unit != "" {
 		return time.Time{}
@@ -103,7 +103,7 @@ func (b *Limiter) Due(h *Hold) time.Time {
 	return timeOf(c.tally.schedule.next.Load())
 }
 
-// OrgOf is the organisation of a counter; empty when it is not known.
+// OrgOf returns the organisation of a counter; empty if it is not known.
 func (b *Limiter) OrgOf(id CounterID) string {
 	s := b.shard(id.Subject)
 	s.mu.RLock()
@@ -117,12 +117,12 @@ func (b *Limiter) OrgOf(id CounterID) string {
 	return c.org
 }
 
-// clusterTotal is what the counter has here and elsewhere.
+// clusterTotal returns the total of the counter on this and other nodes.
 func (c *counter) clusterTotal() ClusterTotal {
 	return ClusterTotal{Plus(c.used(), c.others.Used), Plus(c.held, c.others.Held)}
 }
 
-// part is what this node has of the counter, or a change of it.
+// part returns a share of the counter, or a change of it, with these amounts.
 func (c *counter) part(id CounterID, held, used int64) NodeShare {
 	p := NodeShare{Counter: id, Org: c.org, Held: held, Used: used}
 	if c.rate {
@@ -133,19 +133,19 @@ func (c *counter) part(id CounterID, held, used int64) NodeShare {
 	return p
 }
 
-// belong notes whose the counter is.
+// belong records the organisation of the counter, unless it is already known.
 func (c *counter) belong(org string) {
 	if c.org == "" {
 		c.org = org
 	}
 }
 
-// isWindowPast reports whether the window of a time is over here.
+// isWindowPast reports whether the window of nowNano is before the window of the counter.
 func (c *counter) isWindowPast(nowNano int64) bool {
 	return c.rate && c.window.unit.begin(nowNano) < c.window.since
 }
 
-// Taken is what a hold that Take took has of its counter.
+// Taken returns the share that a taken hold has of its counter.
 func (b *Limiter) Taken(h *Hold) NodeShare {
 	c := h.taken
 	c.mu.Lock()

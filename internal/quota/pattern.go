@@ -2,19 +2,19 @@ package quota
 
 import "strings"
 
-// anyValue stands for every value that a call has.
+// anyValue matches every value that a call has.
 const anyValue = "*"
 
-// pattern is a value of a condition: a word or, of the key model, a provider's model or
-// all of its models that begin in a way.
+// pattern is a compiled value of a condition: an exact value or, for the key model, a model of
+// a provider or all of its models with a prefix.
 type pattern struct {
 	all  bool
-	kind string // provider of a model; empty for words
+	kind string // provider of a model; empty for other keys
 	text string
-	open bool // everything that begins with text
+	open bool // matches everything that begins with text
 }
 
-// read makes a pattern of a value; false when no call has such a value.
+// read compiles a value. It returns false if no call has such a value.
 func (k Key) read(value string) (pattern, bool) {
 	switch {
 	case value == anyValue:
@@ -33,8 +33,8 @@ func (k Key) read(value string) (pattern, bool) {
 	return p, true
 }
 
-// meets reports whether the pattern stands for a value. kind is the provider when the
-// value is a model, else empty.
+// meets reports whether the pattern matches a value. kind is the provider if the value is a
+// model, else empty.
 func (p *pattern) meets(kind, value string) bool {
 	switch {
 	case p.all:
@@ -47,7 +47,7 @@ func (p *pattern) meets(kind, value string) bool {
 	return p.text == value
 }
 
-// covers reports whether the pattern stands for everything that q stands for.
+// covers reports whether the pattern matches everything that q matches.
 func (p *pattern) covers(q pattern) bool {
 	return p.all || !q.all && p.meets(q.kind, q.text) && (p.open || !q.open)
 }

@@ -6,18 +6,17 @@ import (
 	"sluice/internal/fault"
 )
 
-// Period says when usage begins anew. Every and Days exclude each other; with neither
-// it never does, or once at NextResetAt.
+// Period is the reset schedule of a budget. Every and Days exclude each other. With neither,
+// usage never resets, or once at NextResetAt.
 // Source: contract/identity-and-governance.md section 6, Reset.
 type Period struct {
 	Every string `json:"periodic_reset,omitempty"` // weekly (Monday) or monthly (the 1st), at 00:00 UTC
 	Days  int    `json:"periodic_reset_days,omitempty"`
-	// NextResetAt is the next reset that somebody asked for, at 00:00 UTC; nil to
-	// compute it.
+	// NextResetAt is the requested next reset, at 00:00 UTC. Nil means that it is computed.
 	NextResetAt *time.Time `json:"next_usage_reset_at,omitempty"`
 }
 
-// The periods of Every.
+// These are the values of Every.
 const (
 	Weekly  = "weekly"
 	Monthly = "monthly"
@@ -40,9 +39,9 @@ func (p *Period) validate(path string) error {
 	return nil
 }
 
-// First is the first reset of usage that begins to be counted at a time: the one that
-// was asked for or, when that is over or was not asked for, the first of the period
-// behind it. Zero means that there is none.
+// First returns the first reset of usage that is counted from a time on. It is NextResetAt or,
+// if that is nil or over, the first reset of the period after it. Zero means that usage does
+// not reset.
 func (p Period) First(from time.Time) time.Time {
 	switch {
 	case p.NextResetAt == nil:
@@ -53,8 +52,8 @@ func (p Period) First(from time.Time) time.Time {
 	return p.After(*p.NextResetAt, from)
 }
 
-// After is the first reset behind now of a schedule that had one at last: periods in
-// which nobody reset are left out. Zero means that there is none.
+// After returns the first reset after now of a schedule whose previous reset was last. Missed
+// periods are skipped. Zero means that usage does not reset.
 func (p Period) After(last, now time.Time) time.Time {
 	last, today := begin(last), begin(now)
 	switch {
@@ -69,7 +68,7 @@ func (p Period) After(last, now time.Time) time.Time {
 	return time.Time{}
 }
 
-// Latest is the last reset that a schedule had by now, from the one at due on.
+// Latest returns the last reset by now of a schedule that has a reset at due.
 func (p Period) Latest(due, now time.Time) time.Time {
 	for next := p.After(due, due); !next.IsZero() && !next.After(now); next = p.After(next, next) {
 		due = next
@@ -77,7 +76,7 @@ func (p Period) Latest(due, now time.Time) time.Time {
 	return due
 }
 
-// Day is the period with its next reset at the beginning of that day.
+// Day returns the period with NextResetAt moved to the beginning of its day.
 func (p Period) Day() Period {
 	if p.NextResetAt != nil {
 		day := begin(*p.NextResetAt)
@@ -86,8 +85,8 @@ func (p Period) Day() Period {
 	return p
 }
 
-// ValidateNextReset refuses a next reset that is not behind now: fault.InvalidParameter at the
-// field, whose name path begins.
+// ValidateNextReset rejects a NextResetAt that is not after now with fault.InvalidParameter.
+// path is the prefix of the field name.
 func (p Period) ValidateNextReset(now time.Time, path string) error {
 	if p.NextResetAt != nil && !p.NextResetAt.After(now) {
 		return fault.New(fault.InvalidParameter, "must be a later day than today, in UTC").WithParam(path + "next_usage_reset_at")

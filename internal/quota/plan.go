@@ -1,20 +1,21 @@
 package quota
 
-// Plan are the holds of a carrier's limits, ready to be copied: without amounts, which
-// each call has of its own. It is shared and never changed. The zero value has none.
+// Plan contains the holds of a subject's limits, ready to be copied. They have no amounts,
+// since each call has its own. A plan is shared and never changed. The zero value has no
+// holds.
 type Plan struct {
 	Budgets []Hold
 	Rates   []Hold
 }
 
-// noPlan is that of a carrier without limits.
+// noPlan is the plan of a subject without limits.
 var noPlan Plan
 
-// NoPlan is the plan of whatever has no limits.
+// NoPlan returns the plan of a subject without limits.
 func NoPlan() *Plan { return &noPlan }
 
-// NewPlan makes the holds of a carrier. What an integration is in one workspace counts
-// its rates apart from the same integration in others.
+// NewPlan returns the holds of a subject's limits. The rates of an integration are counted
+// separately in each workspace.
 func NewPlan(subject Subject, name string, l Limits) *Plan {
 	if len(l.Budgets) == 0 && len(l.Rates) == 0 {
 		return NoPlan()
@@ -39,7 +40,7 @@ func NewPlan(subject Subject, name string, l Limits) *Plan {
 	return p
 }
 
-// hold is what a call takes from the rate: requests are spent at once.
+// hold returns the hold of the rate. Requests are spent at once.
 func (r Rate) hold() Hold {
 	if r.Type == Requests {
 		return Hold{Measure: Calls, Amount: 1, Limit: r.Value, Unit: r.Unit, Spent: true}

@@ -9,30 +9,30 @@ import (
 )
 
 const (
-	matchSeen     = 256 // kinds of calls that a workspace has at hand
-	matchKeyBytes = 512 // bytes of what policies look at of such a call
-	matchMin      = 4   // policies from which on calls are remembered
+	matchSeen     = 256 // cached calls of a workspace
+	matchKeyBytes = 512 // maximum bytes of a match key
+	matchMin      = 4   // minimum number of policies for caching
 )
 
-// Policies are those of a workspace. The zero value and nil have none. It is shared; the
-// lists are not changed once a call was matched.
+// Policies are the policies of a workspace. Nil and the zero value contain none. It is shared.
+// The lists must not change after the first match.
 type Policies struct {
 	Usage []*Policy // budgets
 	Rates []*Policy
 
-	// What policies look at of most calls is the same as of calls before: which of them
-	// apply, and for which value keys, is found out once.
+	// Most calls look the same to the policies as earlier calls. Which policies apply, and
+	// with which value keys, is therefore computed once and cached.
 	once    sync.Once
-	readers []func(*Call) (slug, id string) // of all that any policy looks at; nil for few policies
-	models  bool                            // the provider of the model is one of that
+	readers []func(*Call) (slug, id string) // of all keys that any policy uses; nil for few policies
+	models  bool                            // whether the provider of the model is part of the match key
 	seen    *[matchSeen]atomic.Pointer[matched]
 }
 
-// matched is what the policies come to for calls that are alike to them. Of one that was
-// met once only its hash is known.
+// matched caches the result of matching for calls with the same match key. After the first
+// such call it contains only the hash.
 type matched struct {
 	hash           uint64
-	call           string // what the policies look at
+	call           string // the match key
 	budgets, rates []Hold
 	known          bool
 }
@@ -58,8 +58,8 @@ func match(list []*Policy, c *Call, dst []Hold) []Hold {
 	return dst
 }
 
-// match is what is known of calls like c; nil for nothing. What comes twice in a row in
-// its place is remembered, so that calls of which each is another one cost no memory.
+// match returns the cached result for calls like c, or nil. A result is cached when the same
+// match key comes twice in a row in its slot, so that calls that all differ use no memory.
 func (p *Policies) match(c *Call) *matched {
 	p.once.Do(p.prepare)
 	if p.readers == nil {
@@ -85,8 +85,8 @@ func (p *Policies) match(c *Call) *matched {
 	return nil
 }
 
-// appendMatchKey appends what the policies look at of a call, so that two calls have the same only
-// when they are alike to all policies.
+// appendMatchKey appends the properties of a call that the policies use. Two calls have the
+// same match key only if every policy treats them alike.
 func (p *Policies) appendMatchKey(b []byte, c *Call) []byte {
 	if p.models {
 		b = append(binary.AppendUvarint(b, uint64(len(c.Provider))), c.Provider...)
@@ -103,7 +103,7 @@ func (p *Policies) appendMatchKey(b []byte, c *Call) []byte {
 	return b
 }
 
-// prepare finds out what policies look at.
+// prepare collects the properties that the policies use.
 func (p *Policies) prepare() {
 	if len(p.Usage)+len(p.Rates) < matchMin {
 		return

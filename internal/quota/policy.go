@@ -2,18 +2,17 @@ package quota
 
 import "strings"
 
-// MaxValueKey bounds a value key, in bytes. A longer one is cut and ends in the digest
-// of the whole.
+// MaxValueKey is the maximum length of a value key, in bytes. A longer one is cut and ends in
+// the digest of the complete key.
 const MaxValueKey = 1024
 
 // defaultValueKey is the value key of a policy without group_by.
 // Source: contract/identity-and-governance.md section 8.
 const defaultValueKey = "default"
 
-// Policy is a policy made ready to be asked for each call. It is shared and never
-// changed.
+// Policy is a compiled policy. It is shared and never changed.
 type Policy struct {
-	hold       Hold // with everything but the amount, and the value key of groups
+	hold       Hold // complete except for the amount, and the value key of groups
 	conditions []condition
 	groups     []group
 	seen       *valueKeys // nil without groups
@@ -26,7 +25,7 @@ type group struct {
 	prefix string // "metadata.team:"
 }
 
-// Compile makes a usage-limit policy ready. The policy is one that Validate accepts.
+// Compile compiles a usage-limit policy. Validate must accept the policy.
 func (p *UsageLimit) Compile(id string) *Policy {
 	h := Hold{
 		Counter: CounterID{Subject: id}, Owner: &Owner{Kind: UsageLimitKind, ID: id, Name: p.Name},
@@ -35,7 +34,7 @@ func (p *UsageLimit) Compile(id string) *Policy {
 	return newPolicy(h, p.Conditions, p.GroupBy)
 }
 
-// Compile makes a rate-limit policy ready. The policy is one that Validate accepts.
+// Compile compiles a rate-limit policy. Validate must accept the policy.
 func (p *RateLimit) Compile(id string) *Policy {
 	h := Rate{Type: p.Type, Unit: p.Unit, Value: p.Value}.hold()
 	h.Counter = CounterID{Subject: id, Entry: RateEntry(p.Type, p.Unit)}
@@ -59,9 +58,9 @@ func newPolicy(h Hold, conditions []Condition, groups []GroupBy) *Policy {
 	return p
 }
 
-// Match returns the hold of the policy for a call, without an amount; false when the
-// policy does not apply: a condition is not met, or a part of the value key is missing.
-// Only a policy with groups may allocate, a value key that it has not met lately.
+// Match returns the hold of the policy for a call, without an amount. It returns false if the
+// policy does not apply: a condition is not met, or a part of the value key is missing. Only a
+// policy with groups may allocate, for a value key that it has not cached.
 func (p *Policy) Match(c *Call) (Hold, bool) {
 	for i := range p.conditions {
 		if !p.conditions[i].meets(c) {
@@ -79,8 +78,8 @@ func (p *Policy) Match(c *Call) (Hold, bool) {
 	return h, true
 }
 
-// valueKey joins the parts of the groups: "metadata.team:search-api_key:0191…"; empty when
-// one of them is missing.
+// valueKey joins the parts of the groups: "metadata.team:search-api_key:0191…". It is empty if
+// a part is missing.
 func (p *Policy) valueKey(c *Call) valueKey {
 	n := len(p.groups) - 1
 	for i := range p.groups {
@@ -109,7 +108,7 @@ func (p *Policy) valueKey(c *Call) valueKey {
 	return valueKey{text: strings.ToValidUTF8(key[:MaxValueKey-len(digest)-1], "") + "~" + digest}
 }
 
-// size is the length of a part, 0 when the call has no value for it.
+// size returns the length of a part, 0 if the call has no value for it.
 func (g *group) size(c *Call) int {
 	_, value := g.lookup(c)
 	switch {

@@ -1,7 +1,8 @@
-// Package quota holds what bounds traffic. Rates bound requests or tokens in a window
-// of time, budgets cost or tokens until the next reset; both stand on records (keys,
-// workspaces, providers) and in policies. A policy says whom it is about (conditions)
-// and what is counted together (group_by). A Meter is what was used of a budget.
+// Package quota contains the limits of traffic. Rates limit requests or tokens in a window of
+// time; budgets limit cost or tokens until the next reset. Both are set on records (keys,
+// workspaces, providers) and in policies, which select calls by conditions and count them by
+// group_by. A Meter is the usage of a budget. Start reading at Limiter, which holds the
+// counters.
 package quota
 
 import (
@@ -29,21 +30,21 @@ type RateLimit struct {
 	Target      Target      `json:"target,omitempty"` // Models when empty
 }
 
-// Target is the traffic that a policy is about.
+// Target is the traffic that a policy applies to.
 type Target string
 
-// The targets.
+// These are the targets.
 const (
 	Models Target = "llm"       // calls of models
 	Tools  Target = "mcp_tools" // calls of the tools of MCP servers
 )
 
-// Type is what is counted.
+// Type is what a rate counts.
 type Type string
 
-// The types.
+// These are the types.
 const (
-	Requests Type = "requests" // one before each call, refused ones too
+	Requests Type = "requests" // one before each call, including rejected calls
 	Tokens   Type = "tokens"   // input and output together, taken after the call
 )
 
@@ -51,7 +52,7 @@ const (
 // Source: contract/identity-and-governance.md section 7.
 type Unit string
 
-// The units: per minute, hour, day and week.
+// These are the units: per minute, hour, day and week.
 const (
 	PerMinute Unit = "rpm"
 	PerHour   Unit = "rph"
@@ -63,7 +64,7 @@ const (
 // Excludes. A request without the key does not meet it.
 type Condition struct {
 	Key      Key    `json:"key"`
-	Value    Values `json:"value"` // "*" stands for any value
+	Value    Values `json:"value"` // "*" matches any value
 	Excludes Values `json:"excludes,omitempty"`
 }
 
@@ -72,10 +73,10 @@ type GroupBy struct {
 	Key Key `json:"key"`
 }
 
-// Values are one value or several; JSON has a string for one and a list for more.
+// Values is one value or several. In JSON one value is a string and several are a list.
 type Values []string
 
-// UnmarshalJSON takes a string or a list of strings.
+// UnmarshalJSON reads a string or a list of strings.
 func (v *Values) UnmarshalJSON(b []byte) error {
 	var one string
 	if json.Unmarshal(b, &one) == nil {
@@ -98,9 +99,8 @@ func (v Values) MarshalJSON() ([]byte, error) {
 	return json.Marshal([]string(v))
 }
 
-// Validate says what is wrong with the policy: fault.InvalidParameter, At the
-// field. What a JSON schema can say (lengths, words of closed sets) is not
-// repeated here.
+// Validate returns fault.InvalidParameter for the first invalid field. It does not repeat the
+// checks of the JSON schema (lengths, closed sets of values).
 func (p *RateLimit) Validate() error {
 	if len(p.Conditions) == 0 {
 		return fault.New(fault.InvalidParameter, "must have at least one condition").WithParam("conditions")

@@ -6,15 +6,15 @@ import (
 	"sluice/internal/fault"
 )
 
-// Rate is how many requests or tokens may go through a carrier in each window of time.
+// Rate is the number of requests or tokens that a subject allows in each window of time.
 // Source: contract/identity-and-governance.yaml, RateLimit; .md section 7.
 type Rate struct {
 	Type  Type  `json:"type"`
 	Unit  Unit  `json:"unit"`
-	Value int64 `json:"value"` // 0 on an integration in a workspace lets nothing through
+	Value int64 `json:"value"` // 0 on an integration in a workspace rejects everything
 }
 
-// MaxRate bounds the value of a rate.
+// MaxRate is the maximum value of a rate.
 const MaxRate = 1_000_000_000_000
 
 var (

@@ -9,15 +9,15 @@ import (
 	"sluice/internal/fault"
 )
 
-// budgetFields and rateFields are all that a limit may have on the wire.
+// budgetFields and rateFields are all fields that a limit may have in a request.
 var (
 	budgetFields = strings.Fields("type credit_limit alert_threshold mode periodic_reset periodic_reset_days next_usage_reset_at")
 	rateFields   = strings.Fields("type unit value")
 )
 
-// ReadBudgets reads budgets as they are sent: one object or a list, null for none. It
-// is strict: fault.InvalidParameter At the field for one that is unknown or does not
-// fit, and for two budgets of one measure and period.
+// ReadBudgets reads budgets from a request: one object or a list, null for none. It is strict:
+// it returns fault.InvalidParameter for an unknown or invalid field, and for two budgets with
+// the same measure and period.
 func ReadBudgets(raw []byte, r Rules) ([]Budget, error) {
 	maxItems := r.MaxItems
 	if maxItems == 0 {
@@ -42,7 +42,7 @@ func ReadBudgets(raw []byte, r Rules) ([]Budget, error) {
 	return list, err
 }
 
-// ReadRates is ReadBudgets for rates, of which a type and unit may have one.
+// ReadRates is ReadBudgets for rates. Two rates must not have the same type and unit.
 func ReadRates(raw []byte, field string, maxItems int) ([]Rate, error) {
 	var list []Rate
 	err := each(raw, field, maxItems, rateFields, func(path string, one json.RawMessage) error {
@@ -62,8 +62,8 @@ func ReadRates(raw []byte, field string, maxItems int) ([]Rate, error) {
 	return list, err
 }
 
-// each goes through an object, or the objects of a list, and refuses unknown fields.
-// Names are compared exactly, which package json does not.
+// each calls f for an object, or for each object of a list, and rejects unknown fields. It
+// compares names exactly, which package json does not.
 func each(raw []byte, field string, maxItems int, known []string, f func(path string, one json.RawMessage) error) error {
 	raw = bytes.TrimSpace(raw)
 	list, single := []json.RawMessage{raw}, true
@@ -101,10 +101,10 @@ func each(raw []byte, field string, maxItems int, known []string, f func(path st
 	return nil
 }
 
-// unreadable finds the field that a decoder did not take.
+// unreadable returns an error for the field that the decoder rejected.
 func unreadable(path string, one json.RawMessage, known []string, into any, err error) error {
 	var fields map[string]json.RawMessage
-	_ = json.Unmarshal(one, &fields) // was read before
+	_ = json.Unmarshal(one, &fields) // decoded without error before
 	for _, name := range known {
 		alone, _ := json.Marshal(map[string]json.RawMessage{name: fields[name]})
 		if fields[name] != nil && json.Unmarshal(alone, into) != nil {
@@ -114,16 +114,16 @@ func unreadable(path string, one json.RawMessage, known []string, into any, err 
 	return fault.New(fault.InvalidParameter, "invalid limit").WithParam(strings.TrimSuffix(path, ".")).WithCause(err)
 }
 
-// Limits are those of a stored record, whichever form its body has for them.
+// Limits are the limits of a stored record.
 type Limits struct {
 	Budgets Budgets `json:"usage_limits,omitempty"`
 	Rates   []Rate  `json:"rate_limits,omitempty"`
 }
 
-// Budgets are one or several; JSON that is an object is a list of one.
+// Budgets is a list of budgets. A JSON object is a list of one.
 type Budgets []Budget
 
-// UnmarshalJSON takes an object, a list or null.
+// UnmarshalJSON reads an object, a list or null.
 func (b *Budgets) UnmarshalJSON(raw []byte) error {
 	if raw = bytes.TrimSpace(raw); len(raw) > 0 && raw[0] == '{' {
 		*b = make(Budgets, 1)
@@ -132,8 +132,8 @@ func (b *Budgets) UnmarshalJSON(raw []byte) error {
 	return json.Unmarshal(raw, (*[]Budget)(b))
 }
 
-// StoredLimits reads the fields of a record that hold limits, in any of their forms;
-// empty for none.
+// StoredLimits reads the fields of a record that contain limits, in any of their forms. An
+// empty field means no limits.
 func StoredLimits(budgets, rates json.RawMessage) (l Limits, err error) {
 	if len(budgets) > 0 {
 		err = json.Unmarshal(budgets, &l.Budgets)

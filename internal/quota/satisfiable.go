@@ -7,8 +7,8 @@ import (
 	"sluice/internal/ident"
 )
 
-// checkSatisfiable refuses conditions that no call can meet: fault.InvalidParameter At the field
-// that rules the last one out.
+// checkSatisfiable rejects conditions that no call can meet, with fault.InvalidParameter for
+// the field that excludes the last possible value.
 func checkSatisfiable(list []Condition) error {
 	alike := make(map[Key][]allowedSet)
 	for i, c := range list {
@@ -27,7 +27,7 @@ func checkSatisfiable(list []Condition) error {
 	return nil
 }
 
-// readable refuses values that no call has.
+// readable rejects values that no call has.
 func readable(c Condition, param string) error {
 	for _, field := range []struct {
 		name string
@@ -42,7 +42,7 @@ func readable(c Condition, param string) error {
 	return nil
 }
 
-// together reports whether a call may meet all of the conditions, which are of one key.
+// together reports whether a call may meet all of the conditions, which have the same key.
 func together(list []allowedSet) bool {
 	met := func(p pattern) bool {
 		return !slices.ContainsFunc(list, func(a allowedSet) bool { return !a.admits(p) })
@@ -50,12 +50,12 @@ func together(list []allowedSet) bool {
 	return met(pattern{all: true}) || slices.ContainsFunc(list, func(a allowedSet) bool { return slices.ContainsFunc(a.patterns, met) })
 }
 
-// allowedSet is what a condition lets through. It is made once, for a condition may be held
-// against ten thousand patterns.
+// allowedSet is the set of values that a condition allows. It is compiled once, because a
+// condition may be checked against ten thousand patterns.
 type allowedSet struct {
 	patterns        []pattern
 	values, without values
-	slugs, ids      bool // there are values that may be the other name of what another value names
+	slugs, ids      bool // some values may be the slug or id of a record that another value names
 }
 
 func admissionOf(c Condition) allowedSet {
@@ -73,9 +73,9 @@ func admissionOf(c Condition) allowedSet {
 	return a
 }
 
-// admits reports whether the condition is met by everything that a pattern stands for,
-// or by some of it where only single values are excluded. What may be the slug and the id
-// of one thing is taken for it.
+// admits reports whether every value of a pattern meets the condition, or some value where
+// only single values are excluded. A slug and an id that may belong to the same record are
+// treated as equal.
 func (a *allowedSet) admits(p pattern) bool {
 	return (a.values.cover(p) || a.canMatch(p)) && !a.without.cover(p)
 }

@@ -6,14 +6,14 @@ func (b *Limiter) shard(subjectID string) *shard {
 	return &b.shards[maphash.String(b.seed, subjectID)%shards]
 }
 
-// counter finds a counter or makes it; org may be empty.
+// counter finds a counter or creates it; org may be empty.
 func (b *Limiter) counter(id CounterID, org string, u Unit, nowNano int64) *counter {
 	return b.find(id, org, u, nowNano, true)
 }
 
-// find is counter. Only with sweeps may idle counters make way for a new one: those that a
-// call made and has not locked are idle too, and a call that looks for them again and again
-// must find all of them at last.
+// find is counter. Only with sweeps may it evict idle counters for a new one. Counters that a
+// call created and has not locked yet are idle too, and a call that repeats the lookup must
+// eventually find all of them.
 func (b *Limiter) find(id CounterID, org string, u Unit, nowNano int64, sweeps bool) *counter {
 	s := b.shard(id.Subject)
 	s.mu.RLock()
@@ -24,7 +24,7 @@ func (b *Limiter) find(id CounterID, org string, u Unit, nowNano int64, sweeps b
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if c = s.counters[id]; c != nil { // by now
+	if c = s.counters[id]; c != nil { // created meanwhile
 		return c
 	}
 	if sweeps && len(s.counters) >= s.sweepAt {
@@ -41,7 +41,7 @@ func (b *Limiter) find(id CounterID, org string, u Unit, nowNano int64, sweeps b
 	return c
 }
 
-// schedule is that of a budget, or the one that all counters of a policy have.
+// schedule returns the schedule of a budget, or the one that all counters of a policy share.
 func (s *shard) schedule(id CounterID) *schedule {
 	if id.ValueKey == "" {
 		return new(schedule)
@@ -54,7 +54,7 @@ func (s *shard) schedule(id CounterID) *schedule {
 	return sched
 }
 
-// sweep forgets idle counters. One that is locked is in use.
+// sweep evicts idle counters. A locked counter is in use.
 func (s *shard) sweep(nowNano int64) {
 	for id, c := range s.counters {
 		if !c.mu.TryLock() {

@@ -11,15 +11,15 @@ import (
 	"sluice/internal/packed"
 )
 
-// errSnapshot is what every error of Restore wraps.
+// errSnapshot is wrapped by every error of Restore.
 var errSnapshot = errors.New("malformed snapshot of rates")
 
-// The form of a snapshot:
+// The format of a snapshot:
 //
 //	version   1 byte
-//	counters  of each four lengths (organisation, carrier, entry, value key), the place of
-//	          its unit in units, the beginning of its window in nanoseconds and what was
-//	          used, then the texts
+//	counters  for each counter: four lengths (organisation, subject, entry, value key), the
+//	          index of its unit in units, the beginning of its window in nanoseconds and its
+//	          usage, then the four strings
 //	check     8 bytes: the sum of the checksums of the counters, in any order, times their
 //	          number and one
 const (
@@ -27,10 +27,9 @@ const (
 	snapshotCheck   = 8
 )
 
-// Snapshot appends what the rates of the bank stand at in the windows of now to dst, so
-// that Restore can go on from there. What calls under way hold is not in it. Of two
-// snapshots of the same the last eight bytes are the same. Each counter is locked for as
-// long as it takes to read it.
+// Snapshot appends the state of the rates in the windows of now to dst, so that Restore can
+// continue from there. It does not include what calls in progress hold. Two snapshots of the
+// same state have the same last eight bytes. Each counter is locked while it is read.
 func (b *Limiter) Snapshot(now time.Time, dst []byte) []byte {
 	dst = append(dst, snapshotVersion)
 	var checksum, n uint64
@@ -59,10 +58,10 @@ func (p *NodeShare) append(dst []byte) []byte {
 	return dst
 }
 
-// Restore takes over a snapshot that an earlier process made, before anything is taken
-// from the bank, and returns how many counters it brought. Windows that are over by now
-// are left out; a clock that was turned meanwhile has the effect that it has on a bank
-// that lives. After an error, which is that the snapshot is none, nothing was restored.
+// Restore loads a snapshot of an earlier process, before anything is taken from the limiter,
+// and returns the number of counters restored. Windows that are over are skipped. A clock
+// change meanwhile has the same effect as on a running limiter. An error means that the
+// snapshot is malformed; nothing is then restored.
 func (b *Limiter) Restore(now time.Time, snapshot []byte) (counters int, err error) {
 	parts, err := readSnapshot(snapshot)
 	if err != nil {

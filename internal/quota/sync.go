@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-// Sync runs f alone. Who reads meters and brings them here does both within one f: else
-// what was read before a flush could replace what was read behind it.
+// Sync runs f while no other Sync runs. A caller that reads meters and loads them here does
+// both within one f. Otherwise values read before a flush could replace those read after it.
 func (b *Limiter) Sync(f func() error) error {
 	b.syncing.Lock()
 	defer b.syncing.Unlock()
 	return f()
 }
 
-// Load takes over what the store knows of budgets, for example all of it at the start,
-// a page at a time. Usage that was settled and not flushed stays on top of it.
+// Load applies the stored values of budgets, for example all of them at the start, a page at a
+// time. Usage that is settled and not flushed is added to them.
 func (b *Limiter) Load(meters []Meter) {
-	for i := range meters { // the schedule of a policy comes behind the resets that it led to
+	for i := range meters { // apply the schedule of a policy after the resets that it caused
 		if !meters[i].Head() {
 			b.load(&meters[i])
 		}
@@ -28,8 +28,8 @@ func (b *Limiter) Load(meters []Meter) {
 	}
 }
 
-// Replace is Load of all meters that a carrier has: those that the store had before and
-// has no more are forgotten.
+// Replace is Load of all meters of a subject. Counters whose meters were stored before and are
+// missing now are evicted.
 func (b *Limiter) Replace(subjectID string, meters []Meter) {
 	there := make(map[CounterID]bool, len(meters))
 	for i := range meters {
@@ -55,8 +55,8 @@ func (b *Limiter) Replace(subjectID string, meters []Meter) {
 	b.Load(meters)
 }
 
-// MarkFlushed tells that usage was committed, and what the store knew of its meters in that
-// transaction. Each delta was settled here, or is about to be.
+// MarkFlushed reports that usage was committed, and the meters as read in that transaction.
+// Each delta was settled here, or is about to be.
 func (b *Limiter) MarkFlushed(deltas []Delta, latest []Meter) {
 	for _, d := range deltas {
 		b.flushed(d)
@@ -64,9 +64,9 @@ func (b *Limiter) MarkFlushed(deltas []Delta, latest []Meter) {
 	b.Load(latest)
 }
 
-// AddUnflushed counts usage of budgets that an earlier run settled and the store was not told of,
-// as if it had been settled here: Flushed takes it out again. Of a Part what is held and
-// the window mean nothing.
+// AddUnflushed counts usage of budgets that an earlier run settled and did not store, as if it
+// had been settled here. MarkFlushed removes it again. The Held and Window of a NodeShare are
+// ignored.
 func (b *Limiter) AddUnflushed(parts []NodeShare) {
 	for i := range parts {
 		b.addUnflushed(&parts[i])
@@ -110,7 +110,7 @@ func (b *Limiter) load(m *Meter) {
 			continue
 		}
 		c.tally.load(m.Used, nanos(m.LastReset))
-		c.others.Used = 0 // the store knows of it, or will tell
+		c.others.Used = 0 // the store includes it, or will
 		c.belong(m.OrgID)
 		if m.ValueKey == "" {
 			c.tally.schedule.next.Store(nanos(m.NextReset))
@@ -130,7 +130,7 @@ func (b *Limiter) reschedule(head *Meter) {
 // Head reports whether the meter is the head of a policy.
 func (m *Meter) Head() bool { return m.BudgetKey == "" && m.ValueKey == "" }
 
-// CounterID names the counter of the meter.
+// CounterID returns the id of the meter's counter.
 func (m *Meter) CounterID() CounterID {
 	if m.ValueKey != "" {
 		return CounterID{Subject: m.ID, ValueKey: m.ValueKey}
@@ -138,7 +138,7 @@ func (m *Meter) CounterID() CounterID {
 	return CounterID{Subject: m.ID, Entry: m.BudgetKey}
 }
 
-// CounterID names the counter that the usage was of.
+// CounterID returns the id of the counter that the usage belongs to.
 func (d *Delta) CounterID() CounterID {
 	if d.ValueKey != "" {
 		return CounterID{Subject: d.SubjectID, ValueKey: d.ValueKey}
@@ -146,7 +146,8 @@ func (d *Delta) CounterID() CounterID {
 	return CounterID{Subject: d.SubjectID, Entry: d.BudgetKey}
 }
 
-// nanos is a time in nanoseconds, 0 for never; timeOf reads it back.
+// nanos converts a time to nanoseconds since 1970, 0 for the zero time; timeOf converts it
+// back.
 func nanos(t time.Time) int64 {
 	if t.IsZero() {
 		return 0

@@ -5,27 +5,26 @@ import (
 	"sync/atomic"
 )
 
-// schedule is when the usage of a budget, or of all counters of a policy, begins anew:
+// schedule is when the usage of a budget, or of all counters of a policy, next resets:
 // nanoseconds since 1970, 0 for never.
 type schedule struct{ next atomic.Int64 }
 
-// tally is what was used of a budget: what the store knows and what it is still to be
-// told. The store resets a budget only when its worker comes to it, and what was used before
-// it is told of, only when that is flushed; until then both are left out here, so that a
-// reset takes place on time, and once.
+// tally is the usage of a budget: what is stored and what is not stored yet. The store resets
+// a budget only when its worker runs, and counts earlier usage only when it is flushed. Until
+// then both are left out here, so that a reset happens on time, and once.
 type tally struct {
 	schedule *schedule
-	base     int64 // of the store
-	pending  int64 // settled here and not yet in base; below 0 while the store is ahead of Settle
+	base     int64 // as stored
+	pending  int64 // settled here and not yet in base; negative while the store is ahead of Settle
 	latest   int64 // when the last of it was settled
-	early    int64 // of pending: used before the last reset, of which the store counts none
-	stored   bool  // the store had it once
-	reset    int64 // last reset that the store knows
-	waived   int64 // of base: used before the reset at waivedAt
+	early    int64 // part of pending used before the last reset, which the store does not count
+	stored   bool  // the meter was stored at least once
+	reset    int64 // last reset in the store
+	waived   int64 // part of base used before the reset at waivedAt
 	waivedAt int64 // 0 when nothing is waived
 }
 
-// unknownTime is when usage was settled of which nobody knows when: no reset is behind it.
+// unknownTime is the time of usage whose time is not known: no reset is after it.
 const unknownTime = math.MaxInt64
 
 func (t *tally) used() int64 { return Plus(t.base-t.waived, t.pending-t.early) }
@@ -35,8 +34,8 @@ func (t *tally) add(timeNano, units int64) {
 	t.pending, t.latest = Plus(t.pending, units), max(t.latest, timeNano)
 }
 
-// roll waives what was used before a reset that has come, which it reports, and takes
-// that back when the clock goes back behind it.
+// roll waives what was used before a reset that is due, and reports whether one was. It undoes
+// that if the clock goes back to before the reset.
 func (t *tally) roll(timeNano int64) (begun bool) {
 	due := t.schedule.next.Load()
 	switch {
@@ -50,20 +49,20 @@ func (t *tally) roll(timeNano int64) (begun bool) {
 	return false
 }
 
-// pass notes that there was a reset behind all that is pending.
+// pass records that a reset happened after all pending usage.
 func (t *tally) pass() { t.early = max(t.pending, 0) }
 
-// flushed takes out what the store was told of. It hears of usage in the order in which
-// that was settled, nearly: what was early comes first.
+// flushed removes what was stored. Usage is stored nearly in the order in which it was
+// settled, so early usage comes first.
 func (t *tally) flushed(units int64) {
 	early := min(t.early, units)
 	t.pending, t.early = Plus(t.pending, -units), t.early-early
-	if t.waivedAt != 0 { // the store has no reset that would keep it out
+	if t.waivedAt != 0 { // the store has no reset yet that excludes it
 		t.waived = Plus(t.waived, early)
 	}
 }
 
-// load takes over what the store knows.
+// load applies the stored values.
 func (t *tally) load(used, reset int64) {
 	if t.stored && t.reset < reset && t.latest < reset {
 		t.pass()

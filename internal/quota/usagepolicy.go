@@ -21,14 +21,14 @@ type UsageLimit struct {
 	Budget                  // without ID
 }
 
-// minPolicyTokens is the least limit of tokens on policies and integrations.
+// minPolicyTokens is the minimum limit of tokens on policies and integrations.
 // Source: contract/identity-and-governance.md section 6, Types.
 const minPolicyTokens = 100 * One
 
-// MinTokens is that limit, for the rules of those carriers.
+// MinTokens returns that minimum, for the Rules of those subjects.
 func MinTokens() Amount { return minPolicyTokens }
 
-// Validate says what is wrong with the policy: fault.InvalidParameter, At the field.
+// Validate returns fault.InvalidParameter for the first invalid field.
 func (p *UsageLimit) Validate() error {
 	if len(p.Conditions) == 0 {
 		return fault.New(fault.InvalidParameter, "must have at least one condition").WithParam("conditions")
@@ -50,8 +50,8 @@ func (p *UsageLimit) Validate() error {
 	return p.Budget.validate("", Rules{MinTokens: minPolicyTokens, Calls: true})
 }
 
-// EntryOf is the Entry of the counter of a value key: two keys have the same one only
-// when they are equal.
+// EntryOf returns the entry of the counter of a value key, its SHA-256 digest in hex. Two keys
+// have the same entry only if they are equal.
 func EntryOf(valueKey string) string {
 	hash := sha256.Sum256([]byte(valueKey))
 	return hex.EncodeToString(hash[:])

@@ -2,15 +2,15 @@ package quota
 
 import "time"
 
-// clockSlack is how far a clock may step back, or two readers of it differ, without any
-// effect on windows and resets.
+// clockSlack is how far a clock may step back, or two readers of it differ, without an effect
+// on windows and resets.
 const clockSlack = int64(time.Minute)
 
-// monday is where windows are aligned: 1970-01-05 00:00 UTC, in nanoseconds. Days, hours
-// and minutes begin there too.
+// monday is the origin of all windows: 1970-01-05 00:00 UTC, in nanoseconds. Days, hours and
+// minutes are aligned to it too.
 const monday = 4 * 24 * int64(time.Hour)
 
-// Window is how long a window of the unit is; 0 for a unit that is none.
+// Window returns the length of a window of the unit, or 0 for an unknown unit.
 func (u Unit) Window() time.Duration {
 	switch u {
 	case PerMinute:
@@ -25,7 +25,7 @@ func (u Unit) Window() time.Duration {
 	return 0
 }
 
-// begin is the beginning of the window in which a time lies, in nanoseconds since 1970.
+// begin returns the beginning of the window that contains a time, in nanoseconds since 1970.
 func (u Unit) begin(timeNano int64) int64 {
 	width := int64(u.Window())
 	past := (timeNano - monday) % width
@@ -35,18 +35,18 @@ func (u Unit) begin(timeNano int64) int64 {
 	return timeNano - past
 }
 
-// window is what a rate counted in the present window.
+// window is the count of a rate in the current window.
 type window struct {
 	unit  Unit
-	width int64  // of the unit, once it rolled
+	width int64  // of the unit; set by the first roll
 	since int64  // its beginning
-	turn  uint64 // how many there were
+	turn  uint64 // number of windows so far
 	used  int64
 }
 
-// roll goes on to the window of a time and reports whether it is another one. A clock
-// that goes back stays in the window or, by more than clockSlack, takes what was
-// counted along, so that no limit is passed by turning a clock.
+// roll advances to the window of a time and reports whether a new window begins. A clock that
+// goes back stays in the window. If it goes back by more than clockSlack the window moves with
+// its count, so that turning a clock cannot pass a limit.
 func (w *window) roll(timeNano int64) bool {
 	if past := timeNano - w.since; w.turn > 0 && past >= 0 && past < w.width { // nearly always
 		return false
@@ -66,7 +66,7 @@ func (w *window) roll(timeNano int64) bool {
 
 func (w *window) end() int64 { return w.since + int64(w.unit.Window()) }
 
-// Begin is the beginning of the window in which a time lies.
+// Begin returns the beginning of the window that contains a time.
 func (u Unit) Begin(timeNano time.Time) time.Time {
 	return time.Unix(0, u.begin(timeNano.UnixNano())).UTC()
 }

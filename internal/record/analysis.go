@@ -8,35 +8,35 @@ import (
 	"sluice/internal/fault"
 )
 
-// Analysis asks for figures over all attempts that a Query selects: of each bucket of
-// time, of each value of a property, of both, or, with neither, of all together. All
-// graphs, summaries and groups of the administration are made of it.
+// Analysis requests metrics over all attempts that a Query selects: per time bucket, per value
+// of a property, per both, or, with neither, over all of them together. All graphs, summaries
+// and groups of the administration are built from it.
 // Source: contract/content-and-observability.md section 5.
 type Analysis struct {
-	Query   Query         // From and To must be given; After, Offset, Limit, Newest and Count count for nothing
-	Step    time.Duration // width of a bucket, whole minutes; 0 for no buckets
-	Zone    time.Duration // east of UTC: a bucket begins where a clock there shows a multiple of Step, one of weeks on a Monday
-	By      Dimension     // ByNothing for no groups
-	Key     string        // of ByMetadata: "team"
-	Metrics MetricSet     // what is worked out besides Requests
+	Query   Query         // From and To are required; After, Offset, Limit, Newest and Count are ignored
+	Step    time.Duration // width of a bucket in whole minutes; 0 means no buckets
+	Zone    time.Duration // offset east of UTC: a bucket begins where a clock there shows a multiple of Step, one of weeks on a Monday
+	By      Dimension     // ByNothing means no groups
+	Key     string        // metadata key for ByMetadata: "team"
+	Metrics MetricSet     // metrics to compute in addition to Requests
 
-	// Rows without buckets are in the order of a column, equal ones in that of their
-	// values; those with buckets in the order of time, then of values.
-	Order     Column // ColumnRequests when empty; what it is made of must be wanted
+	// Rows without buckets are sorted by a column, equal ones by their values. Rows with buckets
+	// are sorted by time, then by value.
+	Order     Column // empty means ColumnRequests; Metrics must contain what the column needs
 	Ascending bool
-	Offset    int // rows to pass over
-	Limit     int // rows; 0 for as many as there may be, which are MaxGroups
+	Offset    int // rows to skip
+	Limit     int // maximum number of rows; 0 means MaxGroups
 }
 
-// MaxGroups bounds the rows of one Analysis. More of them than that, where no Limit asks
-// for less, are fault.InvalidParameter.
+// MaxGroups is the maximum number of rows of one Analysis. A result with more rows is
+// fault.InvalidParameter, unless Limit requests fewer.
 const MaxGroups = 50_000
 
-// Dimension is a property of attempts whose values make groups. Attempts that do not
-// have it, or an empty one, are in none of them.
+// Dimension is a property of attempts whose values form groups. Attempts without the property,
+// or with an empty value, are in no group.
 type Dimension string
 
-// The dimensions. Those that clients name have the contract's words.
+// The dimensions. Those that clients name use the contract's names.
 // Source: contract/content-and-observability.yaml, enums.group_by.
 const (
 	ByNothing    Dimension = ""
@@ -48,21 +48,21 @@ const (
 	ByWorkspace  Dimension = "workspace"   // Attempt.WorkspaceID
 	ByProviderID Dimension = "provider"    // Attempt.ProviderID
 	ByPrompt     Dimension = "prompt"      // Attempt.PromptSlug
-	ByUser       Dimension = "user"        // the value of UserKey in the metadata
-	ByMetadata   Dimension = "metadata"    // the value of Analysis.Key in the metadata
+	ByUser       Dimension = "user"        // value of UserKey in the metadata
+	ByMetadata   Dimension = "metadata"    // value of Analysis.Key in the metadata
 	ByTrace      Dimension = "trace"       // Attempt.TraceID
-	ByRetries    Dimension = "retries"     // Attempt.Retries: "2"; of attempts that ended well after retries
-	ByUnpriced   Dimension = "unpriced"    // of attempts whose cost is not known, or not all of it: provider, reason and model, "openai unknown_model gpt-x"
-	ByScore      Dimension = "score"       // the value of each feedback: "-3"; rows have no figures but those of feedback
+	ByRetries    Dimension = "retries"     // Attempt.Retries: "2"; only attempts that succeeded after retries
+	ByUnpriced   Dimension = "unpriced"    // attempts whose cost is unknown or partly unknown: provider, reason and model, "openai unknown_model gpt-x"
+	ByScore      Dimension = "score"       // value of each feedback: "-3"; rows have only the metrics of feedback
 )
 
-// UserKey is the key of metadata that names the end user of a request.
+// UserKey is the metadata key that contains the end user of a request.
 const UserKey = "_user"
 
-// MetricSet is a set of figures; some cost more to work out than others.
+// MetricSet is a set of metrics; some cost more to compute than others.
 type MetricSet uint16
 
-// The figures, with the fields of Figures that each fills in.
+// The metrics, with the fields of Metrics that each fills in.
 const (
 	MetricErrors      MetricSet = 1 << iota // Errors
 	MetricCost                              // Cost
@@ -76,27 +76,27 @@ const (
 	MetricFeedback                          // Feedbacks, Judged, Weighted
 )
 
-// Metrics are worked out over attempts, each of which is a request in the words of
-// analytics. A figure that was not wanted is 0.
+// Metrics are computed over attempts; analytics calls each attempt a request. A metric that was
+// not requested is 0.
 // Source: contract/content-and-observability.md 5.2.
 type Metrics struct {
 	Requests int64
 	Errors   int64 // attempts whose status is not 200 to 299
-	Cost     int64 // nano-dollars, as far as they are known
+	Cost     int64 // nano-dollars, without costs that are unknown
 	Tokens   int64 // Attempt.Tokens
 	Input    int64
 	Output   int64
 	Latency  time.Duration // sum of Attempt.Duration
 
-	// The least duration that at least so many of a hundred do not exceed, over the rows
-	// themselves, at most 1 % off.
+	// Percentiles of Attempt.Duration: at least that percentage of the attempts took at most
+	// this long. They are computed over the rows themselves and are at most 1 % off.
 	P50, P90, P95, P99 time.Duration
 
 	Users        int64 // distinct values of UserKey in the metadata
-	UserRequests int64 // attempts that have one
+	UserRequests int64 // attempts with UserKey in the metadata
 
-	ByRetry    int64 // attempts that ended well after at least one retry
-	ByFallback int64 // attempts that ended well on a target other than the first: Number above 0
+	ByRetry    int64 // attempts that succeeded after at least one retry
+	ByFallback int64 // attempts that succeeded on a target other than the first: Number above 0
 
 	SimpleHits    int64         // CacheStatus HIT
 	SemanticHits  int64         // SEMANTIC HIT
@@ -106,14 +106,14 @@ type Metrics struct {
 
 	First, Last time.Time // Attempt.Started
 
-	// Of feedback on traces. One that several of the attempts belong to counts once in a
-	// row; its bucket is that of the first of them.
+	// Feedback on traces. Feedback that belongs to several of the attempts counts once in a row;
+	// its bucket is that of the first of them.
 	Feedbacks int64
 	Judged    int64   // attempts whose trace has feedback
 	Weighted  float64 // sum of Feedback.Weighted
 }
 
-// Column is a figure by which groups are ordered, in the words of the contract.
+// Column is a metric by which groups are sorted, named as in the contract.
 // Source: contract/content-and-observability.yaml, enums.group_columns.
 type Column string
 
@@ -135,37 +135,37 @@ const (
 	ColumnFirst       Column = "first_seen"
 )
 
-// AnalysisRow has the figures of a bucket and a value.
+// AnalysisRow contains the metrics of one bucket and value.
 type AnalysisRow struct {
-	Start time.Time // of the bucket, in UTC; zero without buckets
+	Start time.Time // start of the bucket, in UTC; zero without buckets
 	Value string    // empty without groups
 	Metrics
 }
 
-// needs are the figures that a column is made of.
+// needs maps each column to the metrics that it is computed from.
 var needs = map[Column]MetricSet{
 	ColumnRequests: 0, ColumnCost: MetricCost, ColumnTokens: MetricTokens, ColumnAvgTokens: MetricTokens, ColumnAvgInput: MetricTokens, ColumnAvgOutput: MetricTokens,
 	ColumnAvgLatency: MetricLatency, ColumnP95: MetricPercentiles, ColumnP99: MetricPercentiles, ColumnSuccessRate: MetricErrors, ColumnErrors: MetricErrors,
 	ColumnHitRate: MetricCache, ColumnLast: MetricSeen, ColumnFirst: MetricSeen,
 }
 
-// Needs are the figures that a column is made of: 0 for ColumnRequests. ok is false when
-// there is no such column.
+// Needs returns the metrics that a column is computed from: 0 for ColumnRequests. ok is false
+// when the column does not exist.
 func (c Column) Needs() (f MetricSet, ok bool) {
 	f, ok = needs[c]
 	return f, ok
 }
 
-// dimensions are those that there are.
+// dimensions lists all dimensions.
 var dimensions = []Dimension{
 	ByNothing, ByProvider, ByModel, ByStatus, ByKey, ByConfig, ByWorkspace, ByProviderID, ByPrompt, ByUser, ByMetadata, ByTrace, ByRetries, ByScore, ByUnpriced,
 }
 
-// maxZone bounds Analysis.Zone on both sides.
+// maxZone is the maximum of Analysis.Zone in either direction.
 const maxZone = 24 * time.Hour
 
-// Validate refuses, with fault.InvalidParameter naming the parameter of the contract, what
-// cannot be worked out.
+// Validate returns fault.InvalidParameter, with the contract's name of the parameter, for an
+// Analysis that cannot be computed.
 func (a *Analysis) Validate() error {
 	refuse := func(param, why string) error { return fault.New(fault.InvalidParameter, why).WithParam(param) }
 	column := cmp.Or(a.Order, ColumnRequests)
@@ -195,8 +195,8 @@ func (a *Analysis) Validate() error {
 	return nil
 }
 
-// PageSize is the largest number of rows of the answer, and whether more of them are left
-// out: without that they are refused by TooMany.
+// PageSize returns the maximum number of rows of the result. If cut is true, further rows are
+// left out; otherwise more rows are the error TooMany.
 func (a *Analysis) PageSize() (n int, cut bool) {
 	if a.Limit == 0 || a.Limit > MaxGroups {
 		return MaxGroups, false
@@ -204,27 +204,27 @@ func (a *Analysis) PageSize() (n int, cut bool) {
 	return a.Limit, true
 }
 
-// TooMany is the refusal of an Analysis that has more than MaxGroups rows.
+// TooMany returns the error for an Analysis that has more than MaxGroups rows.
 func TooMany() error {
 	return fault.Newf(fault.InvalidParameter, "the result exceeds %d rows; narrow the time range or request a page", MaxGroups).WithParam("page_size")
 }
 
-// AnalysisPage is the answer to an Analysis. Buckets and values without attempts have no
-// row; without both there is always one.
+// AnalysisPage is the result of an Analysis. Buckets and values without attempts have no row.
+// Without both buckets and values there is always one row.
 type AnalysisPage struct {
 	Rows  []AnalysisRow
-	Total int64 // rows without Offset and Limit
+	Total int64 // number of rows without Offset and Limit
 }
 
-// BucketsFrom is where buckets are counted from: a Monday.
+// BucketsFrom is the time from which buckets are counted: a Monday.
 var BucketsFrom time.Time
 
-// BucketStart is when the nth bucket behind BucketsFrom begins, in UTC.
+// BucketStart returns the start of the nth bucket after BucketsFrom, in UTC.
 func (a *Analysis) BucketStart(n int64) time.Time {
 	return time.UnixMicro(n*a.Step.Microseconds() + BucketsFrom.UnixMicro() - a.Zone.Microseconds()).UTC()
 }
 
-// Complete adds the row that there always is without buckets and values.
+// Complete adds the one row that a result without buckets and values always has.
 func (a *Analysis) Complete(page *AnalysisPage) {
 	if a.Step != 0 || a.By != ByNothing || page.Total != 0 {
 		return
@@ -235,10 +235,10 @@ func (a *Analysis) Complete(page *AnalysisPage) {
 	}
 }
 
-// Hits are those of both kinds.
+// Hits returns the number of simple and semantic cache hits.
 func (f *Metrics) Hits() int64 { return f.SimpleHits + f.SemanticHits }
 
-// Per is a sum over the number of requests, 0 for none of them.
+// Per returns sum divided by the number of requests, 0 without requests.
 func (f *Metrics) Per(sum float64) float64 {
 	if f.Requests == 0 {
 		return 0

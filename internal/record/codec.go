@@ -11,26 +11,26 @@ import (
 	"sluice/internal/packed"
 )
 
-// The stored form of an Attempt, little by little:
+// codecVersion is the version of the stored form of an Attempt, which is:
 //
 //	version      1 byte
 //	numbers      count byte, then that many unsigned varints
 //	texts        count byte, then the length of each as a varint
-//	metadata     count varint, then of each pair two lengths and their bytes
+//	metadata     count varint, then for each pair two lengths and their bytes
 //	text bytes   of the texts, end to end
-//	bytes        bodies of request and response, then the closing ledger line, then the
-//	             bodies as the client had them and the headers of all four, then the
-//	             request between the two; their lengths are among the numbers
+//	bytes        bodies of request and response, then the closing ledger entry, then the
+//	             bodies as the client sent and received them and the headers of all four,
+//	             then the request between the two; their lengths are among the numbers
 //
-// Lists only ever grow at their end, so an older program reads a newer record
-// and passes over what it does not know, and a newer one finds zeros. The version
-// changes when the frame itself does.
+// Lists only grow at their end. So an older program reads a newer record and skips the fields it
+// does not support, and a newer program reads zeros. The version changes when the frame itself
+// does.
 const codecVersion = 1
 
-// errMalformed is what Decode wraps; a caller can do nothing but skip the record.
+// errMalformed is wrapped by the errors of Decode; the caller can only skip the record.
 var errMalformed = errors.New("malformed record")
 
-// Bits of the flags among the numbers.
+// Bits of the flags in the numbers.
 const (
 	flagStream = 1 << iota
 	flagContinued
@@ -49,9 +49,9 @@ type (
 	texts   [51]*string
 )
 
-// numbers lists the numeric fields in their stored order. New ones go last. They are
-// written where they are wanted: as a value that is returned they would be copied, and take
-// their room on the stack once more in each caller.
+// numbers writes the numeric fields to n in their stored order. New ones go last. It writes them
+// in place: a returned value would be copied, and would occupy the stack of each caller a second
+// time.
 func (a *Attempt) numbers(n *numbers) {
 	u, t := &a.Usage, &a.Timings
 	n[0], n[1], n[2] = packed.Nanos(a.Started), uint64(a.Duration), uint64(a.FirstByte)
@@ -72,7 +72,7 @@ func (a *Attempt) numbers(n *numbers) {
 	n[50], n[51], n[52] = uint64(len(a.Reshaped.Bytes)), uint64(len(a.Reshaped.Head)), uint64(a.Reshaped.Size)
 }
 
-// setNumbers is the inverse of numbers, but for the bytes at the end.
+// setNumbers is the inverse of numbers, except for the lengths of the bytes at the end.
 func (a *Attempt) setNumbers(n *numbers) {
 	a.Started, a.Duration, a.FirstByte = packed.Time(n[0]), time.Duration(n[1]), time.Duration(n[2])
 	a.Number, a.Status, a.Upstream, a.Retries = int32(n[3]), int32(n[4]), int32(n[5]), int32(n[6])
@@ -95,7 +95,7 @@ func (a *Attempt) setNumbers(n *numbers) {
 	a.Reshaped.Size = int64(n[52])
 }
 
-// texts lists the text fields in their stored order, as numbers does. New ones go last.
+// texts writes pointers to the string fields to t in their stored order. New ones go last.
 func (a *Attempt) texts(t *texts) {
 	t[0], t[1], t[2], t[3], t[4], t[5] = &a.ID, &a.RequestID, &a.TraceID, &a.SpanID, &a.ParentSpan, &a.SpanName
 	t[6], t[7], t[8], t[9], t[10], t[11] = &a.OrgID, &a.WorkspaceID, &a.KeyID, &a.KeyName, &a.UserID, &a.ConfigID
@@ -130,8 +130,8 @@ func (a *Attempt) setFlags(f uint64) {
 	a.ClientRequest.Truncated, a.ClientResponse.Truncated = f&flagClientRequestCut != 0, f&flagClientResponseCut != 0
 }
 
-// trailingFields lists the bytes that follow the closing line, in their stored order, and where
-// among the numbers the length of the first one is. New ones go last.
+// trailingFields lists the bytes that follow the closing ledger entry, in their stored order.
+// Index is the position in the numbers of the length of the first one. New ones go last.
 func (a *Attempt) trailingFields() (bytes [8]*[]byte, index int) {
 	return [...]*[]byte{
 		&a.ClientRequest.Bytes, &a.ClientResponse.Bytes,
@@ -140,13 +140,13 @@ func (a *Attempt) trailingFields() (bytes [8]*[]byte, index int) {
 	}, 44
 }
 
-// floatBits turns the low zero bytes of common fractions to the front, where a
-// varint drops them.
+// floatBits reverses the bits, which moves the low zero bytes of common fractions to the front,
+// where a varint omits them.
 func floatBits(f float64) uint64 { return bits.ReverseBytes64(math.Float64bits(f)) }
 
 func fromFloatBits(n uint64) float64 { return math.Float64frombits(bits.ReverseBytes64(n)) }
 
-// EncodedSize is the number of bytes that AppendTo will write.
+// EncodedSize returns the number of bytes that AppendTo writes.
 func (a *Attempt) EncodedSize() int {
 	var n numbers
 	var s texts
@@ -163,8 +163,8 @@ func (a *Attempt) EncodedSize() int {
 	return size
 }
 
-// AppendTo appends the stored form of a to dst. It allocates nothing when dst has
-// room for EncodedSize bytes. Times keep nanoseconds and come back in UTC.
+// AppendTo appends the stored form of a to dst. It does not allocate when dst has capacity for
+// EncodedSize bytes. Times are stored in nanoseconds and are decoded in UTC.
 func (a *Attempt) AppendTo(dst []byte) []byte {
 	var n numbers
 	var s texts
@@ -172,7 +172,7 @@ func (a *Attempt) AppendTo(dst []byte) []byte {
 	a.texts(&s)
 	dst = packed.AppendLists(append(dst, codecVersion), n[:], s[:])
 	dst = packed.Append(dst, uint64(len(a.Metadata)))
-	for k, v := range a.Metadata { // lengths and bytes must come in one order, so they alternate
+	for k, v := range a.Metadata { // map order can differ between two loops, so lengths and bytes are written in one
 		dst = packed.Append(dst, uint64(len(k)))
 		dst = packed.Append(dst, uint64(len(v)))
 		dst = append(append(dst, k...), v...)
@@ -188,11 +188,11 @@ func (a *Attempt) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// Decode reads the stored form into a, whatever a held. The texts are copies; the
-// bytes of its bodies and closing line are slices of src and live as long as it does. Texts and metadata that
-// equal those of before are taken from there, so that it pays to read one record
-// after another into the same Attempt; metadata that was handed out must not be
-// changed. The error says what was wrong; a is then half filled.
+// Decode reads the stored form into a and replaces what a contained. The strings are copies. The
+// bytes of its bodies and closing ledger entry are slices of src, valid as long as src is.
+// Strings and metadata equal to the previous ones are reused, so it pays to read one record
+// after another into the same Attempt. A caller must not change metadata that Decode has
+// returned. On an error, a is partly filled.
 func (a *Attempt) Decode(src []byte) error {
 	var into texts
 	a.texts(&into)
@@ -222,8 +222,8 @@ func (a *Attempt) Decode(src []byte) error {
 	return d.Err
 }
 
-// ClosingOf finds the Closing in the stored form of an Attempt or Correction and reads
-// nothing else of it; nil when it has none. The bytes are a slice of src.
+// ClosingOf returns the Closing from the stored form of an Attempt or Correction and decodes
+// nothing else; nil when there is none. The bytes are a slice of src.
 func ClosingOf(src []byte) ([]byte, error) {
 	if IsCorrection(src) {
 		line, _, err := splitCorrection(src)
@@ -239,7 +239,7 @@ func ClosingOf(src []byte) ([]byte, error) {
 	trailing := d.Lengths(lens[:])
 	d.skipMetadata()
 	for _, size := range lens {
-		trailing += size // each fits into what there was: no sum of them overflows
+		trailing += size // each length fits into src, so that the sum does not overflow
 	}
 	d.Skip(trailing)
 	d.Skip(n[23])

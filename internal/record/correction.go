@@ -8,22 +8,22 @@ import (
 	"sluice/internal/packed"
 )
 
-// Correction says that a recorded attempt cost something else, because its price was
-// wrong. It is one entry of the journal: the row of the attempt and the meters of its
-// budgets follow it, each exactly once. One without an ID corrects nothing: it is a mark,
-// and whoever has read it has read all that was appended before.
+// Correction changes the recorded cost of an attempt, because its price was wrong. It is one
+// entry of the journal. The row of the attempt and the meters of its budgets apply it, each
+// exactly once. A Correction without an ID corrects nothing: it is a mark, and a consumer that
+// has read it has read everything that was appended before.
 type Correction struct {
 	ID        string    `json:"id,omitempty"` // of the attempt
 	Started   time.Time `json:"started"`      // the attempt
 	Operation string    `json:"operation"`    // UUID of the re-rating, or of the mark
 	RatedAt   time.Time `json:"at"`           // when the attempt was re-rated
-	By        string    `json:"by,omitempty"` // id of the user or API key that asked for it
+	By        string    `json:"by,omitempty"` // id of the user or API key that requested it
 	Before    Rated     `json:"before"`
 	After     Rated     `json:"after"`
-	Closing   []byte    `json:"-"` // the stored ledger line with the differences (ledger.Line)
+	Closing   []byte    `json:"-"` // the stored ledger entry with the differences (ledger.Entry)
 }
 
-// Rated is what an attempt cost, and why.
+// Rated is the cost of an attempt and its calculation.
 type Rated struct {
 	Cost     int64  `json:"cost"`               // nano-dollars
 	Unpriced string `json:"unpriced,omitempty"` // as in Spend
@@ -31,11 +31,11 @@ type Rated struct {
 	Terms    string `json:"terms,omitempty"`    // as in Spend
 }
 
-// Charged is what budgets of cost were charged for an attempt until now.
+// Charged is what cost budgets were charged for an attempt so far.
 type Charged struct {
-	ClosedAt time.Time // when its line was closed; zero when it is not known what was charged
+	ClosedAt time.Time // when its entry was closed; zero if the charge is not known
 	Nano     int64     // nano-dollars, on each
-	Budgets  string    // the counters, as ledger.ReadCostCounters has them
+	Budgets  string    // the counters, in the format of ledger.ReadCostCounters
 }
 
 // Billed is an attempt with what was charged for it.
@@ -44,22 +44,21 @@ type Billed struct {
 	Charged Charged
 }
 
-// BilledPage is a slice of the log: attempts that were put on the ledger and may have cost
+// BilledPage is a page of the log: attempts that are in the ledger and may have cost
 // something. The rows have no body bytes.
 type BilledPage struct {
 	Rows []Billed
 	Next Cursor // empty on the last page
 }
 
-// The stored form of a Correction: the version byte, the length of the ledger line as a
-// varint, the line, and the rest as JSON.
+// The stored form of a Correction: the version byte, the length of the ledger entry as a
+// varint, the entry, and the rest as JSON.
 const correctionVersion = 'C'
 
-// IsCorrection reports whether the bytes of a journal entry begin as those of a
-// Correction.
+// IsCorrection reports whether a journal entry is a Correction, judging by its first byte.
 func IsCorrection(b []byte) bool { return len(b) > 0 && b[0] == correctionVersion }
 
-// Encode is the stored form. Times keep nanoseconds.
+// Encode returns the stored form. Times have nanosecond precision.
 func (c *Correction) Encode() ([]byte, error) {
 	rest, err := json.Marshal(c)
 	if err != nil {
@@ -69,7 +68,7 @@ func (c *Correction) Encode() ([]byte, error) {
 	return append(append(b, c.Closing...), rest...), nil
 }
 
-// Decode reads the stored form into c, whatever c held. Closing is a slice of src.
+// Decode reads the stored form into c and overwrites it. Closing is a slice of src.
 func (c *Correction) Decode(src []byte) error {
 	line, rest, err := splitCorrection(src)
 	if err != nil {
@@ -83,7 +82,7 @@ func (c *Correction) Decode(src []byte) error {
 	return nil
 }
 
-// splitCorrection finds the ledger line, nil for none, and what is behind it.
+// splitCorrection returns the ledger entry, nil for none, and the bytes after it.
 func splitCorrection(src []byte) (line, rest []byte, err error) {
 	d := newDecoder(src)
 	if v := d.Byte(); d.Err == nil && v != correctionVersion {

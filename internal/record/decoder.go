@@ -6,17 +6,18 @@ import (
 	"sluice/internal/packed"
 )
 
-// decoder walks the stored form of an attempt.
+// decoder reads the stored form of an attempt.
 type decoder struct{ packed.Decoder }
 
 func newDecoder(src []byte) decoder {
 	return decoder{packed.Decoder{Rest: src, Malformed: errMalformed}}
 }
 
-// metadata reads the pairs; nil when there are none, before when those are the same.
+// metadata reads the pairs. It returns nil if there are none, and before if they are equal to
+// it.
 func (d *decoder) metadata(before map[string]string) map[string]string {
 	n := d.Uvarint()
-	if n > uint64(len(d.Rest))/2 { // a pair takes two length bytes at least
+	if n > uint64(len(d.Rest))/2 { // a pair has at least two length bytes
 		d.Fail("metadata")
 	}
 	if n == 0 || d.Err != nil {
@@ -47,15 +48,14 @@ func (d *decoder) pair() (key, value []byte) {
 	return key, d.Bytes(v)
 }
 
-// skipMetadata passes over the pairs.
+// skipMetadata skips the pairs.
 func (d *decoder) skipMetadata() {
 	for n := d.Uvarint(); n > 0 && d.Err == nil; n-- {
 		d.pair()
 	}
 }
 
-// same reports whether as many pairs follow as m has, and they are those of m. No
-// writer names one twice.
+// same reports whether the following pairs are equal to m. Writers never write a key twice.
 func (d *decoder) same(m map[string]string) bool {
 	for range m {
 		k, v := d.pair()
@@ -66,7 +66,7 @@ func (d *decoder) same(m map[string]string) bool {
 	return true
 }
 
-// texts makes one string of all text bytes that are not as before and slices it: one
+// texts makes one string of all text bytes that differ from before and slices it: one
 // allocation for a record instead of two dozen.
 func (d *decoder) texts(into *texts, lens *[len(texts{})]uint64, before *[len(texts{})]string) {
 	var total uint64

@@ -8,15 +8,15 @@ import (
 	"sluice/internal/fault"
 )
 
-// ExportKind names the stored records of log exports.
+// ExportKind is the kind of the stored records of log exports.
 const ExportKind = "log_export"
 
-// ExportState is how far an export is.
+// ExportState is the progress of an export.
 // Source: contract/content-and-observability.yaml, enums.log_export_status.
 type ExportState string
 
-// The states. A draft may be changed and started; what failed may be started again; what
-// was stopped, or is done, is final.
+// These are the states. A draft may be changed and started. A failed export may be started
+// again. A stopped or completed one is final.
 // Source: contract/content-and-observability.md section 8.
 const (
 	ExportDraft   ExportState = "draft"
@@ -26,15 +26,15 @@ const (
 	ExportStopped ExportState = "stopped"
 )
 
-// Limits of an export. Source: contract/content-and-observability.md section 8.
+// These limit an export. Source: contract/content-and-observability.md section 8.
 const (
 	MaxExportRows = 50_000
 	maxExportPage = 100_000
 	maxExportText = 500 // bytes of the description
 )
 
-// Export is an order for rows of the log: which of them, and which of their fields; and,
-// once it was started, how far its run is.
+// Export is a request for rows of the log: which rows, and which of their fields. Once
+// started, it also contains the progress of its run.
 type Export struct {
 	Filters     ExportFilters     `json:"filters"`
 	Fields      []string          `json:"requested_data"` // of ExportFields, each once
@@ -43,12 +43,12 @@ type Export struct {
 	Description string            `json:"description,omitempty"`
 	State       ExportState       `json:"state"`
 	CreatedBy   string            `json:"created_by"`        // user or key
-	UserID      string            `json:"user_id,omitempty"` // whose key or session made it
+	UserID      string            `json:"user_id,omitempty"` // owner of the key or session that created it
 	Run         ExportRun         `json:"run"`
 }
 
-// Validate refuses, with fault.InvalidParameter naming the field, what cannot be
-// exported. It puts the names of the contract in the place of other names for fields.
+// Validate rejects, with fault.InvalidParameter for the field, what cannot be exported. It
+// replaces other names of fields with those of the contract.
 func (e *Export) Validate() error {
 	fields := make([]string, 0, len(e.Fields))
 	for _, f := range e.Fields {
@@ -73,7 +73,7 @@ func (e *Export) Validate() error {
 	return e.Filters.Validate()
 }
 
-// validateFile checks the form of the file, and fills in what is usual.
+// validateFile checks the format of the file, and fills in defaults.
 func (e *Export) validateFile() error {
 	e.Format, e.Compression = cmp.Or(e.Format, ExportJSONL), cmp.Or(e.Compression, ExportPlain)
 	switch {
@@ -92,7 +92,7 @@ var ExportFields = []string{
 	"request_url", "cost", "cost_currency", "response_time", "response_status_code", "mode", "config", "prompt_slug", "metadata",
 }
 
-// ExportFieldAliases are further names that mean one of ExportFields, in order.
+// ExportFieldAliases returns the other names of ExportFields, in order.
 func ExportFieldAliases() []string {
 	names := make([]string, 0, len(exportFieldNames))
 	for name := range exportFieldNames {
@@ -102,7 +102,7 @@ func ExportFieldAliases() []string {
 	return names
 }
 
-// ExportFieldName is the name in ExportFields of what may be called otherwise.
+// ExportFieldName returns the name in ExportFields for a name that may be an alias.
 func ExportFieldName(name string) string { return cmp.Or(exportFieldNames[name], name) }
 
 var exportFieldNames = map[string]string{

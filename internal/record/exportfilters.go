@@ -13,8 +13,8 @@ import (
 	"sluice/internal/fault"
 )
 
-// ExportFilters say which rows of the log an export takes. Nil and empty fields select
-// everything. Lists stand in one text, with commas.
+// ExportFilters select the rows of the log that an export contains. Nil and empty fields select
+// everything. Lists are one string with commas.
 // Source: contract/content-and-observability.yaml, LogExportFilters; ai_org is ours.
 type ExportFilters struct {
 	From        string            `json:"time_of_generation_min,omitempty"` // RFC 3339, inclusive
@@ -29,8 +29,8 @@ type ExportFilters struct {
 	InputMax    *int64            `json:"prompt_token_max,omitempty"`
 	OutputMin   *int64            `json:"completion_token_min,omitempty"`
 	OutputMax   *int64            `json:"completion_token_max,omitempty"`
-	Statuses    string            `json:"status_code,omitempty"` // as ParseStatuses reads it
-	Metadata    map[string]string `json:"metadata,omitempty"`    // all of them
+	Statuses    string            `json:"status_code,omitempty"` // in the format of ParseStatuses
+	Metadata    map[string]string `json:"metadata,omitempty"`    // a row must have all of these pairs
 	Pairs       string            `json:"ai_org_model,omitempty"`
 	WeightedMin *float64          `json:"weighted_feedback_min,omitempty"`
 	WeightedMax *float64          `json:"weighted_feedback_max,omitempty"`
@@ -39,11 +39,11 @@ type ExportFilters struct {
 	Configs     string            `json:"configs,omitempty"`
 	Workspace   string            `json:"workspace_slug,omitempty"`
 	PromptSlugs string            `json:"prompt_slug,omitempty"`
-	PageSize    *int              `json:"page_size,omitempty"` // 1 to MaxExportRows, which nil means
+	PageSize    *int              `json:"page_size,omitempty"` // 1 to MaxExportRows; nil means MaxExportRows
 	CurrentPage *int              `json:"current_page,omitempty"`
 }
 
-// Other names for filters, as examples in the wild have them.
+// Other names for filters, as published examples use them.
 // Source: contract/content-and-observability.yaml, POST /logs/exports.
 var (
 	exportFilterNames  = map[string]string{"ai_provider": "ai_org", "provider": "ai_org", "response_status_code": "status_code"}
@@ -54,8 +54,9 @@ var (
 	exportFilterLists = []string{"ai_model", "ai_org", "status_code", "ai_org_model", "virtual_keys", "trace_id", "configs", "prompt_slug"}
 )
 
-// ReadExportFilters reads filters as clients send them: lists as a text or as a list, and
-// under any of their names. It refuses with fault.InvalidParameter naming the field.
+// ReadExportFilters reads filters as clients send them: lists as a string or as a list, and
+// under any of their names. An invalid filter is fault.InvalidParameter with the name of the
+// field.
 func ReadExportFilters(raw json.RawMessage) (f ExportFilters, err error) {
 	var sent map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &sent); err != nil {
@@ -74,7 +75,7 @@ func ReadExportFilters(raw json.RawMessage) (f ExportFilters, err error) {
 			}
 		}
 	}
-	for name, v := range plain { // one by one, to name the one that does not fit
+	for name, v := range plain { // decoded one at a time, so that the error names the invalid one
 		text, err := json.Marshal(map[string]json.RawMessage{name: v})
 		if err != nil {
 			return f, badFilter(name, "must be a valid JSON value")
@@ -92,7 +93,7 @@ func badFilter(name, why string) error {
 	return fault.New(fault.InvalidParameter, why).WithParam(strings.TrimSuffix("filters."+name, "."))
 }
 
-// mergeFilter puts a filter under the name of the contract. Null is no filter.
+// mergeFilter stores a filter under its contract name. Null means that there is no filter.
 func mergeFilter(plain map[string]json.RawMessage, name string, v json.RawMessage) error {
 	put := func(to string, v json.RawMessage) error {
 		if _, there := plain[to]; there {
@@ -123,7 +124,7 @@ func mergeFilter(plain map[string]json.RawMessage, name string, v json.RawMessag
 	return nil
 }
 
-// joined makes a text with commas of a list of texts and numbers, or of one of them.
+// joined converts a list of strings and numbers, or a single one, to a comma-separated string.
 func joined(name string, v json.RawMessage) (json.RawMessage, error) {
 	var list []any
 	if json.Unmarshal(v, &list) != nil {
@@ -149,8 +150,8 @@ func joined(name string, v json.RawMessage) (json.RawMessage, error) {
 	return json.Marshal(strings.Join(parts, ","))
 }
 
-// Validate refuses, with fault.InvalidParameter naming the field, what selects nothing or
-// cannot be read.
+// Validate returns fault.InvalidParameter, with the name of the field, for filters that are
+// malformed or can select nothing.
 func (f *ExportFilters) Validate() error {
 	from, err1 := exportTime("time_of_generation_min", f.From)
 	to, err2 := exportTime("time_of_generation_max", f.To)
@@ -215,9 +216,9 @@ func (f *ExportFilters) ranges() error {
 	return nil
 }
 
-// Query selects the rows in a workspace of an organisation.
+// Query returns the query for the rows in a workspace of an organisation.
 func (f *ExportFilters) Query(orgID, workspaceID string) Query {
-	from, _ := exportTime("", f.From) // was checked
+	from, _ := exportTime("", f.From) // Validate has checked it
 	to, _ := exportTime("", f.To)
 	statuses, _ := ParseStatuses(f.Statuses)
 	pairs, _ := ParsePairs(f.Pairs)
@@ -230,8 +231,8 @@ func (f *ExportFilters) Query(orgID, workspaceID string) Query {
 	}
 }
 
-// Page says which rows of those that match an export takes: how many are passed over, and
-// how many it has at most.
+// Page returns which of the matching rows an export contains: offset rows are skipped, and at
+// most rows follow.
 func (f *ExportFilters) Page() (offset, rows int64) {
 	rows = MaxExportRows
 	if f.PageSize != nil {
@@ -243,7 +244,7 @@ func (f *ExportFilters) Page() (offset, rows int64) {
 	return offset, rows
 }
 
-// nanoOf is an amount of US cents, at least 0, in nano-dollars; nil for nil.
+// nanoOf converts US cents, at least 0, to nano-dollars; nil for nil.
 func nanoOf(cents *float64) *int64 {
 	if cents == nil {
 		return nil

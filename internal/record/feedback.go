@@ -11,31 +11,31 @@ import (
 	"sluice/internal/fault"
 )
 
-// FeedbackKind names the stored records of feedback.
+// FeedbackKind is the kind of the stored records of feedback.
 const FeedbackKind = "feedback"
 
 // Limits of feedback. Source: contract/content-and-observability.yaml, FeedbackBody;
 // those of the trace and the metadata are ours.
 const (
-	MaxFeedback         = 10 // value, either way
+	MaxFeedback         = 10 // value, positive or negative
 	MaxTraceID          = 256
 	MaxFeedbackMetadata = 8 << 10 // bytes of JSON
 )
 
-// Feedback says how good a trace was: what came of a request, in the eyes of whoever
-// saw it. A trace may have several.
+// Feedback is a rating of a trace, that is of the result of a request. A trace may have
+// several.
 // Source: contract/content-and-observability.md section 4.
 type Feedback struct {
 	TraceID  string          `json:"trace_id"` // as the caller of the request knows it, up to MaxTraceID bytes
 	Value    int             `json:"value"`    // -10 to 10
 	Weight   float64         `json:"weight"`   // 0 to 1
 	Metadata json.RawMessage `json:"metadata,omitempty"`
-	KeyID    string          `json:"key_id,omitempty"` // with which it was given
+	KeyID    string          `json:"key_id,omitempty"` // of the key that sent it
 	UserID   string          `json:"user_id,omitempty"`
 }
 
-// TraceFeedback is feedback as the log keeps it beside the attempts of its trace, which
-// are those of the same workspace with the same TraceID.
+// TraceFeedback is feedback as stored in the log next to the attempts of its trace, which are
+// those of the same workspace with the same TraceID.
 type TraceFeedback struct {
 	ID          string // UUID
 	OrgID       string
@@ -46,14 +46,14 @@ type TraceFeedback struct {
 	Created     time.Time
 }
 
-// Weighted is as Feedback.Weighted.
+// Weighted works like Feedback.Weighted.
 func (f *TraceFeedback) Weighted() float64 { return float64(f.Value) * f.Weight }
 
-// Weighted is what averages are made of: 8 of weight 0.5 counts 4.
+// Weighted returns the value that averages use: 8 with weight 0.5 counts 4.
 func (f *Feedback) Weighted() float64 { return float64(f.Value) * f.Weight }
 
-// Validate refuses, with fault.InvalidParameter naming the field, what is out of range.
-// Metadata may come as the JSON text of an object; Validate puts the object in its place.
+// Validate rejects values out of range with fault.InvalidParameter for the field. Metadata may
+// be the JSON text of an object; Validate replaces it with the object.
 func (f *Feedback) Validate() error {
 	switch {
 	case f.TraceID == "" || len(f.TraceID) > MaxTraceID:
@@ -88,8 +88,8 @@ func (f *Feedback) readMetadata() error {
 	return nil
 }
 
-// TraceEntry is a trace id in the form in which feedback is found by it: itself, or a
-// hash of one that is longer than an index takes.
+// TraceEntry returns the form of a trace id by which feedback is found: the id, or a hash of
+// it if it is too long for an index.
 func TraceEntry(traceID string) string {
 	const indexed = 255
 	if len(traceID) <= indexed {

@@ -2,11 +2,11 @@ package record
 
 import "time"
 
-// NonAdditiveMetrics are the figures that do not add up: those of all rows together have to be
-// worked out over all of them.
+// NonAdditiveMetrics are the metrics that cannot be added up: they must be calculated over all
+// rows together.
 const NonAdditiveMetrics = MetricPercentiles | MetricUsers
 
-// Add adds the figures of other attempts, without those of NonAdditiveMetrics.
+// Add adds the metrics of other attempts, except NonAdditiveMetrics.
 func (f *Metrics) Add(g *Metrics) {
 	for _, sum := range []struct {
 		to *int64
@@ -29,7 +29,7 @@ func (f *Metrics) Add(g *Metrics) {
 	}
 }
 
-// Bucket is when the bucket of a time begins, in UTC. Step must be given.
+// Bucket returns the beginning of the bucket of a time, in UTC. Step is required.
 func (a *Analysis) Bucket(at time.Time) time.Time {
 	// The zero time, from which Truncate counts, is the beginning of a Monday.
 	return at.Add(a.Zone).Truncate(a.Step).Add(-a.Zone).UTC()

@@ -6,14 +6,14 @@ import (
 	"sluice/internal/sealed"
 )
 
-// maxDecoded is how much of an encoded body is decoded to look for credentials.
+// maxDecoded is how much of an encoded body is decoded to find credentials.
 const maxDecoded = 8 << 20
 
-// MaskCredentials replaces the credentials in all bodies of the attempt by ***, as
-// sealed.Body does. Whoever makes an attempt calls it before anything is written: the
-// journal, the log, exports, spans and followers of the log then have the masked bodies.
-// The bytes that the bodies had are left alone, since they may still be sent. Most is what
-// is kept of a body: an encoded body with credentials in it is kept decoded, up to that.
+// MaskCredentials replaces the credentials in all bodies of the attempt with ***, as
+// sealed.Body does. The creator of an attempt calls it before anything is written, so that the
+// journal, the log, exports, spans and followers of the log get masked bodies. It does not
+// change the original bytes, since they may still be sent. maxBytes is the maximum stored size
+// of a body: an encoded body with credentials is stored decoded, up to that size.
 // Source: spec, secrets are not logged.
 func (a *Attempt) MaskCredentials(maxBytes int) {
 	for _, b := range a.Bodies() {

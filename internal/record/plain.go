@@ -11,8 +11,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Plain is a kept body without its content encoding, at most so many bytes. What is cut
-// off in the middle comes as far as it goes, and what cannot be read at all as it is.
+// Plain returns a stored body without its content encoding, at most maxBytes. A truncated body
+// is decoded as far as possible; a body that cannot be decoded is returned unchanged.
 func (b Body) Plain(maxBytes int64) []byte {
 	r := Uncode(bytes.NewReader(b.Bytes), b.Encoding)
 	if r == nil {
@@ -31,12 +31,12 @@ type Uncoded struct {
 	src  io.Reader
 	make func(io.Reader) (io.Reader, error)
 	r    io.Reader // nil before the first Read
-	err  error     // of making it
+	err  error     // from creating the decoder
 }
 
-// Uncode takes an encoding off r as a Content-Encoding line names it, nil when that is not
-// known. Nothing is read before the first Read; what has come is delivered without waiting
-// for more. Who asked for it closes it; r stays the caller's.
+// Uncode removes an encoding, named as in a Content-Encoding line, from r. It returns nil if
+// the encoding is unknown. Nothing is read before the first Read; available data is returned
+// without waiting for more. The caller closes the result and still owns r.
 func Uncode(r io.Reader, encoding string) *Uncoded {
 	u := &Uncoded{src: r}
 	switch strings.ToLower(strings.TrimSpace(encoding)) {
@@ -56,8 +56,8 @@ func Uncode(r io.Reader, encoding string) *Uncoded {
 	return u
 }
 
-// Read implements io.Reader. Errors of the source come as they are, but for an early end,
-// which is io.ErrUnexpectedEOF; others say what is malformed.
+// Read implements io.Reader. Errors of the source are returned unchanged, except an early end,
+// which is io.ErrUnexpectedEOF; others describe what is malformed.
 func (u *Uncoded) Read(p []byte) (int, error) {
 	if u.r == nil && u.err == nil {
 		u.r, u.err = u.make(u.src)
@@ -68,7 +68,7 @@ func (u *Uncoded) Read(p []byte) (int, error) {
 	return u.r.Read(p)
 }
 
-// Close gives back what decoding took.
+// Close releases the resources of the decoder.
 func (u *Uncoded) Close() {
 	if d, ok := u.r.(*zstd.Decoder); ok {
 		d.Close()

@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// balance sends the call to one target: the one it sticks to, else the policy's
-// choice. Source: contract/dataplane.md 4.4.
+// balance sends the call to one target: the one assigned to the caller, else the choice of the
+// policy. Source: contract/dataplane.md 4.4.
 func (w *walk) balance(ctx context.Context, n *Node) (Outcome, error) {
 	live := inRotation(w.live(n))
-	if len(live) == 0 { // the open ones hold all the weight: as if all were open
+	if len(live) == 0 { // the targets with open circuits have all the weight: treat all as closed
 		live = inRotation(n.Targets)
 	}
 	return w.measured(ctx, n.Strategy.Policy, w.stickyTarget(n, live))
 }
 
-// inRotation are the nodes that have a weight. It allocates only when some have none.
+// inRotation returns the nodes with a weight above 0. It allocates only if some have none.
 func inRotation(nodes []*Node) []*Node {
 	drained := slices.IndexFunc(nodes, func(t *Node) bool { return t.Weight <= 0 })
 	if drained < 0 {
@@ -42,7 +42,7 @@ func (w *walk) choose(n *Node, live []*Node) *Node {
 	}
 }
 
-// draw picks by weight.
+// draw selects a target at random by weight.
 func (w *walk) draw(live []*Node) *Node {
 	var total float64
 	for _, t := range live {
@@ -51,7 +51,7 @@ func (w *walk) draw(live []*Node) *Node {
 	r := w.engine.rnd() * total
 	var chosen *Node
 	for _, t := range live {
-		chosen = t // rounding may leave r above the last weight: then the last one it is
+		chosen = t // rounding may leave r above the last weight: then the last one is chosen
 		if r < t.Weight {
 			break
 		}
@@ -60,13 +60,13 @@ func (w *walk) draw(live []*Node) *Node {
 	return chosen
 }
 
-// nextTurn goes round the targets that are live.
+// nextTurn selects the live targets in turn.
 func (w *walk) nextTurn(n *Node, live []*Node) *Node {
 	turn := w.state(n).turn.Add(1) - 1
 	return live[turn%uint64(len(live))]
 }
 
-// lowest picks the lowest figure, one at random among equals.
+// lowest selects the target with the lowest metric, one at random among equals.
 func (w *walk) lowest(live []*Node, metric func(*state) float64) *Node {
 	var best *Node
 	var low float64
@@ -80,7 +80,7 @@ func (w *walk) lowest(live []*Node, metric func(*state) float64) *Node {
 	return best
 }
 
-// measured runs the chosen target and keeps the figures its policy needs.
+// measured runs the chosen target and updates the metrics that its policy needs.
 func (w *walk) measured(ctx context.Context, p Policy, t *Node) (out Outcome, err error) {
 	switch p {
 	case LeastBusy:
@@ -93,14 +93,14 @@ func (w *walk) measured(ctx context.Context, p Policy, t *Node) (out Outcome, er
 				w.state(t).latency.add(&out, w.engine.clock.Now())
 			}
 		}()
-	case Weighted, RoundRobin: // need no figures
+	case Weighted, RoundRobin: // need no metrics
 	}
 	return w.node(ctx, t)
 }
 
-// The figures of least_latency.
+// These are the parameters of least_latency.
 const (
-	latencyShare   = 0.3              // of the newest sample in the average
-	latencyPenalty = 5 * time.Second  // the least that a failed call counts as
-	latencyMemory  = 60 * time.Second // after which a figure is void and the target is tried again
+	latencyShare   = 0.3              // weight of the newest sample in the average
+	latencyPenalty = 5 * time.Second  // minimum latency that a failed call counts as
+	latencyMemory  = 60 * time.Second // age at which a measurement expires and the target is tried again
 )

@@ -11,19 +11,19 @@ import (
 
 // BreakerConfig is a cb_config. Source: contract/dataplane.md 4.5.
 type BreakerConfig struct {
-	FailureThreshold float64       // the circuit opens when there are more failures; at least 1
+	FailureThreshold float64       // the circuit opens if there are more failures; at least 1
 	Cooldown         time.Duration // how long it stays open; at least 30 s
-	// FailureStatus are the statuses that count as failures; nil means those above
-	// 500, and 408, which is our own word for an upstream that did not answer in time.
+	// FailureStatus are the statuses that count as failures. Nil means those above 500, and
+	// 408, which the gateway uses for an upstream that did not respond in time.
 	FailureStatus []int
-	// FailurePercent opens the circuit when the share of failures among the latest
-	// requests is above it, 0 to 100, once MinimumRequests were counted. Zero means no such rule.
+	// FailurePercent opens the circuit if the percentage of failures among the latest requests
+	// is above it, 0 to 100, once MinimumRequests were counted. Zero disables this rule.
 	FailurePercent  float64
 	MinimumRequests int
 }
 
-// failed reports whether an outcome counts against its target. No answer, or one
-// that broke off, always does.
+// failed reports whether an outcome counts against its target. A missing or incomplete
+// response always does.
 func (c *BreakerConfig) failed(out *Outcome) bool {
 	switch broken := out.Err != nil && out.Status < 300; {
 	case broken, out.UpstreamFailed, out.Garbled, out.Status == 0:
@@ -36,17 +36,17 @@ func (c *BreakerConfig) failed(out *Outcome) bool {
 
 // breaker is the circuit of one target.
 type breaker struct {
-	mu           sync.Mutex // guards what follows
+	mu           sync.Mutex // guards the fields below
 	failures     int
 	successes    int
 	latest       failureRate
-	firstFailure time.Time // zero when there was none
+	firstFailure time.Time // zero if there was none
 	opened       time.Time // zero while closed
 	closes       time.Time
 }
 
-// open reports whether the circuit is open; one whose cooldown is over closes and
-// starts to count anew.
+// open reports whether the circuit is open. A circuit whose cooldown is over closes and starts
+// counting from zero.
 func (b *breaker) open(now time.Time) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -65,10 +65,10 @@ func (b *breaker) reset() {
 	b.firstFailure, b.opened, b.closes = time.Time{}, time.Time{}, time.Time{}
 }
 
-// count takes an outcome and opens the circuit when it was one failure too many.
-// Failures are counted together while they lie within one cooldown of the first
-// (ours): those of last week say nothing about today. What comes back while the
-// circuit is open is counted but does not keep it open longer.
+// count records an outcome and opens the circuit if it was one failure too many. Failures
+// count together within one cooldown of the first (ours), because old failures say nothing
+// about the present. An outcome that arrives while the circuit is open is counted but does not
+// extend the cooldown.
 func (b *breaker) count(c *BreakerConfig, out *Outcome, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -97,15 +97,16 @@ func (b *breaker) tripped(c *BreakerConfig) bool {
 	return c.FailurePercent > 0 && b.failures+b.successes >= c.MinimumRequests && b.latest.above(c.FailurePercent)
 }
 
-// shareOf is of how many requests a share is at least, where there were as many (ours).
+// shareOf is the minimum number of requests that a failure rate covers, if there were as many
+// (ours).
 const shareOf = 100
 
-// failureRate is how many of the latest requests failed. Those of long ago count for less and less,
-// so that a target that served a million calls and then fails is left alone as soon as one
+// failureRate is the rate of failures among the latest requests. Old requests count less and
+// less, so that a target that served a million calls and then fails is avoided as soon as one
 // that served a hundred.
 type failureRate struct{ failed, all int }
 
-// add takes an outcome in; n to twice n of the latest count.
+// add records an outcome. Between n and 2n of the latest outcomes count.
 func (s *failureRate) add(failed bool, n int) {
 	if s.all >= 2*n {
 		s.failed, s.all = s.failed/2, s.all/2
@@ -120,14 +121,13 @@ func (s *failureRate) above(percent float64) bool {
 	return float64(s.failed)*100 > percent*float64(s.all)
 }
 
-// The states of a circuit.
+// These are the states of a circuit.
 const (
 	StateClosed = "CLOSED"
 	StateOpen   = "OPEN"
 )
 
-// BreakerState is the circuit of one target as metrics and the administration
-// show it.
+// BreakerState is the circuit of one target as shown by metrics and administration.
 type BreakerState struct {
 	Scope     string // as given to Walk
 	Config    string // fingerprint of the document, "9f86d081884c7d65"
@@ -140,8 +140,8 @@ type BreakerState struct {
 	ClosesAt  time.Time // zero while closed
 }
 
-// Breakers lists the circuits of a scope that have counted something, sorted by
-// scope, path, id and config; the empty scope means all.
+// Breakers lists the circuits of a scope that have counted something, sorted by scope, path,
+// id and config. An empty scope means all.
 func (e *Engine) Breakers(scope string) []BreakerState {
 	var all []BreakerState
 	now := e.clock.Now()
@@ -160,14 +160,14 @@ func (e *Engine) Breakers(scope string) []BreakerState {
 	return all
 }
 
-// OpenBreakers lists the open circuits of all scopes for a metric whose labels are
-// scope and path: where configs differ in id or text only, one stands for all.
+// OpenBreakers lists the open circuits of all scopes for a metric with the labels scope and
+// path. It returns one circuit for each scope and path, even if configs differ in id or text.
 func (e *Engine) OpenBreakers() []BreakerState {
 	open := slices.DeleteFunc(e.Breakers(""), func(s BreakerState) bool { return s.State != StateOpen })
 	return slices.CompactFunc(open, func(a, b BreakerState) bool { return a.Scope == b.Scope && a.Path == b.Path })
 }
 
-// state describes the circuit; ok is false when it has counted nothing.
+// state describes the circuit. ok is false if it has counted nothing.
 func (b *breaker) state(now time.Time) (s BreakerState, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

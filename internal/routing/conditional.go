@@ -7,15 +7,15 @@ import (
 	"sluice/internal/fault"
 )
 
-// condition sends the call to a target when its query holds.
+// condition sends the call to a target if its query holds.
 type condition struct {
 	query  query
 	target int // index in the branch's targets
 }
 
-// conditional uses the target of the first condition that holds, else the
-// default. Circuit breakers are not evaluated: the condition asked for this
-// target. Source: contract/dataplane.md 4.6.
+// conditional uses the target of the first condition that holds, else the default. It ignores
+// circuit breakers, because the condition selects this target. Source: contract/dataplane.md
+// 4.6.
 func (w *walk) conditional(ctx context.Context, n *Node) (Outcome, error) {
 	target := n.Strategy.target(w.facts)
 	if target < 0 {
@@ -25,8 +25,8 @@ func (w *walk) conditional(ctx context.Context, n *Node) (Outcome, error) {
 	return w.node(ctx, n.Targets[target])
 }
 
-// target is the index of the target of the first condition that holds, else that of the
-// default, -1 for none.
+// target returns the index of the target of the first condition that holds, else that of the
+// default, or -1 if there is no default.
 func (s *Strategy) target(f Inputs) int {
 	cached := paramCache{Inputs: f}
 	for i := range s.conditions {
@@ -37,11 +37,12 @@ func (s *Strategy) target(f Inputs) int {
 	return s.otherwise
 }
 
-// paramCache are facts while conditions look at them. A field of the body is decoded once,
-// however many do: both may be large. What was decoded is not kept for the call to come.
+// paramCache caches parameters while conditions are evaluated. Each field of the body is
+// decoded once, however many conditions use it, since both may be large. Decoded values are
+// not retained for later calls.
 type paramCache struct {
 	Inputs
-	params []param // that were asked for
+	params []param // that were requested
 }
 
 type param struct {
@@ -50,7 +51,7 @@ type param struct {
 	found bool
 }
 
-// Param is that of Facts.
+// Param implements Inputs and caches the result.
 func (r *paramCache) Param(key string) (any, bool) {
 	i := slices.IndexFunc(r.params, func(p param) bool { return p.key == key })
 	if i < 0 {

@@ -1,25 +1,25 @@
 package routing
 
-// Config is a parsed gateway config. It is never changed after Parse or Single
-// returned it and is safe for concurrent use; callers parse once and keep it.
+// Config is a parsed gateway config. It is immutable and safe for concurrent use. Callers
+// parse a document once and cache the result.
 type Config struct {
 	// Root is the top of the tree; its Path is "config". Never nil.
 	Root *Node
 
 	leaves []*Target
-	hash   uint64 // of the document; keeps what an Engine remembers of one config from another
+	hash   uint64 // of the document; separates the Engine state of configs
 }
 
-// Leaves lists every target of the tree in document order, for example to learn
-// which providers a config names. The slice belongs to the Config.
+// Leaves returns every target of the tree in document order, for example to find the providers
+// that a config names. The slice belongs to the Config.
 func (c *Config) Leaves() []*Target { return c.leaves }
 
-// Node is one object of the config document: a branch with a strategy and
-// targets, or a leaf. Exactly one of Strategy and Target is set.
+// Node is one object of the config document: a branch with a strategy and targets, or a leaf.
+// Exactly one of Strategy and Target is set.
 type Node struct {
-	Path     string    // "config", "config.targets[0].targets[2]": positions in the document, whatever a breaker filters out
-	Name     string    // what conditions refer to; may be empty
-	Weight   float64   // share in a loadbalance, 1 when the document gives none; 0 takes the node out of rotation
+	Path     string    // "config", "config.targets[0].targets[2]": indexes in the document, even if a breaker excludes targets
+	Name     string    // referenced by conditions; may be empty
+	Weight   float64   // share in a loadbalance, 1 if the document gives none; 0 takes the node out of rotation
 	Strategy *Strategy // nil for a leaf
 	Targets  []*Node   // at least one in a branch, nil in a leaf
 	Target   *Target   // nil for a branch
@@ -28,13 +28,13 @@ type Node struct {
 	hasBreaker bool // the node, or a leaf below it, has a circuit breaker
 }
 
-// Single makes a config of one leaf, as the request headers describe it. An empty
-// Path becomes "config". It takes over t's slices and maps.
+// Single returns a config with one leaf, as described by the request headers. An empty Path
+// becomes "config". It takes ownership of t's slices and maps.
 func Single(t Target) *Config {
 	if t.Path == "" {
 		t.Path = rootPath
 	}
-	s := &struct { // one allocation: this runs for every request without a config
+	s := &struct { // one allocation, because this runs for every request without a config
 		config Config
 		root   Node
 		target Target

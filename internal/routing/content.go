@@ -2,10 +2,10 @@ package routing
 
 import "strings"
 
-// content refuses a level that says nothing which could have an effect, and a
-// Vertex target that cannot be addressed. Source: contract/dataplane.md 3.4; "@slug" as
-// provider, override_params, and any credential field beside a provider count as
-// content too (ours): a saved provider or a "@slug/model" needs nothing else.
+// content rejects a level without any setting that could have an effect, and a Vertex target
+// without an address. Source: contract/dataplane.md 3.4; "@slug" as provider, override_params,
+// and any credential field with a provider count as content too (ours): a saved provider or a
+// "@slug/model" needs nothing else.
 func (p *parser) content(path string, d *draft) {
 	if !d.hasContent() {
 		p.failf(path, "must name a provider with its credentials, a saved provider as @slug, strategy with targets, or a setting such as retry, cache or override_params")
@@ -18,7 +18,7 @@ func (p *parser) content(path string, d *draft) {
 func (d *draft) hasContent() bool {
 	o := &d.explicit
 	return d.usableProvider() || d.virtualKey != "" || d.promptID != "" || d.passthrough ||
-		d.strategy != nil || d.targets != nil || // their absence from each other is reported apart
+		d.strategy != nil || d.targets != nil || // if only one of them is set, branch reports it
 		o.cache != nil || o.retry != nil || o.timeout != nil || o.forward != nil ||
 		len(o.override) > 0 || len(o.defaults) > 0 || len(o.drop) > 0 || o.integrated != nil ||
 		d.before.joined() != nil || d.after.joined() != nil ||

@@ -8,7 +8,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// credentialFields are the provider fields a target may carry.
+// credentialFields are the provider fields that a target may have.
 // Source: contract/dataplane.md 1.2 and 3.3, contract/providers.yaml.
 var credentialFields = strings.Fields(`
 	resource_name deployment_id api_version
@@ -44,9 +44,9 @@ func withCredentials(fs fields[draft]) fields[draft] {
 	return fs
 }
 
-// credential reads one provider field. Numbers and booleans are taken as text,
-// because that is how headers carry the same fields; only the service account may
-// be an object, and anthropic_beta may be a list.
+// credential reads one provider field. Numbers and booleans are stored as text, as in the
+// headers for the same fields. Only the service account may be an object, and anthropic_beta
+// may be a list.
 func credential(name string) reader[draft] {
 	return func(p *parser, path string, v gjson.Result, d *draft) {
 		var text string
@@ -87,8 +87,8 @@ var deploymentFields = bothSpellings(map[string]reader[Deployment]{
 	"is_default":    func(p *parser, path string, v gjson.Result, d *Deployment) { d.Default = p.flag(path, v) },
 })
 
-// readDeployments reads the list and keeps it among the fields too, under the
-// name and in the shape that saved providers have it.
+// readDeployments reads the list. It also stores the list in the fields, with the name and
+// shape of saved providers.
 func readDeployments(p *parser, path string, v gjson.Result, to *draft) {
 	to.deployments = []Deployment{}
 	p.eachItem(path, v, func(path string, v gjson.Result) {

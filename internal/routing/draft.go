@@ -8,8 +8,8 @@ import (
 	"sluice/internal/sealed"
 )
 
-// draft is one object of the document as it is written there: what it leaves out
-// is nil, so that inheritance can tell.
+// draft is one object of the document as written. Omitted fields are nil, so that inheritance
+// can detect them.
 type draft struct {
 	name, provider, virtualKey, promptID string
 
@@ -21,12 +21,13 @@ type draft struct {
 	strategy    *strategyDraft
 	targets     *gjson.Result
 
-	explicit inherited // with nil for what is left out
+	explicit inherited // with nil for omitted fields
 	before   hookDraft
 	after    hookDraft
 }
 
-// inherited is what a level hands down. Source: contract/dataplane.md 3.5.
+// inherited contains the settings that a level passes to the levels below. Source:
+// contract/dataplane.md 3.5.
 type inherited struct {
 	id             string
 	breaker        *BreakerConfig
@@ -44,10 +45,10 @@ type inherited struct {
 	continueStream *bool
 }
 
-// hookDraft is one phase of hooks in its three spellings, nil where left out.
+// hookDraft contains the hooks of one phase in their three notations, nil if omitted.
 type hookDraft struct{ hooks, guardrails, mutators []Hook }
 
-// joined is the level's hooks in order of running, nil when it has none of its own.
+// joined returns the hooks of the level in execution order, nil if it does not have its own.
 func (h *hookDraft) joined() []Hook {
 	if h.hooks == nil && h.guardrails == nil && h.mutators == nil {
 		return nil
@@ -72,7 +73,7 @@ var draftFields = withCredentials(bothSpellings(map[string]reader[draft]{
 	"weight": func(p *parser, path string, v gjson.Result, d *draft) {
 		d.weight = new(p.number(path, v, 0, maxWeight))
 	},
-	// accepted beside the strategy too, where it has no effect
+	// accepted outside the strategy too, where it has no effect
 	"on_status_codes": func(p *parser, path string, v gjson.Result, _ *draft) { p.statuses(path, v) },
 	"retry":           func(p *parser, path string, v gjson.Result, d *draft) { d.explicit.retry = p.retry(path, v) },
 	"cache":           func(p *parser, path string, v gjson.Result, d *draft) { d.explicit.cache = p.cache(path, v) },
@@ -113,5 +114,5 @@ var draftFields = withCredentials(bothSpellings(map[string]reader[draft]{
 	},
 }).as("strict_openai_compliance", "strict_open_ai_compliance"))
 
-// maxWeight keeps sums of weights finite.
+// maxWeight limits weights, so that their sums are finite.
 const maxWeight = 1e9

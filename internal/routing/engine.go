@@ -7,55 +7,55 @@ import (
 	"sluice/internal/ident"
 )
 
-// Inputs are what conditions and sticky assignments look at. Implementations look
-// a fact up when it is asked for, so that a config without conditions costs no
-// decoding. A Facts belongs to one walk.
+// Inputs are the request values that conditions and sticky assignments use. Implementations
+// compute a value when it is requested, so that a config without conditions needs no decoding.
+// An Inputs belongs to one walk.
 type Inputs interface {
 	// Metadata returns a metadata value of the request.
 	Metadata(key string) (string, bool)
-	// Param returns a top-level field of the JSON body, decoded: string, float64,
-	// bool or nil. Lists and objects need not be there, for they are equal to nothing;
-	// a body that is no JSON has none. The conditions of a strategy ask once for each.
+	// Param returns a top-level field of the JSON body, decoded: string, float64, bool or nil.
+	// Lists and objects may be omitted, since they are equal to nothing. A body that is not
+	// JSON has no fields. The conditions of a strategy request each field once.
 	Param(key string) (any, bool)
-	// Path is the path of the request without the query, "/v1/chat/completions".
+	// Path returns the path of the request without the query, "/v1/chat/completions".
 	Path() string
 }
 
-// Outcome is how the try of a target went.
+// Outcome is the result of trying a target.
 type Outcome struct {
-	Status         int  // answered or to be answered; 0 when there is no answer at all
+	Status         int  // of the response, received or to be sent; 0 if there is no response
 	Committed      bool // bytes reached the client: no other target unless it continues the stream
-	Ended          bool // what reached the client cannot be continued
-	UpstreamFailed bool // the upstream did not answer, or broke off, whatever Status the caller is told
-	Garbled        bool // its answer cannot be used: the walk goes on as when Skipped, and its breaker counts it
-	// Skipped: the target could not serve this call and the gateway says so, not the
-	// upstream: endpoint not supported, credentials missing. A fallback moves on
-	// whatever its status list; a breaker does not count it.
+	Ended          bool // the response that reached the client cannot be continued
+	UpstreamFailed bool // the upstream did not respond, or its response broke off, whatever Status the caller gets
+	Garbled        bool // its response is unusable: the walk continues as when Skipped, and its breaker counts it
+	// Skipped is set if the target could not serve this call and the gateway, not the
+	// upstream, detected it: endpoint not supported, credentials missing. A fallback continues
+	// regardless of its status list; a breaker does not count it.
 	Skipped     bool
-	FromGateway bool  // the gateway answered by itself: it says nothing about the target, and a breaker does not count it
-	Final       bool  // no other target will do: the client is gone, or its own limits refuse it
-	Err         error // why it is not good; nil for an answer of the upstream, whatever its status
-	// Latency is the time to the first byte of the answer. Zero means not measured.
+	FromGateway bool  // the response is the gateway's own: it says nothing about the target, and a breaker does not count it
+	Final       bool  // no other target can serve the call: the client disconnected, or its own limits reject it
+	Err         error // why the outcome is not good; nil for a response of the upstream, whatever its status
+	// Latency is the time to the first byte of the response. Zero means not measured.
 	Latency time.Duration
 }
 
-// good reports whether the outcome is a whole answer with a 2xx status.
+// good reports whether the outcome is a complete response with a 2xx status.
 func (o *Outcome) good() bool { return o.Err == nil && o.Status >= 200 && o.Status < 300 }
 
-// countsForHealth reports whether the outcome says something about the target: a breaker counts it,
-// and so does least_latency.
+// countsForHealth reports whether the outcome reflects the health of the target. Breakers and
+// least_latency count only such outcomes.
 func (o *Outcome) countsForHealth() bool {
 	return !o.Final && (!o.Skipped || o.Garbled) && !o.FromGateway
 }
 
-// Try sends a call to one target and says how it went. It runs at most once per
-// target and walk. Calls under way are counted until it returns.
+// Try sends a call to one target and returns the outcome. It runs at most once per target and
+// walk. A call is in flight until Try returns.
 type Try func(ctx context.Context, t *Target) Outcome
 
-// Engine runs strategies and remembers what they need between requests: circuit
-// breakers, turns, latencies, calls under way and sticky assignments. All of it
-// is in memory, of this process alone, and bounded (MaxStates, MaxSticky): the
-// least recently used entry makes way. Safe for concurrent use.
+// Engine runs strategies and stores their state between requests: circuit breakers, turns,
+// latencies, calls in flight and sticky assignments. The state is in memory, local to this
+// process, and limited (MaxStates, MaxSticky): the least recently used entry is evicted. It is
+// safe for concurrent use.
 type Engine struct {
 	clock  ident.Clock
 	rnd    func() float64
@@ -63,14 +63,14 @@ type Engine struct {
 	sticky *table[stickyKey, assignment]
 }
 
-// The bounds of what an Engine remembers.
+// These limit the state of an Engine.
 const (
-	MaxStates = 1 << 16 // targets and strategies; a forgotten target is closed, idle and unmeasured
-	MaxSticky = 1 << 17 // assignments; a forgotten caller is drawn anew
+	MaxStates = 1 << 16 // targets and strategies; an evicted target is closed, idle and unmeasured
+	MaxSticky = 1 << 17 // assignments; an evicted caller is assigned again
 )
 
-// NewEngine returns an Engine without memory. rnd returns numbers in [0, 1) and
-// must be safe for concurrent use, for example rand.Float64 of math/rand/v2.
+// NewEngine returns an Engine without state. rnd returns numbers in [0, 1) and must be safe
+// for concurrent use, for example rand.Float64 of math/rand/v2.
 func NewEngine(clock ident.Clock, rnd func() float64) *Engine {
 	return &Engine{
 		clock:  clock,
@@ -80,15 +80,14 @@ func NewEngine(clock ident.Clock, rnd func() float64) *Engine {
 	}
 }
 
-// Walk runs the config: it chooses targets and calls try for each until one is
-// good or none is left, and returns the outcome of the last. Each target is tried
-// at most once. scope separates what the engine remembers of tenants, for example
-// "<workspace id>/pc-main-1a2b3c"; configs that differ in a byte are kept apart
-// besides, so a changed config starts with closed circuits. f may be nil when the
-// config asks for no facts. A config of one leaf is tried without an allocation.
+// Walk runs the config: it chooses targets and calls try for each until one is good or none is
+// left, and returns the last outcome. Each target is tried at most once. scope separates the
+// state of tenants, for example "<workspace id>/pc-main-1a2b3c". Configs that differ in any
+// byte also have separate state, so a changed config starts with closed circuits. f may be nil
+// if the config uses no inputs. A config of one leaf is tried without an allocation.
 //
-// The error is fault.InvalidRequest when no condition of a conditional held and
-// it has no default; the outcome then carries the same error, status 400.
+// The error is fault.InvalidRequest if no condition of a conditional held and it does not have
+// a default. The outcome then contains the same error, status 400.
 func (e *Engine) Walk(ctx context.Context, c *Config, scope string, f Inputs, try Try) (Outcome, error) {
 	if c.IsStateless() {
 		return try(ctx, c.Root.Target), nil
@@ -100,11 +99,11 @@ func (e *Engine) Walk(ctx context.Context, c *Config, scope string, f Inputs, tr
 	return w.node(ctx, c.Root)
 }
 
-// IsStateless reports whether walks of c leave nothing behind in an Engine, so that their
-// scope does not matter: c is one leaf without a breaker.
+// IsStateless reports whether walks of c leave no state in an Engine, so that their scope does
+// not matter: c is one leaf without a breaker.
 func (c *Config) IsStateless() bool { return c.Root.Target != nil && c.Root.Target.Breaker == nil }
 
-// walk is one run of Walk; it belongs to one goroutine.
+// walk is one run of Walk. It belongs to one goroutine.
 type walk struct {
 	engine *Engine
 	scope  string
@@ -130,8 +129,8 @@ func (w *walk) leaf(ctx context.Context, t *Target) Outcome {
 	return out
 }
 
-// live returns the targets of a branch whose circuits are closed, all of them
-// when every circuit is open. It allocates only when some are open.
+// live returns the targets of a branch whose circuits are closed, or all of them if every
+// circuit is open. It allocates only if some are open.
 // Source: contract/dataplane.md 4.5.
 func (w *walk) live(n *Node) []*Node {
 	if !n.hasBreaker {
@@ -153,8 +152,7 @@ func (w *walk) live(n *Node) []*Node {
 	return closed
 }
 
-// open reports whether a leaf's circuit is open, or those of all leaves below a
-// branch.
+// open reports whether a leaf's circuit is open, or those of all leaves below a branch.
 func (w *walk) open(n *Node, now time.Time) bool {
 	if !n.hasBreaker {
 		return false
@@ -171,7 +169,7 @@ func (w *walk) open(n *Node, now time.Time) bool {
 	return true
 }
 
-// noFacts stands for a request without metadata, body and path.
+// noFacts is the Inputs of a request without metadata, body and path.
 type noFacts struct{}
 
 func (noFacts) Metadata(string) (string, bool) { return "", false }

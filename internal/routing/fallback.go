@@ -5,10 +5,9 @@ import (
 	"slices"
 )
 
-// fallback tries the targets in order until one settles the call. The last
-// outcome is returned whatever it is. Source: contract/dataplane.md 4.3; that a
-// target which cannot serve the endpoint does not end the walk is the cure of
-// 10.2, defect 2.
+// fallback tries the targets in order until an outcome is final, and returns the last outcome.
+// Source: contract/dataplane.md 4.3. That a target which cannot serve the endpoint does not
+// end the walk corrects 10.2, defect 2.
 func (w *walk) fallback(ctx context.Context, n *Node) (out Outcome, err error) {
 	for _, t := range w.live(n) {
 		out, err = w.node(ctx, t)

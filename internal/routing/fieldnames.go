@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// FieldNames are the names of all fields of the config language, at every depth and in
-// both spellings, each once and in no order: "override_params", "overrideParams",
-// "openai_project". Operators of queries are among them. The slice is the caller's.
+// FieldNames returns the names of all fields of the config language, at every depth and in
+// both spellings, each once and in no particular order: "override_params", "overrideParams",
+// "openai_project". It includes the operators of queries. The caller owns the slice.
 func FieldNames() []string {
 	names := make(map[string]bool)
 	for _, table := range [][]string{

@@ -10,19 +10,18 @@ import (
 	"sluice/internal/wire"
 )
 
-// neverForwarded are headers that a caller may not send on: the list itself, the
-// gateway's own key, the header that sends a request to the provider, and those that open
-// the metadata services of clouds.
+// neverForwarded are headers that a caller may not forward: the list itself, the gateway's own
+// key, the passthrough header, and those that open the metadata services of clouds.
 // Source: contract/dataplane.md 1.1; x-gateway-passthrough is ours.
 var neverForwarded = []string{
 	"x-gateway-forward-headers", "x-gateway-api-key", "x-gateway-passthrough",
 	"metadata-flavor", "x-aws-ec2-metadata-token", "x-google-metadata-request",
 }
 
-// ForwardHeaders reads the value of x-gateway-forward-headers: names between
-// commas, for example "X-Trace, X-Team"; a list in brackets with quotes is
-// understood too. It returns lower-case names, and fault.InvalidRequest for what
-// is no header name or may not be forwarded.
+// ForwardHeaders reads the value of x-gateway-forward-headers: names separated by commas, for
+// example "X-Trace, X-Team". A list in brackets with quotes is accepted too. It returns
+// lower-case names, and fault.InvalidRequest for a name that is not valid or may not be
+// forwarded.
 func ForwardHeaders(value string) ([]string, error) {
 	value = strings.Trim(strings.TrimSpace(value), "[]")
 	var names []string
@@ -40,7 +39,7 @@ func ForwardHeaders(value string) ([]string, error) {
 	return names, nil
 }
 
-// forwardable brings a name to its lower-case form and says what is wrong with it.
+// forwardable returns the lower-case form of a name, and what is wrong with it, if anything.
 func forwardable(name string) (lower, problem string) {
 	lower = strings.ToLower(strings.TrimSpace(name))
 	switch {
@@ -52,8 +51,8 @@ func forwardable(name string) (lower, problem string) {
 	return lower, ""
 }
 
-// forward reads forward_headers. The result is never nil: an empty list overrides
-// an inherited one.
+// forward reads forward_headers. The result is never nil: an empty list overrides an inherited
+// one.
 func (p *parser) forward(path string, v gjson.Result) []string {
 	names := []string{}
 	p.eachItem(path, v, func(path string, v gjson.Result) {

@@ -40,7 +40,7 @@ var checkFields = bothSpellings(map[string]reader[Check]{
 	"is_enabled": func(p *parser, path string, v gjson.Result, c *Check) { c.Enabled = p.flag(path, v) },
 })
 
-// checkID names the source of a check that has none: the built-in ones.
+// checkID adds the source to a check id without one: the built-in source.
 func checkID(id string) string {
 	if id == "" || strings.Contains(id, ".") {
 		return id
@@ -48,7 +48,7 @@ func checkID(id string) string {
 	return "default." + id
 }
 
-// object keeps an object as it stands.
+// object returns the JSON of an object unchanged.
 func (p *parser) object(path string, v gjson.Result) []byte {
 	if !v.IsObject() {
 		p.failf(path, "must be an object")
@@ -88,8 +88,8 @@ func (p *parser) hooks(path string, v gjson.Result) []Hook {
 	return list
 }
 
-// shorthand reads input_guardrails and its kin: a slug, or an object in which
-// every key that is no hook field is a check. Source: contract/dataplane.md 5.2.
+// shorthand reads input_guardrails and similar fields: a slug, or an object in which every key
+// that is not a hook field is a check. Source: contract/dataplane.md 5.2.
 func (p *parser) shorthand(path string, v gjson.Result, t HookType, phase string) []Hook {
 	list := []Hook{}
 	p.eachItem(path, v, func(path string, v gjson.Result) {
@@ -122,8 +122,8 @@ func (p *parser) shortHook(path string, v gjson.Result, h *Hook, phase string) {
 	}
 }
 
-// shortCheck reads one check; its parameters are kept whole, the id and
-// is_enabled inside them included.
+// shortCheck reads one check. Its parameters are stored unchanged, including the id and
+// is_enabled inside them.
 func (p *parser) shortCheck(path, name string, v gjson.Result) Check {
 	c := Check{ID: checkID(name), Enabled: true, Parameters: p.object(path, v)}
 	if inner := v.Get("id"); inner.Exists() {
@@ -135,8 +135,8 @@ func (p *parser) shortCheck(path, name string, v gjson.Result) Check {
 	return c
 }
 
-// suffix is three characters made from s, the same each time the config is read,
-// so that the log can group by hook.
+// suffix returns three characters derived from s. They are the same each time the config is
+// read, so that the log can group by hook.
 func suffix(s string) string {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(s))

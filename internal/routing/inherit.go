@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// leaf makes the target of a level that has no strategy.
+// leaf builds the target of a level that does not have a strategy.
 func (from *inherited) leaf(path string, d *draft) *Target {
 	t := &Target{
 		Path: path, ID: from.id, Provider: d.provider, VirtualKey: d.virtualKey, APIKey: d.apiKey,
@@ -22,7 +22,7 @@ func (from *inherited) leaf(path string, d *draft) *Target {
 	return t
 }
 
-// value is what v points to, zero for nil.
+// value returns what v points to, or zero for nil.
 func value[T bool | time.Duration](v *T) (to T) {
 	if v != nil {
 		to = *v
@@ -30,8 +30,8 @@ func value[T bool | time.Duration](v *T) (to T) {
 	return to
 }
 
-// merged lays the child's parameters over the parent's: what both have stays in
-// the parent's place with the child's value.
+// merged merges the child's parameters into the parent's. A parameter of both has the parent's
+// position and the child's value.
 func merged(parent, child []Param) []Param {
 	if len(child) == 0 {
 		return parent
@@ -48,7 +48,7 @@ func merged(parent, child []Param) []Param {
 	return out
 }
 
-// mergedList is the parent's list and what the child adds to it.
+// mergedList returns the parent's list followed by the child's additional items.
 func mergedList(parent, child []string) []string {
 	out := slices.Clip(parent)
 	for _, c := range child {

@@ -6,9 +6,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// node reads one object of the document and everything below it. at is its path
-// in messages and parent the mode that it is a target of, both "" for the root; depth
-// is 0 for the root.
+// node reads one object of the document and everything below it. path is its path in messages
+// and parent the mode of which it is a target, both "" for the root. depth is 0 for the root.
 func (p *parser) node(path string, depth int, v gjson.Result, from inherited, parent Mode) *Node {
 	var d draft
 	if !readObject(p, path, v, draftFields, &d) {
@@ -25,7 +24,7 @@ func (p *parser) node(path string, depth int, v gjson.Result, from inherited, pa
 	d.explicit.before, d.explicit.after = d.before.joined(), d.after.joined()
 	down := from.with(&d.explicit)
 	if d.strategy == nil && d.targets == nil {
-		if parent == ModeConditional { // evaluates no breakers
+		if parent == ModeConditional { // does not evaluate breakers
 			down.breaker = nil
 		}
 		n.Target = down.leaf(n.Path, &d)
@@ -69,7 +68,7 @@ func (p *parser) branch(path string, depth int, d *draft, n *Node, down inherite
 	}
 }
 
-// count enforces the caps on targets.
+// count enforces the limits on the number of targets.
 func (p *parser) count(list string, mode Mode, root *Node) {
 	maxTargets := p.limits.RootTargets
 	if mode == ModeConditional {
@@ -85,7 +84,7 @@ func (p *parser) count(list string, mode Mode, root *Node) {
 	}
 }
 
-// countDescendants is the number of nodes under n.
+// countDescendants returns the number of nodes below n.
 func (n *Node) countDescendants() int {
 	total := len(n.Targets)
 	for _, t := range n.Targets {
@@ -94,7 +93,7 @@ func (n *Node) countDescendants() int {
 	return total
 }
 
-// with is what a level hands down when own is what it says itself.
+// with returns what a level passes on, given its explicit settings.
 func (from inherited) with(explicit *inherited) inherited {
 	from.id = cmp.Or(explicit.id, from.id)
 	from.breaker = cmp.Or(explicit.breaker, from.breaker)

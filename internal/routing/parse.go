@@ -13,27 +13,27 @@ import (
 	"sluice/internal/fault"
 )
 
-// The limits of a config document.
+// These are the limits of a config document.
 const (
 	MaxBytes = 256 << 10
 	MaxDepth = 32 // nested objects and lists
 
-	// MaxParams bounds override_params, default_params and drop_params of one level:
-	// every level below carries a merged copy.
+	// MaxParams is the maximum number of override_params, default_params and drop_params of
+	// one level. Every level below has a merged copy.
 	MaxParams = 256
-	// MaxStatuses bounds a list of statuses; there are no more.
+	// MaxStatuses is the maximum length of a list of statuses; there are no more.
 	MaxStatuses = 500
 )
 
-// Limits are the most targets a config may have. A field that is zero stands for
-// that of DefaultLimits. Source: contract/dataplane.md 3.1.
+// Limits are the maximum numbers of targets of a config. Zero means the value of
+// DefaultLimits. Source: contract/dataplane.md 3.1.
 type Limits struct {
 	RootTargets        int // at the root
 	ConditionalTargets int // at the root when its strategy is conditional
 	NestedTargets      int // below one root target, all levels together
 }
 
-// DefaultLimits are those of a deployment that sets none.
+// DefaultLimits returns the limits of a deployment that sets none.
 func DefaultLimits() Limits {
 	return Limits{RootTargets: 100, ConditionalTargets: 1000, NestedTargets: 50}
 }
@@ -54,15 +54,14 @@ func (l Limits) orDefaults() Limits {
 
 // Parse decodes and validates a config document and resolves what targets inherit.
 //
-// Field names count in snake_case and camelCase alike; the contents of
-// override_params, default_params, conditions, check parameters, feedback
-// metadata and vertex_service_account_json are kept as they are spelled. A field
-// that is null is absent.
+// Field names may be in snake_case or camelCase. The contents of override_params,
+// default_params, conditions, check parameters, feedback metadata and
+// vertex_service_account_json are not converted. A field that is null is absent.
 //
-// The error is fault.InvalidConfig. Param is the path of the first thing wrong
-// ("targets[0].retry.attempts"; "config" for the document itself), and Details
-// list all, at most 20, as "path: targets[0].retry.attempts, message: …". No
-// message quotes a value. Source: contract/dataplane.md 3.1 to 3.6 and 7.1.
+// The error is fault.InvalidConfig. Param is the path of the first issue
+// ("targets[0].retry.attempts"; "config" for the document itself), and Details lists all
+// issues, at most 20, as "path: targets[0].retry.attempts, message: …". Messages never quote a
+// value. Source: contract/dataplane.md 3.1 to 3.6 and 7.1.
 func Parse(raw []byte, lim Limits) (*Config, error) {
 	p := &parser{limits: lim.orDefaults()}
 	if p.document(raw) {
@@ -76,16 +75,16 @@ func Parse(raw []byte, lim Limits) (*Config, error) {
 	return nil, p.refusal()
 }
 
-// fingerprint is a short hash of the document. Nothing but the figures of one
-// tenant would mix if two were equal.
+// fingerprint returns a short hash of the document. A collision would only mix the state of
+// one tenant.
 func fingerprint(raw []byte) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write(raw)
 	return h.Sum64()
 }
 
-// refusal is the error that lists the issues: in its text too, which is all that official
-// clients show.
+// refusal returns the error that lists the issues, also in its message, because official
+// clients show only that.
 func (p *parser) refusal() error {
 	texts, details := make([]string, len(p.issues)), make([]string, len(p.issues))
 	for i, is := range p.issues {
@@ -94,8 +93,7 @@ func (p *parser) refusal() error {
 	return fault.Newf(fault.InvalidConfig, "config is invalid: %s", strings.Join(texts, "; ")).WithParam(p.issues[0].path).WithDetails(details...)
 }
 
-// document checks size, encoding, syntax and depth, so that the rest can walk the
-// document without further care.
+// document checks size, encoding, syntax and depth, so that later code can rely on them.
 func (p *parser) document(raw []byte) bool {
 	if len(raw) > MaxBytes {
 		p.failf("", "must not be larger than %d bytes", MaxBytes)
@@ -138,7 +136,7 @@ func tooDeep(raw []byte) bool {
 		case '"':
 			end := stringEnd(raw[i+1:])
 			if end < 0 {
-				return false // the syntax check says so
+				return false // the syntax check reports it
 			}
 			i += 1 + end
 		}
@@ -146,7 +144,8 @@ func tooDeep(raw []byte) bool {
 	return false
 }
 
-// stringEnd is the position of the quote that ends the string b begins within.
+// stringEnd returns the index of the quote that ends the string whose content b begins with,
+// or -1.
 func stringEnd(b []byte) int {
 	for i := 0; ; {
 		n := bytes.IndexAny(b[i:], `"\`)
@@ -162,9 +161,9 @@ func stringEnd(b []byte) int {
 	}
 }
 
-// duplicateKey finds an object that has a key twice, at any depth: parsers differ
-// in which one they take. The path is put together on the way back, so that a
-// sound document costs none.
+// duplicateKey finds an object that has a key twice, at any depth, because parsers differ in
+// which one they use. The path is built only when a duplicate is found, so a valid document
+// does not pay for it.
 func duplicateKey(v gjson.Result) (path string, found bool) {
 	if !v.IsObject() && !v.IsArray() {
 		return "", false

@@ -10,7 +10,7 @@ import (
 // query is the compiled form of a condition's query.
 type query interface{ holds(Inputs) bool }
 
-// all holds when every part does, some when at least one does.
+// all holds if every part does, some if at least one does.
 type (
 	all  []query
 	some []query
@@ -35,8 +35,8 @@ type test struct {
 	ops  []operator
 }
 
-// operator judges a fact's value; found is false when the request does not have
-// the fact, which is a value equal to nothing.
+// operator tests the value of a fact. found is false if the request does not have the fact; a
+// missing value equals nothing.
 type operator func(v any, found bool) bool
 
 func (t *test) holds(f Inputs) bool {
@@ -49,8 +49,8 @@ func (t *test) holds(f Inputs) bool {
 	return true
 }
 
-// fact names what is looked at: {"metadata", "user_id"}, {"params", "model"} or
-// {"url", "pathname"}.
+// fact names the value to test: {"metadata", "user_id"}, {"params", "model"} or {"url",
+// "pathname"}.
 type fact struct{ source, key string }
 
 // parseFact reads the dotted form. Only two segments exist.
@@ -84,8 +84,7 @@ func anyOf(s string, ok bool) (any, bool) { return s, ok }
 // scalar is an operand of an equality: string, float64, bool or nil.
 type scalar = any
 
-// same is strict equality: the types must be equal too, and lists and objects
-// equal nothing.
+// same is strict equality: the types must be equal too, and lists and objects equal nothing.
 func same(v any, to scalar) bool {
 	switch v := v.(type) {
 	case string:
@@ -117,7 +116,7 @@ func not(op operator) operator {
 	return func(v any, found bool) bool { return !op(v, found) }
 }
 
-// ordered compares as numbers; what is none compares false.
+// ordered compares numbers. A value that is not a number compares false.
 func ordered(limit float64, compare func(v, limit float64) bool) operator {
 	return func(v any, found bool) bool {
 		n, ok := number(v)
@@ -125,7 +124,7 @@ func ordered(limit float64, compare func(v, limit float64) bool) operator {
 	}
 }
 
-// number reads a number or a text that spells one.
+// number reads a number or a numeric string.
 func number(v any) (n float64, ok bool) {
 	switch v := v.(type) {
 	case float64:
@@ -136,8 +135,8 @@ func number(v any) (n float64, ok bool) {
 	return 0, false
 }
 
-// decimal reads a decimal number with blanks around it: "42", "-0.5", "1e3". What else
-// strconv takes for a number, "infinity" and "0x1p4", is a text to everybody else.
+// decimal reads a decimal number with surrounding white space: "42", "-0.5", "1e3". It rejects
+// other forms that strconv accepts, such as "infinity" and "0x1p4".
 func decimal(text string) (n float64, ok bool) {
 	text = strings.TrimSpace(text)
 	if strings.Trim(text, "0123456789+-.eE") != "" {
@@ -147,16 +146,16 @@ func decimal(text string) (n float64, ok bool) {
 	return n, err == nil
 }
 
-// How much of a text an expression is tried on: maxMatched bytes, or fewer where those times the
-// instructions of all expressions of the config are more than maxSteps. A step takes about
-// 30 ns in bad cases, so that a config matches for an eighth of a second at most. Metadata,
-// which has 128 characters, is matched as a whole in any case.
+// These limit the text that an expression is matched against: maxMatched bytes, or fewer if
+// that times the instructions of all expressions of the config exceeds maxSteps. A step takes
+// about 30 ns in bad cases, so the expressions of a config take at most an eighth of a second.
+// Metadata, which has 128 characters, is always matched completely.
 const (
 	maxMatched = 16 << 10
 	maxSteps   = 4 << 20
 )
 
-// matches takes a count of instructions that is whole when the config has been read.
+// matches gets a pointer to the instruction count, which is complete once the config is read.
 func matches(pattern *regexp.Regexp, instructions *int) operator {
 	return func(v any, found bool) bool {
 		s, ok := v.(string)

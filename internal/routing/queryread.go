@@ -8,11 +8,11 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// query compiles a query object: facts with what they must be, and $and and $or
-// of further queries. Everything in one object must hold; the reference stops at
-// the first $and, $or and $regex instead. Source: contract/dataplane.md 4.6.
+// query compiles a query object: facts with their required values, and $and and $or of further
+// queries. Everything in one object must hold; the reference stops at the first $and, $or and
+// $regex instead. Source: contract/dataplane.md 4.6.
 //
-// It returns nil for what is no object; other mistakes are only noted.
+// It returns nil if v is not an object. Other errors are only recorded.
 func (p *parser) query(path string, v gjson.Result) query {
 	if !v.IsObject() {
 		p.failf(path, "must be an object")
@@ -52,7 +52,7 @@ func (p *parser) queries(path string, v gjson.Result) []query {
 	return qs
 }
 
-// operators reads what a fact must be: a bare value, or an object of operators.
+// operators reads the conditions of a fact: a plain value, or an object of operators.
 func (p *parser) operators(path string, v gjson.Result) []operator {
 	if !v.IsObject() {
 		return []operator{equal(p.scalar(path, v))}
@@ -114,15 +114,15 @@ func (p *parser) scalars(path string, v gjson.Result) []scalar {
 	return list
 }
 
-// The bounds of regular expressions. A match takes time in proportion to program
-// times text, so both are limited, the text in matches by the program.
+// These limit regular expressions. The time of a match is proportional to program size times
+// text length, so both are limited; matches limits the text by the program size.
 const (
-	maxPattern      = 1000   // bytes of one
-	maxInstructions = 10_000 // of all in a config: "a{1000}" is short and has a thousand
+	maxPattern      = 1000   // bytes of one expression
+	maxInstructions = 10_000 // of all expressions in a config: "a{1000}" is short and has a thousand
 )
 
-// pattern compiles a regular expression of the RE2 syntax, which runs in linear
-// time and has neither look-around nor back-references.
+// pattern compiles a regular expression in RE2 syntax, which runs in linear time and does not
+// support look-around or back-references.
 func (p *parser) pattern(path string, v gjson.Result) *regexp.Regexp {
 	s := p.text(path, v)
 	if len(s) > maxPattern {
@@ -147,7 +147,7 @@ func (p *parser) pattern(path string, v gjson.Result) *regexp.Regexp {
 	return regexp.MustCompile(s)
 }
 
-// size is about the number of instructions that an expression compiles to.
+// size returns the approximate number of instructions of a compiled expression.
 func size(re *syntax.Regexp) int {
 	n := 1 + len(re.Rune)
 	for _, sub := range re.Sub {

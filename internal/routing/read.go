@@ -11,21 +11,21 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// maxIssues bounds the list of what is wrong with a config.
+// maxIssues is the maximum number of issues that are reported for a config.
 const maxIssues = 20
 
-// issue is one thing that is wrong. It never quotes a value: that may be a key.
+// issue is one error in the document. It never quotes a value, which may be a key.
 type issue struct{ path, message string }
 
-// parser carries what one Parse has found wrong so far.
+// parser contains the state of one Parse, including the issues found so far.
 type parser struct {
 	limits       Limits
 	issues       []issue
 	leaves       []*Target
-	instructions *int // of all regular expressions so far; nil before there is one
+	instructions *int // of all regular expressions so far; nil before the first
 }
 
-// failf notes an issue at a path of the document; the empty path is its root.
+// failf records an issue at a path of the document. The empty path is its root.
 func (p *parser) failf(path, format string, args ...any) {
 	if len(p.issues) < maxIssues {
 		if path == "" {
@@ -35,7 +35,7 @@ func (p *parser) failf(path, format string, args ...any) {
 	}
 }
 
-// key extends a path by an object key, item by a list position.
+// key appends an object key to a path, item a list index.
 func key(path, name string) string {
 	if !plainKey.MatchString(name) {
 		name = printable(name)
@@ -50,7 +50,7 @@ var plainKey = regexp.MustCompile(`^[A-Za-z0-9_$.-]{1,64}$`)
 
 func item(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
 
-// printable quotes and shortens an odd key of the document for a path.
+// printable quotes and shortens an unusual key of the document for a path.
 func printable(name string) string {
 	const limit = 64
 	if len(name) > limit {
@@ -59,7 +59,7 @@ func printable(name string) string {
 	return strconv.Quote(name)
 }
 
-// reader takes one field of a T from the document.
+// reader reads one field of a T from the document.
 type reader[T any] func(p *parser, path string, v gjson.Result, to *T)
 
 // fields are the known fields of an object, by both spellings of their names.
@@ -70,8 +70,7 @@ type field[T any] struct {
 	read reader[T]
 }
 
-// bothSpellings indexes readers by the snake_case names given and by their
-// camelCase forms.
+// bothSpellings indexes readers by their snake_case names and the camelCase forms.
 func bothSpellings[T any](readers map[string]reader[T]) fields[T] {
 	fs := make(fields[T], 2*len(readers))
 	for name, read := range readers {
@@ -87,7 +86,7 @@ func (fs fields[T]) as(alias, name string) fields[T] {
 	return fs
 }
 
-// camel turns use_retry_after_header into useRetryAfterHeader.
+// camel converts use_retry_after_header to useRetryAfterHeader.
 func camel(name string) string {
 	parts := strings.Split(name, "_")
 	for i, w := range parts[1:] {
@@ -98,8 +97,8 @@ func camel(name string) string {
 	return strings.Join(parts, "")
 }
 
-// readObject reads an object of known fields into to. A field that is null counts
-// as absent. It reports whether v is an object at all.
+// readObject reads an object of known fields into to. A field that is null is absent. It
+// reports whether v is an object.
 func readObject[T any](p *parser, path string, v gjson.Result, known fields[T], to *T) bool {
 	if !v.IsObject() {
 		p.failf(path, "must be an object")
@@ -127,10 +126,10 @@ func readObject[T any](p *parser, path string, v gjson.Result, known fields[T], 
 
 // eachItem calls f for the items of a list.
 func (p *parser) eachItem(path string, v gjson.Result, f func(path string, v gjson.Result)) {
-	p.upTo(MaxBytes, path, v, f) // the document's size is the bound
+	p.upTo(MaxBytes, path, v, f) // limited by the size of the document
 }
 
-// upTo is eachItem for a list that may have at most that many items.
+// upTo is eachItem for a list with at most limit items.
 func (p *parser) upTo(limit int, path string, v gjson.Result, f func(path string, v gjson.Result)) {
 	if !v.IsArray() {
 		p.failf(path, "must be a list")
@@ -146,7 +145,7 @@ func (p *parser) upTo(limit int, path string, v gjson.Result, f func(path string
 	}
 }
 
-// text is a string of at least one character.
+// text reads a non-empty string.
 func (p *parser) text(path string, v gjson.Result) string {
 	if v.Type != gjson.String || v.Str == "" {
 		p.failf(path, "must be a non-empty string")
@@ -180,7 +179,7 @@ func (p *parser) integer(path string, v gjson.Result, low, high int) int {
 
 func plain(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-// millis reads a whole number of milliseconds up to a day.
+// millis reads a whole number of milliseconds, at most a day.
 func (p *parser) millis(path string, v gjson.Result, low int) time.Duration {
 	return time.Duration(p.integer(path, v, low, 24*60*60*1000)) * time.Millisecond
 }
@@ -203,7 +202,7 @@ func (p *parser) texts(path string, v gjson.Result) []string {
 	return list
 }
 
-// params reads an object whose contents are kept as they stand.
+// params reads an object whose values are stored unchanged.
 func (p *parser) params(path string, v gjson.Result) []Param {
 	if !v.IsObject() {
 		p.failf(path, "must be an object")

@@ -8,36 +8,36 @@ import (
 	"sluice/internal/wire"
 )
 
-// MaxRetries is the largest number of retries; a config that asks for more gets
-// as many. Source: contract/dataplane.md part 0.
+// MaxRetries is the maximum number of retries. A config with a higher number gets this one.
+// Source: contract/dataplane.md part 0.
 const MaxRetries = 5
 
-// retryBudget bounds the waits that an upstream's Retry-After may cause.
+// retryBudget limits the total wait that an upstream's Retry-After may cause.
 const retryBudget = 60 * time.Second
 
-// retryStatuses are retried when a config names none.
+// retryStatuses are the statuses that are retried if a config names none.
 // Source: contract/dataplane.md part 0.
 var retryStatuses = []int{429, 500, 502, 503, 504, 529}
 
-// Retry is how often and when one target is tried again.
+// Retry is how often and when one target is retried.
 type Retry struct {
 	Attempts      int   // retries after the first try, 0 to MaxRetries
 	OnStatus      []int // statuses that are retried; never nil after Parse
-	UseRetryAfter bool  // wait as long as a 429 asks for
+	UseRetryAfter bool  // wait as long as a 429 response requests
 }
 
-// Tried is how a try went, and what was done before it.
+// Tried is the result of an attempt, and what happened before it.
 type Tried struct {
-	Retries        int           // made so far: 0 after the first try
-	UpstreamFailed bool          // the upstream did not answer
-	Status         int           // of its answer
-	Header         wire.Header   // of its answer
-	Waited         time.Duration // the sum of all waits so far
+	Retries        int           // retries so far: 0 after the first attempt
+	UpstreamFailed bool          // the upstream did not respond
+	Status         int           // of its response
+	Header         wire.Header   // of its response
+	Waited         time.Duration // total of all waits so far
 }
 
-// Next decides after a try. It returns the time to wait and whether to try again;
-// refused says that the upstream asked for a longer wait than allowed, which ends the
-// retries with its answer. A nil Retry never tries again.
+// Next decides after an attempt. It returns the time to wait and whether to retry. refused is
+// set if the upstream requested a longer wait than allowed; the retries then end with its
+// response. A nil Retry never retries.
 // Source: contract/dataplane.md 4.1.
 func (r *Retry) Next(t Tried, now time.Time) (wait time.Duration, again, refused bool) {
 	if r == nil || t.Retries >= r.Attempts {
@@ -61,8 +61,8 @@ func (r *Retry) Next(t Tried, now time.Time) (wait time.Duration, again, refused
 	return wait, true, false
 }
 
-// retryAfter reads the first of the three headers that is present; ok is false
-// when there is none or it cannot be read.
+// retryAfter reads the first of the three headers that is present. ok is false if none is
+// present or it is invalid.
 func retryAfter(h wire.Header, now time.Time) (d time.Duration, ok bool) {
 	for _, name := range [...]string{"retry-after-ms", "x-ms-retry-after-ms"} {
 		if h.Has(name) {
@@ -84,7 +84,7 @@ func retryAfter(h wire.Header, now time.Time) (d time.Duration, ok bool) {
 // httpDates are the forms of a date in a header. Source: RFC 9110 section 5.6.7.
 var httpDates = [...]string{"Mon, 02 Jan 2006 15:04:05 GMT", "Monday, 02-Jan-06 15:04:05 GMT", time.ANSIC}
 
-// span reads a number of units; ok is false for what is no number or negative.
+// span reads a number of units. ok is false if it is negative or not a number.
 func span(text string, unit time.Duration) (d time.Duration, ok bool) {
 	n, ok := decimal(text)
 	if !ok || n < 0 {

@@ -20,7 +20,7 @@ func (p *parser) slug(path string, v gjson.Result) string {
 	return s
 }
 
-// provider reads "openai" or "@slug". Which names exist is not known here.
+// provider reads "openai" or "@slug". It does not check whether the name exists.
 func (p *parser) provider(path string, v gjson.Result) string {
 	s := p.text(path, v)
 	if s != "" && !ident.ValidSlug(strings.TrimPrefix(s, "@")) {
@@ -29,11 +29,11 @@ func (p *parser) provider(path string, v gjson.Result) string {
 	return s
 }
 
-// maxHost is the longest custom host. Source: contract/dataplane.md 4.9.
+// maxHost is the maximum length of a custom host. Source: contract/dataplane.md 4.9.
 const maxHost = 2048
 
-// host reads a base URL. Only its syntax is checked: whether the address may be
-// called is decided when it is dialled.
+// host reads a base URL and checks only its syntax. Whether the address may be called is
+// decided when it is dialled.
 func (p *parser) host(path string, v gjson.Result) string {
 	s := p.text(path, v)
 	if s == "" {
@@ -61,10 +61,10 @@ func (p *parser) retry(path string, v gjson.Result) *Retry {
 	return &r
 }
 
-// cacheOff is a level that switches off what it would inherit.
+// cacheOff is the mode of a level that switches off an inherited cache.
 const cacheOff CacheMode = "disabled"
 
-// The bounds of a cache entry's age. Source: contract/dataplane.md 4.7.
+// These limit the age of a cache entry. Source: contract/dataplane.md 4.7.
 const (
 	minCacheAge = 60 * time.Second
 	maxCacheAge = 90 * 24 * time.Hour
@@ -89,7 +89,7 @@ func (p *parser) cache(path string, v gjson.Result) *Cache {
 	return &c
 }
 
-// cacheMode never returns "", so that a refused mode is not reported as missing too.
+// cacheMode never returns "", so that an invalid mode is not reported as missing too.
 func (p *parser) cacheMode(path string, v gjson.Result) CacheMode {
 	switch m := CacheMode(strings.ToLower(v.Str)); m {
 	case CacheSimple, CacheSemantic, cacheOff:
@@ -99,7 +99,7 @@ func (p *parser) cacheMode(path string, v gjson.Result) CacheMode {
 	return cacheOff
 }
 
-// minCooldown is the shortest time a circuit stays open.
+// minCooldown is the minimum time in milliseconds that a circuit stays open.
 // Source: contract/dataplane.md 4.5.
 const minCooldown = 30_000
 

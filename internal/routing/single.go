@@ -2,8 +2,8 @@ package routing
 
 import "context"
 
-// single uses the first target, whatever its circuit: a breaker with nothing to
-// choose from is bypassed.
+// single uses the first target whatever the state of its circuit, since there is no
+// alternative.
 func (w *walk) single(ctx context.Context, n *Node) (Outcome, error) {
 	return w.node(ctx, n.Targets[0])
 }

@@ -6,23 +6,23 @@ import (
 	"time"
 )
 
-// stateKey names a leaf or branch of a config.
+// stateKey identifies a leaf or branch of a config.
 type stateKey struct {
 	scope, path, id string
 	config          uint64
 }
 
-// state is what the engine remembers of a leaf or branch.
+// state is what the engine stores about a leaf or branch.
 type state struct {
 	turn     atomic.Uint64 // branches: round robin
-	inFlight atomic.Int64  // calls under way
+	inFlight atomic.Int64  // calls in flight
 	latency  latency
 	breaker  breaker // leaves
 }
 
 func (w *walk) leafKey(t *Target) stateKey { return stateKey{w.scope, t.Path, t.ID, w.config} }
 
-// state is the memory of a node in this walk's scope and config.
+// state returns the state of a node in this walk's scope and config.
 func (w *walk) state(n *Node) *state {
 	if n.Target != nil {
 		return w.engine.state(w.leafKey(n.Target))
@@ -39,15 +39,15 @@ func (e *Engine) state(k stateKey) *state {
 
 // latency is a moving average of the time to the first byte.
 type latency struct {
-	mu     sync.Mutex // guards what follows
-	mean   float64    // seconds; 0 when unknown
+	mu     sync.Mutex // guards the fields below
+	mean   float64    // seconds; 0 if unknown
 	seen   time.Time  // of the newest sample
-	asking time.Time  // when a call was last sent to find out; zero when nobody is
+	asking time.Time  // when a call was last sent to measure; zero if there is none
 }
 
-// estimate is the figure to compare, in seconds. A target of which nothing recent
-// is known counts as quickest, so that it is tried, but only by one caller at a
-// time: until that one is back it counts as before.
+// estimate returns the latency to compare, in seconds. A target without a recent measurement
+// counts as fastest, so that it is tried, but only by one call at a time: until that call is
+// done it counts as before.
 func (l *latency) estimate(now time.Time) float64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -55,12 +55,12 @@ func (l *latency) estimate(now time.Time) float64 {
 	case stale && now.Sub(l.asking) > latencyMemory:
 		return -1
 	case l.mean == 0:
-		return latencyPenalty.Seconds() // first answer still outstanding
+		return latencyPenalty.Seconds() // the first response is pending
 	}
 	return l.mean
 }
 
-// claim notes that a call was sent at now.
+// claim records that a call was sent at now.
 func (l *latency) claim(now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -69,8 +69,8 @@ func (l *latency) claim(now time.Time) {
 	}
 }
 
-// add takes a sample. Failures count as slow: a refused connection is quick, and
-// would otherwise draw all traffic to a dead target.
+// add adds a sample. Failures count as slow, because a refused connection is fast and would
+// otherwise attract all traffic to a dead target.
 func (l *latency) add(out *Outcome, now time.Time) {
 	sample := out.Latency
 	if !out.good() {

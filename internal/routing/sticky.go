@@ -6,22 +6,22 @@ import (
 	"time"
 )
 
-// stickyKey names a caller at one loadbalance.
+// stickyKey identifies a caller at one loadbalance.
 type stickyKey struct {
 	scope, path string
 	config      uint64
 	caller      uint64 // hash of the hash_fields' values
 }
 
-// assignment is the target that a caller sticks to.
+// assignment is the target that is assigned to a caller.
 type assignment struct {
 	index   int // in the branch's targets
 	expires time.Time
 }
 
-// stickyTarget returns the target the caller is assigned to, when it is among the live
-// ones, which all have a weight; else the policy chooses and the choice is kept. A
-// caller without one of the hash fields has no assignment.
+// stickyTarget returns the target assigned to the caller, if it is among the live targets,
+// which all have a weight. Otherwise the policy chooses and the choice is stored. A caller
+// without one of the hash fields has no assignment.
 // Source: contract/dataplane.md 4.4.
 func (w *walk) stickyTarget(n *Node, live []*Node) *Node {
 	s := n.Strategy.Sticky
@@ -45,9 +45,9 @@ func (w *walk) stickyTarget(n *Node, live []*Node) *Node {
 	return chosen
 }
 
-// caller hashes the values of the hash fields; ok is false when one is missing or
-// is neither text, number nor boolean. Equal hashes of different callers only
-// make them share a target.
+// caller hashes the values of the hash fields. ok is false if one is missing or is not a
+// string, number or boolean. If hashes of different callers are equal, the callers only share
+// a target.
 func (w *walk) caller(s *Sticky) (hash uint64, ok bool) {
 	var h maphash.Hash
 	h.SetSeed(w.engine.sticky.seed)

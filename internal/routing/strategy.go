@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// Mode names a strategy.
+// Mode is the name of a strategy.
 type Mode string
 
-// The modes. Source: contract/dataplane.md 3.2.
+// These are the modes. Source: contract/dataplane.md 3.2.
 const (
 	ModeSingle      Mode = "single"
 	ModeFallback    Mode = "fallback"
@@ -16,24 +16,24 @@ const (
 	ModeConditional Mode = "conditional"
 )
 
-// Policy is how a loadbalance chooses. All but Weighted are ours.
+// Policy is how a loadbalance chooses. All except Weighted are ours.
 type Policy string
 
-// The policies. A target of weight 0 is in none of them; above 0 the weight
-// matters to Weighted alone.
+// These are the policies. None of them uses a target of weight 0. Above 0, the weight matters
+// only to Weighted.
 const (
-	Weighted     Policy = "weighted"      // drawn by weight
+	Weighted     Policy = "weighted"      // at random by weight
 	RoundRobin   Policy = "round_robin"   // one after the other
-	LeastLatency Policy = "least_latency" // the quickest of late
-	LeastBusy    Policy = "least_busy"    // the fewest calls under way
+	LeastLatency Policy = "least_latency" // the fastest recently
+	LeastBusy    Policy = "least_busy"    // the fewest calls in flight
 )
 
-// Strategy says how a branch uses its targets.
+// Strategy is how a branch uses its targets.
 type Strategy struct {
 	Mode   Mode
 	Policy Policy // loadbalance only
-	// OnStatus are the statuses on which a fallback moves on; nil means any but
-	// 2xx. Fallback only.
+	// OnStatus are the statuses after which a fallback tries the next target. Nil means any
+	// status except 2xx. Fallback only.
 	OnStatus []int
 	Sticky   *Sticky // loadbalance only; nil when off
 
@@ -42,10 +42,10 @@ type Strategy struct {
 	otherwise  int // index of the conditional's default target, -1 for none
 }
 
-// Sticky keeps callers with the same values on the same target.
+// Sticky assigns callers with the same values to the same target.
 type Sticky struct {
 	HashFields []string      // "metadata.user_id", "params.user", "url.pathname"
-	TTL        time.Duration // counted from the assignment; 1 h when not given
+	TTL        time.Duration // from the assignment; 1 h if not given
 
 	facts []fact
 }
@@ -53,9 +53,9 @@ type Sticky struct {
 // runner executes a strategy on a branch.
 type runner func(w *walk, ctx context.Context, n *Node) (Outcome, error)
 
-// strategies lists every strategy; a new one is its file and a line here. fields
-// are the members of the strategy object that only some modes can use; prepare
-// fills in the mode's part of a Strategy and reports what it cannot run.
+// strategies lists every strategy. A new one needs its file and an entry here. fields are the
+// members of the strategy object that only some modes use. prepare fills in the mode's part of
+// a Strategy and reports errors.
 var strategies = []struct {
 	mode    Mode
 	run     runner

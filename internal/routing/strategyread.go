@@ -9,7 +9,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// strategyDraft is a strategy object as it is written.
+// strategyDraft is a strategy object as written in the document.
 type strategyDraft struct {
 	mode       Mode
 	policy     Policy
@@ -18,7 +18,7 @@ type strategyDraft struct {
 	breaker    *BreakerConfig
 	conditions []conditionDraft
 	otherwise  string
-	modeFields map[string]string // what only some modes can use: field to path
+	modeFields map[string]string // fields that only some modes use, to their paths
 }
 
 type conditionDraft struct {
@@ -78,7 +78,7 @@ var conditionFields = bothSpellings(map[string]reader[conditionDraft]{
 
 const stickyTTL = time.Hour
 
-// The bounds of sticky.
+// These are the limits of sticky.
 const (
 	maxStickyTTL  = 30 * 24 * 60 * 60 // seconds
 	maxHashFields = 16
@@ -111,7 +111,7 @@ func (p *parser) sticky(path string, v gjson.Result) *stickyDraft {
 	return s
 }
 
-// strategy makes the strategy of a branch whose targets are read.
+// strategy builds the strategy of a branch whose targets are already read.
 func (p *parser) strategy(path string, d *strategyDraft, n *Node) *Strategy {
 	for _, known := range strategies {
 		if known.mode != d.mode {

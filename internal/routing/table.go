@@ -6,19 +6,19 @@ import (
 	"sync"
 )
 
-// shards is the number of locks of a table: enough that two cores seldom meet.
+// shards is the number of locks of a table, enough that two cores rarely contend.
 const shards = 16
 
-// table is a map of bounded size that forgets the least recently used entry. The
-// general cache library of the house is not used here because it may refuse a new
-// entry in favour of an old one, and a breaker must never be refused.
+// table is a map of limited size that evicts the least recently used entry. The gateway's
+// general cache library is not used here, because it may reject a new entry in favour of an
+// old one, and a breaker must never be rejected.
 type table[K comparable, V any] struct {
 	seed   maphash.Seed
 	shards [shards]shard[K, V]
 }
 
 type shard[K comparable, V any] struct {
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	limit int
 	items map[K]*list.Element
 	order list.List // of *entry[K, V], newest first
@@ -29,8 +29,8 @@ type entry[K comparable, V any] struct {
 	val V
 }
 
-// newTable returns an empty table of at most limit entries, rounded up to a
-// multiple of the number of shards.
+// newTable returns an empty table of at most limit entries, rounded up to a multiple of the
+// number of shards.
 func newTable[K comparable, V any](limit int) *table[K, V] {
 	t := &table[K, V]{seed: maphash.MakeSeed()}
 	for i := range t.shards {
@@ -44,7 +44,7 @@ func (t *table[K, V]) shard(k K) *shard[K, V] {
 	return &t.shards[maphash.Comparable(t.seed, k)%shards]
 }
 
-// get finds k and marks it as used.
+// get returns the value of k and marks it as used.
 func (t *table[K, V]) get(k K) (v V, ok bool) {
 	s := t.shard(k)
 	s.mu.Lock()
@@ -52,7 +52,7 @@ func (t *table[K, V]) get(k K) (v V, ok bool) {
 	return s.find(k)
 }
 
-// getOrPut returns the value of k, which is v when there was none.
+// getOrPut returns the value of k. It stores v first if there is none.
 func (t *table[K, V]) getOrPut(k K, v V) V {
 	s := t.shard(k)
 	s.mu.Lock()
@@ -77,8 +77,7 @@ func (t *table[K, V]) put(k K, v V) {
 	s.add(k, v)
 }
 
-// each calls f for every entry, holding one shard's lock at a time: f must not
-// use the table.
+// each calls f for every entry, holding one shard's lock at a time. f must not use the table.
 func (t *table[K, V]) each(f func(K, V)) {
 	for i := range t.shards {
 		s := &t.shards[i]
@@ -101,7 +100,7 @@ func (s *shard[K, V]) find(k K) (v V, ok bool) {
 	return el.Value.(*entry[K, V]).val, true
 }
 
-// add puts a new entry in front and forgets the oldest when there is one too many.
+// add inserts a new entry at the front and evicts the oldest if the limit is exceeded.
 func (s *shard[K, V]) add(k K, v V) {
 	s.items[k] = s.order.PushFront(&entry[K, V]{k, v})
 	if len(s.items) > s.limit {

@@ -10,13 +10,13 @@ import (
 	"sluice/internal/record"
 )
 
-// Postpone takes the place of Recover when the store takes no writes: it has the bank
-// remember what the journal knows and the store does not, the bounds of interrupted calls
-// included, so that limits hold as if all of it had been stored. Run stores it as soon as
-// the store takes writes again; until then Err says why it does not.
+// Postpone replaces Recover when the store cannot be written. It reports to the limiter all
+// usage that is in the journal and not in the store, including the maximum cost of interrupted
+// calls, so that limits apply as if it had been stored. Run stores it as soon as the store can
+// be written again; until then Err returns the reason.
 //
-// Should the store be read from a replica that is behind, some usage counts twice until
-// then: a limit refuses too early rather than too late.
+// If the store is read from a replica that lags, some usage counts twice until then: a limit
+// rejects too early rather than too late.
 func (f *Consumer) Postpone(ctx context.Context) error {
 	if !f.located {
 		seen, err := f.o.Store.UsageSeen(ctx, f.o.Node)
@@ -42,7 +42,7 @@ func (f *Consumer) Postpone(ctx context.Context) error {
 	return nil
 }
 
-// locate finds out up to where the store counted, which nobody but this node changes.
+// locate reads the position up to which the store counted. Only this node changes it.
 func (f *Consumer) locate(ctx context.Context) error {
 	if f.located {
 		return nil
@@ -58,7 +58,8 @@ func (f *Consumer) locate(ctx context.Context) error {
 	return nil
 }
 
-// forgive has the bank forget what it was told between two positions: it was in the store.
+// forgive removes from the limiter the usage between two positions, which was already in the
+// store.
 func (f *Consumer) forgive(from, to uint64) {
 	var pending pendingUsage
 	f.o.Lines.Read(record.Position{}, func(pos record.Position, l *ledger.Entry) bool {
@@ -70,7 +71,8 @@ func (f *Consumer) forgive(from, to uint64) {
 	f.o.Limiter.MarkFlushed(pending.usedTotals().byCounter(), nil)
 }
 
-// counts reports whether the charges of a line count, by itself.
+// counts reports whether the charges of an entry count on their own, without the entries
+// before it.
 func counts(pos record.Position, l *ledger.Entry) bool {
 	if l.State == ledger.Corrected {
 		return true
@@ -79,26 +81,26 @@ func counts(pos record.Position, l *ledger.Entry) bool {
 	return err == nil && l.State.Closes() && l.CopyOf == 0
 }
 
-// deferredStore is a store that has the bank remember what it is told, and the lines that are read
-// for it. Nothing is trimmed.
+// deferredStore is a Store that adds usage to the limiter instead, and the Lines that are read
+// for it. It trims nothing.
 type deferredStore struct {
 	Lines
 	limiter Limiter
 	from    uint64
-	orgs    map[string]string // by carrier
+	orgs    map[string]string // by subject
 }
 
-// Read is that of the lines, and notes whose their charges are.
+// Read calls Lines.Read and records the organisation of each charge.
 func (o *deferredStore) Read(from record.Position, visit func(record.Position, *ledger.Entry) bool) record.Position {
 	return o.Lines.Read(from, o.noting(visit))
 }
 
-// ReadAt is likewise that of the lines.
+// ReadAt calls Lines.ReadAt and records the organisation of each charge.
 func (o *deferredStore) ReadAt(positions []record.Position, visit func(record.Position, *ledger.Entry) bool) {
 	o.Lines.ReadAt(positions, o.noting(visit))
 }
 
-// Skim is Read: without the rest of a line nobody knows whose its charges are.
+// Skim is Read: the organisation of the charges is needed too.
 func (o *deferredStore) Skim(from record.Position, visit func(record.Position, *ledger.Entry) bool) record.Position {
 	return o.Read(from, visit)
 }
@@ -112,20 +114,20 @@ func (o *deferredStore) noting(visit func(record.Position, *ledger.Entry) bool) 
 	}
 }
 
-// Trim keeps all: nothing is stored.
+// Trim deletes nothing, because nothing is stored.
 func (o *deferredStore) Trim(record.Position) error { return nil }
 
-// UsagePosition is from where on the store knows nothing.
+// UsagePosition returns the position after which the store contains nothing.
 func (o *deferredStore) UsagePosition(context.Context, string) (uint64, error) { return o.from, nil }
 
-// UsageSeen is the same.
+// UsageSeen returns the same position.
 func (o *deferredStore) UsageSeen(context.Context, string) (uint64, error) { return o.from, nil }
 
-// CountUsage has the bank remember deltas.
+// CountUsage adds deltas to the limiter.
 func (o *deferredStore) CountUsage(_ context.Context, _ string, _ time.Time, _, _ uint64, deltas []quota.Delta) ([]quota.Meter, error) {
 	parts := make([]quota.NodeShare, 0, len(deltas))
 	for i := range deltas {
-		if d := &deltas[i]; d.Units > 0 { // less does not count before it is stored
+		if d := &deltas[i]; d.Units > 0 { // negative usage does not count before it is stored
 			parts = append(parts, quota.NodeShare{Counter: d.CounterID(), Org: o.orgs[d.SubjectID], Used: d.Units})
 		}
 	}

@@ -7,24 +7,25 @@ import (
 	"sluice/internal/record"
 )
 
-// The journal is kept from the oldest open line on, and a call may take hours. So a line
-// behind which much was written is copied to the end, where the copy stands for it.
+// entryCopier is the state of copying old open entries. The journal is retained from the
+// oldest open entry on, and a call may take hours. An open entry that is followed by many
+// others is therefore copied to the end, where the copy replaces it.
 //
-// A line may be closed between the moment it is copied and the moment its copy is read.
-// Such a copy is too late: it must not open the line again, at the next start neither,
-// when the closing before it may be gone. So nothing is trimmed while a copy is on its
-// way, and one that is too late is closed by a line of its own, with an id and nothing else.
+// An entry may be closed between the moment it is copied and the moment its copy is read. Such
+// a copy is too late. It must not open the entry again, not even at the next start, when the
+// closing entry before it may be deleted. So nothing is trimmed while a copy is pending, and a
+// copy that is too late is closed by a separate entry with an id and nothing else.
 type entryCopier struct {
-	first   uint64         // where the first line stands that was read
+	first   uint64         // position of the first entry that was read
 	pending int            // copies that were written and not read yet
-	late    []ledger.Entry // closings of copies that were too late, to be written
+	late    []ledger.Entry // closing entries to be written for copies that were too late
 }
 
-// maxCopies bounds the copies of one round.
+// maxCopies is the maximum number of copies in one round.
 const maxCopies = 10_000
 
-// copyOldEntries copies the lines that are open for longest. With many open, more may be written
-// behind them, or their copies alone would make them old again.
+// copyOldEntries copies the entries that are open for longest. If many are open the limit is
+// higher; otherwise the copies alone would make the entries old again.
 func (f *Consumer) copyOldEntries() error {
 	if !f.serving || f.pending > 0 {
 		return nil
@@ -45,7 +46,7 @@ func (f *Consumer) copyOldEntries() error {
 	return nil
 }
 
-// copyLine writes the line at a place once more.
+// copyLine writes the entry at an offset again.
 func (f *Consumer) copyLine(offset ledger.Offset) (err error) {
 	f.o.Lines.Read(record.Position(offset), func(_ record.Position, l *ledger.Entry) bool {
 		l.CopyOf = offset.Seq
@@ -57,9 +58,9 @@ func (f *Consumer) copyLine(offset ledger.Offset) (err error) {
 	return err
 }
 
-// tooLate takes note of a copy that was read, and reports whether its line was closed
-// before: it is not open, though it was read where it stood. A copy whose line was not
-// read opens it, as the line itself would have done.
+// tooLate processes a copy that was read and reports whether its entry was closed before: it
+// is not open, although the original was read. A copy whose original was not read opens the
+// entry, as the original would have.
 func (f *Consumer) tooLate(l *ledger.Entry) bool {
 	if l.State != ledger.Reserved {
 		return false
@@ -72,7 +73,7 @@ func (f *Consumer) tooLate(l *ledger.Entry) bool {
 	return true
 }
 
-// endLate writes what closes the copies that were too late.
+// endLate writes the entries that close copies that were too late.
 func (f *Consumer) endLate() error {
 	for len(f.late) > 0 {
 		if err := f.o.Journal.AppendLine(&f.late[0]); err != nil {

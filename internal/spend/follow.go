@@ -11,10 +11,10 @@ import (
 	"sluice/internal/record"
 )
 
-// Run stores sums until ctx ends, then those that are left, for at most five seconds. It
-// sleeps while nothing is appended. Failures are logged and the same sums are stored
-// again, after a pause that grows to 30 seconds; the error is that of the last seconds.
-// What those do not suffice for waits in the journal for the next start.
+// Run stores usage until ctx ends, then stores what remains, for at most five seconds. It
+// sleeps while nothing is appended. Failures are logged and the same usage is stored again,
+// after a pause that grows to 30 seconds. The error is that of the final attempt. Usage that
+// is not stored then remains in the journal for the next start.
 func (f *Consumer) Run(ctx context.Context) error {
 	background.RunWithBackoff(ctx, f.follow, func() uint64 { return f.Stats().Batches }, func(err error, pause time.Duration) {
 		f.outage.Failed(err, "retry", pause)
@@ -25,10 +25,10 @@ func (f *Consumer) Run(ctx context.Context) error {
 	return nil
 }
 
-// follow sums lines as they come and stores the sums when these have waited, until something
+// follow adds up entries as they arrive and stores the usage after a pause, until something
 // fails or ctx ends.
 func (f *Consumer) follow(ctx context.Context) error {
-	if err := f.catchUp(ctx); err != nil { // what failed before
+	if err := f.catchUp(ctx); err != nil { // usage that failed to be stored before
 		return err
 	}
 	for waited := time.Duration(0); ; {
@@ -50,21 +50,22 @@ func (f *Consumer) follow(ctx context.Context) error {
 	}
 }
 
-// manyMeters is what a transaction adds to in passing. Behind one that had more, sums wait
-// for more company, up to longestPause times as long: each meter costs the same to store
-// whether one call used it or a hundred. The lines are kept in the journal meanwhile, whose
-// files are used again only behind it, but are read at once, while they are in memory.
+// manyMeters is the number of meters that one transaction updates cheaply. After a transaction
+// with more, usage waits longer, up to longestPause times the interval, because each meter
+// costs the same to store whether one call used it or a hundred. The entries remain in the
+// journal meanwhile, whose files are reused only after that, but they are read at once, while
+// they are in memory.
 const (
 	manyMeters   = 2000
 	longestPause = 16
 )
 
-// pause is how long sums wait.
+// pause returns how long usage waits before it is stored.
 func (f *Consumer) pause() time.Duration {
 	return f.o.Interval * time.Duration(min(1+f.stored/manyMeters, longestPause))
 }
 
-// catchUp reads and stores until there is no more.
+// catchUp reads and stores until nothing is left.
 func (f *Consumer) catchUp(ctx context.Context) error {
 	if err := f.locate(ctx); err != nil {
 		f.setFailure(err)
@@ -88,9 +89,9 @@ func (f *Consumer) catchUp(ctx context.Context) error {
 	return f.copyOldEntries()
 }
 
-// fill reads lines into the sums; full says that there may be more than they take. Sums that
-// the store may have, because it is not known whether it kept them, stay as they are: it
-// knows them again.
+// fill reads entries into the pending usage. full reports that there may be more entries than
+// fit. Usage that the store may already have, because the result of storing it is unknown,
+// does not change, so that the store can detect the repetition.
 func (f *Consumer) fill() (full bool) {
 	if f.unsure || f.unstoredUsage.full(f.o.Batch) {
 		return true
@@ -108,7 +109,7 @@ func (f *Consumer) fill() (full bool) {
 	return f.unstoredUsage.full(f.o.Batch)
 }
 
-// noteTaken adds to the figures what take found.
+// noteTaken adds the counts from take to the statistics.
 func (f *Consumer) noteTaken(st *Stats) {
 	f.note(func(s *Stats) {
 		s.Unreserved, s.Malformed, s.Open = s.Unreserved+st.Unreserved, s.Malformed+st.Malformed, f.openEntries.Len()
@@ -116,8 +117,9 @@ func (f *Consumer) noteTaken(st *Stats) {
 	})
 }
 
-// take brings one line into the book, and its charges into the sums when it is closed
-// and not counted yet. A correction was never open: it has no place in the book.
+// take applies one entry to the open entries, and adds its charges to the pending usage if it
+// is closed and not counted yet. A correction was never open, so it is not applied to the open
+// entries.
 func (f *Consumer) take(pos record.Position, l *ledger.Entry, st *Stats) {
 	if l.State == ledger.Corrected {
 		if pos.Seq >= f.counted {
@@ -141,7 +143,7 @@ func (f *Consumer) take(pos record.Position, l *ledger.Entry, st *Stats) {
 	}
 }
 
-// flush stores the sums, tells the bank, and lets go of what the journal need not keep.
+// flush stores the pending usage, reports it to the limiter, and trims the journal.
 func (f *Consumer) flush(ctx context.Context) error {
 	if s := &f.unstoredUsage; s.lines > 0 {
 		f.unsure = true
@@ -162,8 +164,8 @@ func (f *Consumer) flush(ctx context.Context) error {
 	return f.o.Lines.Trim(f.needed())
 }
 
-// count stores the sums. The bank learns of corrections by the meters as they are then:
-// it never had what they take back, unless Postpone told it.
+// count stores the pending usage. The limiter gets corrections only through the returned
+// meters: it never had what they take back, unless Postpone added it.
 func (f *Consumer) count(ctx context.Context) error {
 	deltas := f.unstoredUsage.all()
 	meters, err := f.o.Store.CountUsage(ctx, f.o.Node, f.o.Clock.Now(), f.counted, f.unstoredUsage.to, deltas)
@@ -180,7 +182,7 @@ func (f *Consumer) count(ctx context.Context) error {
 	return nil
 }
 
-// needed is from where the journal must be kept: from the oldest open line on.
+// needed returns the position from which the journal is needed: that of the oldest open entry.
 func (f *Consumer) needed() record.Position {
 	if pos, ok := f.openEntries.Oldest(); ok {
 		return record.Position(pos)

@@ -11,14 +11,13 @@ import (
 	"sluice/internal/record"
 )
 
-// Recover brings the store up to what the journal knows, before anything is served: it
-// closes the lines that the last process left open, each with its bound, and stores what
-// was not stored. Behind it the meters of the store are what was used; then is the time
-// to load them. After an error it may be called again, or, where it is that the store takes
-// no writes, Postpone.
+// Recover brings the store up to date with the journal, before anything is served. It closes
+// the entries that the last process left open, each at its maximum cost, and stores what was
+// not stored. Afterwards the meters of the store are complete and can be loaded. After an
+// error the caller may call it again, or call Postpone if the store cannot be written.
 //
-// Lines that cannot be closed because the journal is full stay open until the next start,
-// which is logged and shown by Err.
+// If the journal is full, some entries cannot be closed and stay open until the next start.
+// This is logged, and Err returns it.
 func (f *Consumer) Recover(ctx context.Context) error {
 	if err := f.catchUp(ctx); err != nil {
 		return fmt.Errorf("recover ledger: %w", err)
@@ -32,12 +31,12 @@ func (f *Consumer) Recover(ctx context.Context) error {
 	return f.o.Lines.Trim(f.needed())
 }
 
-// abandonBatch is how many lines are closed before what they come to is stored.
+// abandonBatch is the number of entries that are closed before their usage is stored.
 const abandonBatch = 10_000
 
-// abandonAll closes all open lines and stores what they come to, a batch at a time: what
-// was written of one is read again while it is in the caches of the processor. left says
-// why some lines stay open.
+// abandonAll closes all open entries and stores their usage in batches, so that what was
+// written is read again while it is in the processor caches. left is the reason why some
+// entries stay open.
 func (f *Consumer) abandonAll(ctx context.Context) (left, err error) {
 	open := f.openPositions()
 	if len(open) == 0 {
@@ -64,7 +63,7 @@ func (f *Consumer) abandonAll(ctx context.Context) (left, err error) {
 	return nil, nil
 }
 
-// openPositions are those of the open lines.
+// openPositions returns the positions of the open entries.
 func (f *Consumer) openPositions() []record.Position {
 	out := make([]record.Position, 0, f.openEntries.Len())
 	for pos := range f.openEntries.Open() {
@@ -73,10 +72,10 @@ func (f *Consumer) openPositions() []record.Position {
 	return out
 }
 
-// abandon closes the lines at some places, until the journal takes no more. They are read
-// once more: the book has their places only. A closing that stands right behind what was
-// read needs no reading: it is taken as it is. So are all but those of the first batch,
-// before which the numbers of the journal jump.
+// abandon closes the entries at some positions, until the journal rejects more. It reads them
+// again, because only their positions are stored in memory. A closing entry that directly
+// follows what was read is applied without reading it. That is the case for all except those
+// of the first batch, before which the numbers of the journal jump.
 func (f *Consumer) abandon(positions []record.Position) (done int, err error) {
 	now := f.o.Clock.Now().UTC()
 	var a record.Attempt
@@ -99,8 +98,8 @@ func (f *Consumer) abandon(positions []record.Position) (done int, err error) {
 	return done, err
 }
 
-// interrupted makes the log record of a call that an earlier process did not end, with
-// the closing of its line.
+// interrupted builds the log record of a call that an earlier process did not finish, with its
+// closing entry.
 func interrupted(a *record.Attempt, l *ledger.Entry, now time.Time) {
 	buf, started := a.Closing[:0], l.RecordedAt
 	l.CloseAtMaximum(now)

@@ -5,8 +5,8 @@ import (
 	"sluice/internal/quota"
 )
 
-// setTotals are the charges of closed lines that have a ledger.Set: one sum for all counters
-// of the set, which most calls of a workspace with many policies share.
+// setTotals contains the charges of closed entries that have a ledger.Set. It has one total
+// for all counters of a set, which most calls of a workspace with many policies share.
 type setTotals struct {
 	index    map[*ledger.Set]int // in list
 	list     []setTotal
@@ -18,7 +18,7 @@ type setTotal struct {
 	runs []setRun
 }
 
-// setRun is what came in one millisecond.
+// setRun is the usage in one millisecond.
 type setRun struct {
 	usedAtMS int64
 	units    ledger.Amounts
@@ -48,7 +48,7 @@ func (s *setTotals) add(set *ledger.Set, usedAtMS int64, units ledger.Amounts) {
 	entry.runs = append(entry.runs, setRun{usedAtMS, units})
 }
 
-// into moves the sums to those of each counter.
+// into adds the totals to those of each counter and resets s.
 func (s *setTotals) into(t *totals) {
 	for i := range s.list {
 		entry := &s.list[i]

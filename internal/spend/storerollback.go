@@ -7,11 +7,11 @@ import (
 	"sluice/internal/record"
 )
 
-// replayFrom follows a store that has forgotten what it counted last, as a replica that took
-// over or a backup that was put in its place has: what the journal still holds of it is
-// summed once more. The bank learns of that by the meters as they are then, as it does of
-// corrections: it was settled there long ago. The conflict comes back where the store is
-// ahead, so that another process counts for this node.
+// replayFrom handles a store that lost recent usage, for example after a failover to a replica
+// or a restored backup. It adds up again what the journal still contains of that. The limiter
+// gets it only through the returned meters, as for corrections, because it was settled there
+// long ago. replayFrom returns conflict if the store is ahead, which means that another
+// process counts for this node.
 func (f *Consumer) replayFrom(ctx context.Context, conflict error) error {
 	storedSeq, err := f.o.Store.UsagePosition(ctx, f.o.Node)
 	if err != nil {

@@ -9,19 +9,18 @@ import (
 	"sluice/internal/quota"
 )
 
-// pendingUsage are the charges of closed lines that are not stored yet, by counter and
-// millisecond: the store has to know which of them lie before a reset.
+// pendingUsage contains the charges of closed entries that are not stored yet, by counter and
+// millisecond. The store needs the times to find the usage before a reset.
 type pendingUsage struct {
-	used    totals // that the bank has, too
+	used    totals // that the limiter has too
 	sets    setTotals
-	raised  totals // by corrections that no bank knows of
-	lowered totals // likewise: no bank is told of these
+	raised  totals // by corrections that no limiter has
+	lowered totals // by corrections; these are not reported to a limiter
 	lines   int
-	to      uint64 // position in the journal behind the last of the lines
+	to      uint64 // position in the journal after the last of the entries
 }
 
-// add takes in the charges of a line; known says that the bank has those that are more
-// than nothing.
+// add adds the charges of an entry. known reports that the limiter has its positive charges.
 func (s *pendingUsage) add(l *ledger.Entry, known bool) {
 	s.lines++
 	usedAtMS := l.RecordedAt.UnixMilli()
@@ -43,21 +42,22 @@ func (s *pendingUsage) add(l *ledger.Entry, known bool) {
 	}
 }
 
-// maxMeters bounds the meters of one transaction, nearly: the store has others waiting.
+// maxMeters is the approximate maximum number of meters in one transaction, so that others
+// need not wait long for the store.
 const maxMeters = 50_000
 
-// full reports whether the sums are to be stored before more is added.
+// full reports whether the usage must be stored before more is added.
 func (s *pendingUsage) full(lines int) bool {
 	return s.lines >= lines || len(s.used.list)+s.sets.counters >= maxMeters
 }
 
-// usedTotals is what was used.
+// usedTotals returns what was used, by counter.
 func (s *pendingUsage) usedTotals() *totals {
 	s.sets.into(&s.used)
 	return &s.used
 }
 
-// markReported notes that the bank was told of what was raised.
+// markReported records that the raised usage was reported to the limiter.
 func (s *pendingUsage) markReported() {
 	for name, i := range s.raised.index {
 		used := s.used.get(name)
@@ -68,37 +68,37 @@ func (s *pendingUsage) markReported() {
 	s.raised = totals{}
 }
 
-// corrected is what no bank knows of.
+// corrected returns the usage that no limiter has.
 func (s *pendingUsage) corrected() []quota.Delta {
 	return slices.Concat(s.raised.byTime(), s.lowered.byTime())
 }
 
-// all is what the store has to be told. It is lent until empty.
+// all returns what is to be stored. It is valid until empty.
 func (s *pendingUsage) all() []quota.Delta {
 	return slices.Concat(s.usedTotals().byTime(), s.corrected())
 }
 
-// empty forgets what was stored.
+// empty drops the usage once it is stored.
 func (s *pendingUsage) empty() { *s = pendingUsage{} }
 
-// totals are sums of charges.
+// totals are charges added up by counter.
 type totals struct {
 	index map[counterName]int // in list
 	list  []total
 }
 
-// counterName is what a charge says of its counter.
+// counterName is the name of a counter in a charge.
 type counterName struct{ subjectID, entry, valueKey string }
 
 func nameOf(c *ledger.Charge) counterName { return counterName{c.Subject, c.Entry, c.ValueKey} }
 
-// total is what came to one counter.
+// total is the usage of one counter.
 type total struct {
-	meter quota.Delta // names it, with neither time nor units
-	runs  []quota.Run // what came in each millisecond: lines are closed in the order of time, nearly
+	meter quota.Delta // names the counter, without a time and units
+	runs  []quota.Run // usage in each millisecond: entries are closed nearly in the order of time
 }
 
-// get is the total of a counter.
+// get returns the total of a counter.
 func (s *totals) get(name counterName) *total {
 	k, ok := s.index[name]
 	if !ok {
@@ -124,7 +124,7 @@ func (t *total) add(usedAtMS, units int64) {
 	t.runs = append(t.runs, quota.Run{UsedAtMS: usedAtMS, Units: units})
 }
 
-// byCounter has a delta for each counter, without a time.
+// byCounter returns a delta for each counter, without a time.
 func (s *totals) byCounter() []quota.Delta {
 	out := make([]quota.Delta, len(s.list))
 	for i := range s.list {
@@ -136,8 +136,8 @@ func (s *totals) byCounter() []quota.Delta {
 	return out
 }
 
-// byTime has a delta for each counter that says when it was used, in the order in which the
-// store holds meters.
+// byTime returns a delta for each counter with its times, in the order of the meters in the
+// store.
 func (s *totals) byTime() []quota.Delta {
 	order := make([]*total, len(s.list))
 	for i := range s.list {

@@ -8,7 +8,7 @@ import (
 	"sluice/internal/splice"
 )
 
-// What a provider may put around the words of a call beside them, generously.
+// These are generous limits for what a provider may add around the text of a call.
 const (
 	maxTurnOverhead     = 16
 	maxToolOverhead     = 64
@@ -16,19 +16,19 @@ const (
 	maxResponseOverhead = 64
 )
 
-// MaxCallTokens is never less than what a provider can count as the input of a conversation:
-// one for each byte of text, and the most that its media and the words around them can
-// come to. Model narrows what media can cost; see Counter.Call. Files that are only named
-// count as 2,097,152 tokens, the largest context window there is: take the smaller of
-// this and the model's own.
+// MaxCallTokens returns an upper bound of what a provider can count as the input of a
+// conversation: one token for each byte of text, and the maximum for its media and the text
+// around them. model limits what media can cost; see Counter.Call. Files that are only named
+// count as 2,097,152 tokens, the largest context window: use the smaller of this and the
+// model's own.
 func MaxCallTokens(c *llm.Call, model string) int64 {
 	b := maxCounter{families: []*family{familyOf(model)}}
 	countCall(&b, c)
 	return b.result()
 }
 
-// MaxRequestTokens is MaxCallTokens for a raw request body that any of the models may read; see
-// Counter.Request.
+// MaxRequestTokens is MaxCallTokens for a raw request body that any of the models may read;
+// see Counter.Request.
 func MaxRequestTokens(ep llm.Endpoint, body []byte, models ...string) int64 {
 	if n, ok := maxPlainTokens(body); ok {
 		return n
@@ -50,9 +50,8 @@ func MaxRequestTokens(ep llm.Endpoint, body []byte, models ...string) int64 {
 	return n
 }
 
-// maxPlainTokens bounds a body that holds no medium by its bytes, and the tools and forms in
-// it, which providers write out in words of their own, by three times theirs. It decodes
-// nothing.
+// maxPlainTokens limits a body without media by its bytes, and the tools and schemas in it,
+// which providers rewrite, by three times theirs. It decodes nothing.
 func maxPlainTokens(body []byte) (n int64, ok bool) {
 	m := mentioned(body)
 	switch m {
@@ -64,7 +63,7 @@ func maxPlainTokens(body []byte) (n int64, ok bool) {
 	return boundBytes(body), true
 }
 
-// boundBytes is maxPlainTokens of any body.
+// boundBytes is maxPlainTokens for any body.
 func boundBytes(body []byte) int64 {
 	n := int64(len(body)) + maxResponseOverhead
 	for name, raw := range splice.Members(body) {
@@ -75,16 +74,17 @@ func boundBytes(body []byte) int64 {
 	return n
 }
 
-// mention is what the names in a body may have in it.
+// mention is what the names in a body may indicate.
 type mention uint8
 
 const (
-	nothing mention = iota // but words
-	forms                  // what providers write out in words of their own
-	beyond                 // what may count more than its bytes
+	nothing mention = iota // only text
+	forms                  // members that providers rewrite
+	beyond                 // members that may count more than their bytes
 )
 
-// keywords begin the names of what is not only words, by their first letter.
+// keywords are the beginnings of names of members that are not only text, by their first
+// letter.
 var keywords = func() (by [256][]keyword) {
 	for _, name := range [...]string{"image", "input_image", "input_audio", "input_file", "file", "document", "encrypted",
 		`video"`, "video_", "videoU", `audio"`, "audio_", "audioU", "input_video", "s3", "gs://", "gcs", `uri"`, `url"`,
@@ -102,11 +102,11 @@ type keyword struct {
 	means  mention
 }
 
-// rewritten are the members that providers write out in words of their own.
+// rewritten are the members that providers rewrite.
 var rewritten = map[string]bool{`"tools"`: true, `"functions"`: true, `"response_format"`: true, `"output_config"`: true, `"text"`: true}
 
-// mentioned looks at what stands behind each quotation mark: values as well as names, so
-// that it may find too much. Letters that are written as numbers could hide a name.
+// mentioned checks what follows each quotation mark, values as well as names, so it may find
+// too much. Letters that are written as escapes could hide a name.
 func mentioned(body []byte) mention {
 	if bytes.Contains(body, []byte(`\u`)) {
 		return beyond
@@ -129,7 +129,7 @@ func mentioned(body []byte) mention {
 	}
 }
 
-// maxCounter is the scale of the Bound functions.
+// maxCounter is the counter of MaxCallTokens and MaxRequestTokens.
 type maxCounter struct {
 	families []*family
 	total    int64

@@ -2,7 +2,7 @@ package tokens
 
 import "sluice/internal/llm"
 
-// countCall puts a conversation on the scale.
+// countCall counts a conversation.
 func countCall(s counter, c *llm.Call) {
 	for i := range c.Messages {
 		m := &c.Messages[i]

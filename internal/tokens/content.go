@@ -6,15 +6,14 @@ import (
 	"sluice/internal/splice"
 )
 
-// depthMax is how deep content is looked into; what lies deeper counts as the text that
-// it is.
+// depthMax is the maximum depth at which content is parsed. Deeper content counts as text.
 const depthMax = 12
 
-// labels are the members of messages and parts that are no words of the conversation.
+// labels are the members of messages and parts that are not text of the conversation.
 var labels = names("type role name id index status object finish_reason stop_reason call_id tool_call_id tool_use_id item_id " +
 	"cache_control detail format media_type mime_type filename file_name signature annotations logprobs phase is_error caller")
 
-// sealedNames are the members that hold what only the provider can read.
+// sealedNames are the members that only the provider can read.
 var sealedNames = names("encrypted_content data")
 
 // rawNames are the members whose JSON is read as text.
@@ -28,7 +27,7 @@ func names(list string) map[string]bool {
 	return m
 }
 
-// value puts content on the scale: a text, a list of parts, or an object with such.
+// value counts content: a string, a list of parts, or an object with such.
 func (r *reader) value(raw []byte, depth int) {
 	if len(raw) == 0 {
 		return
@@ -48,7 +47,7 @@ func (r *reader) value(raw []byte, depth int) {
 	}
 }
 
-// part puts an object on the scale that may be a medium or a call.
+// part counts an object that may be a medium or a call.
 func (r *reader) part(raw []byte, depth int) {
 	p := lastMembers(raw, "type", "name", "image_url", "input_audio", "file", "file_data", "source", "detail")
 	if m := mediumIn(&p); m != nil {
@@ -64,12 +63,12 @@ func (r *reader) part(raw []byte, depth int) {
 // called are the types of parts whose name the model writes or reads.
 var called = names("tool_use server_tool_use mcp_tool_use function_call custom_tool_call mcp_call")
 
-// repeated are the members of what a model said, of answers and of events of streams, that
-// another member of the same object says, too: content_blocks hold all of the content, and some
-// servers tell thoughts under several names.
+// repeated are the members of model output, in responses and stream events, that another
+// member of the same object may repeat: content_blocks contains all of the content, and some
+// servers return reasoning under several names.
 var repeated = map[string][]string{"content": {"content_blocks"}, "reasoning": {"reasoning_content"}, "reasoning_details": {"reasoning", "reasoning_content"}}
 
-// repeats reports whether a member of an object says what another of it says.
+// repeats reports whether another member of an object repeats a member.
 func repeats(object []byte, key string) bool {
 	for _, other := range repeated[key] {
 		if val := last(object, other); len(val) > 2 && (val[0] == '[' || val[0] == '"') {
@@ -98,8 +97,8 @@ func (r *reader) members(raw []byte, depth int) {
 	}
 }
 
-// mediumIn reads a part that is a medium, in the words of any surface, from the members that
-// part looked for; nil when it is none.
+// mediumIn reads a part that is a medium, in any format, from the members that part collected;
+// nil if it is not a medium.
 func mediumIn(p *[lastsMax][]byte) *medium {
 	image, audio, file, data, source, detail := p[2], p[3], p[4], p[5], p[6], p[7]
 	switch text(p[0]) {
@@ -125,7 +124,7 @@ func mediumIn(p *[lastsMax][]byte) *medium {
 	return nil
 }
 
-// named makes a medium of a URL, of which only data URLs hold it.
+// named returns the medium of a URL. Only data URLs contain it.
 func named(k mediumKind, url, detail string) *medium {
 	rest, ok := strings.CutPrefix(url, "data:")
 	head, data, found := strings.Cut(rest, ",")
@@ -136,7 +135,7 @@ func named(k mediumKind, url, detail string) *medium {
 	return newMedium(k, mime, data, detail)
 }
 
-// sourced makes a medium of Anthropic's source; nil when that holds parts of its own.
+// sourced returns the medium of Anthropic's source; nil if that contains parts of its own.
 func sourced(k mediumKind, source []byte) *medium {
 	members := lastMembers(source, "type", "data", "media_type")
 	switch kind := text(members[0]); {

@@ -2,12 +2,12 @@ package tokens
 
 import "sluice/internal/splice"
 
-// lastsMax is how many members lasts looks for at most.
+// lastsMax is the maximum number of members that lastMembers returns.
 const lastsMax = 8
 
-// lastMembers are members of an object, nil for those that it has not. Of twins it takes the last,
-// however their names are spelled, because that is what the parsers of providers do, and what
-// is counted must be what they read. All are found in one pass over raw.
+// lastMembers returns members of an object, nil for missing ones. Of duplicates it returns the
+// last, however their names are spelled, because providers' parsers do so, and the count must
+// match what they read. It finds all members in one pass over raw.
 func lastMembers(raw []byte, names ...string) (vals [lastsMax][]byte) {
 	for name, val := range splice.Members(raw) {
 		for i, member := range names {
@@ -20,10 +20,10 @@ func lastMembers(raw []byte, names ...string) (vals [lastsMax][]byte) {
 	return vals
 }
 
-// last is one member.
+// last returns one member.
 func last(raw []byte, name string) []byte { return lastMembers(raw, name)[0] }
 
-// lastText is the text of a member, "" when it is none.
+// lastText returns the text of a member, "" if it is not a string.
 func lastText(raw []byte, name string) string { return text(last(raw, name)) }
 
 func text(raw []byte) string {

@@ -10,17 +10,17 @@ import (
 	"sluice/internal/splice"
 )
 
-// CountMax is the size in bytes of the largest body that CountRequest looks at. Counting one
-// of that size takes 3 ms for usual text and 8 ms at worst, measured on one core of a
-// server (BenchmarkCountRequest, 2026-11); what is larger is bounded by its bytes.
+// CountMax is the maximum size in bytes of a body that CountRequest counts. Counting one of
+// that size takes 3 ms for usual text and 8 ms at worst, measured on one core of a server
+// (BenchmarkCountRequest, 2026-11). Larger bodies are limited by their bytes.
 const CountMax = 16 << 10
 
-// CountRequest is the input that OpenAI bills for a request body of chatComplete,
-// createModelResponse, complete or embed, at most: its text by the vocabulary of the model,
-// and what the API adds to each message. It is exact where MaxRequestTokens has a token for each
-// byte. Known is false, and the caller takes MaxRequestTokens, for everything of which that is
-// not certain: models whose vocabulary is not known, bodies above CountMax, media, tools,
-// forms, and members that this version does not know.
+// CountRequest returns the maximum input that OpenAI bills for a request body of chatComplete,
+// createModelResponse, complete or embed: its text by the vocabulary of the model, and what
+// the API adds to each message. It is exact where MaxRequestTokens has a token for each byte.
+// known is false, and the caller uses MaxRequestTokens, if the count is not certain: models
+// with an unknown vocabulary, bodies above CountMax, media, tools, schemas, and unknown
+// members.
 // Source: OpenAI cookbook, "How to count tokens with tiktoken", read 2026-11.
 func (c *Counter) CountRequest(ep llm.Endpoint, body []byte, model string) (n int64, known bool) {
 	f := familyOf(model)
@@ -53,9 +53,9 @@ func (c *Counter) CountRequest(ep llm.Endpoint, body []byte, model string) (n in
 	return k.total, true
 }
 
-// countable reports whether a model of OpenAI reads nothing but what the request says. The
-// open models have a preamble that servers write, and models that search read what they
-// find; those that hear or see count by rules of their own.
+// countable reports whether an OpenAI model reads only what the request contains. The open
+// models have a preamble that servers add, and search models read what they find. Models with
+// audio or image input count by other rules.
 func countable(model string) bool {
 	for _, part := range [...]string{"gpt-oss", "search", "audio", "realtime", "image", "computer-use", "deep-research", "transcribe", "tts", "codex"} {
 		if strings.Contains(model, part) {
@@ -65,10 +65,11 @@ func countable(model string) bool {
 	return true
 }
 
-// reasoningExtra is what models that reason may read beside the conversation: lines on how to.
+// reasoningExtra is what reasoning models may read in addition to the conversation:
+// instructions.
 const reasoningExtra = 16
 
-// extra is what the model may read once beside the messages.
+// extra returns what the model may read once in addition to the messages.
 func (k *exact) extra(model string) int64 {
 	for _, reasons := range [...]string{"o1", "o3", "o4", "gpt-5", "gpt-6"} {
 		if strings.HasPrefix(model, reasons) {
@@ -78,7 +79,8 @@ func (k *exact) extra(model string) int64 {
 	return 0
 }
 
-// exact counts a body. failed says that it has something of which the count is not certain.
+// exact counts a body. failed is set if the body contains something whose count is not
+// certain.
 type exact struct {
 	load               func() *vocabulary
 	turnCost, nameCost int64
@@ -95,8 +97,8 @@ var countedBodies = map[llm.Endpoint]map[string]func(k *exact, raw []byte){
 	llm.Embed:               {"input": (*exact).prompts},
 }
 
-// silentMembers are members of bodies that the model does not read. Twins of a name are
-// counted both where they are read.
+// silentMembers are members of bodies that the model does not read. Duplicate members are both
+// counted if they are read.
 var silentMembers = names("model max_tokens max_completion_tokens max_output_tokens temperature top_p n best_of stop stream stream_options presence_penalty " +
 	"frequency_penalty seed user logprobs top_logprobs store metadata service_tier safety_identifier prompt_cache_key prompt_cache_retention " +
 	"reasoning_effort logit_bias encoding_format dimensions background provider")
@@ -112,7 +114,7 @@ func (k *exact) text(raw []byte) {
 	k.total += min(k.load().tokens(s)+seams(s), int64(len(s)))
 }
 
-// seams is how many tokens the cuts between the chunks of a text may have made it too few.
+// seams returns how many tokens the cuts between the chunks of a text may have hidden.
 func seams(s string) int64 { return int64(len(s) / (chunkBytes / 2)) }
 
 func (k *exact) messages(raw []byte) {
@@ -121,7 +123,7 @@ func (k *exact) messages(raw []byte) {
 	}
 }
 
-// message counts one of text: {"role":"user","content":"…"}, or with parts of text.
+// message counts a text message: {"role":"user","content":"…"}, or one with text parts.
 func (k *exact) message(raw []byte) {
 	if len(raw) == 0 || raw[0] != '{' {
 		k.failed = true
@@ -147,7 +149,7 @@ func (k *exact) message(raw []byte) {
 	}
 }
 
-// plainRoles are a token each.
+// plainRoles are one token each.
 var plainRoles = names("system developer user assistant")
 
 func (k *exact) content(raw []byte) {
@@ -171,7 +173,7 @@ func (k *exact) content(raw []byte) {
 				k.failed = k.failed || !textParts[kind]
 			case "text":
 				k.text(val)
-				k.total++ // what joins parts
+				k.total++ // the separator of parts
 			default:
 				k.failed = true
 			}
@@ -204,7 +206,7 @@ func (k *exact) input(raw []byte) {
 	}
 }
 
-// prompts counts a text or a list of texts; lists of tokens are left to the bound.
+// prompts counts a string or a list of strings. Lists of tokens are left to MaxRequestTokens.
 func (k *exact) prompts(raw []byte) {
 	switch {
 	case len(raw) > 0 && raw[0] == '"':

@@ -2,36 +2,36 @@ package tokens
 
 import "strings"
 
-// family is how the models of one maker count. Figures are tokens.
+// family is how the models of one maker count. All numbers are tokens.
 type family struct {
-	names          []string // beginnings of model names, below any path: "gpt-4o" fits "openai/gpt-4o-mini"
+	names          []string // prefixes of model names, below any path: "gpt-4o" matches "openai/gpt-4o-mini"
 	vocabulary     vocabularyName
-	percent        int64 // of what the vocabulary says
-	turn           int64 // that a message costs beside its words, its role included
-	name           int64 // that a speaker's name costs beside its words
-	responseTokens int64 // that open the answer
-	toolset        int64 // that tools cost beside what they say, once
+	percent        int64 // percentage of the vocabulary's count
+	turn           int64 // cost of a message in addition to its text, including its role
+	name           int64 // cost of a speaker's name in addition to its text
+	responseTokens int64 // that begin the response
+	toolset        int64 // cost of having tools in addition to their text, once
 	function       *functions
 	vision         vision
-	page           int64 // that a page of a document costs, at most
-	audio          int64 // that a second of sound costs
+	page           int64 // maximum cost of a page of a document
+	audio          int64 // cost of a second of audio
 }
 
-// families are read from the top; the first that fits counts.
+// families are searched from the top; the first match applies.
 //
-// OpenAI's chat figures are those with which its cookbook reaches the very numbers of
-// the API ("How to count tokens with tiktoken", read 2026-11): 3 for a message and 1 for
-// its role, 1 for a name, 3 before the answer; tools as in functions.
+// The numbers for OpenAI's chats are those with which its cookbook matches the API exactly
+// ("How to count tokens with tiktoken", read 2026-11): 3 for a message and 1 for its role, 1
+// for a name, 3 before the response; tools as in functions.
 //
-// The others' vocabularies and their figures for messages and tools were fitted by
-// ai-tokenizer 1.0.6 (MIT, github.com/coder/ai-tokenizer, read 2026-11) to what the APIs
-// answered; it reports 97 % and more of the truth for Gemini, Grok 3 and DeepSeek, 94 %
-// for Mistral and Qwen, about 90 % for Nova, Llama and Kimi. Claude is not among the
-// vocabularies here: its own, as published for Claude 2 and with that project's factor of
-// 1.1, gives 1.10 to 1.17 times cl100k_base for English and JSON, 1.25 for German, 1.34
-// for Go and Russian, 0.92 for Chinese (measured 2026-11); 1.2 is taken. Models from Opus
-// 4.7 on read the same text as up to 1.35 times as many tokens (release notes, 2026-04).
-// Of a model of no known family rather too many are counted.
+// For the others, the vocabularies and the numbers for messages and tools were fitted by
+// ai-tokenizer 1.0.6 (MIT, github.com/coder/ai-tokenizer, read 2026-11) to API responses. It
+// reports 97 % and more of the true count for Gemini, Grok 3 and DeepSeek, 94 % for Mistral
+// and Qwen, about 90 % for Nova, Llama and Kimi. Claude's vocabulary is not included here. The
+// one published for Claude 2, with that project's factor of 1.1, gives 1.10 to 1.17 times
+// cl100k_base for English and JSON, 1.25 for German, 1.34 for Go and Russian, 0.92 for Chinese
+// (measured 2026-11); 1.2 is used. Models from Opus 4.7 on read the same text as up to 1.35
+// times as many tokens (release notes, 2026-04). For a model of no known family the estimate
+// is rather too high.
 var families = []family{
 	openAI(o200k, functions4o, patched(1.62, 1536), "gpt-4.1-mini", "gpt-5-mini", "gpt-5.1-codex-mini", "gpt-5-codex-mini"),
 	openAI(o200k, functions4o, patched(2.46, 1536), "gpt-4.1-nano", "gpt-5-nano"),
@@ -58,15 +58,15 @@ var families = []family{
 	other(cl100k, 2+1, 0, 394, "nova", "titan"),
 }
 
-// stranger is the family of models of no known one.
+// stranger is the family of models of no known family.
 var stranger = other(cl100k, 4+1, 8, 346)
 
 func openAI(v vocabularyName, f *functions, visionRule vision, names ...string) family {
 	return family{names: names, vocabulary: v, percent: 100, turn: 3 + 1, name: 1, responseTokens: 3, function: f, vision: visionRule, page: visionRule.maxTokens + 1000, audio: 10}
 }
 
-// claude has the figure for tools that Anthropic gives for its Claude 4 models with a
-// choice of auto or none, and pages of the most text that it gives, with their picture.
+// claude uses the number for tools that Anthropic gives for its Claude 4 models with a choice
+// of auto or none, and for a page the maximum text that it gives plus the page image.
 // Source: https://platform.claude.com/docs/en/agents-and-tools/tool-use/overview and
 // /build-with-claude/pdf-support, read 2026-11.
 func claude(percent int64, visionRule vision, names ...string) family {
@@ -82,8 +82,8 @@ func qwen(f family) family {
 	return f
 }
 
-// familyOf finds the family of a model by the end of its name's path and by the parts
-// between its dots: "us.anthropic.claude-opus-4-1-v1:0", "models/gemini-2.5-pro",
+// familyOf finds the family of a model by the last path segment of its name and by its
+// dot-separated parts: "us.anthropic.claude-opus-4-1-v1:0", "models/gemini-2.5-pro",
 // "accounts/fireworks/models/llama-v3p1-8b-instruct", "ft:gpt-4o:acme::1".
 func familyOf(model string) *family {
 	name := strings.ToLower(model)
@@ -101,7 +101,7 @@ func familyOf(model string) *family {
 	return &stranger
 }
 
-// next is where the part behind the next dot begins, -1 when there is none.
+// next returns where the part after the next dot begins, -1 if there is none.
 func next(name string, start int) int {
 	i := strings.IndexByte(name[start:], '.')
 	if i < 0 {

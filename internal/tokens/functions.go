@@ -8,16 +8,16 @@ import (
 )
 
 // functions is how OpenAI's models read the functions of a call: not as JSON, but as
-// declarations. Figures are tokens.
+// declarations. All numbers are tokens.
 // Source: https://cookbook.openai.com/examples/how_to_count_tokens_with_tiktoken, section
 // 7, read 2026-11.
 type functions struct {
-	each     int64 // function
-	props    int64 // that a function with properties costs
+	each     int64 // each function
+	props    int64 // a function with properties
 	prop     int64 // each property
 	enum     int64 // a property with an enum
 	enumItem int64
-	end      int64 // the end of them all
+	end      int64 // the end of all functions
 }
 
 var (
@@ -30,7 +30,7 @@ func (f *functions) count(e *estimate, t *llm.Tool) int64 {
 	return n + f.properties(e, t.Schema, 0)
 }
 
-// nestedMax is how deep properties are looked for within properties.
+// nestedMax is the maximum depth of nested properties.
 const nestedMax = 8
 
 func (f *functions) properties(e *estimate, schema []byte, depth int) int64 {

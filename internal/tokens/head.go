@@ -4,17 +4,16 @@ import (
 	"bytes"
 	"encoding/binary"
 	"image"
-	_ "image/gif" // knows their sizes
+	_ "image/gif" // registers decoders for image sizes
 	_ "image/jpeg"
 	_ "image/png"
 )
 
-// How much of a file is read to find out about it: of a picture enough for what cameras
-// write before its size.
+// headBytes is how much of a file is read to identify it: for an image enough for the data
+// that cameras write before its size.
 const headBytes = 256 << 10
 
-// pixels reads the size of a picture from the beginning of its file: PNG, JPEG, GIF and
-// WebP.
+// pixels reads the size of an image from the beginning of its file: PNG, JPEG, GIF and WebP.
 func pixels(head []byte) (w, h int, ok bool) {
 	if w, h, ok = webp(head); ok {
 		return w, h, w > 0 && h > 0
@@ -41,8 +40,8 @@ func webp(b []byte) (w, h int, ok bool) {
 	return 0, 0, false
 }
 
-// pdfPages counts the page objects of a PDF that stand in the open; 0 when they are in
-// compressed streams, or it is no PDF.
+// pdfPages counts the uncompressed page objects of a PDF. It returns 0 if they are in
+// compressed streams, or if b is not a PDF.
 func pdfPages(b []byte) int64 {
 	if !bytes.HasPrefix(b, []byte("%PDF-")) {
 		return 0

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// mediumKind says how a medium is reckoned.
+// mediumKind is how the tokens of a medium are calculated.
 type mediumKind uint8
 
 const (
@@ -15,16 +15,17 @@ const (
 	document
 )
 
-// medium is something to look at or to listen to.
+// medium is an image, a recording, a video or a document.
 type medium struct {
 	kind   mediumKind
-	data   string // base64; empty: it is named by URL or id, and nobody here has seen it
+	data   string // base64; empty: named by URL or id, with unknown content
 	detail string // "low", "high", "auto" or empty
-	plain  bool   // it is a document of text, and nothing else counts
+	plain  bool   // a text document, of which only the text counts
 	text   string
 }
 
-// newMedium makes a medium of what a caller sends. A file is told by its MIME type.
+// newMedium returns the medium that a caller sends. The MIME type determines the kind of a
+// file.
 func newMedium(k mediumKind, mime, data, detail string) *medium {
 	m := &medium{kind: k, data: data, detail: detail}
 	switch kind, _, _ := strings.Cut(mime, "/"); {
@@ -40,25 +41,25 @@ func newMedium(k mediumKind, mime, data, detail string) *medium {
 	return m
 }
 
-// isText reports whether a file of that type is read as it stands.
+// isText reports whether a file of that type is read as text.
 func isText(mime string) bool {
 	return strings.HasPrefix(mime, "text/") || strings.HasPrefix(mime, "application/json") || strings.HasPrefix(mime, "application/xml")
 }
 
-// decoded are the first bytes, at most limit, of base64 data, as far as it is such.
+// decoded returns the first bytes, at most limit, of base64 data, up to an error.
 func decoded(data string, limit int) []byte {
 	data = data[:min(len(data), base64.StdEncoding.EncodedLen(limit))]
 	data = strings.TrimRight(data, "=")
 	out := make([]byte, base64.RawStdEncoding.DecodedLen(len(data)))
-	n, _ := base64.RawStdEncoding.Decode(out, []byte(data)) // what precedes a mistake counts
+	n, _ := base64.RawStdEncoding.Decode(out, []byte(data)) // bytes before an error are used
 	return out[:n]
 }
 
-// size is how many bytes the data stand for.
+// size returns the number of decoded bytes.
 func (m *medium) size() int64 { return int64(len(strings.TrimRight(m.data, "="))) * 3 / 4 }
 
-// How long sound and film of unknown form last, in bytes a second: a usual rate for the
-// estimate, the lowest in use for the bound.
+// These are the byte rates of audio and video of unknown format: a typical rate for the
+// estimate, the lowest in use for the maximum.
 const (
 	typicalAudioRate = 16_000  // 128 kbit/s
 	minAudioRate     = 750     // 6 kbit/s, Opus
@@ -66,27 +67,27 @@ const (
 	filmLowest       = 12_500  // 100 kbit/s
 )
 
-// filmSecond is what a second of film costs, with its sound.
+// filmSecond is the cost of a second of video with audio.
 // Source: https://ai.google.dev/gemini-api/docs/tokens, read 2026-11: 263 and 32.
 const filmSecond = 263 + 32
 
-// Of what nobody here has seen: a usual length.
+// These are typical lengths of media with unknown content.
 const (
 	unseenPages   = 10
 	unseenSeconds = 60
 )
 
-// Pages of documents whose pages cannot be counted: a usual one for the estimate, the
-// least for the bound, in bytes. The most that a provider reads is a thousand.
+// These are for documents whose pages cannot be counted: a typical page size in bytes for the
+// estimate, the smallest for the maximum. A provider reads at most a thousand pages.
 const (
 	pageUsual    = 32 << 10
 	minPageBytes = 1 << 10
 	pagesMax     = 1000
-	pagesLimit   = 8 << 20 // of a document that is searched for its pages
+	pagesLimit   = 8 << 20 // part of a document that is searched for its pages
 )
 
-// estimate is what the medium costs a family's model, and whether that is a guess about
-// something unseen.
+// estimate returns what the medium costs for a family's model, and whether its content is
+// unknown.
 func (m *medium) estimate(f *family) (n int64, unseen bool) {
 	unseen = m.data == ""
 	switch m.kind {
@@ -117,7 +118,7 @@ func (m *medium) unseenImage(f *family) int64 {
 	return f.vision.blind
 }
 
-// seconds is how long sound or film lasts, at least one.
+// seconds returns the length of audio or video, at least one second.
 func (m *medium) seconds(rate int64) int64 {
 	if m.data == "" {
 		return unseenSeconds
@@ -128,7 +129,7 @@ func (m *medium) seconds(rate int64) int64 {
 	return max(1, (m.size()+rate-1)/rate)
 }
 
-// pages is how many a document has, at least one.
+// pages returns the number of pages of a document, at least one.
 func (m *medium) pages() int64 {
 	if n := pdfPages(decoded(m.data, pagesLimit)); n > 0 {
 		return min(n, m.maxPages())
@@ -138,11 +139,11 @@ func (m *medium) pages() int64 {
 
 func (m *medium) maxPages() int64 { return min(pagesMax, m.size()/minPageBytes+1) }
 
-// window is the largest context window in general use: what a provider cannot read it
-// does not bill.
+// window is the largest context window in general use. A provider does not bill what it cannot
+// read.
 const window = 2 << 20
 
-// maxTokens is the most that the medium can cost a family's model.
+// maxTokens returns the maximum that the medium can cost for a family's model.
 func (m *medium) maxTokens(f *family) int64 {
 	var n int64
 	switch {

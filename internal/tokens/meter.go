@@ -8,13 +8,13 @@ type meter struct {
 	extrapolated  bool
 }
 
-// Samples of a text that is not counted whole.
+// These are the samples of a text that is not counted completely.
 const (
 	sampleChunkBytes = 4 << 10
 	maxSampleChunks  = 16
 )
 
-// count is the number of tokens of s, about so once the limits are reached.
+// count returns the number of tokens of s, an approximation once the limits are reached.
 func (m *meter) count(s string) int64 {
 	switch {
 	case s == "":
@@ -30,7 +30,7 @@ func (m *meter) count(s string) int64 {
 	return m.sampled(s)
 }
 
-// sampled reckons the tokens of s from pieces that lie evenly over it.
+// sampled estimates the tokens of s from evenly spaced chunks.
 func (m *meter) sampled(s string) int64 {
 	chunks := min(maxSampleChunks, m.sample/sampleChunkBytes, (len(s)+sampleChunkBytes-1)/sampleChunkBytes)
 	stride := len(s) / chunks
@@ -44,8 +44,8 @@ func (m *meter) sampled(s string) int64 {
 	return (n*int64(len(s)) + int64(chunks*size) - 1) / int64(chunks*size)
 }
 
-// extrapolate is what so many bytes of the text so far would be. Without any it is one for
-// each byte.
+// extrapolate returns the tokens of that many bytes at the rate of the text so far, or one for
+// each byte if there is none.
 func (m *meter) extrapolate(size int) int64 {
 	if m.bytes == 0 {
 		return int64(size)

@@ -10,21 +10,21 @@ import (
 	"sluice/internal/splice"
 )
 
-// namers are the members that name a file, a recording or a film by its place or id, in the words
-// of all surfaces, without capitals and underscores. Nobody here has seen what is there.
+// namers are the members that name a file, a recording or a video by its URL or id, in all
+// formats, without capitals and underscores. The content is not known.
 // Source: https://ai.google.dev/api/caching#FileData,
 // https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_S3Location.html,
 // https://docs.mistral.ai/capabilities/document_ai/document_qna,
 // https://openrouter.ai/docs/guides/overview/multimodal/videos, read 2026-11.
 var namers = names("fileuri filedata s3location s3uri gcsuri documenturl videourl audiourl fileurl videouri audiouri")
 
-// ownWords are the members below which is text to a model, whatever it is called: arguments and
-// results of tools that the caller runs, and their schemas.
+// ownWords are the members whose content is text to a model, whatever its names are: arguments
+// and results of tools that the caller runs, and their schemas.
 var ownWords = names("tools functions responseformat text toolconfig args arguments response json metadata parameters inputschema")
 
-// namesUnseen reports whether a request body names something by its place or id that a model
-// reads at a length that nobody here knows. A picture that is named, and a document of a typed
-// endpoint, are a medium: see mediumIn.
+// namesUnseen reports whether a request body names, by URL or id, something of unknown length
+// that a model reads. A named image, and a document of a typed endpoint, are a medium: see
+// mediumIn.
 func namesUnseen(ep llm.Endpoint, body []byte) bool {
 	for name, raw := range splice.Members(body) {
 		if key := folded(name); !ownWords[key] && unseen(ep, key, raw, 0) {
@@ -34,7 +34,7 @@ func namesUnseen(ep llm.Endpoint, body []byte) bool {
 	return false
 }
 
-// unseen is namesUnseen of a member by its folded name.
+// unseen is namesUnseen for a member by its folded name.
 func unseen(ep llm.Endpoint, key string, raw []byte, depth int) bool {
 	if len(raw) == 0 || depth > 2*depthMax {
 		return false
@@ -65,10 +65,10 @@ func unseen(ep llm.Endpoint, key string, raw []byte, depth int) bool {
 	return false
 }
 
-// unseenText is unseen of a text.
+// unseenText is unseen for a string.
 func unseenText(ep llm.Endpoint, key string, raw []byte) bool {
 	switch {
-	case bytes.HasPrefix(raw, []byte(`"data:`)): // and may be long
+	case bytes.HasPrefix(raw, []byte(`"data:`)): // may be long
 		return false
 	case namers[key]:
 		return key != "filedata" && placed(raw)
@@ -83,14 +83,14 @@ func unseenText(ep llm.Endpoint, key string, raw []byte) bool {
 	return false
 }
 
-// placed reports whether a raw text names something that it does not hold.
+// placed reports whether a raw string names something that it does not contain.
 func placed(raw []byte) bool {
 	address, _ := splice.Unquote(raw)
 	return address != "" && !strings.HasPrefix(address, "data:")
 }
 
-// elsewhere reports whether an address is not that of a picture: of a store of files, of a site of
-// films, or of a file of another type.
+// elsewhere reports whether an address is not that of an image: a file store, a video site, or
+// a file of another type.
 func elsewhere(address string) bool {
 	at, err := url.Parse(strings.TrimSpace(address))
 	if err != nil {
@@ -106,10 +106,10 @@ func elsewhere(address string) bool {
 	return false
 }
 
-// notPictures are the ends of names of recordings, films and documents.
+// notPictures are the suffixes of recordings, videos and documents.
 var notPictures = names(".mp4 .m4v .mov .webm .mkv .avi .mpg .mpeg .mpegps .wmv .flv .3gp .3gpp .mp3 .wav .ogg .oga .opus .flac .aac .aiff .m4a .pdf .doc .docx .txt .csv .html")
 
-// folded is a raw name without its quotes, capitals and underscores.
+// folded returns a raw name without its quotes, capitals and underscores.
 func folded(raw []byte) string {
 	name, _ := splice.Unquote(raw)
 	return strings.ToLower(strings.ReplaceAll(name, "_", ""))

@@ -5,18 +5,19 @@ import (
 	"encoding/binary"
 )
 
-// AudioHeadBytes is how much of a recording is read to find out how long it lasts.
+// AudioHeadBytes is how much of a recording is read to determine its length.
 const AudioHeadBytes = 4 << 10
 
-// AudioMillis is how long a recording of that many bytes lasts, in milliseconds: by the first
-// AudioHeadBytes bytes of it where they tell, as those of WAVE, MP3 and FLAC files do, else at
-// 128 kbit/s.
+// AudioMillis returns the length of a recording of that many bytes, in milliseconds. It uses
+// the first AudioHeadBytes bytes if they contain the rate, as in WAVE, MP3 and FLAC files,
+// else 128 kbit/s.
 func AudioMillis(head []byte, size int64) int64 {
 	rate := audioByteRate(head, size, typicalAudioRate)
 	return (max(size, 0)*1000 + rate - 1) / rate
 }
 
-// audioByteRate is how many bytes a second of a recording takes: usual where its head does not say.
+// audioByteRate returns the bytes per second of a recording, or usual if its head does not
+// contain the rate.
 func audioByteRate(head []byte, size, usual int64) int64 {
 	for _, declared := range [...]int64{waveRate(head), mp3Rate(head, size), flacRate(head, size)} {
 		if declared > 0 {
@@ -26,8 +27,8 @@ func audioByteRate(head []byte, size, usual int64) int64 {
 	return usual
 }
 
-// waveRate is how many bytes a second of a WAVE file takes, 0 of any other. It is told twice,
-// of what is not compressed: players go by the samples, and the lower counts.
+// waveRate returns the bytes per second of a WAVE file, 0 for any other. An uncompressed file
+// states the rate twice: players use the samples, and the lower rate is returned.
 func waveRate(b []byte) int64 {
 	const riff, chunk, format = 12, 8, 14 // bytes of the heads, and of the format as far as it is read
 	if len(b) < riff || string(b[:4]) != "RIFF" || string(b[8:riff]) != "WAVE" {
@@ -45,7 +46,7 @@ func waveRate(b []byte) int64 {
 	return 0
 }
 
-// maxMP3Rate is how many bytes a second of an MP3 file takes at most: 320 kbit/s.
+// maxMP3Rate is the maximum number of bytes per second of an MP3 file: 320 kbit/s.
 const maxMP3Rate = 40_000
 
 // mp3Bits are the rates of MP3, in kbit/s, of its first version and of the others.
@@ -55,22 +56,22 @@ var mp3Bits = [2][16]int64{
 	{0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160, 0},
 }
 
-// mp3Rate is how many bytes a second of an MP3 file of that size takes, by its first frame;
-// where that says how many frames there are, as the first one does of a file whose rate
-// varies, by these. It is 0 of any other file.
+// mp3Rate returns the bytes per second of an MP3 file of that size, by its first frame. If
+// that frame contains the number of frames, as in files with a variable rate, it uses that. It
+// returns 0 for any other file.
 func mp3Rate(b []byte, size int64) int64 {
 	if len(b) >= 10 && string(b[:3]) == "ID3" { // Source: https://id3.org/id3v2.4.0-structure section 3.1
 		b = b[min(len(b), 10+int(b[6])<<21+int(b[7])<<14+int(b[8])<<7+int(b[9])):]
 	}
 	if len(b) < 4 || b[0] != 0xff || b[1]&0xe6 != 0xe2 || b[2]&0x0c == 0x0c {
-		return 0 // no frame of layer III
+		return 0 // not a frame of layer III
 	}
 	rate, samples, later := [...]int64{44_100, 48_000, 32_000}[b[2]>>2&3], int64(1152), 0
 	switch b[1] >> 3 & 3 {
 	case 0: // version 2.5
 		rate, samples, later = rate/4, samples/2, 1
 	case 1:
-		return 0 // there is none
+		return 0 // does not exist
 	case 2:
 		rate, samples, later = rate/2, samples/2, 1
 	}
@@ -83,8 +84,8 @@ func mp3Rate(b []byte, size int64) int64 {
 	return min(declared, maxMP3Rate)
 }
 
-// flacRate is how many bytes a second of a FLAC file of that size takes, no more than its
-// samples would as they are; 0 of any other file, and where it is not told.
+// flacRate returns the bytes per second of a FLAC file of that size, at most the rate of its
+// uncompressed samples. It returns 0 for any other file, and if the file does not contain it.
 // Source: RFC 9639 section 8.2.
 func flacRate(b []byte, size int64) int64 {
 	const info = 8

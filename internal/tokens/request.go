@@ -5,7 +5,7 @@ import (
 	"sluice/internal/splice"
 )
 
-// reading is how a member of a body is put on the scale.
+// reading is how a member of a body is counted.
 type reading func(r *reader, raw []byte)
 
 // requests are the members of request bodies that models read, by endpoint.
@@ -26,7 +26,7 @@ var messageReadings = map[string]reading{
 	"system": (*reader).instruction, "messages": (*reader).messages, "tools": (*reader).tools, "output_config": (*reader).schema,
 }
 
-// answers are the members of answers that models wrote.
+// answers are the members of responses that models wrote.
 var answers = map[llm.Endpoint]map[string]reading{
 	llm.ChatComplete:        {"choices": (*reader).content},
 	llm.Messages:            {"content": (*reader).content},
@@ -59,10 +59,10 @@ func countMembers(r *reader, known map[string]reading, body []byte) {
 	}
 }
 
-// reader puts raw JSON on a scale.
+// reader passes raw JSON to a counter.
 type reader struct {
 	counter    counter
-	isResponse bool // of a model, of which nothing counts twice
+	isResponse bool // a response of a model, in which nothing counts twice
 }
 
 func (r *reader) messages(raw []byte) {
@@ -77,7 +77,7 @@ func (r *reader) message(m []byte) {
 	r.members(m, 0)
 }
 
-// instruction is what stands outside the list of messages: a text, or parts.
+// instruction reads what is outside the list of messages: a string, or parts.
 func (r *reader) instruction(raw []byte) {
 	if !splice.IsNull(raw) {
 		r.counter.turn("system", "")
@@ -85,7 +85,7 @@ func (r *reader) instruction(raw []byte) {
 	}
 }
 
-// input is that of responses: a text, or items of which some are messages.
+// input reads the input of createModelResponse: a string, or items of which some are messages.
 func (r *reader) input(raw []byte) {
 	if len(raw) > 0 && raw[0] == '"' {
 		r.counter.turn("user", "")
@@ -99,7 +99,7 @@ func (r *reader) input(raw []byte) {
 
 func (r *reader) content(raw []byte) { r.value(raw, 0) }
 
-// prompt is a text, a list of texts, or either as tokens.
+// prompt reads a string, a list of strings, or either as tokens.
 func (r *reader) prompt(raw []byte) {
 	if len(raw) == 0 {
 		return
@@ -136,12 +136,12 @@ func (r *reader) tools(raw []byte) {
 	}
 }
 
-// toolOf reads a tool of any of the surfaces.
+// toolOf reads a tool in any format.
 func toolOf(raw []byte) llm.Tool {
 	t := lastMembers(raw, "type", "function", "parameters", "input_schema")
 	kind, inner, flat := text(t[0]), t[1], t[2] != nil || t[3] != nil
 	switch {
-	case inner != nil && flat: // nobody knows which of them is read
+	case inner != nil && flat: // it is not known which of them is read
 		return llm.Tool{Raw: raw}
 	case inner != nil:
 		return function(inner)
@@ -160,7 +160,7 @@ func function(raw []byte) llm.Tool {
 	return t
 }
 
-// schema is the form that an answer shall have, wherever the surface keeps it.
+// schema reads the schema of a response, in any of its fields.
 func (r *reader) schema(raw []byte) {
 	for _, key := range [...]string{"json_schema", "format"} {
 		if f := last(raw, key); f != nil {

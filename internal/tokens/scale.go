@@ -2,25 +2,25 @@ package tokens
 
 import "sluice/internal/llm"
 
-// counter takes what the model will read, piece by piece, in any order. There is one for
-// each promise of the package.
+// counter gets what the model will read, part by part, in any order. Estimates and maximums
+// have one each.
 type counter interface {
-	text(s string)          // words, as they stand
-	sealed(size int)        // thoughts in a form that only the provider can read, in bytes of base64
+	text(s string)          // plain text
+	sealed(size int)        // reasoning that only the provider can read, in bytes of base64
 	turn(role, name string) // a message begins
 	tool(t *llm.Tool)       // a tool that may be called
 	medium(m *medium)       // an image, a recording, a document
-	tokens(n int64)         // text that came as tokens
+	tokens(n int64)         // text that was sent as tokens
 }
 
-// estimate is the scale of a Counter.
+// estimate is the counter of a Counter.
 type estimate struct {
 	family    *family
 	meter     meter
 	total     int64
 	turns     int
 	tools     int
-	functions int // of the tools, where the family reads them in a way of its own
+	functions int // of the tools, if the family reads them in a special form
 	unseen    int
 }
 
@@ -28,8 +28,8 @@ func (e *estimate) text(s string) {
 	e.total += e.read(s)
 }
 
-// read is what s comes to in the family's own vocabulary: never more than its bytes,
-// because that is what tokenizers fall back to.
+// read returns the tokens of s in the family's vocabulary, at most its bytes, because
+// tokenizers fall back to bytes.
 func (e *estimate) read(s string) int64 {
 	n := e.meter.count(s)
 	if e.family.percent != 100 {
@@ -38,8 +38,8 @@ func (e *estimate) read(s string) int64 {
 	return min(n, int64(len(s)))
 }
 
-// sealedBytes is how many bytes of base64 stand for a token of thought: 4.5 bytes of
-// text, four thirds of which base64 takes.
+// sealedBytes is the number of base64 bytes per token of reasoning: 4.5 bytes of text, four
+// thirds of which base64 uses.
 const sealedBytes = 6
 
 func (e *estimate) sealed(size int) { e.total += int64(size / sealedBytes) }

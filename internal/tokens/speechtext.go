@@ -7,10 +7,9 @@ import (
 	"sluice/internal/splice"
 )
 
-// EventText gathers the words that the events of a stream brought: what was said, thought
-// and put into calls. It is for counting what a provider did not count; one that is cut at
-// the end is left out. Events that repeat what others brought, such as response.completed, count
-// nothing.
+// EventText collects the text in the events of a stream: output, reasoning and tool calls. It
+// is used to count what a provider did not count. An event that is cut at the end is omitted.
+// Events that repeat others, such as response.completed, count nothing.
 func EventText(events []byte) string {
 	var out strings.Builder
 	for line := range bytes.SplitSeq(events, []byte("\n")) {
@@ -26,10 +25,10 @@ func EventText(events []byte) string {
 	return out.String()
 }
 
-// maxTextDepth is how deep words stand at most: choices, delta, tool_calls, function.
+// maxTextDepth is the maximum depth of text: choices, delta, tool_calls, function.
 const maxTextDepth = 10
 
-// textMembers are the members that hold words, in the events of all surfaces.
+// textMembers are the members that contain text, in the events of all formats.
 var textMembers = names("content text delta reasoning_content reasoning thinking refusal partial_json arguments name transcript")
 
 func appendText(out *strings.Builder, raw []byte, depth int) {
@@ -47,7 +46,7 @@ func appendText(out *strings.Builder, raw []byte, depth int) {
 			key, _ := splice.Unquote(name)
 			switch {
 			case len(val) == 0, repeats(raw, key):
-			case pieced && key == "message": // Perplexity tells the answer so far beside each piece
+			case pieced && key == "message": // Perplexity repeats the response so far with each chunk
 			case val[0] != '"':
 				appendText(out, val, depth+1)
 			case textMembers[key]:

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// arrow stands between the times of a subtitle: "00:00:01,000 --> 00:00:04,200", and
-// "00:01.000 --> 00:04.200 align:start" in WebVTT.
+// arrow separates the times of a subtitle: "00:00:01,000 --> 00:00:04,200", and "00:01.000 -->
+// 00:04.200 align:start" in WebVTT.
 // Source: https://www.w3.org/TR/webvtt1/#webvtt-timestamp, read 2026-11.
 const arrow = "-->"
 
-// cueText are the words of a transcript that is a text: of subtitles without their numbers
-// and times, "7" and "00:00:01,000 --> 00:00:04,200".
+// cueText returns the words of a text transcript. Of subtitles it omits the numbers and times,
+// "7" and "00:00:01,000 --> 00:00:04,200".
 func cueText(transcript string) string {
 	var parts strings.Builder
 	for line := range strings.Lines(transcript) {
@@ -24,8 +24,8 @@ func cueText(transcript string) string {
 	return parts.String()
 }
 
-// SubtitlesMilli is when the last of subtitles ends, in milliseconds from the beginning of the
-// recording; 0 of any other text.
+// SubtitlesMilli returns the end of the last subtitle, in milliseconds from the beginning of
+// the recording; 0 for any other text.
 func SubtitlesMilli(transcript []byte) (last int64) {
 	for line := range bytes.Lines(transcript) {
 		if _, end, ok := bytes.Cut(line, []byte(arrow)); ok {
@@ -35,7 +35,7 @@ func SubtitlesMilli(transcript []byte) (last int64) {
 	return last
 }
 
-// clockMilli reads the time that a text begins with; 0 for none.
+// clockMilli reads the time at the beginning of a text; 0 for none.
 func clockMilli(text string) int64 {
 	parts := strings.Fields(strings.ReplaceAll(text, ",", "."))
 	if len(parts) == 0 {

@@ -2,15 +2,16 @@ package tokens
 
 import "math"
 
-// vision is how models of a family look at pictures.
+// vision is how models of a family count images.
 type vision struct {
-	maxTokens int64 // that one picture may cost
-	blind     int64 // for one whose size nobody knows
+	maxTokens int64 // maximum cost of one image
+	blind     int64 // cost of an image of unknown size
 	cost      func(width, height int, detail string) int64
 }
 
-// tiled is OpenAI's way: a picture is made to fit 2048 by 2048, its shorter side no more
-// than 768, and each square of 512 that it touches costs tile. Detail "low" is base alone.
+// tiled is the rule of OpenAI: an image is scaled to fit 2048 by 2048, with the shorter side
+// at most 768, and each square of 512 that it touches costs tile. Detail "low" costs only
+// base.
 // Source: https://developers.openai.com/api/docs/guides/images-vision, read 2026-11; that
 // sides are rounded follows from what the API bills for 2049 and 2050 by 513.
 func tiled(base, tile int64) vision {
@@ -26,8 +27,8 @@ func tiled(base, tile int64) vision {
 	}}
 }
 
-// patched is the way of OpenAI's smaller models: squares of 32, at most limit of them,
-// each times a factor.
+// patched is the rule of OpenAI's smaller models: squares of 32, at most limit of them, each
+// times a factor.
 // Source: the same.
 func patched(factor float64, limit int) vision {
 	cost := func(patches int64) int64 { return int64(math.Ceil(float64(patches) * factor)) }
@@ -43,8 +44,8 @@ func patched(factor float64, limit int) vision {
 	}}
 }
 
-// sized is Anthropic's way: width times height by 750, after the picture is made to fit
-// its longest side and the most that one costs.
+// sized is the rule of Anthropic: width times height by 750, after the image is scaled to fit
+// its longest side and the maximum cost.
 // Source: https://platform.claude.com/docs/en/build-with-claude/vision, read 2026-11.
 func sized(side int, maxTokens int64) vision {
 	return vision{maxTokens: maxTokens, blind: 1334, cost: func(w, h int, _ string) int64 {
@@ -53,8 +54,8 @@ func sized(side int, maxTokens int64) vision {
 	}}
 }
 
-// squares is the way of Gemini up to 2.5, and of most open models: each square of that
-// side costs so much, the whole at most most, and blind when its size is not known.
+// squares is the rule of Gemini up to 2.5, and of most open models: each square of that side
+// costs each, the complete image at most maxTokens, and blind if its size is not known.
 // Source: https://ai.google.dev/gemini-api/docs/tokens (258 for each of 768, and for a
 // picture that fits 384), https://docs.together.ai/docs/vision-overview (1,601 for each of
 // 560, at most four), the model card of Qwen2.5-VL (one for each of 28, at most 16,384),
@@ -65,8 +66,8 @@ func squares(side int, each, maxTokens, blind int64) vision {
 	}}
 }
 
-// flat is the way of Gemini from 3 on: a picture costs what its resolution allots,
-// whatever its size.
+// flat is the rule of Gemini from 3 on: the cost of an image depends on its resolution
+// setting, not on its size.
 // Source: https://ai.google.dev/gemini-api/docs/media-resolution, read 2026-11.
 func flat(low, usual, maxTokens int64) vision {
 	return vision{maxTokens: maxTokens, blind: usual, cost: func(_, _ int, detail string) int64 {
@@ -77,7 +78,7 @@ func flat(low, usual, maxTokens int64) vision {
 	}}
 }
 
-// fit scales a picture down so that no side is longer than side.
+// fit scales an image down so that no side is longer than side.
 func fit(w, h, side int) (x, y float64) {
 	x, y = float64(w), float64(h)
 	if long := max(x, y); long > float64(side) {

@@ -7,28 +7,28 @@ import (
 	"github.com/tiktoken-go/tokenizer/codec"
 )
 
-// vocabularyName is one of the vocabularies that are built in.
+// vocabularyName is the name of a built-in vocabulary.
 type vocabularyName uint8
 
-// The vocabularies of OpenAI: that of GPT-4o and all later models, and that of GPT-4,
-// GPT-3.5 and the embeddings.
+// These are the vocabularies of OpenAI: that of GPT-4o and all later models, and that of
+// GPT-4, GPT-3.5 and the embeddings.
 const (
 	o200k vocabularyName = iota
 	cl100k
 )
 
-// vocabulary splits text. Safe for concurrent use.
+// vocabulary splits text into tokens. It is safe for concurrent use.
 type vocabulary struct{ codec *codec.Codec }
 
 func newO200k() *vocabulary  { return &vocabulary{codec.NewO200kBase()} }
 func newCL100k() *vocabulary { return &vocabulary{codec.NewCl100kBase()} }
 
-// chunkBytes is how much text the splitter gets at once: it keeps four bytes and more for
-// each of the text's.
+// chunkBytes is how much text the splitter gets at once. It needs at least four bytes of
+// memory for each byte of text.
 const chunkBytes = 4 << 10
 
-// tokens is the number of tokens of s. Words of control such as <|endoftext|> are text
-// like any other, as they are to the providers.
+// tokens returns the number of tokens of s. Control tokens such as <|endoftext|> count as
+// plain text, as they do at the providers.
 func (v *vocabulary) tokens(s string) int64 {
 	var n int64
 	for len(s) > 0 {
@@ -41,15 +41,15 @@ func (v *vocabulary) tokens(s string) int64 {
 
 func (v *vocabulary) chunk(s string) int64 {
 	n, err := v.codec.Count(s)
-	if err != nil { // its pattern has no time limit and every text matches: cannot happen
+	if err != nil { // cannot happen: its pattern has no time limit and matches every text
 		return int64(len(s))
 	}
 	return int64(n)
 }
 
-// splitPoint is where to cut the first chunk off. Between a letter and white space no token
-// spans, so cuts there change nothing; where a chunk has no such place, one is made
-// between two characters, at the price of a token at most.
+// splitPoint returns where the first chunk ends. No token spans a letter and the white space
+// next to it, so cuts there change nothing. If a chunk has no such position, it is cut between
+// two characters, which costs at most one token.
 func splitPoint(s string) int {
 	if len(s) <= chunkBytes {
 		return len(s)

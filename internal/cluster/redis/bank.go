@@ -15,28 +15,29 @@ import (
 	"sluice/internal/quota"
 )
 
-// partitions is how many there are. A deployment never changes it: counters would move.
+// partitions is the number of partitions. It must never change in a deployment, because
+// counters would move.
 const partitions = 16
 
 var errUnconnected = errors.New("redis is not connected")
 
-// Limiter holds the counters of limits for all nodes: what *quota.Bank is for one. Who makes
-// one runs it, then it may be used; it is safe for concurrent use.
+// Limiter holds the counters of limits for all nodes, as *quota.Limiter does for one. Start
+// Run before using it. It is safe for concurrent use.
 type Limiter struct {
 	o           Options
-	local       *quota.Limiter // the book of this node's part
-	life        string         // of this process
+	local       *quota.Limiter // counts the share of this node
+	life        string         // id of this process
 	scripts     *scripts
 	health      *healthLog
 	partitions  [partitions]partition
 	raising     singleflight.Group
 	serverClock atomic.Pointer[serverClock]
 
-	link       atomic.Pointer[link] // nil while there is none
-	connecting sync.Mutex           // held while one is made
+	link       atomic.Pointer[link] // nil while not connected
+	connecting sync.Mutex           // held while connecting
 }
 
-// New makes a Bank. Nothing is connected until Run.
+// New returns a Limiter. It connects to nothing until Run.
 func New(o Options) (*Limiter, error) {
 	b := &Limiter{o: o.withDefaults(), local: o.Local, life: ident.NewID()}
 	b.health = newHealthLog(b.o)
@@ -50,7 +51,7 @@ func New(o Options) (*Limiter, error) {
 	return b, nil
 }
 
-// Run keeps this node known to Redis until ctx ends, then says what is left to be said.
+// Run keeps this node registered in Redis until ctx ends, then sends what is still queued.
 func (b *Limiter) Run(ctx context.Context) error {
 	var all errgroup.Group
 	all.Go(func() error { return b.health.run(ctx) })
@@ -64,7 +65,7 @@ func (b *Limiter) Run(ctx context.Context) error {
 	return err
 }
 
-// Err is why limits cannot be asked at present; nil when they can.
+// Err returns why limits cannot be checked at present, or nil.
 func (b *Limiter) Err() error {
 	for i := range b.partitions {
 		if err := b.partitions[i].failure(); err != nil {
@@ -80,13 +81,13 @@ func (b *Limiter) partition(org string) *partition {
 	return &b.partitions[h.Sum32()%partitions]
 }
 
-// serverClock is what time it was in Redis at a moment here.
+// serverClock is the time in Redis at a local moment.
 type serverClock struct {
 	there time.Time
-	here  time.Time // with its monotonic reading: no clock that is set disturbs it
+	here  time.Time // with its monotonic reading, so that setting a clock has no effect
 }
 
-// now is the time of Redis, as far as it is known; else the time that a caller has.
+// now returns the time of Redis if it is known, else the time of the caller.
 func (b *Limiter) now(caller time.Time) time.Time {
 	if b.o.Clock != nil {
 		return b.o.Clock.Now()

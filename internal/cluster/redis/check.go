@@ -7,8 +7,9 @@ import (
 	"github.com/redis/rueidis"
 )
 
-// checkScript runs each command that a script needs, and names the one that a replica, or a
-// user who may not, is refused. What it writes is gone in a second.
+// checkScript runs each command that the scripts need. It fails with the name of a command
+// that is rejected by a replica, or for a user without the permission. What it writes expires
+// after a second.
 const checkScript = `
 local key = KEYS[1]
 for _, c in ipairs({
@@ -22,8 +23,8 @@ for _, c in ipairs({
 end
 return 1`
 
-// Check asks a server whether it answers and runs scripts that write. policy is what it does when its
-// memory is full, "noeviction"; empty where it does not say.
+// Check verifies that a server responds and runs scripts that write. policy is its setting for
+// full memory, "noeviction"; empty if it does not report it.
 func Check(ctx context.Context, s Server) (policy string, err error) {
 	o := Options{Server: s}.withDefaults()
 	c, err := o.Server.client()
@@ -37,7 +38,7 @@ func Check(ctx context.Context, s Server) (policy string, err error) {
 		return "", fmt.Errorf("run a script: %w", err)
 	}
 	settings, err := c.Do(ctx, c.B().ConfigGet().Parameter("maxmemory-policy").Build()).AsStrMap()
-	if err != nil { // a managed Redis has no CONFIG
+	if err != nil { // managed Redis services do not support CONFIG
 		return "", nil //nolint:nilerr // it answers, and what it keeps secret is its business
 	}
 	return settings["maxmemory-policy"], nil

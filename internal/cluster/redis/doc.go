@@ -1,38 +1,40 @@
-// Package redis keeps the counters of limits that many nodes share, in Redis: what a call
-// may take is decided there, by one script that takes all of its holds or none.
+// Package redis stores, in Redis, the counters of limits that several nodes share. One script
+// decides there about a call: it takes all holds of the call or none. Start reading at
+// Limiter; partition.go shows how a node keeps Redis up to date.
 //
-// # Who knows what
+// # Shares of the store and the nodes
 //
-// A budget in Redis is what the store says was used, plus what nodes used and did not
-// store yet, plus what calls under way hold. Of the latter two each node has a part, and
-// its quota.Bank is the book of that part. So nothing that is lost in Redis, on the way
-// there or on the way back has to be found out: the node states its whole part again,
-// piece by piece under a new epoch, which voids what it sent before; until a piece is said
-// Redis goes by what it knew of that. This is how a node comes up, how it goes on after a
-// lost connection or an answer that did not come, and how Redis is filled again when it
-// lost everything.
+// The value of a budget in Redis is the sum of three amounts: the usage in the store, the usage
+// that nodes have not stored yet, and the holds of calls in progress. Each node has a share of
+// the latter two, which its quota.Limiter counts. Therefore no node has to find out what was
+// lost in Redis or on the network in either direction. It states its complete share again, in
+// batches under a new epoch. The new epoch invalidates everything that the node sent before.
+// Until a batch arrives, Redis uses the values it had for the counters of that batch. A node
+// does this when it starts, when it reconnects, when a response is missing, and when Redis
+// lost all data.
 //
-// A budget that is not there is made by whoever takes from it, of what the store says then,
-// and only if no node told meanwhile that the store has something else.
+// A budget that is missing in Redis is created by the node that takes from it, from the current
+// value in the store. Redis rejects that value if a node meanwhile reported that the store has
+// another one.
 //
 // # Periods
 //
-// A budget counts what was used behind its last reset: that which the store has, or one by
-// schedule that has come since, of which whoever takes knows. So what the store says counts
-// only when it has that reset, and what nodes used and did not store is dated: each says when
-// the last of its part was used, and how much of that lies before the last reset that it
-// knows. From that, what counts is worked out in the same way whenever a budget is made or
-// begins anew, whoever comes first, and however much of it was stored by then; what nobody
-// can date counts until it is stored. A reset behind which the store counted something
-// without having it never was.
+// A budget counts the usage after its last reset. That is either the reset in the store or a
+// later scheduled reset, which the node that takes from the budget sends. A value of the store
+// therefore counts only if the store has that reset. Usage that is not stored has dates: each
+// node reports the time of its latest usage, and how much of its share is older than the last
+// reset that it has received. Redis computes the value of a budget from these dates whenever
+// the budget is created or reset. The result does not depend on which node comes first and how
+// much was stored by then. Usage without a date counts until it is stored. If the store counted
+// usage after a reset and does not have that reset, the reset did not happen.
 //
 // # Partitions
 //
-// The counters of an organisation lie in one of a fixed number of partitions, each of
-// which is one slot of a cluster. For each there is a goroutine that says what calls that
-// ended used, one script at a time, and is a sign of life else.
+// The counters of an organisation are in one of a fixed number of partitions. Each partition is
+// one slot of a Redis cluster. One goroutine per partition reports the changes of ended calls,
+// one script at a time. Without changes the script is a heartbeat.
 //
 // # Rates
 //
-// A rate lies in a key of its own for each window of Redis's clock, which expires.
+// A rate has a key of its own for each window of Redis's clock. The key expires.
 package redis

@@ -7,29 +7,29 @@ import (
 	"time"
 )
 
-// calm is how long all must be well until the log says so: partitions notice one after the
-// other what happened to Redis as a whole.
+// calm is how long all partitions must be healthy until that is logged, because partitions
+// detect a problem of Redis one after another.
 const calm = 2 * time.Second
 
-// healthLog is what the log is told of how it stands with Redis: a line when that gets worse
-// and one when all is well again, however many partitions find out.
+// healthLog logs changes in Redis health: one line when it degrades and one when it recovers,
+// however many partitions detect it.
 type healthLog struct {
 	log       *slog.Logger
-	meanwhile string // what becomes of calls with limits
+	meanwhile string // what happens to calls with limits
 
 	mu     sync.Mutex
-	out    [partitions]bool // whose part Redis does not know
+	out    [partitions]bool // partitions for which Redis does not have the share of this node
 	logged outageLevel
-	well   time.Time // when the last of them came back
+	well   time.Time // when the last of them recovered
 }
 
-// outageLevel is how bad it is.
+// outageLevel is the severity of an outage.
 type outageLevel int
 
 const (
 	none        outageLevel = iota
-	logFailure              // the part of this node has to be stated again
-	unreachable             // Redis cannot be asked
+	logFailure              // this node has to report its share again
+	unreachable             // Redis cannot be reached
 )
 
 func newHealthLog(o Options) *healthLog {
@@ -40,8 +40,8 @@ func newHealthLog(o Options) *healthLog {
 	return s
 }
 
-// logFailure notes that an answer did not come, or, where err is nil, that Redis does not know
-// what it was told.
+// logFailure records that a response is missing or, if err is nil, that Redis lost the
+// reported counters.
 func (s *healthLog) logFailure(partition int, err error) {
 	if !s.isNewProblem(partition, logFailure) {
 		return
@@ -53,14 +53,14 @@ func (s *healthLog) logFailure(partition int, err error) {
 	s.log.Warn("limits: no response from redis; resending counters", "partition", partition, "error", err.Error())
 }
 
-// logUnreachable notes that Redis cannot be asked.
+// logUnreachable records that Redis cannot be reached.
 func (s *healthLog) logUnreachable(partition int, err error) {
 	if s.isNewProblem(partition, unreachable) {
 		s.log.Error("limits: cannot check limits across nodes", "partition", partition, "error", err.Error(), "meanwhile", s.meanwhile)
 	}
 }
 
-// isNewProblem reports whether that is news.
+// isNewProblem reports whether the problem was not logged yet.
 func (s *healthLog) isNewProblem(partition int, t outageLevel) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,7 +72,7 @@ func (s *healthLog) isNewProblem(partition int, t outageLevel) bool {
 	return true
 }
 
-// logRestored notes that Redis knows the part of this node.
+// logRestored records that Redis has the share of this node.
 func (s *healthLog) logRestored(partition int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,7 +81,7 @@ func (s *healthLog) logRestored(partition int) {
 	}
 }
 
-// run tells when all is well again, until ctx ends.
+// run logs recoveries until ctx ends.
 func (s *healthLog) run(ctx context.Context) error {
 	tick := time.NewTicker(calm / 4)
 	defer tick.Stop()
@@ -97,7 +97,7 @@ func (s *healthLog) run(ctx context.Context) error {
 	}
 }
 
-// checkRecovered reports whether trouble that was told has come to its end.
+// checkRecovered reports whether a logged outage is over.
 func (s *healthLog) checkRecovered() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

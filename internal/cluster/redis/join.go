@@ -13,17 +13,18 @@ import (
 	"sluice/internal/quota"
 )
 
-// errClash is that two processes have the data of one node.
+// errClash means that two processes use the data of one node.
 var errClash = errors.New("another process joined as this node")
 
-// errStaleEpoch is that Redis forgot the epoch under which the node was about to state its part.
+// errStaleEpoch means that Redis lost the epoch under which the node was about to report its
+// share.
 var errStaleEpoch = errors.New("redis lost the counters that this node was sending")
 
-// maxJoinAttempts is how often the node states its part at once when Redis changes under its
-// hands: it lost everything just then, or another process has the data of the node.
+// maxJoinAttempts is how often the node reports its share in a row if Redis changes meanwhile:
+// it lost all data just then, or another process uses the data of the node.
 const maxJoinAttempts = 3
 
-// join states what the node has.
+// join reports the share of the node.
 func (p *partition) join(ctx context.Context) (err error) {
 	for range maxJoinAttempts {
 		if err = p.joinOnce(ctx); !errors.Is(err, errStaleEpoch) && !errors.Is(err, errClash) {
@@ -33,10 +34,10 @@ func (p *partition) join(ctx context.Context) (err error) {
 	return err
 }
 
-// joinOnce states what the node has. It claims a new epoch first, so that nothing that is still
-// on its way changes what Redis has of the node; then it says piece by piece what takes the
-// place of that. Until a piece is said Redis goes by what it knew of it before, so others
-// never find more left than there is, and no script is long however much a node has.
+// joinOnce reports the share of the node. It first claims a new epoch, so that delayed
+// messages cannot change the share in Redis. Then it sends the new share in parts. Until a
+// part is sent Redis uses the old value, so other nodes never find more left than there is,
+// and every script is short whatever the size of the share.
 func (p *partition) joinOnce(ctx context.Context) error {
 	if err := p.limiter.connect(); err != nil {
 		return err
@@ -55,7 +56,7 @@ func (p *partition) joinOnce(ctx context.Context) error {
 	}
 	s := p.statement(epoch, had, stored)
 	if err := p.state(ctx, s, done); err != nil {
-		p.queue.again(s.stored, func(int) bool { return true }) // the next statement takes it along
+		p.queue.again(s.stored, func(int) bool { return true }) // the next statement includes it
 		return err
 	}
 	p.queue.joined()
@@ -80,7 +81,7 @@ func (p *partition) claim(ctx context.Context) (epoch string, done int64, err er
 	return epoch, a.run(), nil
 }
 
-// currentEpoch is the epoch under which Redis knows the node; empty for none.
+// currentEpoch returns the epoch under which Redis knows the node; empty for none.
 func (p *partition) currentEpoch(ctx context.Context) (epoch string, err error) {
 	err = p.limiter.ask(ctx, "found", func(ctx context.Context, c rueidis.Client) (err error) {
 		epoch, err = c.Do(ctx, c.B().Hget().Key(p.roll).Field("e:"+p.limiter.o.Node).Build()).ToString()
@@ -92,7 +93,8 @@ func (p *partition) currentEpoch(ctx context.Context) (epoch string, err error) 
 	return epoch, err
 }
 
-// reportedBudgets are the keys of budgets of which Redis knows a part of the node, each once.
+// reportedBudgets returns the keys of budgets for which Redis has a share of the node, each
+// once.
 func (p *partition) reportedBudgets(ctx context.Context) (ids []string, err error) {
 	err = p.limiter.ask(ctx, "had", func(ctx context.Context, c rueidis.Client) error {
 		fields, err := c.Do(ctx, c.B().Hkeys().Key(p.prefix+"n:"+p.limiter.o.Node).Build()).AsStrSlice()
@@ -107,8 +109,8 @@ func (p *partition) reportedBudgets(ctx context.Context) (ids []string, err erro
 	return slices.Compact(ids), err
 }
 
-// reread is what the store says of budgets of which an earlier life of this node had a
-// part: it stored that since. A node that knows its own part need not ask.
+// reread returns the stored values of budgets for which an earlier process of this node had a
+// share, which was stored since. A node that has its own share need not read them.
 func (p *partition) reread(ctx context.Context, had []string) (list []storeUpdate, err error) {
 	p.mu.RLock()
 	known := p.known
@@ -135,14 +137,14 @@ func (p *partition) reread(ctx context.Context, had []string) (list []storeUpdat
 	return list, nil
 }
 
-// statement is what a node has at one moment, and what it knows of the store.
+// statement is the share of a node at one moment, and what it knows about the store.
 type statement struct {
-	parts  [][6]string // as state.lua has them
+	parts  [][6]string // in the format of state.lua
 	stored []storeUpdate
 }
 
-// statement is what the node's book has at this moment, under a new epoch. What changes from
-// now on is in the queue. Of budgets that it had before and has no more there is nothing.
+// statement returns the share of this node now, under a new epoch. Later changes are in the
+// queue. Budgets that the node had before and no longer has are omitted.
 func (p *partition) statement(epoch string, had []string, stored []storeUpdate) statement {
 	b := p.limiter
 	p.mu.Lock()
@@ -169,8 +171,8 @@ func (p *partition) statement(epoch string, had []string, stored []storeUpdate) 
 	return s
 }
 
-// state says a statement piece by piece, what is known of the store before all parts: what it
-// has of this node is no more in these. done is the number of the last run.
+// state sends a statement in parts. Store updates come before all shares, because the shares
+// no longer contain what is stored. done is the number of the last run.
 func (p *partition) state(ctx context.Context, s statement, done int64) error {
 	epoch, _, _ := p.membership()
 	for first := true; first || len(s.parts)+len(s.stored) > 0; first = false {

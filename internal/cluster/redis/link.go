@@ -9,13 +9,13 @@ import (
 	"github.com/redis/rueidis"
 )
 
-// link is the connections to Redis. They are made anew by themselves where they break.
+// link is the connections to Redis. Broken connections are restored automatically.
 type link struct {
 	client rueidis.Client
 	since  time.Time
 }
 
-// connect makes the link where there is none.
+// connect creates the link if there is none.
 func (b *Limiter) connect() error {
 	b.connecting.Lock()
 	defer b.connecting.Unlock()
@@ -30,7 +30,7 @@ func (b *Limiter) connect() error {
 	return nil
 }
 
-// ask has commands run for at most the timeout. An error says nothing on whether they did.
+// ask runs commands with the timeout. After an error it is not known whether they ran.
 func (b *Limiter) ask(ctx context.Context, name string, commands func(context.Context, rueidis.Client) error) error {
 	l := b.link.Load()
 	if l == nil {
@@ -47,19 +47,19 @@ func (b *Limiter) ask(ctx context.Context, name string, commands func(context.Co
 	return err
 }
 
-// minLinkAge is how old a link is before it is given up: the parts of a node find out one
-// after the other, and each is to try the new one.
+// minLinkAge is the minimum age of a link before it is dropped. The partitions of a node
+// detect a problem one after another, and each must try the new link.
 const minLinkAge = beat
 
-// dropReplicaLink gives up a link whose server takes no writes any more. The primary may be
-// behind the same name meanwhile, and a connection that stays open would never lead there.
-// The client of a cluster learns of it by itself.
+// dropReplicaLink drops a link whose server no longer accepts writes. The primary may have the
+// same name meanwhile, and an open connection would never reach it. A cluster client detects
+// that automatically.
 func (b *Limiter) dropReplicaLink(l *link, err error) {
 	redisErr, ok := rueidis.IsRedisErr(err)
 	if !ok || b.o.Server.Cluster || !strings.HasPrefix(redisErr.Error(), "READONLY") || time.Since(l.since) < minLinkAge {
 		return
 	}
 	if b.link.CompareAndSwap(l, nil) {
-		l.client.Close() // what is under way there fails
+		l.client.Close() // commands in progress there fail
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Metrics are the figures of a Bank. The label is the name of a script.
+// Metrics are the metrics of a Limiter. The label is the name of a script.
 type Metrics struct {
 	seconds  *prometheus.HistogramVec
 	failures *prometheus.CounterVec
@@ -14,7 +14,7 @@ type Metrics struct {
 	missing  *prometheus.GaugeVec
 }
 
-// NewMetrics makes the figures; register its Collectors.
+// NewMetrics returns the metrics. The caller registers its Collectors.
 func NewMetrics() *Metrics {
 	return &Metrics{
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
@@ -32,7 +32,7 @@ func NewMetrics() *Metrics {
 	}
 }
 
-// Collectors are the figures, to be registered.
+// Collectors returns the metrics to be registered.
 func (m *Metrics) Collectors() []prometheus.Collector {
 	return []prometheus.Collector{m.seconds, m.failures, m.stated, m.missing}
 }

@@ -12,16 +12,16 @@ import (
 	"sluice/internal/quota"
 )
 
-// Node is one that Redis knows of.
+// Node is a node that is registered in Redis.
 type Node struct {
 	ID      string        // as in Options.Node
-	Silent  time.Duration // since it was last heard of, by the clock of Redis
-	Missing bool          // that is more than a minute
-	Budgets int           // of which it has something that is not stored
+	Silent  time.Duration // time since its last message, by the clock of Redis
+	Missing bool          // silent for more than a minute
+	Budgets int           // number of budgets for which it has something that is not stored
 }
 
-// ListNodes lists the nodes that Redis knows of: those that run, and those that ended and have
-// left something. The one that was heard of last is the first.
+// ListNodes lists the nodes that Redis has: those that run, and those that ended and left
+// something. The one with the latest message is first.
 func ListNodes(ctx context.Context, s Server) (list []Node, err error) {
 	err = visitPartition(s, "", func(b *Limiter) error {
 		all := make(map[string]*Node)
@@ -40,10 +40,10 @@ func ListNodes(ctx context.Context, s Server) (list []Node, err error) {
 	return list, err
 }
 
-// Forget gives back to budgets what a node has of them that is gone for good, and returns
-// that, in the units of each: nano-dollars, tokens or requests. Nobody accounts for it then.
-// It is an error, and nothing is given back, when the node is not known or was heard of
-// within the last minute. One that comes back all the same states its part anew.
+// Forget releases the share of a node that is gone for good, and returns it, in the units of
+// each budget: nano-dollars, tokens or requests. That usage is then not counted anywhere. It
+// is an error, and nothing is released, if the node is unknown or sent a message within the
+// last minute. A node that comes back reports its share again.
 func Forget(ctx context.Context, s Server, node string) (released []quota.NodeShare, err error) {
 	list, err := ListNodes(ctx, s)
 	if err != nil {
@@ -69,7 +69,7 @@ func Forget(ctx context.Context, s Server, node string) (released []quota.NodeSh
 	return released, err
 }
 
-// visitPartition connects in the name of a node that does not run here.
+// visitPartition connects as a node that does not run here.
 func visitPartition(s Server, node string, use func(*Limiter) error) error {
 	b, err := New(Options{Server: s, Node: node})
 	if err != nil {
@@ -83,7 +83,7 @@ func visitPartition(s Server, node string, use func(*Limiter) error) error {
 	return use(b)
 }
 
-// roster adds what the partition knows of nodes to all.
+// roster adds the nodes of the partition to all.
 func (p *partition) roster(ctx context.Context, all map[string]*Node) error {
 	return p.eachTriple(ctx, &p.limiter.scripts.roster, p.head("", 0, 0), func(id string, silentMS, budgets int64) {
 		silent := time.Duration(silentMS) * time.Millisecond
@@ -96,7 +96,7 @@ func (p *partition) roster(ctx context.Context, all map[string]*Node) error {
 	})
 }
 
-// forget gives back what the node has in the partition in whose name it is visited.
+// forget releases the share of the visited node in the partition.
 func (p *partition) forget(ctx context.Context) (released []quota.NodeShare, err error) {
 	args := append(p.head("", 0, 1), decimal(missing.Milliseconds()))
 	err = p.eachTriple(ctx, &p.limiter.scripts.forget, args, func(id string, held, used int64) {
@@ -107,7 +107,7 @@ func (p *partition) forget(ctx context.Context) (released []quota.NodeShare, err
 	return released, err
 }
 
-// eachTriple runs a script that answers with a text and two numbers over and over.
+// eachTriple runs a script that returns a list of triples: a string and two numbers.
 func (p *partition) eachTriple(ctx context.Context, s *script, args []string, visit func(string, int64, int64)) error {
 	list, err := p.exec(ctx, s, args)
 	if err != nil {

@@ -14,10 +14,10 @@ import (
 	"sluice/internal/sealed"
 )
 
-// Server says where Redis is and how it is spoken to.
+// Server is the address of Redis and how to connect to it.
 type Server struct {
-	Addresses []string // "redis.internal:6379"; several of a cluster
-	Cluster   bool     // it is a Redis Cluster; else one server, the first of Addresses
+	Addresses []string // "redis.internal:6379"; several for a cluster
+	Cluster   bool     // a Redis Cluster; otherwise one server, the first of Addresses
 	Username  string   // of an ACL; empty for the default user
 	Password  sealed.String
 	Database  int         // 0 in a cluster
@@ -31,38 +31,39 @@ func (s *Server) client() (rueidis.Client, error) {
 		InitAddress: s.Addresses, Username: s.Username, Password: s.Password.Reveal(), SelectDB: s.Database, TLSConfig: s.TLS,
 		ForceSingleClient: !s.Cluster, ClientName: "sluice", Dialer: net.Dialer{Timeout: s.Timeout, KeepAlive: time.Second},
 		ConnWriteTimeout: 2 * s.Timeout, DisableRetry: true, DisableCache: true,
-		// One node has few commands under way at once; buffers of half a MiB for each of
-		// several connections would be most of its memory.
+		// One node has few commands in flight; buffers of half a MiB for each of several
+		// connections would use most of its memory.
 		PipelineMultiplex: 1, ReadBufferEachConn: bufferBytes, WriteBufferEachConn: bufferBytes,
 	})
 }
 
 const bufferBytes = 64 << 10
 
-// Meters tells what the store says of a budget now, asking the writer: false when it has
-// no meter of it yet, or none any more.
+// Meters returns the current meter of a budget, read from the writer. It returns false if
+// there is no meter yet, or no longer.
 type Meters func(ctx context.Context, id quota.CounterID) (quota.Meter, bool, error)
 
-// Options are what a Bank needs. Node, Server, Local and Meters must be given.
+// Options are the dependencies and settings of a Limiter. Node, Server, Local and Meters are
+// required.
 type Options struct {
-	Node   string         // names this node for good, as its journal does
+	Node   string         // permanent name of this node, as in its journal
 	Server Server         // Timeout bounds each round trip; 0 means one second
-	Local  *quota.Limiter // the book of this node's part
+	Local  *quota.Limiter // counts the share of this node
 	Meters Meters
 
-	// Alone lets a node that does not reach Redis go on by what it knows; else calls with
-	// limits are refused until it does.
+	// Alone lets a node that cannot reach Redis continue with its local counters. Otherwise
+	// calls with limits are rejected until it can.
 	Alone bool
-	// Grace is how long a partition that is new, or lost everything, waits for nodes to
-	// state their parts before anybody takes from it; 0 means two seconds, which is four
-	// signs of life, and less than 0 not at all.
+	// Grace is how long a partition that is new, or lost its data, waits for nodes to report
+	// their shares before anything is taken. 0 means two seconds, which is four heartbeats; a
+	// negative value means no wait.
 	Grace time.Duration
-	// Clock is the time of windows and resets; nil means that of Redis, by which keys
-	// expire in any case.
+	// Clock is the clock of windows and resets. Nil means that of Redis, by which keys expire
+	// in any case.
 	Clock ident.Clock
 
-	Metrics *Metrics     // nil means none
-	Logger  *slog.Logger // nil means none
+	Metrics *Metrics     // nil disables metrics
+	Logger  *slog.Logger // nil discards logs
 }
 
 func (o Options) withDefaults() Options {

@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	beat          = 500 * time.Millisecond // between signs of life
+	beat          = 500 * time.Millisecond // between heartbeats
 	firstRetry    = 50 * time.Millisecond
 	lastRetry     = 250 * time.Millisecond
-	missing       = time.Minute     // without a sign of life until a node is missing
-	findDeadNodes = 2 * missing / 3 // between looks for missing nodes
+	missing       = time.Minute     // without a heartbeat until a node counts as missing
+	findDeadNodes = 2 * missing / 3 // between searches for missing nodes
 )
 
-// partition is what this node has to do with one slot of Redis.
+// partition connects this node to one slot of Redis.
 type partition struct {
 	limiter *Limiter
 	number  int
@@ -27,17 +27,18 @@ type partition struct {
 
 	queue      queue
 	prefetched prefetchedTokens
-	woken      chan struct{} // has one when there is something to say
+	woken      chan struct{} // has an element when there is something to publish
 
-	// The node's book and the queue are one thing with the epoch: who changes the former
-	// holds mu for reading, who states all of it for writing.
+	// mu makes the node's counters, the queue and the epoch consistent. A goroutine that
+	// changes counters or queue holds mu for reading; one that states the complete share of the
+	// node holds it for writing.
 	mu      sync.RWMutex
-	epoch   string        // under which the node states its part; empty before the first time
-	joined  bool          // and Redis took it
-	known   bool          // it did so once: nothing there is of an earlier life
-	err     error         // why it is not joined, once that was tried
-	done    int64         // of the runs under the epoch, guarded by doneMu besides
-	changed chan struct{} // closed when joined or err change
+	epoch   string        // under which the node states its share; empty before the first time
+	joined  bool          // Redis has accepted the share of the epoch
+	known   bool          // the node has joined before: Redis has no share of an earlier process
+	err     error         // why the last attempt to join failed; nil before the first attempt
+	done    int64         // number of the last script run under the epoch, also guarded by doneMu
+	changed chan struct{} // closed when joined or err changes
 	doneMu  sync.Mutex
 }
 
@@ -46,25 +47,27 @@ func (p *partition) init(b *Limiter, i int) {
 	p.roll, p.woken, p.changed = p.prefix+"roll", make(chan struct{}, 1), make(chan struct{})
 }
 
-// wake has what is in the queue said.
+// wake requests that the queue is published.
 func (p *partition) wake() {
 	select {
 	case p.woken <- struct{}{}:
-	default: // it is awake
+	default: // a request is pending already
 	}
 }
 
-// failure is why the node is not on the roll.
+// failure returns why the node is not on the roll of Redis. It returns nil if it is, and before
+// the first attempt to join.
 func (p *partition) failure() error {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	return p.err
 }
 
-// errNotRegistered is that Redis does not know the node's part.
+// errNotRegistered reports that Redis does not have the share of this node.
 var errNotRegistered = errors.New("this node has to resend its counters")
 
-// membership is the epoch, how many runs there were under it, and whether Redis knows it.
+// membership returns the epoch, the number of the last script run under it, and whether Redis
+// has accepted it.
 func (p *partition) membership() (epoch string, done int64, joined bool) {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
@@ -73,7 +76,7 @@ func (p *partition) membership() (epoch string, done int64, joined bool) {
 	return p.epoch, p.done, p.joined
 }
 
-// ready waits until the node is on the roll; an error when it could not get there.
+// ready waits until the node is on the roll. It returns an error if joining failed or ctx ended.
 func (p *partition) ready(ctx context.Context) (epoch string, done int64, err error) {
 	for {
 		p.mu.RLock()
@@ -91,7 +94,7 @@ func (p *partition) ready(ctx context.Context) (epoch string, done int64, err er
 	}
 }
 
-// received notes an answer; p.mu is held.
+// received records the run number and the server time of a response. The caller holds p.mu.
 func (p *partition) received(a *scriptResult) {
 	p.doneMu.Lock()
 	p.done = max(p.done, a.run())
@@ -99,8 +102,8 @@ func (p *partition) received(a *scriptResult) {
 	p.limiter.serverClock.Store(&serverClock{a.serverTime(), time.Now()})
 }
 
-// resetMembership has the node state its part again: an answer did not come, or Redis does not know
-// the epoch.
+// resetMembership makes the node state its share again. It is called after a missing response
+// (err), or when Redis does not have the epoch. It does nothing if the epoch has changed since.
 func (p *partition) resetMembership(epoch string, err error) {
 	p.mu.Lock()
 	again := p.joined && p.epoch == epoch
@@ -114,7 +117,7 @@ func (p *partition) resetMembership(epoch string, err error) {
 	}
 }
 
-// set says how it stands with joining.
+// set records and logs the result of an attempt to join, and wakes the waiters of ready.
 func (p *partition) set(joined bool, err error) {
 	p.mu.Lock()
 	p.joined, p.err, p.known = joined, err, p.known || joined
@@ -134,8 +137,8 @@ func (p *partition) isJoined() bool {
 	return p.joined
 }
 
-// live states the node's part, says what changes, and shows that it lives, until ctx
-// ends; then it says the last.
+// live states the share of the node, publishes changes and sends heartbeats until ctx ends.
+// Then it publishes the remaining changes and returns nil.
 func (p *partition) live(ctx context.Context) error {
 	lastCheck := time.Now()
 	for p.joinWithRetry(ctx) {
@@ -151,8 +154,9 @@ func (p *partition) live(ctx context.Context) error {
 	return nil
 }
 
-// end says the last, and takes the node off the roll when it has nothing left to say. For
-// others who have to tell something first it waits as long as it does else.
+// end publishes the remaining changes, and removes the node from the roll when the queue is
+// empty. Updates that must follow those of other nodes are retried for at most
+// 2*maxUpdateWait.
 func (p *partition) end(ctx context.Context) {
 	for by := time.Now().Add(2 * maxUpdateWait); p.isJoined() && time.Now().Before(by); {
 		if err := p.publish(ctx); err != nil {
@@ -162,11 +166,11 @@ func (p *partition) end(ctx context.Context) {
 			p.deregister(ctx)
 			return
 		}
-		_ = background.Sleep(ctx, firstRetry) // ctx has no end
+		_ = background.Sleep(ctx, firstRetry) // ctx never ends
 	}
 }
 
-// waitForWork waits until there is something to say, or it is time for a sign of life.
+// waitForWork waits until there is something to publish, a heartbeat is due, or ctx ends.
 func (p *partition) waitForWork(ctx context.Context) {
 	t := time.NewTimer(beat)
 	defer t.Stop()
@@ -177,7 +181,7 @@ func (p *partition) waitForWork(ctx context.Context) {
 	}
 }
 
-// joinWithRetry joins until that works; false when ctx ended.
+// joinWithRetry retries join until it succeeds. It returns false if ctx ended.
 func (p *partition) joinWithRetry(ctx context.Context) bool {
 	for retry := firstRetry; ctx.Err() == nil; retry = min(2*retry, lastRetry) {
 		if p.isJoined() {
@@ -192,12 +196,12 @@ func (p *partition) joinWithRetry(ctx context.Context) bool {
 			p.limiter.o.Metrics.stated.Inc()
 			return true
 		}
-		_ = background.Sleep(ctx, retry) // it ends with ctx, which the loop sees
+		_ = background.Sleep(ctx, retry) // returns early when ctx ends, which the loop checks
 	}
 	return false
 }
 
-// publish tells Redis everything in the queue, or that the node lives.
+// publish sends everything in the queue to Redis, or a heartbeat if the queue is empty.
 func (p *partition) publish(ctx context.Context) error {
 	for first := true; first || !p.queue.empty(); first = false {
 		waiting, err := p.publishBatch(ctx)
@@ -208,11 +212,12 @@ func (p *partition) publish(ctx context.Context) error {
 	return nil
 }
 
-// publishBatch tells Redis a batch; waiting says that others have to tell something first.
+// publishBatch sends one batch to Redis. waiting reports whether some updates must follow those
+// of other nodes; they are in the queue again.
 func (p *partition) publishBatch(ctx context.Context) (waiting bool, err error) {
 	epoch, done, joined := p.membership()
 	if !joined {
-		return false, errNotRegistered // who waited here would wait for itself
+		return false, errNotRegistered // the goroutine that joins is this one: waiting would never end
 	}
 	moves, updates := p.queue.next()
 	args := append(p.head(epoch, done, 1+5*len(moves)+5*len(updates)), strconv.Itoa(len(moves)))
@@ -225,7 +230,7 @@ func (p *partition) publishBatch(ctx context.Context) (waiting bool, err error) 
 	}
 	a, err := p.run(ctx, &p.limiter.scripts.settle, args)
 	if err != nil || a.status != "done" {
-		p.queue.addUpdates(updates) // the statement has what was stored
+		p.queue.addUpdates(updates) // the next statement includes them
 		p.resetMembership(epoch, err)
 		return false, err
 	}
@@ -240,11 +245,11 @@ func (p *partition) publishBatch(ctx context.Context) (waiting bool, err error) 
 	return len(left) > 0, nil
 }
 
-// args are the arguments for settle.lua.
+// args returns the five arguments of an update for settle.lua.
 func (t *storeUpdate) args(now time.Time) []string {
 	mode := "f"
 	switch {
-	case t.amends && now.Sub(t.queuedAt) > 2*maxUpdateWait: // nobody tells any more what was before
+	case t.amends && now.Sub(t.queuedAt) > 2*maxUpdateWait: // no node sends the previous value any more
 		mode = "C"
 	case t.amends && t.isSent:
 		mode = "w"
@@ -262,7 +267,8 @@ func (t *storeUpdate) args(now time.Time) []string {
 	return []string{t.id, decimal(t.stored), used, reset, mode}
 }
 
-// findDeadNodes looks for missing nodes.
+// findDeadNodes counts missing nodes for the metric. The script also drops what a missing node
+// had of budgets that were reset since its last heartbeat.
 func (p *partition) findDeadNodes(ctx context.Context) {
 	a, err := p.run(ctx, &p.limiter.scripts.missing, append(p.head("", 0, 1), decimal(missing.Milliseconds())))
 	if err == nil {
@@ -270,7 +276,7 @@ func (p *partition) findDeadNodes(ctx context.Context) {
 	}
 }
 
-// deregister takes the node off the roll.
+// deregister removes the node from the roll.
 func (p *partition) deregister(ctx context.Context) {
 	epoch, _, _ := p.membership()
 	if _, err := p.run(ctx, &p.limiter.scripts.deregister, p.head(epoch, 0, 0)); err != nil {

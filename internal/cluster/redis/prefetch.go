@@ -7,19 +7,20 @@ import (
 	"sluice/internal/quota"
 )
 
-// Requests that are taken ahead: of a rate of requests that is far from its limit a node
-// takes some for its next calls, which then need not ask. The script counts them as used
-// at once, so the limit is never passed; those that a node does not need until the window
-// ends are lost to the others. It takes ahead at most one in 128 of what is left, so
-// nothing below 128, and at most maxPrefetchTokens.
+// maxPrefetchTokens is the maximum number of prefetched requests. If a rate of requests is far
+// from its limit, a node takes some requests for its next calls, which then need no round
+// trip. The script counts them as used at once, so the limit is never exceeded; those that a
+// node does not use until the window ends are lost to the others. It prefetches at most one in
+// 128 of what is left, so nothing below 128.
 const maxPrefetchTokens = 64
 
-// maxPrefetchCounters bounds the counters of which there is something ahead.
+// maxPrefetchCounters is the maximum number of counters with prefetched requests.
 const maxPrefetchCounters = 4096
 
-// prefetchedTokens are the requests that were taken ahead in one partition. Safe for concurrent use.
+// prefetchedTokens contains the prefetched requests of one partition. It is safe for
+// concurrent use.
 type prefetchedTokens struct {
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	left map[quota.CounterID]slice
 }
 
@@ -32,7 +33,7 @@ func (s *slice) has(h *quota.Hold, now time.Time) bool {
 	return s.left >= h.Amount && s.window.Equal(h.Unit.Begin(now))
 }
 
-// take takes a request of a rate, if one is ahead in the window of a time.
+// take takes a request of a rate, if one is prefetched in the window of a time.
 func (a *prefetchedTokens) take(h *quota.Hold, now time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -45,7 +46,7 @@ func (a *prefetchedTokens) take(h *quota.Hold, now time.Time) bool {
 	return true
 }
 
-// has reports whether take would.
+// has reports whether take would succeed.
 func (a *prefetchedTokens) has(h *quota.Hold, now time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -53,7 +54,7 @@ func (a *prefetchedTokens) has(h *quota.Hold, now time.Time) bool {
 	return s.has(h, now)
 }
 
-// put adds requests that were taken ahead in the window of a time.
+// put adds requests that were prefetched in the window of a time.
 func (a *prefetchedTokens) put(h *quota.Hold, now time.Time, n int64) {
 	if n <= 0 {
 		return
@@ -74,7 +75,7 @@ func (a *prefetchedTokens) put(h *quota.Hold, now time.Time, n int64) {
 	a.left[h.Counter] = s
 }
 
-// drop forgets all: what the node states of itself does not have them.
+// drop removes everything, because the share that the node reports does not include it.
 func (a *prefetchedTokens) drop() {
 	a.mu.Lock()
 	defer a.mu.Unlock()

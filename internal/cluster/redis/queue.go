@@ -9,44 +9,45 @@ import (
 )
 
 const (
-	// maxUpdateWait is how long what was stored waits for others who stored before.
+	// maxUpdateWait is how long a store update waits for nodes that stored before.
 	maxUpdateWait = 2 * time.Second
-	// batch is how many changes one script makes.
+	// batch is the maximum number of changes in one script.
 	batch = 500
 )
 
-// moveKey names what changes are summed by: a counter, and its window or period as keyOf
-// has it.
+// moveKey identifies the changes that are added up: a counter, and its window or period as
+// returned by keyOf.
 type moveKey struct {
 	id    string
 	endMS int64
 }
 
-// move is what calls that ended changed.
+// move is the change by calls that ended.
 type move struct {
 	held, used int64
 	latest     int64 // when the last of it was used, in ms; of budgets
 }
 
-// storeUpdate is what the store said of a budget when it took from this node what it used.
+// storeUpdate is the state of a budget in the store when usage of this node was stored.
 type storeUpdate struct {
 	id       string
-	stored   int64 // of what this node used
-	used     int64 // of all, in the store
-	reset    int64 // the last, in ms
-	known    bool  // the store has a meter: else used and reset are nothing
-	resets   bool  // nothing was stored, but the meter was reset perhaps
-	amends   bool  // what the store said before was corrected; it says nothing else
-	isSent   bool  // and waits since
+	stored   int64 // usage of this node that was stored
+	used     int64 // total usage in the store
+	reset    int64 // the last reset, in ms
+	known    bool  // the store has a meter; otherwise used and reset have no meaning
+	resets   bool  // nothing was stored, but the meter may have been reset
+	amends   bool  // earlier stored values were corrected; the other values have no meaning
+	isSent   bool  // sent, and waiting since
 	queuedAt time.Time
 }
 
-// queue is what a partition is still to be told by this node. Safe for concurrent use.
+// queue contains what this node still has to send to a partition. It is safe for concurrent
+// use.
 type queue struct {
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	moves   map[moveKey]move
-	updates []storeUpdate // in the order in which the store took them
-	busy    bool          // something was taken of which it is not known whether it arrived
+	updates []storeUpdate // in the order in which the store committed them
+	busy    bool          // something was sent and it is not known whether it arrived
 }
 
 func (q *queue) move(parts []quota.NodeShare) {
@@ -71,7 +72,7 @@ func (q *queue) addUpdates(list []storeUpdate) {
 	q.updates = append(q.updates, list...)
 }
 
-// next takes up to a batch of what there is.
+// next removes and returns up to a batch of changes.
 func (q *queue) next() (moves map[moveKey]move, updates []storeUpdate) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -94,7 +95,7 @@ func (q *queue) next() (moves map[moveKey]move, updates []storeUpdate) {
 	return moves, updates
 }
 
-// again puts back what others have to tell first, before what came meanwhile.
+// again puts back updates that must wait for other nodes, before those that arrived meanwhile.
 func (q *queue) again(updates []storeUpdate, waits func(i int) bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -109,8 +110,8 @@ func (q *queue) again(updates []storeUpdate, waits func(i int) bool) {
 	q.updates = append(requeued, q.updates...)
 }
 
-// restart empties the queue, whose changes the node's statement has, and returns what the
-// store said. Corrections are not of the statement: they stay.
+// restart empties the queue, whose changes are in the node's statement, and returns the store
+// updates. Corrections are not in the statement and remain queued.
 func (q *queue) restart() (stored []storeUpdate) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -123,14 +124,14 @@ func (q *queue) restart() (stored []storeUpdate) {
 	return stored
 }
 
-// joined says that what restart gave away arrived.
+// joined records that what restart returned has arrived.
 func (q *queue) joined() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.busy = false
 }
 
-// empty reports whether Redis knows everything.
+// empty reports whether everything was sent.
 func (q *queue) empty() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

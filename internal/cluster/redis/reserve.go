@@ -11,11 +11,11 @@ import (
 	"sluice/internal/quota"
 )
 
-// Reserve takes all holds of a call, or none when one does not fit, as quota.Bank's Take
-// does, over all nodes and in one round trip. Budgets of which nothing is taken and which
-// are free or used up, and requests that were taken ahead, are answered from what the node
-// knows. The error, a
-// fault.Overloaded, is that limits cannot be asked, where calls are refused then.
+// Reserve takes all holds of a call, or none when one does not fit, as quota.Limiter.Take does,
+// but over all nodes and normally in one round trip. The node decides locally about exhausted
+// budgets, about free budgets of which nothing is taken, and about requests that it prefetched.
+// The error is fault.Overloaded: the limits cannot be checked and Options.Alone is not set, so
+// the call must not be sent.
 func (b *Limiter) Reserve(ctx context.Context, now time.Time, holds []quota.Hold) (refused int, left int64, retry time.Time, err error) {
 	if len(holds) == 0 {
 		return -1, 0, time.Time{}, nil
@@ -32,7 +32,7 @@ func (b *Limiter) Reserve(ctx context.Context, now time.Time, holds []quota.Hold
 	if refused < 0 && err == nil {
 		return -1, 0, time.Time{}, nil
 	}
-	b.local.Settle(serverNow, holds, nil) // what was answered here: nothing of it is held
+	b.local.Settle(serverNow, holds, nil) // releases what was taken locally
 	if err != nil {
 		return -1, 0, time.Time{}, fault.New(fault.Overloaded, "cannot check the limits of this call, so it was not sent; retry shortly").
 			WithRetry(time.Second).WithAgain(fault.AgainHelps).WithCause(err)
@@ -40,9 +40,9 @@ func (b *Limiter) Reserve(ctx context.Context, now time.Time, holds []quota.Hold
 	return refused, left, retry, nil
 }
 
-// Defers reports whether holds cannot be reserved without asking Redis, and fit by what the
-// node knows: then they may wait for others of the same call, and all are asked in one
-// round trip. What does not seem to fit is asked at once.
+// Defers reports whether reserving holds needs Redis and the holds fit by the local counters. Such
+// holds can wait for others of the same call, so that one round trip reserves all of them. Holds
+// that do not seem to fit are checked at once.
 func (b *Limiter) Defers(now time.Time, holds []quota.Hold) bool {
 	if len(holds) == 0 {
 		return false
@@ -64,10 +64,10 @@ func (b *Limiter) Defers(now time.Time, holds []quota.Hold) bool {
 	return asks
 }
 
-// isCheckOnly reports whether a hold only asks whether anything is left of a budget.
+// isCheckOnly reports whether a hold takes nothing and only checks that a budget is not used up.
 func isCheckOnly(h *quota.Hold) bool { return h.Unit == "" && h.Amount <= 0 }
 
-// takeLocal takes what needs no asking, and appends the indexes of the rest to ask.
+// takeLocal takes the holds that do not need Redis, and appends the indexes of the rest to ask.
 func (p *partition) takeLocal(serverNow time.Time, holds []quota.Hold, ask []int) (_ []int, refused int, left int64, retry time.Time) {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
@@ -79,7 +79,7 @@ func (p *partition) takeLocal(serverNow time.Time, holds []quota.Hold, ask []int
 				if s := p.limiter.local.State(serverNow, h); s.Used >= h.Limit {
 					return nil, i, left, retry
 				}
-				ask = append(ask, i) // what others held when they were last heard of may be free by now
+				ask = append(ask, i) // other nodes may have released their holds since the last update
 			}
 		case h.Spent && p.prefetched.take(h, serverNow):
 			p.limiter.local.TakeUnchecked(serverNow, holds[i:i+1], nil)
@@ -90,7 +90,8 @@ func (p *partition) takeLocal(serverNow time.Time, holds []quota.Hold, ask []int
 	return ask, -1, 0, time.Time{}
 }
 
-// reserveLocally takes what this node alone knows to be left.
+// reserveLocally takes the holds at the indexes ask from what this node counts as left. It is used
+// when Redis is unreachable and Options.Alone is set.
 func (p *partition) reserveLocally(serverNow time.Time, holds []quota.Hold, ask []int) (refused int, left int64, retry time.Time, err error) {
 	queried := pick(holds, ask)
 	p.mu.RLock()
@@ -105,14 +106,15 @@ func (p *partition) reserveLocally(serverNow time.Time, holds []quota.Hold, ask 
 	return -1, 0, time.Time{}, nil
 }
 
-// errSlow is that too many epochs went by while a call was taken.
+// errSlow means that none of the attempts of take completed.
 var errSlow = errors.New("this node resends its counters repeatedly")
 
-// maxTries is how often a call asks again because the node stated its part meanwhile, or
-// a budget had to be read from the store first.
+// maxTries is the maximum number of attempts of take. An attempt is repeated when the node resent
+// its counters meanwhile, when a budget had to be read from the store first, or when Redis required
+// a pause.
 const maxTries = 8
 
-// take asks Redis.
+// take reserves in Redis the holds at the indexes ask.
 func (p *partition) take(ctx context.Context, holds []quota.Hold, ask []int) (refused int, left int64, retry time.Time, err error) {
 	b := p.limiter
 	ctx, stop := context.WithTimeout(ctx, b.o.Server.Timeout+b.o.Grace)
@@ -152,7 +154,7 @@ func (p *partition) take(ctx context.Context, holds []quota.Hold, ask []int) (re
 	return -1, 0, time.Time{}, errSlow
 }
 
-// takeArgs are the arguments of take.lua.
+// takeArgs returns the arguments of take.lua.
 func (p *partition) takeArgs(epoch string, done int64, holds []quota.Hold) []string {
 	args := append(p.head(epoch, done, 1+7*len(holds)), decimal(max(p.limiter.o.Grace, 0).Milliseconds()))
 	for i := range holds {
@@ -174,8 +176,8 @@ func (p *partition) takeArgs(epoch string, done int64, holds []quota.Hold) []str
 	return args
 }
 
-// admit writes what was taken into the node's own book; false when the node stated its
-// part since, without it: then it is not taken.
+// admit adds what Redis reserved to the node's local counters. It returns false when the node has
+// resent its counters since, without this reservation: then nothing is reserved.
 func (p *partition) admit(epoch string, a *scriptResult, holds []quota.Hold) bool {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
@@ -197,7 +199,7 @@ func (p *partition) admit(epoch string, a *scriptResult, holds []quota.Hold) boo
 	return true
 }
 
-// refuse counts the requests before a hold that did not fit.
+// refuse counts the requests of the holds before the one that did not fit.
 func (p *partition) refuse(epoch string, a *scriptResult, before []quota.Hold) {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
@@ -207,15 +209,16 @@ func (p *partition) refuse(epoch string, a *scriptResult, before []quota.Hold) {
 	}
 }
 
-// seedBudgets makes the budgets that Redis does not have, from what the store says now: absent has
-// two for each, its index and as what it was missed. Calls that miss it as the same ask once;
-// what another one was told since it asked is no answer.
+// seedBudgets creates the budgets that are missing in Redis with their present usage in the store.
+// absent has two values for each budget: the index of its hold, and its version when it was found
+// missing. Concurrent calls that miss the same version share one read of the store. A read that
+// began for another version is not reused.
 func (p *partition) seedBudgets(ctx context.Context, epoch string, done int64, holds []quota.Hold, absent []int64) error {
 	args := p.head(epoch, done, 2*len(absent))
 	for ; len(absent) >= 2; absent = absent[2:] {
 		id, missed := holds[absent[0]].Counter, decimal(absent[1])
 		m, err, _ := p.limiter.raising.Do(epoch+"|"+missed+"|"+name(id), func() (any, error) {
-			m, _, err := p.limiter.meter(ctx, id) // without one nothing was used
+			m, _, err := p.limiter.meter(ctx, id) // a budget without a meter has no usage
 			return m, err
 		})
 		if err != nil {
@@ -228,10 +231,11 @@ func (p *partition) seedBudgets(ctx context.Context, epoch string, done int64, h
 	return err
 }
 
-// meterPatience bounds a question to the store.
+// meterPatience is the maximum duration of one read of a budget from the store.
 const meterPatience = 5 * time.Second
 
-// meter is what the store says of a budget; false when it does not know it.
+// meter reads the usage of a budget from the store. It returns false when the store has no meter
+// of it.
 func (b *Limiter) meter(ctx context.Context, id quota.CounterID) (quota.Meter, bool, error) {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), meterPatience)
 	defer stop()
@@ -242,7 +246,7 @@ func (b *Limiter) meter(ctx context.Context, id quota.CounterID) (quota.Meter, b
 	return m, ok, err
 }
 
-// pick copies the holds at some indexes, and put brings them back.
+// pick copies the holds at some indexes. put writes the copies back.
 func pick(holds []quota.Hold, serverNow []int) []quota.Hold {
 	out := make([]quota.Hold, len(serverNow))
 	for k, i := range serverNow {
@@ -257,7 +261,7 @@ func put(holds []quota.Hold, serverNow []int, picked []quota.Hold) {
 	}
 }
 
-// msOf is a time in ms, 0 for never; timeOf reads it back.
+// msOf converts a time to Unix milliseconds; the zero time is 0. timeOf converts them back.
 func msOf(t time.Time) int64 {
 	if t.IsZero() {
 		return 0

@@ -16,13 +16,13 @@ import (
 //go:embed scripts/*.lua
 var sources embed.FS
 
-// script is one of scripts/, behind what all have in common.
+// script is one of scripts/, after the common part.
 type script struct {
 	name string
 	lua  *rueidis.Lua
 }
 
-// scripts are all of them.
+// scripts contains all scripts.
 type scripts struct{ take, settle, claim, state, create, deregister, missing, roster, forget script }
 
 func loadScripts() (*scripts, error) {
@@ -44,17 +44,18 @@ func loadScripts() (*scripts, error) {
 	return &s, nil
 }
 
-// scriptResult is what a script said: a word, the number of the run, the time in ms, and the rest.
+// scriptResult is the result of a script: a status, the number of the run, the time in ms, and
+// the rest.
 type scriptResult struct {
 	status string
 	rest   []int64
 }
 
-// run is the number of the run, at the time by which the script went.
+// run returns the number of the run.
 func (a *scriptResult) run() int64            { return a.rest[0] }
 func (a *scriptResult) serverTime() time.Time { return time.UnixMilli(a.rest[1]).UTC() }
 
-// run runs a script in the partition and reads its answer.
+// run runs a script in the partition and reads its result.
 func (p *partition) run(ctx context.Context, s *script, args []string) (scriptResult, error) {
 	list, err := p.exec(ctx, s, args)
 	if err != nil {
@@ -93,7 +94,7 @@ func read(name string, list []rueidis.RedisMessage) (a scriptResult, err error) 
 	return a, nil
 }
 
-// head are the arguments that all scripts begin with.
+// head returns the arguments that all scripts begin with.
 func (p *partition) head(epoch string, done int64, extra int) []string {
 	now := ""
 	if c := p.limiter.o.Clock; c != nil {
@@ -104,13 +105,13 @@ func (p *partition) head(epoch string, done int64, extra int) []string {
 
 func decimal(n int64) string { return strconv.FormatInt(n, 10) }
 
-// maxUnits is the most that one call holds or uses: numbers beyond it are not exact in
+// maxUnits is the maximum that one call holds or uses. Larger numbers are not exact in
 // scripts.
 const maxUnits = 1 << 53
 
 func clamp(units int64) int64 { return min(max(units, -maxUnits), maxUnits) }
 
-// name is a counter within its partition; nameOf reads that of a budget back.
+// name returns the name of a counter in its partition; nameOf parses that of a budget.
 func name(id quota.CounterID) string {
 	return id.Subject + "|" + id.Entry + "|" + id.ValueKey
 }
@@ -125,15 +126,15 @@ func nameOf(text string) (quota.CounterID, bool) {
 
 const budgetPrefix = "c:"
 
-// budgetID and rateID are the keys of counters, without the prefix of the partition.
+// budgetID and rateID return the keys of counters, without the prefix of the partition.
 func budgetID(id quota.CounterID) string { return budgetPrefix + name(id) }
 
 func rateID(id quota.CounterID, window time.Time) string {
 	return "w:" + name(id) + "@" + decimal(window.UnixMilli())
 }
 
-// keyOf is the key of a part and when its window is over, in ms; of a budget its last
-// reset, below 0, or 0 for none.
+// keyOf returns the key of a share and the end of its window, in ms. For a budget the second
+// value is its last reset, negative, or 0 for none.
 func keyOf(p *quota.NodeShare) (id string, endMS int64) {
 	if p.Unit == "" {
 		return budgetID(p.Counter), -msOf(p.Since)

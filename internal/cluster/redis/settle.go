@@ -6,7 +6,8 @@ import (
 	"sluice/internal/quota"
 )
 
-// Settle is quota.Bank's, for all nodes: nobody waits until they know.
+// Settle works like quota.Limiter.Settle, for all nodes. It does not wait until they have the
+// result.
 func (b *Limiter) Settle(now time.Time, holds []quota.Hold, used []int64) {
 	if len(holds) == 0 {
 		return
@@ -24,21 +25,23 @@ func (b *Limiter) Settle(now time.Time, holds []quota.Hold, used []int64) {
 	}
 }
 
-// State is where a limit stands, as far as this node knows: exactly after it reserved.
+// State returns the state of a limit as far as this node knows it. After a reservation it is
+// exact.
 func (b *Limiter) State(now time.Time, h *quota.Hold) quota.State {
 	return b.local.State(b.now(now), h)
 }
 
-// Sync is quota.Bank's.
+// Sync works like quota.Limiter.Sync.
 func (b *Limiter) Sync(f func() error) error { return b.local.Sync(f) }
 
-// AddUnflushed is quota.Bank's, before Run: the node's first statement has it.
+// AddUnflushed works like quota.Limiter.AddUnflushed. It must be called before Run; the node's
+// first statement includes it.
 func (b *Limiter) AddUnflushed(parts []quota.NodeShare) { b.local.AddUnflushed(parts) }
 
-// Load is quota.Bank's: Redis has, or reads, what there is.
+// Load works like quota.Limiter.Load. Redis already has the values, or reads them.
 func (b *Limiter) Load(meters []quota.Meter) { b.local.Load(meters) }
 
-// Replace is quota.Bank's, and tells Redis of resets.
+// Replace works like quota.Limiter.Replace, and sends resets to Redis.
 func (b *Limiter) Replace(subjectID string, meters []quota.Meter) {
 	b.local.Replace(subjectID, meters)
 	for i := range meters {
@@ -52,7 +55,8 @@ func (b *Limiter) Replace(subjectID string, meters []quota.Meter) {
 	}
 }
 
-// MarkFlushed is quota.Bank's, and tells Redis: what all have used is what it was.
+// MarkFlushed works like quota.Limiter.MarkFlushed, and sends the update to Redis. The total
+// usage does not change.
 func (b *Limiter) MarkFlushed(deltas []quota.Delta, latest []quota.Meter) {
 	for p, f := range b.byPartition(deltas, latest) {
 		p.mu.RLock()
@@ -63,8 +67,8 @@ func (b *Limiter) MarkFlushed(deltas []quota.Delta, latest []quota.Meter) {
 	}
 }
 
-// Corrected tells Redis that corrections of what was used were stored, of the counters that
-// deltas name: what the store said of them before is void. latest are their meters.
+// Corrected reports to Redis that corrections of usage were stored, for the counters in
+// deltas. Earlier stored values are then invalid. latest are their meters.
 func (b *Limiter) Corrected(deltas []quota.Delta, latest []quota.Meter) {
 	orgs := make(map[quota.CounterID]string, len(latest))
 	for i := range latest {
@@ -90,8 +94,8 @@ type flushed struct {
 	updates []storeUpdate
 }
 
-// byPartition sorts what was stored. Usage of which nobody knows whose it is has no
-// counter here and no meter in the store: nobody has a limit for it.
+// byPartition groups what was stored by partition. Usage of an unknown organisation has no
+// counter here and no meter in the store, so no limit depends on it.
 func (b *Limiter) byPartition(deltas []quota.Delta, latest []quota.Meter) map[*partition]*flushed {
 	out := make(map[*partition]*flushed)
 	forOrg := func(org string) *flushed {
