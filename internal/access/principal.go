@@ -1,5 +1,5 @@
-// Package access says who a caller is and what they may do: principals, roles,
-// key types and scopes, and the one function that decides.
+// Package access describes callers and their rights: principals, roles, key types and scopes.
+// Start with Principal, then read Can, which decides whether a caller may use a scope.
 package access
 
 import (
@@ -9,7 +9,7 @@ import (
 	"sluice/internal/fault"
 )
 
-// KeyType is the kind of an API key, as it stands on the wire.
+// KeyType is the type of an API key, in its wire form.
 // Source: spec, API key; contract/identity-and-governance.md section 1.
 type KeyType string
 
@@ -20,7 +20,7 @@ const (
 	WorkspaceUser       KeyType = "workspace-user"
 )
 
-// Role is what a user is in the organisation or in a workspace.
+// Role is the role of a user in the organisation or in a workspace.
 type Role string
 
 // The roles: Owner, Admin and Member of an organisation; Admin, Manager and
@@ -32,34 +32,34 @@ const (
 	Member  Role = "member"
 )
 
-// Principal is an identified caller. It is not changed once made, so that many
-// requests may share it.
+// Principal is an identified caller. It does not change after creation, so concurrent requests
+// may share it.
 type Principal struct {
 	Kind        PrincipalKind
-	ID          string  // of the key or the session
-	Name        string  // for people: the name of the key, the e-mail of the user
-	KeyType     KeyType // of keys
+	ID          string  // id of the key or the session
+	Name        string  // display name: the name of the key, or the e-mail address of the user
+	KeyType     KeyType // set for keys
 	OrgID       string
-	WorkspaceID string // the workspace that a workspace key is locked to
-	UserID      string // of user keys and sessions
-	Scopes      Scopes // of keys and tokens
+	WorkspaceID string // workspace to which a workspace key is restricted
+	UserID      string // set for user keys and sessions
+	Scopes      Scopes // set for keys and tokens
 
-	// Expires is when the key ends, nil for never and for sessions and tokens, whose users
-	// come back with others. It is shared and not changed.
+	// Expires is the expiry time of the key. It is nil for a key that never expires, and for
+	// sessions and tokens. The value is shared and must not be changed.
 	Expires *time.Time
 
-	OrgRole     Role                  // of sessions and user keys: what the user is in the organisation
-	Switches    Switches              // of them: what is on in the organisation
-	Memberships map[string]Membership // of them: the workspaces of the user, by id
+	OrgRole     Role                  // set for sessions and user keys: the role of the user in the organisation
+	Switches    Switches              // set for sessions and user keys: the toggles that are on in the organisation
+	Memberships map[string]Membership // set for sessions and user keys: the workspaces of the user, by id
 }
 
-// Membership is what a user is in a workspace, and the toggles that are on there.
+// Membership is the role of a user in a workspace, with the toggles that are on there.
 type Membership struct {
 	Role     Role
 	Switches Switches
 }
 
-// PrincipalKind says by what a caller was identified.
+// PrincipalKind is the way in which a caller was identified.
 type PrincipalKind string
 
 // The kinds of principal.
@@ -81,8 +81,8 @@ func (p *Principal) IsOrgWide() bool {
 // isOrgAdmin reports whether the user owns or administers the organisation.
 func (p *Principal) isOrgAdmin() bool { return p.OrgRole == Owner || p.OrgRole == Admin }
 
-// isUserBound reports whether the rights of a person bound those of the caller: a
-// session is a person, and a user key can do no more than its user.
+// isUserBound reports whether the rights of a user limit those of the caller. A session acts as
+// its user, and a user key has at most the rights of its user.
 func (p *Principal) isUserBound() bool {
 	return p.Kind == BySession || p.Kind == ByKey && p.KeyType == WorkspaceUser
 }
@@ -101,8 +101,8 @@ func (p *Principal) IsLimitedToUserData(workspaceID string) bool {
 	return membership.Role != Admin && !membership.Switches.has("membersViewAllData")
 }
 
-// CanManageUsers reports whether the caller may act for other users of a workspace: its admins
-// and managers, those of the organisation, and keys that belong to nobody.
+// CanManageUsers reports whether the caller may act for other users of a workspace. Its admins
+// and managers may, and so may those of the organisation and keys without a user.
 func (p *Principal) CanManageUsers(workspaceID string) bool {
 	if !p.isUserBound() || p.isOrgAdmin() {
 		return true
@@ -111,17 +111,17 @@ func (p *Principal) CanManageUsers(workspaceID string) bool {
 	return role == Admin || role == Manager
 }
 
-// Target is what an action is about.
+// Target is the object of an action.
 type Target struct {
 	OrgID       string
-	WorkspaceID string // empty for things of the organisation
+	WorkspaceID string // empty for objects of the organisation
 }
 
-// Can says whether p may use a permission on a target: the scope must be held, the
-// organisation must be the caller's, and a workspace key stays in its workspace.
-// A session holds what the roles of its user give, and a user key at most that.
-// A refusal is fault.Forbidden naming the scope; a target outside the caller's
-// reach is fault.Forbidden without telling whether it exists.
+// Can checks whether p may use a scope on a target. The caller must hold the scope and belong
+// to the organisation, and a workspace key is limited to its workspace. The roles of a user
+// give a session its scopes. A user key has at most the scopes of its user. A refusal is
+// fault.Forbidden and names the scope. A target outside the caller's reach is fault.Forbidden
+// too, and the error does not reveal whether the target exists.
 func Can(p *Principal, scope Scope, t Target) error {
 	if err := p.checkScope(scope); err != nil {
 		return err
@@ -138,8 +138,8 @@ func Can(p *Principal, scope Scope, t Target) error {
 	return nil
 }
 
-// CanSomewhere says whether p may use a permission at all, wherever that is. It is
-// the first check of a call; Can follows when it is known what the call is about.
+// CanSomewhere checks whether p may use a scope on any target. It is the first check of a call.
+// Can follows when the target is known.
 func CanSomewhere(p *Principal, scope Scope) error {
 	if err := p.checkScope(scope); err != nil || !p.isUserBound() || p.mayAt(scope, "") {
 		return err
@@ -152,7 +152,7 @@ func CanSomewhere(p *Principal, scope Scope) error {
 	return fault.Newf(fault.Forbidden, "your role does not allow this (%s)", scope)
 }
 
-// mayAt decides for a person in a workspace, or outside of all.
+// mayAt decides for a user in a workspace, or outside all workspaces.
 func (p *Principal) mayAt(scope Scope, workspaceID string) bool {
 	if p.isOrgAdmin() {
 		toggle, hasToggle := adminToggles[scope]
@@ -166,8 +166,8 @@ func (p *Principal) mayAt(scope Scope, workspaceID string) bool {
 	return isMember && r.opens(membership)
 }
 
-// CanCall says whether p may send model traffic with the scope. Admin keys may
-// not, whatever their scopes. Source: contract/identity-and-governance.md section 1.
+// CanCall checks whether p may send model traffic with the scope. Admin keys may not, whatever
+// their scopes. Source: contract/identity-and-governance.md section 1.
 func CanCall(p *Principal, scope Scope) error {
 	if p.IsAdminKey() {
 		return fault.New(fault.Forbidden, "an Admin key cannot send model traffic; use a workspace key")
@@ -175,8 +175,8 @@ func CanCall(p *Principal, scope Scope) error {
 	return p.checkScope(scope)
 }
 
-// checkScope refuses a key or token that does not hold a scope. A session holds none: its
-// rights follow from its roles alone.
+// checkScope refuses a key or token that does not hold a scope. It does not check sessions:
+// their rights follow from the roles of the user alone.
 func (p *Principal) checkScope(s Scope) error {
 	if p.Kind == BySession || p.Scopes.Has(s) {
 		return nil
@@ -184,9 +184,9 @@ func (p *Principal) checkScope(s Scope) error {
 	return fault.Newf(fault.Forbidden, "the API key lacks the %s scope", s).WithParam("scopes")
 }
 
-// RoleAt is what the user of a session or user key is in a workspace; empty for keys
-// that belong to nobody, for strangers, and for owners and admins of the organisation,
-// who are bound by no role there.
+// RoleAt returns the role in a workspace of the user of a session or user key. It is empty for
+// keys without a user, for users who are not members, and for owners and admins of the
+// organisation, whom no workspace role limits.
 func (p *Principal) RoleAt(workspaceID string) Role {
 	if !p.isUserBound() || p.isOrgAdmin() {
 		return ""
@@ -194,9 +194,9 @@ func (p *Principal) RoleAt(workspaceID string) Role {
 	return p.Memberships[workspaceID].Role
 }
 
-// BelongsTo reports whether the caller has any business in a workspace of their
-// organisation: people where they are members, owners and admins of the organisation
-// and keys that belong to nobody everywhere that their key lets them.
+// BelongsTo reports whether the caller has access to a workspace of their organisation. Users
+// have access to workspaces of which they are members. Owners and admins of the organisation
+// and keys without a user have access to all that the key permits.
 func (p *Principal) BelongsTo(workspaceID string) bool {
 	if p.WorkspaceID != "" && p.WorkspaceID != workspaceID {
 		return false
@@ -205,8 +205,8 @@ func (p *Principal) BelongsTo(workspaceID string) bool {
 	return isMember || !p.isUserBound() || p.isOrgAdmin()
 }
 
-// Actor is the id that trails and records name: of the user of a session, else of the
-// key.
+// Actor returns the id that audit trails and records contain: the user of a session, otherwise
+// the key.
 func (p *Principal) Actor() string {
 	if p.Kind == BySession {
 		return p.UserID
@@ -214,7 +214,7 @@ func (p *Principal) Actor() string {
 	return p.ID
 }
 
-// Allowed lists the scopes that a session may use in a workspace, in order.
+// Allowed returns the scopes that a session may use in a workspace, sorted.
 func (p *Principal) Allowed(workspaceID string) []string {
 	var out []string
 	for s := range ruleByScope {

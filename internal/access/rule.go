@@ -2,24 +2,24 @@ package access
 
 import "strings"
 
-// rule says what people may do with the actions of a resource, by what they are.
-// Owners and admins of the organisation may do everything; a workspace admin what is
-// not left to the organisation; managers and members what stands in their columns.
+// rule states which actions of a resource users may do, by role. Owners and admins of the
+// organisation may do everything. A workspace admin may do everything that is not reserved for
+// the organisation. The columns manager and member state the rights of these roles.
 type rule struct {
 	resource  string
-	actions   string // of the scope table; empty means all that no line above names
-	manager   string // never, always, or the toggle that opens it to managers
+	actions   string // actions in the scope table; empty: all that no earlier line names
+	manager   string // never, always, or the toggle that allows managers the action
 	member    string
 	ruleScope ruleScope
 }
 
-// ruleScope is how far a rule goes.
+// ruleScope states where a rule applies.
 type ruleScope int
 
 const (
-	inWorkspace ruleScope = iota // in the workspaces of a person
-	anywhere                     // also outside of them, for every member of the organisation
-	orgOnly                      // owners and admins of the organisation, and nobody else
+	inWorkspace ruleScope = iota // in the workspaces of a user
+	anywhere                     // also outside workspaces, for every member of the organisation
+	orgOnly                      // only for owners and admins of the organisation
 )
 
 const (
@@ -29,8 +29,8 @@ const (
 
 const viewing = "read list view"
 
-// rules is the one table from which the rights of people follow. What is true of a
-// record besides (whose key it is, whose data) stands with its kind.
+// rules is the only table of the rights of users. Conditions on a record (which user has the
+// key or the data) are in the package of the record.
 // Source: contract/identity-and-governance.md section 2.
 var rules = []rule{
 	{"organisation_users", "", never, never, orgOnly},
@@ -98,8 +98,8 @@ var rules = []rule{
 	{"agents", "", always, always, inWorkspace},
 }
 
-// ruleOf finds the rule of a scope; the zero rule, which opens nothing, when there
-// is none.
+// ruleOf returns the rule of a scope. Without a rule it returns the zero rule, which permits
+// nothing.
 func ruleOf(s Scope) rule {
 	r, ok := ruleByScope[s]
 	if !ok {
@@ -120,7 +120,7 @@ var ruleByScope = func() map[Scope]rule {
 	return m
 }()
 
-// firstRule is the first line that is about an action of a resource.
+// firstRule returns the first rule for an action of a resource.
 func firstRule(resource, action string) (rule, bool) {
 	for _, r := range rules {
 		if r.resource != resource {
@@ -138,13 +138,13 @@ func firstRule(resource, action string) (rule, bool) {
 	return rule{}, false
 }
 
-// adminToggles bind the admins of the organisation, and not its owners.
+// adminToggles are the toggles that limit the admins of the organisation, but not its owners.
 var adminToggles = map[Scope]string{
 	"logs.view": "organisationAdminsViewLogs", "logs.export": "organisationAdminsViewLogs", "logs.list": "organisationAdminsViewLogMetadata",
 }
 
-// opens reports whether the rule lets somebody do it in a workspace, being what they
-// are there.
+// opens reports whether the rule permits the action to a member with the given role and
+// toggles.
 func (r rule) opens(p Membership) bool {
 	toggle, is := map[Role]string{Manager: r.manager, Member: r.member}[p.Role]
 	return p.Role == Admin && r.ruleScope != orgOnly || is && toggle != never && p.Switches.has(toggle)

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// Scope is one permission, "resource.action", for example "logs.view". Each
-// action stands alone: list does not include read.
+// Scope is one permission, "resource.action", for example "logs.view". Actions are independent:
+// list does not include read.
 type Scope string
 
-// The scopes that code asks for by name; the whole list is the table below.
+// The scopes that code uses by name. The table below lists all scopes.
 const (
 	CompletionsWrite Scope = "completions.write"
 	LogsView         Scope = "logs.view"
@@ -24,7 +24,7 @@ const (
 // Scopes is a set of scopes. The nil set is empty.
 type Scopes map[Scope]struct{}
 
-// NewScopes makes a set.
+// NewScopes returns the set of the listed scopes.
 func NewScopes(list ...string) Scopes {
 	s := make(Scopes, len(list))
 	for _, v := range list {
@@ -33,10 +33,10 @@ func NewScopes(list ...string) Scopes {
 	return s
 }
 
-// Has reports whether the set holds s.
+// Has reports whether the set contains v.
 func (s Scopes) Has(v Scope) bool { _, ok := s[v]; return ok }
 
-// List returns the scopes in order.
+// List returns the scopes, sorted.
 func (s Scopes) List() []string {
 	out := make([]string, 0, len(s))
 	for v := range s {
@@ -57,8 +57,8 @@ const (
 	workspaceKey = serviceKey | userKey
 )
 
-// holders says which key types may hold the actions of a resource. Those of
-// agent_detail_scopes are not public and ours, and so is who may hold them.
+// holders lists the key types that may hold the actions of a resource. The scopes of
+// agent_detail_scopes are internal, and so is the choice of key types for them (ours).
 // Source: contract/identity-and-governance.yaml, scopes.
 var holders = []struct {
 	resource, actions string
@@ -111,10 +111,10 @@ var holders = []struct {
 	{"guardrails", "invoke", workspaceKey},
 }
 
-// bitOf is the bit of a type in the table of holders.
+// bitOf maps a key type to its bit in the table of holders.
 var bitOf = map[KeyType]int{OrganisationService: adminKey, WorkspaceService: serviceKey, WorkspaceUser: userKey}
 
-// known are all scopes by name, with the types of keys that may hold them.
+// known contains all scopes by name, with the key types that may hold them.
 var known = func() map[string]scope {
 	m := make(map[string]scope)
 	for _, h := range holders {
@@ -128,10 +128,10 @@ var known = func() map[string]scope {
 
 type scope struct {
 	name string
-	keys int // bits of the types
+	keys int // bits of the key types
 }
 
-// Allowed returns every scope that a key of that type may hold, in order.
+// Allowed returns every scope that a key of the type may hold, sorted.
 func Allowed(t KeyType) []string {
 	var out []string
 	for name, s := range known {
@@ -143,11 +143,10 @@ func Allowed(t KeyType) []string {
 	return out
 }
 
-// All returns every scope that there is, in order.
+// All returns every scope, sorted.
 func All() []string { return slices.Sorted(maps.Keys(known)) }
 
-// MayHold reports whether a key of that type may hold the scope, and whether the
-// scope exists at all.
+// MayHold reports whether a key of the type may hold the scope, and whether the scope exists.
 func MayHold(t KeyType, name string) (may, exists bool) {
 	s, exists := known[name]
 	return s.keys&bitOf[t] != 0, exists

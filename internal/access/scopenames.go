@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 )
 
-// ScopeNames is a list of scopes as records keep it: ["logs.list","logs.view"]. A key has
-// up to a hundred of them, which are most of its record. So they are read without the
-// decoder where they stand as this package writes them, and names of scopes that exist
-// share one text.
+// ScopeNames is a list of scopes in its stored form: ["logs.list","logs.view"]. A key has up to
+// a hundred scopes, which make up most of its record. A list in the form that this package
+// writes is therefore read without the JSON decoder, and the names of existing scopes share one
+// string.
 type ScopeNames []string
 
-// UnmarshalJSON reads what a []string would read.
+// UnmarshalJSON reads the JSON that a []string would read.
 func (n *ScopeNames) UnmarshalJSON(raw []byte) error {
 	if list, ok := plainNames(raw); ok {
 		*n = list
@@ -20,7 +20,8 @@ func (n *ScopeNames) UnmarshalJSON(raw []byte) error {
 	return json.Unmarshal(raw, (*[]string)(n))
 }
 
-// plainNames reads a list of texts without blanks and escapes; not ok of anything else.
+// plainNames reads a list of strings without blanks and escapes. ok is false for any other
+// input.
 func plainNames(raw []byte) (list ScopeNames, ok bool) {
 	rest, ok := bytes.CutPrefix(raw, []byte{'['})
 	if !ok {
@@ -38,7 +39,7 @@ func plainNames(raw []byte) (list ScopeNames, ok bool) {
 	return list, string(rest) == "]"
 }
 
-// plainText cuts a text in quotes off.
+// plainText splits a quoted string from the beginning of raw.
 func plainText(raw []byte) (text string, rest []byte, ok bool) {
 	raw, ok = bytes.CutPrefix(raw, []byte{'"'})
 	end := bytes.IndexByte(raw, '"')

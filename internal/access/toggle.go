@@ -6,21 +6,22 @@ import (
 	"strconv"
 )
 
-// SecuritySetting is one of the security settings by which an organisation, or a workspace
-// where it may differ, opens or closes something to a role, for example
-// "membersViewConfigs". Owners and organisation admins are bound by the two that name
-// them alone, and workspace admins by none.
+// SecuritySetting is a security setting with which an organisation, or a workspace where it may
+// differ, permits or refuses something to a role, for example "membersViewConfigs". Only two
+// settings limit owners and admins of the organisation: those that name them. No setting limits
+// workspace admins.
 // Source: contract/identity-and-governance.yaml, SecuritySettings; .md section 3.
 type SecuritySetting struct {
-	Name    string // on the wire: "managersWritePrompts"
-	Section string // the part of the settings that is opened to workspaces as a whole: "prompts"
-	Usual   bool   // while nobody has set it
+	Name    string // wire name: "managersWritePrompts"
+	Section string // section of the settings that workspaces may override as a unit: "prompts"
+	Usual   bool   // default value
 }
 
-// Switches is the set of toggles that are on at one place. The zero value has none.
+// Switches is the set of toggles that are on in an organisation or a workspace. The zero value
+// is the empty set.
 type Switches uint64
 
-// has reports whether a toggle is on. The empty name is no toggle, and on.
+// has reports whether a toggle is on. The empty name is not a toggle and is always on.
 func (s Switches) has(name string) bool {
 	if name == "" {
 		return true
@@ -29,7 +30,7 @@ func (s Switches) has(name string) bool {
 	return ok && s&(1<<i) != 0
 }
 
-// Toggles are all of them, in the order of the published list.
+// Toggles returns all toggles in the order of the published list.
 func Toggles() []SecuritySetting { return toggles[:] }
 
 var toggles = [...]SecuritySetting{
@@ -70,7 +71,7 @@ var toggles = [...]SecuritySetting{
 	{"managersWriteWsUsers", "workspace_management", true},
 }
 
-// SectionOf is the section of a toggle; empty when there is no such toggle.
+// SectionOf returns the section of a toggle, or "" when the toggle does not exist.
 func SectionOf(name string) string {
 	i, ok := toggleAt[name]
 	if !ok {
@@ -87,17 +88,17 @@ var toggleAt = func() map[string]int {
 	return m
 }()
 
-// Security is what an organisation or a workspace set of the toggles, by name. A
-// toggle that is absent was not set.
+// Security contains the toggles that an organisation or a workspace has set, by name. An absent
+// toggle is not set.
 type Security map[string]bool
 
-// Overrides are the sections in which workspaces may differ from their organisation,
-// for example {"prompts": true}.
+// Overrides are the sections in which workspaces may differ from their organisation, for
+// example {"prompts": true}.
 type Overrides map[string]bool
 
-// Effective says what is on in a workspace: its own value where its section is open to
-// workspaces, else that of the organisation, else the usual one. With a nil workspace
-// it is what is on in the organisation.
+// Effective returns the toggles that are on in a workspace. The workspace's value applies where
+// its section is open to workspaces, then that of the organisation, then the default. With a
+// nil workspace it returns the toggles that are on in the organisation.
 func Effective(organisation Security, open Overrides, workspace Security) Switches {
 	var s Switches
 	for i, t := range toggles {
@@ -115,7 +116,7 @@ func Effective(organisation Security, open Overrides, workspace Security) Switch
 	return s
 }
 
-// Map shows every toggle with whether it is on.
+// Map returns every toggle with its value.
 func (s Switches) Map() map[string]bool {
 	m := make(map[string]bool, len(toggles))
 	for i, t := range toggles {
@@ -124,7 +125,7 @@ func (s Switches) Map() map[string]bool {
 	return m
 }
 
-// JSON is Map as a JSON object, the names in order.
+// JSON returns Map as a JSON object with sorted names.
 func (s Switches) JSON() []byte {
 	b := make([]byte, 0, 40*len(toggles))
 	for _, name := range toggleNames {

@@ -11,33 +11,34 @@ import (
 	"sluice/internal/ident"
 )
 
-// Store is where the trails are kept: *store.Store.
+// Store stores the trails: *store.Store.
 type Store interface {
 	Source
-	// Heads lists the trails behind an organisation in the order of their ids, at most
-	// limit.
+	// Heads lists at most limit trails, in the order of their organisation ids. It starts
+	// after the organisation id after; an empty id starts at the beginning.
 	Heads(ctx context.Context, after string, limit int) ([]Head, error)
-	// PutCheckpoint adds a checkpoint and makes its First that of the trail, in one
-	// transaction. fault.Conflict when its number is not the next one.
+	// PutCheckpoint adds a checkpoint and sets First of the trail to First of the checkpoint,
+	// in one transaction. It returns fault.Conflict when the number of the checkpoint is not
+	// the next one.
 	PutCheckpoint(ctx context.Context, c Checkpoint) error
-	// Expired returns the newest checkpoint that was made at a time or before; nil for none.
+	// Expired returns the newest checkpoint made at or before until, or nil if there is none.
 	Expired(ctx context.Context, orgID string, until time.Time) (*Checkpoint, error)
 	// PruneAudit deletes the rows of the chain before First of the trail, and the checkpoints
-	// that only they needed. It is no error to have nothing to delete.
+	// that only these rows needed. It returns nil when there is nothing to delete.
 	PruneAudit(ctx context.Context, orgID string) error
-	// TakeLease takes or renews a lease for ttl and reports whether holder has it.
+	// TakeLease acquires or renews a lease for ttl and reports whether holder has it.
 	TakeLease(ctx context.Context, name, holder string, ttl time.Duration) (bool, error)
 }
 
-// Policy says when checkpoints are written and how long rows are kept.
+// Policy configures when checkpoints are written and how long rows are retained.
 type Policy struct {
-	Rows      int64         // a checkpoint after so many rows, at least 1
-	Interval  time.Duration // or after this time, when there is a new row
-	Retention time.Duration // rows older than this are deleted; 0 keeps all
+	Rows      int64         // rows after which a checkpoint is due, at least 1
+	Interval  time.Duration // time after which a checkpoint is due if there is a new row
+	Retention time.Duration // age at which rows are deleted; 0 retains all
 }
 
-// Checkpointer writes the checkpoints of all trails and deletes what has expired. One node
-// does it at a time, under a lease.
+// Checkpointer writes the checkpoints of all trails and deletes expired rows. A lease
+// ensures that one node does this at a time.
 type Checkpointer struct {
 	store  Store
 	signer *Signer
@@ -45,11 +46,11 @@ type Checkpointer struct {
 	clock  ident.Clock
 	log    *slog.Logger
 	holder string
-	broken map[string]string // by organisation: what was said of its trail
+	broken map[string]string // last logged verification failure, by organisation id
 	pruned time.Time
 }
 
-// NewCheckpointer makes a keeper; Run starts it.
+// NewCheckpointer returns a checkpointer. Run starts it.
 func NewCheckpointer(s Store, signer *Signer, p Policy, clock ident.Clock, log *slog.Logger) *Checkpointer {
 	return &Checkpointer{store: s, signer: signer, policy: p, clock: clock, log: log, holder: ident.NewID(), broken: make(map[string]string)}
 }
@@ -57,13 +58,14 @@ func NewCheckpointer(s Store, signer *Signer, p Policy, clock ident.Clock, log *
 const (
 	leaseName    = "audit-checkpoints"
 	leaseTTL     = time.Minute
-	pollInterval = 5 * time.Second // how soon a full count of rows is noticed
+	pollInterval = 5 * time.Second // time between checks for due checkpoints
 	pruneGap     = time.Hour
-	lastLimit    = 10 * time.Second // of the checkpoints at shutdown
+	lastLimit    = 10 * time.Second // timeout of the checkpoints at shutdown
 	headsPage    = 100
 )
 
-// Run keeps the trails until ctx ends, then signs what is not signed yet.
+// Run writes checkpoints and deletes expired rows until ctx ends. Then it signs all rows that
+// are not signed yet and returns nil.
 func (k *Checkpointer) Run(ctx context.Context) error {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
@@ -84,16 +86,17 @@ func (k *Checkpointer) Run(ctx context.Context) error {
 	}
 }
 
-// logFailure logs what a round could not do; the next one tries again.
+// logFailure logs the error of a round, which the next round retries. It does not log nil,
+// context.Canceled and fault.ReadOnly.
 func (k *Checkpointer) logFailure(err error) {
 	if err != nil && !errors.Is(err, context.Canceled) && !fault.Has(err, fault.ReadOnly) {
 		k.log.Warn("audit checkpoint failed; retrying", "error", err.Error())
 	}
 }
 
-// Sign writes the checkpoints that are due, or with all set one for every trail that
-// has rows behind its last one. A trail that does not verify gets none, and is
-// reported to the log as an error.
+// Sign writes the checkpoints that are due. With all set it writes one for every trail that
+// has rows after its last checkpoint. A trail that does not verify gets no checkpoint; Sign
+// logs it as an error.
 func (k *Checkpointer) Sign(ctx context.Context, all bool) error {
 	return k.each(ctx, func(h Head) error {
 		if h.Seq == h.Signed.Seq || !all && !k.due(h) {
@@ -105,13 +108,13 @@ func (k *Checkpointer) Sign(ctx context.Context, all bool) error {
 			return nil
 		}
 		if fault.Has(err, fault.Conflict) {
-			return nil // another node was faster
+			return nil // another node wrote the checkpoint first
 		}
 		return err
 	})
 }
 
-// each calls f for every trail while this node has the lease.
+// each calls f for every trail while this node has the lease. It returns nil without the lease.
 func (k *Checkpointer) each(ctx context.Context, f func(Head) error) error {
 	for after := ""; ; {
 		acquired, err := k.store.TakeLease(ctx, leaseName, k.holder, leaseTTL)
@@ -142,7 +145,7 @@ func (k *Checkpointer) due(h Head) bool {
 	return err != nil || k.clock.Now().Sub(signedAt) >= k.policy.Interval
 }
 
-// report says once that a trail was tampered with.
+// report logs a trail that does not verify, once for each different fault.
 func (k *Checkpointer) report(orgID string, f *Fault) {
 	if text := f.Error(); k.broken[orgID] != text {
 		k.broken[orgID] = text
@@ -150,7 +153,8 @@ func (k *Checkpointer) report(orgID string, f *Fault) {
 	}
 }
 
-// sign verifies the rows behind the last checkpoint and signs them.
+// sign verifies the rows after the last checkpoint and signs them. It returns a *Fault if they
+// do not verify.
 func (k *Checkpointer) sign(ctx context.Context, h Head) error {
 	seq, hash := int64(0), Genesis
 	if n := h.Signed.Number; n > 0 {
@@ -176,7 +180,8 @@ func (k *Checkpointer) sign(ctx context.Context, h Head) error {
 	return nil
 }
 
-// follow verifies up to Policy.Rows rows behind one, and returns the last.
+// follow verifies up to Policy.Rows rows after the row seq with the given hash. It returns the
+// number and the hash of the last verified row.
 func (k *Checkpointer) follow(ctx context.Context, h Head, seq int64, hash string) (int64, string, error) {
 	for left := k.policy.Rows; left > 0 && seq < h.Seq; {
 		rows, err := k.store.Rows(ctx, h.OrgID, seq+1, int(min(left, exportPage)))
@@ -201,7 +206,7 @@ func (k *Checkpointer) follow(ctx context.Context, h Head, seq int64, hash strin
 	return seq, hash, nil
 }
 
-// put signs a checkpoint, keeps it and publishes it in the program's log.
+// put signs a checkpoint, stores it and publishes it in the program's log.
 func (k *Checkpointer) put(ctx context.Context, c Checkpoint) error {
 	c.Timestamp = stamp(k.clock.Now())
 	c = c.SignedBy(k.signer)
@@ -216,9 +221,9 @@ func (k *Checkpointer) put(ctx context.Context, c Checkpoint) error {
 	return nil
 }
 
-// Prune deletes the rows that are older than the policy keeps them. It goes up to a
-// checkpoint, which stays, so that what remains still verifies; a new checkpoint says
-// from where on rows are kept.
+// Prune deletes the rows that are older than Policy.Retention. It deletes up to a checkpoint
+// and retains that checkpoint, so that the remaining rows still verify. A new checkpoint
+// states the first row that is retained.
 func (k *Checkpointer) Prune(ctx context.Context) error {
 	until := k.clock.Now().Add(-k.policy.Retention)
 	return k.each(ctx, func(h Head) error {
@@ -235,7 +240,7 @@ func (k *Checkpointer) Prune(ctx context.Context) error {
 	})
 }
 
-// forget signs that rows are kept from first on.
+// forget signs a checkpoint which states that first is the first retained row.
 func (k *Checkpointer) forget(ctx context.Context, h Head, first int64) error {
 	last, err := k.store.Checkpoints(ctx, h.OrgID, h.Signed.Number, 1)
 	if err != nil {
@@ -252,8 +257,8 @@ func (k *Checkpointer) forget(ctx context.Context, h Head, first int64) error {
 	return err
 }
 
-// ParseCheckpoint reads a checkpoint as an export or the program's log has it: a
-// JSON object.
+// ParseCheckpoint parses a checkpoint in the form of exports and of the program's log, a JSON
+// object. It returns false if line is not a checkpoint.
 func ParseCheckpoint(line []byte) (*Checkpoint, bool) {
 	var c Checkpoint
 	if kindOf(line) != checkpointLine || !decodeLine(append(line[:len(line):len(line)], '\n'), checkpointLine, &c) {

@@ -1,5 +1,5 @@
-// Package audit is the trail of administrative actions as it can be verified: the
-// row and its bytes, the chain of hashes through the rows of an organisation, the
-// signed checkpoints on it, the export that carries all three, and the verifier that
-// reads an export. docs/audit.md describes every byte for readers of other languages.
+// Package audit implements the verifiable trail of administrative actions. It defines the
+// row and its encoding, the hash chain through the rows of an organisation, the signed
+// checkpoints, the export that contains all three, and the verifier that reads an export.
+// docs/audit.md describes every byte for implementations in other languages.
 package audit

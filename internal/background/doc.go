@@ -1,3 +1,4 @@
-// Package background is how work that goes on beside requests waits (Sleep), goes on after
-// a failure (Follow), comes to its end (Finish) and tells the log of its Trouble.
+// Package background runs long-lived work next to requests. Sleep waits, RunWithBackoff
+// retries after failures, RunFinal completes the work at shutdown, and OutageLog logs
+// outages.
 package background

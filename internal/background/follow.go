@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-// How Follow goes on after a failure, and Finish at the end.
+// These are the pauses of RunWithBackoff and the timeout of RunFinal.
 const (
 	firstPause  = time.Second
 	lastPause   = 30 * time.Second
 	finishLimit = 5 * time.Second
 )
 
-// RunWithBackoff runs work, which is to go on until ctx ends, and again whenever it fails, until
-// ctx ends. Between two runs is a pause, of a second at first and twice as long each time,
-// up to 30 seconds; where done, which counts what work has achieved, grew meanwhile, it is
-// a second again. failed is told of each failure and of the pause behind it; that ctx ended
-// is none.
+// RunWithBackoff runs work, which should run until ctx ends, and runs it again whenever it
+// fails, until ctx ends. The pause between two runs is one second at first and doubles each
+// time, up to 30 seconds. It is one second again if done, which counts what work has achieved,
+// has increased meanwhile. RunWithBackoff calls failed with each failure and the pause that
+// follows it. The end of ctx is not a failure.
 func RunWithBackoff(ctx context.Context, work func(context.Context) error, done func() uint64, failed func(err error, pause time.Duration)) {
 	pause := firstPause
 	for {
@@ -29,13 +29,13 @@ func RunWithBackoff(ctx context.Context, work func(context.Context) error, done 
 			pause = firstPause
 		}
 		failed(err, pause)
-		_ = Sleep(ctx, pause) // it ends with ctx, which work sees
+		_ = Sleep(ctx, pause) // ends with ctx, which work detects
 		pause = min(2*pause, lastPause)
 	}
 }
 
-// RunFinal runs the last of some work when ctx has ended, with a context that lasts five
-// seconds. That these were not enough is no error.
+// RunFinal runs the final work after ctx has ended, with a context that lasts five seconds.
+// Running out of that time is not an error.
 func RunFinal(ctx context.Context, work func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishLimit)
 	defer cancel()

@@ -6,27 +6,27 @@ import (
 	"time"
 )
 
-// reminder is after how long the log is told again of trouble that lasts.
+// reminder is the interval at which a lasting outage is logged again.
 const reminder = 10 * time.Minute
 
-// OutageLog is what keeps some work from going on. The log is told when it begins, every ten
-// minutes while it lasts, and when it is over; each try between at level debug. It is safe
-// for concurrent use.
+// OutageLog logs outages of some work. It logs the beginning of an outage, a reminder every
+// ten minutes while it lasts, and its end. Other failures are logged at level debug. It is
+// safe for concurrent use.
 type OutageLog struct {
 	log            *slog.Logger
 	is, endMessage string
 
 	mu         sync.Mutex
-	since      time.Time // zero: there is none
+	since      time.Time // zero: there is no outage
 	lastLogged time.Time
 }
 
-// NewOutageLog makes one of which the log says is, and over at its end.
+// NewOutageLog returns an OutageLog that logs is during an outage and endMessage at its end.
 func NewOutageLog(log *slog.Logger, is, endMessage string) *OutageLog {
 	return &OutageLog{log: log, is: is, endMessage: endMessage}
 }
 
-// Failed notes that a try failed, with attributes for the log.
+// Failed records a failed attempt, with attributes for the log.
 func (t *OutageLog) Failed(err error, attrs ...any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -40,7 +40,7 @@ func (t *OutageLog) Failed(err error, attrs ...any) {
 	logAt(t.is, append([]any{"error", err.Error(), "since", t.since.UTC()}, attrs...)...)
 }
 
-// Recovered notes that the work goes on.
+// Recovered records that the work succeeded.
 func (t *OutageLog) Recovered() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Sleep returns nil when d has passed, or the error of ctx when that ends first; at once
-// for no d.
+// Sleep returns nil when d has passed, or the error of ctx if that ends first. It returns at
+// once if d is not positive.
 func Sleep(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return ctx.Err()

@@ -15,11 +15,11 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// paramType judges a value of a parameter; nil when it fits.
+// paramType checks a value of a parameter. It returns nil for a valid value.
 type paramType func(v any) *problem
 
-// problem is what is wrong with a value: its place below the parameters and a text
-// that names the cure without quoting the value.
+// problem describes an invalid value: its path below the parameters, and a text that names the
+// remedy without quoting the value.
 type problem struct {
 	path string // ".rules.defaults[2]"
 	text string
@@ -27,7 +27,7 @@ type problem struct {
 
 func wrong(text string) *problem { return &problem{text: text} }
 
-// Limits of the values of parameters.
+// Limits of parameter values.
 const (
 	maxItems     = 1000
 	maxTextChars = 1024 // characters of an item or name
@@ -35,7 +35,7 @@ const (
 	maxURL       = 2048
 )
 
-// judge holds parameters against what the check knows.
+// judge checks params against the parameters of the check. It returns nil if all are valid.
 func (k *Known) judge(params map[string]any) *problem {
 	taken := slices.Concat(k.Params, anywhere)
 	for _, p := range taken {
@@ -66,7 +66,7 @@ func boolean(v any) *problem {
 	return nil
 }
 
-// text is a string that is not empty.
+// text accepts a string that is not empty and has at most maximum bytes.
 func text(maximum int) paramType {
 	return func(v any) *problem {
 		if s, ok := v.(string); !ok || s == "" || len(s) > maximum {
@@ -92,7 +92,7 @@ func number(minimum, maximum float64) paramType {
 	}
 }
 
-// positiveInteger is a number without a fraction, from 1 on.
+// positiveInteger accepts an integer from 1 to maximum.
 func positiveInteger(maximum float64) paramType {
 	return func(v any) *problem {
 		if n, ok := v.(float64); !ok || n != float64(int64(n)) || n < 1 || n > maximum {
@@ -113,7 +113,7 @@ func oneOf(values ...string) paramType {
 	}
 }
 
-// list is a list that is not empty.
+// list accepts a list of 1 to maxItems elements that elem accepts.
 func list(elem paramType) paramType {
 	return func(v any) *problem {
 		items, ok := v.([]any)
@@ -131,10 +131,10 @@ func list(elem paramType) paramType {
 
 func listOf(values ...string) paramType { return list(oneOf(values...)) }
 
-// textList is a list of texts.
+// textList accepts a list of strings.
 var textList = list(text(maxTextChars))
 
-// textListOrCSV is a list of texts, or one with commas; both may be empty.
+// textListOrCSV accepts a list of strings or one comma-separated string; both may be empty.
 func textListOrCSV(v any) *problem {
 	if s, ok := v.(string); ok && len(s) <= maxPattern {
 		return nil
@@ -152,7 +152,7 @@ func object(v any) *problem {
 	return nil
 }
 
-// mapOf is an object whose every value has a form.
+// mapOf accepts an object whose values elem accepts.
 func mapOf(elem paramType) paramType {
 	return func(v any) *problem {
 		if p := object(v); p != nil {
@@ -168,7 +168,7 @@ func mapOf(elem paramType) paramType {
 	}
 }
 
-// fields is an object with these fields and no other.
+// fields accepts an object with these fields and no others.
 func fields(params ...Param) paramType {
 	inner := Known{Params: params}
 	return func(v any) *problem {
@@ -195,7 +195,7 @@ func pattern(v any) *problem {
 	return nil
 }
 
-// slashed is a pattern that may stand between slashes, with flags behind them.
+// slashed accepts a pattern that may be enclosed in slashes, with flags after them.
 func slashed(v any) *problem {
 	if s, ok := v.(string); ok {
 		if end := strings.LastIndexByte(s, '/'); len(s) > 1 && s[0] == '/' && end > 0 && strings.Trim(s[end+1:], "gimsuyd") == "" {
@@ -205,8 +205,8 @@ func slashed(v any) *problem {
 	return pattern(v)
 }
 
-// link is the URL of a service. Whether it may be called is judged by who knows the
-// trusted hosts.
+// link accepts the URL of a service. It does not check whether the URL may be called; that depends
+// on the trusted hosts.
 func link(v any) *problem {
 	s, _ := v.(string)
 	if u, err := url.Parse(s); err != nil || s == "" || len(s) > maxURL || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -215,7 +215,7 @@ func link(v any) *problem {
 	return nil
 }
 
-// headers are an object of texts, or the JSON text of one.
+// headers accepts an object of strings, or the JSON text of one.
 func headers(v any) *problem {
 	if s, ok := v.(string); ok {
 		var m map[string]any
@@ -227,7 +227,7 @@ func headers(v any) *problem {
 	return mapOf(text(16_384))(v)
 }
 
-// span is a time such as "1d" or "30 minutes", or a number of seconds.
+// span accepts a duration such as "1d" or "30 minutes", or a number of seconds.
 func span(v any) *problem {
 	if _, ok := v.(float64); ok {
 		return count(v)
@@ -240,7 +240,7 @@ func span(v any) *problem {
 
 var spanForm = regexp.MustCompile(`^[0-9]{1,9} ?(s|m|h|d|w|y|sec|secs|seconds?|mins?|minutes?|hrs?|hours?|days?|weeks?|years?)$`)
 
-// languageCodes are codes of languages with their script, one or several: "eng_Latn".
+// languageCodes accepts a language code with its script, "eng_Latn", or a list of them.
 func languageCodes(v any) *problem {
 	if s, ok := v.(string); ok {
 		v = []any{s}
@@ -255,7 +255,7 @@ func languageCodes(v any) *problem {
 
 var languageForm = regexp.MustCompile(`^[a-z]{3}_[A-Z][a-z]{3}$`)
 
-// schema is a JSON Schema that compiles on its own: nothing is fetched for it.
+// schema accepts a JSON Schema that compiles without external references: nothing is fetched.
 func schema(v any) *problem {
 	m, ok := v.(map[string]any)
 	if !ok {
@@ -270,7 +270,7 @@ func schema(v any) *problem {
 		return wrong("must be a JSON Schema object")
 	}
 	c := jsonschema.NewCompiler()
-	c.UseLoader(jsonschema.SchemeURLLoader{}) // knows no scheme
+	c.UseLoader(jsonschema.SchemeURLLoader{}) // it has no scheme, so it loads nothing
 	if err := c.AddResource(schemaName, doc); err != nil {
 		return wrong("must be a valid JSON Schema")
 	}

@@ -8,18 +8,18 @@ import (
 	"sluice/internal/fault"
 )
 
-// Limits of slow attempts. All are ours.
+// Limits of throttled attempts. All values are ours.
 const (
-	maxLanes   = 64 // networks that have a lane of their own at once; further ones share one
-	maxWaiting = 8  // attempts of each priority that wait in a lane
+	maxLanes   = 64 // networks that have a separate lane at the same time; further ones share one
+	maxWaiting = 8  // waiting attempts of each priority in a lane
 	laneRetry  = 2 * time.Second
-	fairTurn   = 4 // each fourth turn belongs to the low priority
+	fairTurn   = 4 // every fourth turn goes to the low priority
 )
 
-// sharedLane is the lane of the networks that come after maxLanes others.
+// sharedLane is the lane of all networks above maxLanes.
 const sharedLane = "shared"
 
-// priority is the order in which attempts of a lane get their turn.
+// priority is the order in which the attempts of a lane run.
 type priority int
 
 const (
@@ -28,16 +28,16 @@ const (
 	priorities
 )
 
-// A lane makes the slow attempts of one network one after the other. It exists while an
-// attempt of it is made. The mutex of its Pace guards it.
+// lane runs the throttled attempts of one network one at a time. It exists while at least one
+// attempt runs. The mutex of its LoginThrottle guards it.
 type lane struct {
-	waiting [priorities][]chan struct{} // closed when it is the attempt's turn
+	waiting [priorities][]chan struct{} // closed when the attempt may run
 	turns   int
 }
 
-// next removes the attempt whose turn it is; nil when none waits. Logins without recent
-// failures go first, but each fourth turn is one of the others, so that a flood of the
-// former does not lock the latter out.
+// next removes and returns the attempt that runs next, or nil when no attempt waits. Logins
+// without recent failures go first. Every fourth turn goes to the others, so that many logins
+// of the first sort cannot block the second.
 func (l *lane) next() chan struct{} {
 	l.turns++
 	order := [...]priority{highPriority, lowPriority}
@@ -53,7 +53,8 @@ func (l *lane) next() chan struct{} {
 	return nil
 }
 
-// remove takes an attempt out of the lane. It returns false when the attempt has its turn.
+// remove deletes an attempt from the lane. It returns false when the attempt already has its
+// turn.
 func (l *lane) remove(p priority, turn chan struct{}) bool {
 	i := slices.Index(l.waiting[p], turn)
 	if i >= 0 {
@@ -62,9 +63,9 @@ func (l *lane) remove(p priority, turn chan struct{}) bool {
 	return i >= 0
 }
 
-// enter waits for the turn of an attempt in the lane of its network. Leave ends the
-// attempt, and must be called once. The error is fault.RateLimited when too many wait, else
-// that of ctx.
+// enter waits until the attempt may run in the lane of its network. leave ends the attempt and
+// must be called once. The error is fault.RateLimited when too many attempts wait, otherwise
+// the error of ctx.
 func (p *LoginThrottle) enter(ctx context.Context, network string, prio priority) (leave func(), err error) {
 	p.mu.Lock()
 	if p.lanes[network] == nil && len(p.lanes) >= maxLanes {
@@ -98,7 +99,7 @@ func (p *LoginThrottle) enter(ctx context.Context, network string, prio priority
 	return nil, ctx.Err()
 }
 
-// leave gives the turn to the next attempt of a lane, and deletes a lane without any.
+// leave passes the turn to the next attempt of a lane, and deletes a lane without attempts.
 func (p *LoginThrottle) leave(network string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -1,6 +1,6 @@
-// Package identity is how people prove who they are: passwords of a local
-// installation, the sessions that a login opens, and the pace at which guesses are
-// taken.
+// Package identity authenticates users. It contains the passwords of a local installation, the
+// sessions that a login opens, and LoginThrottle, which limits guesses. Start with Passwords
+// and Session.
 package identity
 
 import (
@@ -22,21 +22,21 @@ import (
 // LoginKind is the kind of the stored record of a password.
 const LoginKind = "login"
 
-// Login is the stored body of a password: apart from the user, so that what follows
-// users never carries it.
+// Login is the stored body of a password. It is separate from the user, so that code that loads
+// users does not load password hashes.
 type Login struct {
 	UserID string `json:"user_id"`
 	Hash   string `json:"hash"` // "$argon2id$v=19$m=19456,t=2,p=1$salt$sum"
 }
 
-// The length of a password: in characters at least, in bytes at most.
+// Limits of the length of a password: the minimum in characters, the maximum in bytes.
 const (
 	MinPassword = 12
 	MaxPassword = 1024
 )
 
-// cost is what one hash takes: 19 MiB and two passes, the least that OWASP's Password
-// Storage Cheat Sheet (2026) recommends for argon2id.
+// cost contains the parameters of one hash: 19 MiB and two passes, the minimum that OWASP's
+// Password Storage Cheat Sheet (2026) recommends for argon2id.
 type cost struct {
 	memoryKiB, passes uint32
 	lanes             uint8
@@ -49,16 +49,16 @@ const (
 	hashBytes = 32
 )
 
-// Passwords hashes and checks passwords, a few at a time, so that a crowd at the login
-// takes neither all memory nor all processors. Safe for concurrent use.
+// Passwords hashes and checks passwords, a few at a time, so that many concurrent logins do not
+// use all memory and all processors. It is safe for concurrent use.
 type Passwords struct{ turns chan struct{} }
 
-// NewPasswords makes one that works at most as many at a time as half the processors.
+// NewPasswords returns a Passwords that uses at most half of the processors at the same time.
 func NewPasswords() *Passwords {
 	return &Passwords{make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))}
 }
 
-// Check says whether a password may be set: fault.InvalidParameter at the field.
+// Check checks whether a password may be set. The error is fault.InvalidParameter at path.
 func Check(password sealed.String, path string) error {
 	p := password.Reveal()
 	switch {
@@ -70,7 +70,7 @@ func Check(password sealed.String, path string) error {
 	return nil
 }
 
-// Hash returns the encoded form that is stored.
+// Hash returns the encoded hash, the stored form.
 func (p *Passwords) Hash(ctx context.Context, password sealed.String) (string, error) {
 	salt := make([]byte, saltBytes)
 	_, _ = rand.Read(salt) // never fails since Go 1.24
@@ -82,10 +82,10 @@ func (p *Passwords) Hash(ctx context.Context, password sealed.String) (string, e
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, present.memoryKiB, present.passes, present.lanes, b64.EncodeToString(salt), b64.EncodeToString(hash)), nil
 }
 
-// Matches reports whether a password belongs to an encoded form. With the empty form,
-// that of nobody, it takes as long and says no: a stranger learns nothing from time.
-// Allowed is asked when the guess has its turn, and its error ends it: of a crowd that waits
-// nobody is hashed for once there were too many wrong guesses.
+// Matches reports whether a password matches an encoded hash. The empty hash, for an unknown
+// user, takes the same time and returns false, so the duration reveals nothing. Matches calls
+// allowed when the guess may run. An error of allowed ends the guess without hashing: after too
+// many wrong guesses, the guesses that still wait are not hashed.
 func (p *Passwords) Matches(ctx context.Context, encoded string, password sealed.String, allowed func() error) (bool, error) {
 	if encoded == "" {
 		_, err := p.deriveKey(ctx, password, make([]byte, saltBytes), present, allowed)
@@ -99,7 +99,8 @@ func (p *Passwords) Matches(ctx context.Context, encoded string, password sealed
 	return subtle.ConstantTimeCompare(got, expected) == 1 && len(expected) == hashBytes, err
 }
 
-// deriveKey hashes when it is its turn, unless allowed fails by then; nil asks nobody.
+// deriveKey hashes when it may run, unless allowed then returns an error. A nil allowed is not
+// called.
 func (p *Passwords) deriveKey(ctx context.Context, password sealed.String, salt []byte, c cost, allowed func() error) ([]byte, error) {
 	select {
 	case p.turns <- struct{}{}:
@@ -115,8 +116,8 @@ func (p *Passwords) deriveKey(ctx context.Context, password sealed.String, salt 
 	return argon2.IDKey([]byte(password.Reveal()), salt, c.passes, c.memoryKiB, c.lanes, hashBytes), nil
 }
 
-// parse reads an encoded form. What it asks for is bounded, so that a bad row of the
-// database cannot take the memory of the program.
+// parse reads an encoded hash. It limits the cost parameters, so that a corrupt database row
+// cannot exhaust the memory of the process.
 func parse(encoded string) (c cost, salt, hash []byte, err error) {
 	parts := strings.Split(encoded, "$")
 	version := 0

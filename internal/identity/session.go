@@ -12,31 +12,31 @@ import (
 // SessionKind is the kind of the stored record of a session.
 const SessionKind = "session"
 
-// Session is the stored body of what a login opened. Its token is not in it: the
-// record is found by the hash of it.
+// Session is the stored body of a login session. It does not contain the token: the record is
+// found by the hash of the token.
 type Session struct {
 	UserID    string    `json:"user_id"`
 	Began     time.Time `json:"began"`
 	ExpiresAt time.Time `json:"expires_at"`
-	Agent     string    `json:"agent,omitempty"` // User-Agent of the login, for people
+	Agent     string    `json:"agent,omitempty"` // User-Agent of the login, for display
 	RemoteIP  string    `json:"remote_ip,omitempty"`
 }
 
-// Life is how long a session lasts when the organisation sets nothing shorter.
+// Life is the lifetime of a session when the organisation does not set a shorter one.
 const Life = 7 * 24 * time.Hour
 
-// MinLife is the shortest that an organisation may set. Source: spec, Limits.
+// MinLife is the shortest lifetime that an organisation may set. Source: spec, Limits.
 const MinLife = 900 * time.Second
 
-// NewToken returns a fresh token, "ses_" and 256 random bits.
+// NewToken returns a new random token, "ses_" followed by 256 random bits.
 func NewToken() string { return sealed.SessionPrefix + ident.NewSecret(32) }
 
-// IsToken reports whether a credential has the form of a session's token.
+// IsToken reports whether a credential has the form of a session token.
 func IsToken(s string) bool { return strings.HasPrefix(s, sealed.SessionPrefix) && len(s) < 128 }
 
-// Check says whether the session is open: fault.Unauthenticated when it is over, by
-// its own end or because it is older than the longest life that the organisation
-// allows now; zero allows Life.
+// Check checks whether the session is open. It returns fault.Unauthenticated when the session
+// has expired, or when it is older than longest, the maximum that the organisation allows now.
+// Zero means Life.
 func (s *Session) Check(now time.Time, longest time.Duration) error {
 	if longest == 0 || longest > Life {
 		longest = Life

@@ -11,27 +11,27 @@ import (
 	"sluice/internal/fault"
 )
 
-// Failures of one name in a window that are allowed. An account may have more of them than
-// an account from one place of the network, because whoever knows an e-mail address could
-// otherwise keep its owner out with ten guesses in a quarter of an hour.
+// Limits of the failures of one name in a window. An account may have more failures in total
+// than from one network. Otherwise a person who knows an e-mail address could lock its user out
+// with ten guesses in a quarter of an hour.
 // Source: NIST SP 800-63B section 5.2.2, at most 100 failures of an account.
 const (
 	maxFailures  = 10
 	maxOfAccount = 100
 	window       = 15 * time.Minute
-	maxTracked   = 100_000 // names that are remembered at once
+	maxTracked   = 100_000 // names that are tracked at the same time
 )
 
-// LoginThrottle slows down guessing: after ten failures of an account from a place of the network
-// (PairOf), or a hundred of an account (AccountOf), in a quarter of an hour it allows no
-// more. A place alone (NetworkOf) locks nobody out, because many people may share it behind a
-// proxy: after ten failures its attempts are made one after the other and cost more
-// (Slowly), which does not delay those of other places. It knows the logins at this node.
-// Safe for concurrent use.
+// LoginThrottle slows down password guessing. In a quarter of an hour it allows ten failures of
+// an account from one network (PairOf), or a hundred failures of an account (AccountOf). A
+// network alone (NetworkOf) is never locked out, because many users may share it behind a
+// proxy. After ten failures the attempts of a network run one at a time and cost more (Slowly),
+// which does not delay other networks. LoginThrottle counts only the logins of this node. It is
+// safe for concurrent use.
 type LoginThrottle struct {
 	mu    sync.Mutex // guards the following
 	seen  map[string]failures
-	lanes map[string]*lane // of the slow places from which an attempt is made, by place
+	lanes map[string]*lane // lanes of throttled networks with a running attempt, by network
 }
 
 type failures struct {
@@ -39,25 +39,25 @@ type failures struct {
 	since time.Time
 }
 
-// NewLoginThrottle makes one that remembers nothing.
+// NewLoginThrottle returns an empty LoginThrottle.
 func NewLoginThrottle() *LoginThrottle {
 	return &LoginThrottle{seen: make(map[string]failures), lanes: make(map[string]*lane)}
 }
 
 const accountKind = "account:"
 
-// AccountOf is the name under which guesses at a login count, wherever they come from.
+// AccountOf returns the name under which guesses at a login count, from any network.
 func AccountOf(email string) string { return accountKind + email }
 
-// PairOf is the name under which guesses at a login from an address of the network count:
-// of "ada@acme.example" and "198.51.100.7".
+// PairOf returns the name under which guesses at a login from one network count, for example
+// from "ada@acme.example" and "198.51.100.7".
 func PairOf(email, remote string) string { return "pair:" + email + " " + NetworkOf(remote) }
 
-// Slowly reports whether a place failed so often that its next attempt must be slow. It
-// then waits until no other slow attempt of the place is made; done ends it, and must be
-// called. Names are what the attempt is at: without a failure of one of them it goes before
-// attempts that have some. The error is fault.RateLimited when too many attempts of the
-// place wait, else that of ctx.
+// Slowly reports whether a network failed so often that its next attempt must be slow. It then
+// waits until no other slow attempt of the network runs. done ends the attempt and must be
+// called. names are the names that the attempt counts for: an attempt without failures of these
+// names goes before attempts with failures. The error is fault.RateLimited when too many
+// attempts of the network wait, otherwise the error of ctx.
 func (p *LoginThrottle) Slowly(ctx context.Context, now time.Time, network string, names ...string) (slow bool, done func(), err error) {
 	if !p.IsSlow(now, network) {
 		return false, func() {}, nil
@@ -70,12 +70,12 @@ func (p *LoginThrottle) Slowly(ctx context.Context, now time.Time, network strin
 	return true, done, err
 }
 
-// IsSlow reports whether a place failed so often that its next attempt must be slow.
+// IsSlow reports whether a network failed so often that its next attempt must be slow.
 func (p *LoginThrottle) IsSlow(now time.Time, network string) bool {
 	return p.recent(now, network) >= maxFailures
 }
 
-// recent returns the failures of a name in the window.
+// recent returns the number of failures of a name in the window.
 func (p *LoginThrottle) recent(now time.Time, name string) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -85,7 +85,7 @@ func (p *LoginThrottle) recent(now time.Time, name string) int {
 	return 0
 }
 
-// maxFailuresFor is how many failures of a name there may be.
+// maxFailuresFor returns the maximum number of failures of a name.
 func maxFailuresFor(name string) int {
 	if strings.HasPrefix(name, accountKind) {
 		return maxOfAccount
@@ -93,12 +93,12 @@ func maxFailuresFor(name string) int {
 	return maxFailures
 }
 
-// networkBits are those of an IPv6 address that say where it is: the rest each machine
-// chooses for itself, as often as it likes. Source: RFC 4291 section 2.5.4.
+// networkBits is the length of the network part of an IPv6 address. A machine chooses the other
+// bits itself and may change them often. Source: RFC 4291 section 2.5.4.
 const networkBits = 64
 
-// NetworkOf is the name under which guesses from an address of the network count: that of
-// the address, or in IPv6 of the network in which it lies.
+// NetworkOf returns the name under which guesses from an address count: the IPv4 address, or
+// the network of an IPv6 address.
 func NetworkOf(remote string) string {
 	const kind = "ip:"
 	addr, err := netip.ParseAddr(remote)
@@ -111,7 +111,7 @@ func NetworkOf(remote string) string {
 	return kind + netip.PrefixFrom(addr, networkBits).Masked().String()
 }
 
-// Allow refuses with fault.RateLimited when one of the names failed too often.
+// Allow returns fault.RateLimited when one of the names failed too often.
 func (p *LoginThrottle) Allow(now time.Time, names ...string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -141,15 +141,15 @@ func (p *LoginThrottle) Failed(now time.Time, names ...string) {
 	}
 }
 
-// Succeeded forgets the failures of a name that has proved itself.
+// Succeeded deletes the failures of a name after a successful login.
 func (p *LoginThrottle) Succeeded(name string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.seen, name)
 }
 
-// forget drops what is over, and when that frees nothing, everything: memory is
-// bounded even while somebody tries names without end.
+// forget deletes expired entries. When that frees nothing, it deletes all entries, so memory
+// stays limited even when a client tries names without end.
 func (p *LoginThrottle) forget(now time.Time) {
 	before := len(p.seen)
 	for n, f := range p.seen {

@@ -10,9 +10,9 @@ import (
 	"sluice/internal/splice"
 )
 
-// ReadBody reads the stored body of a key into k, which is empty before. It reads what
-// the decoder of JSON reads, but in one pass where the body stands as it was written.
-// The body stays the caller's, and nothing of it is kept.
+// ReadBody reads the stored body of a key into k, which must be empty. It accepts what the JSON
+// decoder accepts, but reads a body in its written form in one pass. The caller owns body, and
+// k retains no part of it.
 func (k *Key) ReadBody(body []byte) error {
 	b := bodyReader{Reader: splice.NewReader(body), key: k}
 	if b.read() {
@@ -22,11 +22,11 @@ func (k *Key) ReadBody(body []byte) error {
 	return json.Unmarshal(body, k)
 }
 
-// ReadUsed is ReadBody without what no request needs: the sealed values stay out, and so
-// do the scopes, whose JSON list is returned. A list that was returned before may be given
-// as known: where the body has the same one, which is most of a body, it is passed over
-// for the price of a comparison. What is returned is a piece of the body, or the list of
-// another writer's body written anew.
+// ReadUsed is ReadBody without the values that no request needs: it skips the sealed values and
+// the scopes, and returns the JSON list of the scopes. The caller may pass a list from an
+// earlier call as known. When the body contains the same list, which is most of a body, one
+// comparison skips it. The result is part of body, or a re-encoded list when another program
+// wrote the body.
 func (k *Key) ReadUsed(body, known []byte) (scopes []byte, err error) {
 	b := bodyReader{Reader: splice.NewReader(body), key: k, used: true, known: known}
 	if !b.read() {
@@ -45,25 +45,25 @@ func (k *Key) ReadUsed(body, known []byte) (scopes []byte, err error) {
 	return b.scopes, nil
 }
 
-// bodyReader reads a stored body. What most keys have it reads itself, the rest it leaves
-// to the decoder.
+// bodyReader reads a stored body. It reads the common members itself and leaves the others to
+// the JSON decoder.
 type bodyReader struct {
 	splice.Reader
 	key    *Key
-	used   bool   // reads as ReadUsed
-	known  []byte // a list of scopes that may be the one to come
-	scopes []byte // the list of the body, if it is read as ReadUsed
-	rest   []byte // the members for the decoder, each behind a comma
+	used   bool   // true for ReadUsed
+	known  []byte // list of scopes that the body may contain
+	scopes []byte // list of scopes of the body, for ReadUsed
+	rest   []byte // members for the decoder, each after a comma
 }
 
-// Texts of which many keys have the same: they share one.
+// Common strings of keys, shared to save memory.
 var (
 	usualTypes = []string{string(access.OrganisationService), string(access.WorkspaceService), string(access.WorkspaceUser)}
 	usualModes = []string{"ui", "api", "auto"}
 )
 
-// read reads the body, and reports whether it could: if not the decoder has to, or to say
-// what is wrong.
+// read reads the body and reports success. After false the decoder must read the body or return
+// the error.
 func (b *bodyReader) read() bool {
 	for name := range b.Members() {
 		if !b.member(name) {
@@ -99,10 +99,10 @@ func (b *bodyReader) member(name []byte) bool {
 	return b.deferMember(name)
 }
 
-// text reads a text; one of the usual ones without making it anew.
+// text reads a string. It returns a shared string for one of the usual values.
 func (b *bodyReader) text(to *string, usual []string) bool {
 	raw := b.Raw()
-	if len(raw) < 2 || !utf8.Valid(raw) { // the decoder mends what is not
+	if len(raw) < 2 || !utf8.Valid(raw) { // the decoder repairs invalid UTF-8
 		return false
 	}
 	if i := slices.IndexFunc(usual, func(s string) bool { return s == string(raw[1:len(raw)-1]) }); i >= 0 && raw[0] == '"' {
@@ -127,7 +127,7 @@ func (b *bodyReader) list() bool {
 	return true
 }
 
-// secret reads the present value of the key.
+// secret reads the current value of the key.
 func (b *bodyReader) secret() bool {
 	s := &b.key.Secret
 	if b.Kind() != '{' {
@@ -156,8 +156,8 @@ func (b *bodyReader) secret() bool {
 	return true
 }
 
-// deferMember leaves a member to the decoder. To that one "Name" means name too, so a name that
-// is not written as ours are ends the reading.
+// deferMember leaves a member to the decoder. The decoder ignores case ("Name" means name), so
+// a member name that this package would not write ends the reading.
 func (b *bodyReader) deferMember(name []byte) bool {
 	for _, c := range name {
 		if (c < 'a' || c > 'z') && c != '_' {
@@ -165,7 +165,7 @@ func (b *bodyReader) deferMember(name []byte) bool {
 		}
 	}
 	raw := b.Raw()
-	if string(name) == "defaults" && string(raw) == "{}" { // as most keys have it
+	if string(name) == "defaults" && string(raw) == "{}" { // the value of most keys
 		return true
 	}
 	b.rest = append(append(b.rest, `,"`...), name...)

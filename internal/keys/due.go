@@ -5,24 +5,24 @@ import (
 	"time"
 )
 
-// Step is something that time does to a key.
+// Step is a change of a key that becomes due at a certain time.
 type Step string
 
-// The steps, in the order in which they are done.
+// The steps, in the order in which they run.
 // Source: contract/identity-and-governance.md section 5, key secret versions.
 const (
-	EndPrevious       Step = "end_previous"  // the value before a rotation is over
+	EndPrevious       Step = "end_previous"  // the value before a rotation expires
 	Expire            Step = "expire"        // the key has expired
 	Rotate            Step = "rotate"        // its rotation is due
-	WarnTransitionEnd Step = "warn_ending"   // the value before a rotation is soon over
-	WarnRotation      Step = "warn_rotation" // a rotation is soon due
+	WarnTransitionEnd Step = "warn_ending"   // the value before a rotation expires soon
+	WarnRotation      Step = "warn_rotation" // a rotation is due soon
 )
 
-// warningLead is how long before it people are told of what comes.
+// warningLead is the time between a warning and its event.
 const warningLead = day
 
-// Due are the steps that are due for a key with a stored status, in order. A key is not
-// rotated while its last rotation is in transition, nor once it has expired.
+// Due returns the steps that are due for a key with the given stored status, in order. A key is
+// not rotated while its last rotation is in transition, or after it has expired.
 func (k *Key) Due(status string, now time.Time) []Step {
 	var steps []Step
 	if k.Previous != nil && reached(k.Previous.Until, now) {

@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// Hash is what a key is looked up by: HMAC-SHA-256 of its raw value under the
-// pepper of the deployment. It prints as 64 hexadecimal digits.
+// Hash is the look-up hash of a key: HMAC-SHA-256 of its raw value under the pepper of the
+// deployment. Its text form has 64 hexadecimal digits.
 type Hash [sha256.Size]byte
 
 // String returns the hexadecimal form.
@@ -31,7 +31,7 @@ func (h *Hash) UnmarshalText(b []byte) error {
 // Hasher hashes raw keys without allocating. Safe for concurrent use.
 type Hasher struct{ inner, outer [sha256.BlockSize]byte }
 
-// NewHasher takes the pepper of the deployment, at most 64 bytes.
+// NewHasher returns a Hasher with the pepper of the deployment, at most 64 bytes.
 func NewHasher(pepper []byte) *Hasher {
 	var h Hasher
 	copy(h.inner[:], pepper)
@@ -43,11 +43,11 @@ func NewHasher(pepper []byte) *Hasher {
 	return &h
 }
 
-// MaxRaw is the longest credential that is looked at, in bytes: longer ones are no
-// keys of ours.
+// MaxRaw is the maximum length of a credential in bytes. A longer one cannot be a key of the
+// gateway.
 const MaxRaw = 512
 
-// hashing is what one Sum works with, lent from one to the next.
+// hashing is the pooled state of one Sum.
 type hashing struct {
 	sha hash.Hash
 	raw [MaxRaw]byte
@@ -56,7 +56,7 @@ type hashing struct {
 
 var hashPool = sync.Pool{New: func() any { return &hashing{sha: sha256.New()} }}
 
-// Sum returns the hash of a raw key of at most MaxRaw bytes; of a longer one the
+// Sum returns the hash of a raw key of at most MaxRaw bytes. For a longer one it returns the
 // zero Hash, which no key has.
 func (h *Hasher) Sum(raw string) Hash {
 	if len(raw) > MaxRaw {
@@ -71,7 +71,7 @@ func (h *Hasher) Sum(raw string) Hash {
 	return w.sum
 }
 
-// digest hashes a block of the pepper and what follows it.
+// digest hashes a block of the pepper and the text after it.
 func (w *hashing) digest(pepper, text []byte) {
 	w.sha.Reset()
 	w.sha.Write(pepper) // a hash never fails

@@ -1,5 +1,5 @@
-// Package keys holds API keys: their record, how they are hashed for look-up, and
-// when they are valid.
+// Package keys contains API keys: their stored record, their look-up hash, their validity and
+// their rotation. Start with Key, the stored body, and Entry, the form that requests use.
 package keys
 
 import (
@@ -13,8 +13,8 @@ import (
 // Kind is the kind of the stored record.
 const Kind = "api_key"
 
-// Key is the stored body of an API key. The raw value is never in it: Secret has
-// the hash for look-up and the sealed value besides.
+// Key is the stored body of an API key. It never contains the raw value: Secret contains the
+// look-up hash and the sealed value.
 // Source: contract/identity-and-governance.yaml, ApiKey.
 type Key struct {
 	Name           string            `json:"name"`
@@ -32,10 +32,10 @@ type Key struct {
 	LastRotatedAt  *time.Time        `json:"last_rotated_at,omitempty"`
 	UsageLimits    json.RawMessage   `json:"usage_limits,omitempty"` // quota.Budget
 	RateLimits     json.RawMessage   `json:"rate_limits,omitempty"`  // list of quota.Rate
-	AutoRotated    bool              `json:"auto_rotated,omitempty"` // the present value was made by a schedule, and shown to nobody
-	// Rotation is when the key gets a new value by itself; nil for never.
+	AutoRotated    bool              `json:"auto_rotated,omitempty"` // a schedule created the current value, and no user has seen it
+	// Rotation schedules automatic new values of the key. It is nil for a key without rotation.
 	Rotation *RotationPolicy `json:"rotation_policy,omitempty"`
-	// WarnedOf is the next rotation of which people were told.
+	// WarnedOf is the next rotation for which users were notified.
 	WarnedOf *time.Time `json:"warned_of,omitempty"`
 }
 
@@ -45,21 +45,21 @@ type Secret struct {
 	Sealed []byte     `json:"sealed,omitempty"` // under the context "api_key/" + record id
 	Masked string     `json:"masked"`           // "sk*****x4Q"
 	Until  *time.Time `json:"until,omitempty"`  // end of a transition; nil while current
-	Warned bool       `json:"warned,omitempty"` // people were told that it ends
+	Warned bool       `json:"warned,omitempty"` // users were notified of the end
 }
 
-// Defaults apply to every request made with the key.
+// Defaults are the settings that apply to every request made with the key.
 type Defaults struct {
 	ConfigID            string            `json:"config_id,omitempty"` // slug or id in the same workspace
 	Metadata            map[string]string `json:"metadata,omitempty"`
 	AllowConfigOverride *bool             `json:"allow_config_override,omitempty"` // nil means true
 }
 
-// MayOverride reports whether a request may bring its own config.
+// MayOverride reports whether a request may use a different config.
 func (d Defaults) MayOverride() bool { return d.AllowConfigOverride == nil || *d.AllowConfigOverride }
 
-// Mask shows the first two and the last three characters, "sk*****x4Q"; a value
-// too short to show five characters of is all stars.
+// Mask returns the first two and the last three characters with stars between them,
+// "sk*****x4Q". A value that is too short to show five characters becomes all stars.
 // Source: contract/identity-and-governance.md section 1.
 func Mask(raw string) string {
 	if len(raw) < 12 {
@@ -68,8 +68,8 @@ func Mask(raw string) string {
 	return raw[:2] + "*****" + raw[len(raw)-3:]
 }
 
-// Check says whether the key may be used now: fault.KeyExpired past its expiry,
-// fault.Unauthenticated when the record was archived.
+// Check checks whether the key may be used now. It returns fault.KeyExpired after the expiry,
+// and fault.Unauthenticated for an archived record.
 func (k *Key) Check(status string, now time.Time) error {
 	if k.ExpiresAt != nil && !now.Before(*k.ExpiresAt) {
 		return fault.New(fault.KeyExpired, "the API key has expired; ask for a new one or extend it")
@@ -83,19 +83,19 @@ func (k *Key) Check(status string, now time.Time) error {
 	return nil
 }
 
-// Entry is a key as requests see it: its record's identity and the principal made
-// from it once, when the snapshot was built. Shared and never changed.
+// Entry is a key in the form that requests use: the identity of its record and the principal
+// that was built once with the snapshot. It is shared and never changes.
 type Entry struct {
 	Principal access.Principal
-	Status    string // of the record: active, exhausted, expired, archived
+	Status    string // status of the record: active, exhausted, expired, archived
 	Key       Key
 }
 
-// Context is what a key's sealed values are bound to: the record they stand in.
+// Context returns the sealing context of a key: the kind and id of its record.
 func Context(recordID string) string { return Kind + "/" + recordID }
 
-// Hashes are all values that lead to the key: the current one, and during a
-// rotation the previous one.
+// Hashes returns the hashes of all valid values: the current one, and the previous one during a
+// rotation.
 func (k *Key) Hashes() []Hash {
 	if k.Previous != nil {
 		return []Hash{k.Secret.Hash, k.Previous.Hash}
@@ -103,6 +103,6 @@ func (k *Key) Hashes() []Hash {
 	return []Hash{k.Secret.Hash}
 }
 
-// Timed reports whether something happens to the key by itself: it expires, is rotated,
-// or a previous value ends.
+// Timed reports whether the key changes automatically: it expires, is rotated, or a previous
+// value ends.
 func (k *Key) Timed() bool { return k.ExpiresAt != nil || k.Previous != nil || k.Rotation != nil }

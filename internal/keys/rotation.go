@@ -12,31 +12,31 @@ const (
 	Monthly = "monthly" // the first of the month, 00:00 UTC
 )
 
-// The limits of the time for which both values of a rotated key are valid. The least
-// is also the usual one. Source: spec, Limits; the longest is ours.
+// Limits of the time for which both values of a rotated key are valid. The minimum is also the
+// default. Source: spec, Limits; the maximum is ours.
 const (
 	MinTransition = 30 * time.Minute
 	MaxTransition = 365 * 24 * time.Hour
 )
 
-// maxRotationDays is the longest period in days.
+// maxRotationDays is the maximum period in days.
 const maxRotationDays = 365
 
 const day = 24 * time.Hour
 
-// RotationPolicy says when a key gets a new value by itself.
+// RotationPolicy schedules the automatic new values of a key.
 // Source: contract/identity-and-governance.yaml, RotationPolicy.
 type RotationPolicy struct {
 	Period       string     `json:"rotation_period,omitempty"`          // Weekly or Monthly; empty for none
 	Days         int        `json:"rotation_period_days,omitempty"`     // 1 to 365; 0 for none; not with Period
-	Next         *time.Time `json:"next_rotation_at,omitempty"`         // the next run, always 00:00 UTC
-	TransitionMS int64      `json:"key_transition_period_ms,omitempty"` // at least 30 minutes; 0 for those
-	// Enforced marks a policy that the workspace gave a user key that had none.
+	Next         *time.Time `json:"next_rotation_at,omitempty"`         // time of the next run, always 00:00 UTC
+	TransitionMS int64      `json:"key_transition_period_ms,omitempty"` // at least 30 minutes; 0 means 30 minutes
+	// Enforced marks a policy that the workspace gave to a user key without a policy.
 	Enforced bool `json:"enforced,omitempty"`
 }
 
-// Validate checks what a policy says: fault.InvalidParameter at its field. Settle
-// fills it before.
+// Validate checks a policy. The error is fault.InvalidParameter at the field. SetNextRun must
+// run first.
 func (p *RotationPolicy) Validate() error {
 	const path = "rotation_policy"
 	switch {
@@ -52,9 +52,8 @@ func (p *RotationPolicy) Validate() error {
 	return p.CheckTransition(p.Transition(), path+".key_transition_period_ms")
 }
 
-// CheckTransition refuses a transition that is too short, too long, or not over
-// before the next rotation: fault.InvalidParameter at the named field. A nil policy
-// has no next rotation.
+// CheckTransition refuses a transition that is too short, too long, or not over before the next
+// rotation. The error is fault.InvalidParameter at path. A nil policy has no next rotation.
 func (p *RotationPolicy) CheckTransition(d time.Duration, path string) error {
 	switch {
 	case d < MinTransition || d > MaxTransition:
@@ -65,8 +64,8 @@ func (p *RotationPolicy) CheckTransition(d time.Duration, path string) error {
 	return nil
 }
 
-// Transition is the time for which both values are valid after a rotation; with a nil
-// policy the usual one.
+// Transition returns the time for which both values are valid after a rotation. With a nil
+// policy it returns the default.
 func (p *RotationPolicy) Transition() time.Duration {
 	if p == nil || p.TransitionMS == 0 {
 		return MinTransition
@@ -74,7 +73,7 @@ func (p *RotationPolicy) Transition() time.Duration {
 	return time.Duration(p.TransitionMS) * time.Millisecond
 }
 
-// length is the shortest time between two runs; 0 when it runs once.
+// length returns the shortest time between two runs, or 0 for a policy that runs once.
 func (p *RotationPolicy) length() time.Duration {
 	switch p.Period {
 	case Weekly:
@@ -85,7 +84,7 @@ func (p *RotationPolicy) length() time.Duration {
 	return time.Duration(p.Days) * day
 }
 
-// EveryDays is the period as the setting of a workspace counts it: 7 for weekly, 30 for
+// EveryDays returns the period in the unit of the workspace setting: 7 for weekly, 30 for
 // monthly, 0 for a single run.
 func (p *RotationPolicy) EveryDays() int {
 	switch p.Period {
@@ -97,9 +96,10 @@ func (p *RotationPolicy) EveryDays() int {
 	return p.Days
 }
 
-// SetNextRun puts the next run to 00:00 UTC, and finds it when none was asked for. One that
-// was asked for must be in the future: fault.InvalidParameter. The midnight before it
-// counts, or the one behind it when that has passed.
+// SetNextRun moves the next run to 00:00 UTC, and computes it when none was requested. A
+// requested run must be in the future, otherwise the error is fault.InvalidParameter. The run
+// moves to the midnight before the requested time, or to the one after it when that midnight
+// has passed.
 func (p *RotationPolicy) SetNextRun(now time.Time) error {
 	if p.Next == nil {
 		p.Next = p.After(now)
@@ -116,8 +116,7 @@ func (p *RotationPolicy) SetNextRun(now time.Time) error {
 	return nil
 }
 
-// After is the first run behind a time; nil when there is none any more, because the
-// policy has no period.
+// After returns the first run after t, or nil when the policy has no period.
 func (p *RotationPolicy) After(t time.Time) *time.Time {
 	next := midnight(t)
 	switch {
@@ -133,8 +132,8 @@ func (p *RotationPolicy) After(t time.Time) *time.Time {
 	return &next
 }
 
-// AfterRotation is the policy of a key that has just been rotated; nil when there is nothing
-// left to do.
+// AfterRotation returns the policy of a key that has just been rotated, or nil when no further
+// run follows.
 func (p *RotationPolicy) AfterRotation(now time.Time) *RotationPolicy {
 	if p == nil {
 		return nil
@@ -146,12 +145,12 @@ func (p *RotationPolicy) AfterRotation(now time.Time) *RotationPolicy {
 	return &q
 }
 
-// midnight is the beginning of a day in UTC.
+// midnight returns the beginning of a day in UTC.
 func midnight(t time.Time) time.Time { return t.UTC().Truncate(day) }
 
-// Conflicts reports whether the policy of a user key, which may be nil, is not what a
-// workspace wants that forces a cadence of so many days; 0 is one that forces none, where
-// a policy strays only when it was forced before.
+// Conflicts reports whether the policy of a user key, which may be nil, differs from the period
+// that a workspace enforces, in days. With 0 days the workspace enforces none, and only an
+// enforced policy conflicts.
 func (p *RotationPolicy) Conflicts(days int) bool {
 	switch {
 	case p == nil:
@@ -162,8 +161,8 @@ func (p *RotationPolicy) Conflicts(days int) bool {
 	return p.EveryDays() != days || p.Next == nil
 }
 
-// WithForcedPeriod is the policy with the cadence of a workspace; nil with 0 days. The transition
-// stays when it fits.
+// WithForcedPeriod returns the policy with the period that a workspace enforces, or nil with 0
+// days. It retains the transition when the transition is valid for the period.
 func (p *RotationPolicy) WithForcedPeriod(days int, now time.Time) (*RotationPolicy, error) {
 	if days == 0 {
 		return nil, nil

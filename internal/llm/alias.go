@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// Alias is where the clients of a provider send what others send below /v1, when all that is
-// set of them is the address of the gateway.
+// Alias is a path prefix for the clients of a provider, which use it instead of /v1 when only
+// their base address points to the gateway.
 type Alias struct {
-	Prefix     string // whole segments, "/openai/v1"
-	RestPrefix string // what stands for it below /v1: "", or "/v1beta" where it is part of the provider's own paths
-	Azure      bool   // calls come as Azure has them: with the name of a deployment in the path or the query
-	Native     bool   // the prefix is the gateway's
-	Vendor     string // whose clients call there, in whose shape errors are: "google", "amazon", "cohere"; empty for OpenAI's
-	Models     string // behind which the provider has the names of models, "/v1beta/models/"; empty for nowhere
+	Prefix     string // complete segments, "/openai/v1"
+	RestPrefix string // replaces Prefix below /v1: "", or "/v1beta" where it is part of the provider's own paths
+	Azure      bool   // calls have Azure's form: the name of a deployment is in the path or the query
+	Native     bool   // the prefix is the gateway's own
+	Vendor     string // vendor whose clients use the prefix and whose error format applies: "google", "amazon", "cohere"; empty for OpenAI
+	Models     string // path after which the provider has model names, "/v1beta/models/"; empty: none
 }
 
-// Aliases are the prefixes beside /v1, the longer before the shorter. To serve a client at its
-// own address, add its line here.
+// Aliases are the prefixes in addition to /v1, longer ones before shorter ones. To serve the
+// clients of a provider at its own paths, add a line here.
 var Aliases = []Alias{
 	{Prefix: "/v1/proxy", Native: true},
 	{Prefix: "/v1", Native: true},
@@ -34,19 +34,19 @@ var Aliases = []Alias{
 	{Prefix: "/model", RestPrefix: "/model", Vendor: "amazon", Models: "/model/"},              // https://docs.aws.amazon.com/bedrock/latest/APIReference
 }
 
-// Address is what an escaped path stands for.
+// Address is the meaning of an escaped path.
 type Address struct {
-	Rest       string // "/chat/completions" of "/v1/chat/completions"; the path itself where it has no prefix
-	Alias      *Alias // nil where it has none; shared, not to be changed
-	Deployment string // that stands in the path of Azure's clients, plain; empty for none
+	Rest       string // "/chat/completions" of "/v1/chat/completions"; the complete path without a prefix
+	Alias      *Alias // nil without a prefix; shared, must not be changed
+	Deployment string // deployment in the path of Azure's clients, unescaped; empty for none
 }
 
 // Foreign reports whether the path has a prefix that is not the gateway's own.
 func (a *Alias) Foreign() bool { return a != nil && !a.Native }
 
-// Locate takes the prefix off an escaped path. Of Azure's paths that name a deployment and end
-// in a typed route, such as "/openai/deployments/gpt-4o/chat/completions", the deployment is
-// the model; all others of them are as below /v1.
+// Locate removes the prefix from an escaped path. In an Azure path that names a deployment and
+// ends in a typed route, such as "/openai/deployments/gpt-4o/chat/completions", the deployment
+// is the model. All other Azure paths have the same form as paths below /v1.
 func Locate(method, path string) Address {
 	for i := range Aliases {
 		a := &Aliases[i]
@@ -67,12 +67,12 @@ func Locate(method, path string) Address {
 	return Address{Rest: path}
 }
 
-// deploymentNames bounds the segments that the name of a deployment may have: those of models
-// have slashes.
+// deploymentNames is the maximum number of segments in the name of a deployment. Model names
+// contain slashes.
 const deploymentNames = 8
 
-// deployed takes "/deployments/@slug/meta-llama/Llama-3/chat/completions" apart where a typed
-// route stands at its end.
+// deployed splits "/deployments/@slug/meta-llama/Llama-3/chat/completions" into the model and
+// the typed route at its end.
 func deployed(method, path string) (model, route string, ok bool) {
 	names, ok := strings.CutPrefix(path, "/deployments/")
 	if !ok || strings.HasPrefix(names, "/") {

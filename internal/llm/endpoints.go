@@ -1,7 +1,8 @@
-// Package llm holds the words of model traffic that every room shares: the endpoints and
-// their routes, what a call used, and the hub of all translation: a conversation (Call),
-// its answer (Reply) and its stream (Event) in the words of no provider, with the Tally of
-// what a provider has no words for.
+// Package llm contains the types of model traffic that all packages share. These are the
+// endpoints and their routes, the usage of a call, and the common form for translation between
+// providers: a conversation (Call), its response (Response) and its stream (Event).
+// FieldTracker records which parts of a Call a dialect cannot express. Start with Routes and
+// Call.
 package llm
 
 import (
@@ -10,8 +11,8 @@ import (
 	"strings"
 )
 
-// Endpoint is the kind of a call, for example "chatComplete". The names are those
-// that policies, guardrails and provider tables use.
+// Endpoint is the type of a call, for example "chatComplete". Policies, guardrails and provider
+// tables use these names.
 // Source: contract/dataplane.md 6.1, contract/providers.yaml function_names.
 type Endpoint string
 
@@ -52,24 +53,24 @@ const (
 	ListModels               Endpoint = "listModels"
 	RetrieveModel            Endpoint = "retrieveModel"
 	Realtime                 Endpoint = "realtime"
-	RunPrompt                Endpoint = "runPrompt" // a saved prompt: chatComplete or complete once it is filled in
+	RunPrompt                Endpoint = "runPrompt" // a stored prompt: becomes chatComplete or complete after rendering
 	Proxy                    Endpoint = "proxy"
 )
 
-// BodyKind is the form in which an endpoint takes its body.
+// BodyKind is the format of the request body of an endpoint.
 type BodyKind int
 
-// The kinds of body.
+// The body formats.
 const (
 	NoBody    BodyKind = iota
 	JSON               // application/json
 	Multipart          // multipart/form-data
-	Opaque             // anything, relayed unread
+	Opaque             // any format, relayed without parsing
 )
 
-// Route is one typed route below /v1. A path segment {id} stands for the rest of
-// the path up to the next fixed segment, slashes included where ids may have them: those of
-// batches may be ARNs, those of models "@slug/meta-llama/Llama-3".
+// Route is one typed route below /v1. A path segment {id} matches the path up to the next fixed
+// segment. It includes slashes where ids may contain them: ids of batches may be ARNs, and ids
+// of models may be "@slug/meta-llama/Llama-3".
 type Route struct {
 	Method   string
 	Path     string // "/batches/{id}/cancel"
@@ -77,8 +78,8 @@ type Route struct {
 	Body     BodyKind
 }
 
-// Routes is the list of typed routes; everything else is Proxy. To add a typed
-// endpoint, add its line here and its codec in the dialects that serve it.
+// Routes lists the typed routes. Every other path is Proxy. To add a typed endpoint, add its
+// line here and its codec in the dialects that serve it.
 var Routes = []Route{
 	{"POST", "/chat/completions", ChatComplete, JSON},
 	{"POST", "/completions", Complete, JSON},
@@ -118,19 +119,19 @@ var Routes = []Route{
 	{"POST", "/prompts/{id}/completions", RunPrompt, JSON},
 }
 
-// Match is what Lookup found.
+// Match is the result of Lookup.
 type Match struct {
 	Endpoint Endpoint
 	Body     BodyKind
-	ID       string // still escaped, for example "arn%3Aaws%2F1"; empty when the route has none
+	ID       string // still escaped, for example "arn%3Aaws%2F1"; empty when the route does not have an id
 }
 
-// Lookup finds the typed route of a method and an escaped path below /v1, for
-// example "/files/file-1". What is no typed route is Proxy with an opaque body. A route
-// without an id is the same with escapes, slashes and dots in it that need not be there, as it
-// is to many providers: else what holds of it could be stepped around by "/chat/complet%69ons"
-// or "/chat//completions/". Those with an id start no work of a model at a provider, and are
-// known as they are written alone.
+// Lookup finds the typed route of a method and an escaped path below /v1, for example
+// "/files/file-1". A path without a typed route is Proxy with an opaque body. A route without
+// an id also matches a path with needless escapes, slashes and dots, because many providers
+// treat such a path as equal. Otherwise a caller could bypass the rules of a route with
+// "/chat/complet%69ons" or "/chat//completions/". A route with an id starts no model work at a
+// provider and matches only its exact form.
 func Lookup(method, path string) Match {
 	if m, ok := exact[method+" "+path]; ok {
 		return m
@@ -150,7 +151,7 @@ func Lookup(method, path string) Match {
 	return Match{Endpoint: Proxy, Body: Opaque}
 }
 
-// plainly is a path without what need not be in it.
+// plainly returns a path without needless escapes, slashes and dots.
 func plainly(escaped string) string {
 	plain, err := url.PathUnescape(escaped)
 	if err != nil || plain == "" {
@@ -163,14 +164,14 @@ type pattern struct {
 	method, prefix, suffix string
 	endpoint               Endpoint
 	body                   BodyKind
-	slashes                bool // the id may hold slashes
+	slashes                bool // the id may contain slashes
 }
 
 // exact are the Routes without an id, by method and path; patterns are the others.
 var exact, patterns = index()
 
-// index sorts the Routes out: patterns with a suffix stand first, so that {id}/content
-// beats {id}.
+// index sorts the Routes into exact and patterns. Patterns with a suffix come first, so that
+// {id}/content takes precedence over {id}.
 func index() (exact map[string]Match, patterns []pattern) {
 	exact = make(map[string]Match, len(Routes))
 	var open []pattern

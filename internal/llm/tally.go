@@ -6,22 +6,22 @@ import (
 	"strconv"
 )
 
-// FieldTracker keeps account of what a dialect carries of a Call. A dialect takes what it
-// has a word for and says what it had to leave out; whatever nobody took is lost as
-// well. One Tally serves one encoding and one goroutine.
+// FieldTracker records which fields of a Call a dialect encodes. A dialect consumes the fields
+// that it supports and drops the others. Fields that were not consumed count as dropped too. A
+// FieldTracker serves one encoding and one goroutine.
 type FieldTracker struct {
 	call    *Call
 	few     [fewParams]bool
-	taken   []bool              // of the call's parameters
-	extra   map[*Param]struct{} // taken of what messages, parts and tools have besides
+	taken   []bool              // consumed parameters of the call
+	extra   map[*Param]struct{} // consumed extra fields of messages, parts and tools
 	dropped []string
-	known   map[string]struct{} // what is in lost: there may be as many as the call has parts
+	known   map[string]struct{} // set of the entries of dropped: there may be as many as the call has parts
 }
 
-// fewParams is as many parameters as most calls have at most.
+// fewParams is the number of parameters that most calls do not exceed.
 const fewParams = 16
 
-// NewTally begins the account of one encoding of c.
+// NewTally returns a FieldTracker for one encoding of c.
 func NewTally(c *Call) *FieldTracker {
 	t := &FieldTracker{call: c}
 	if t.taken = t.few[:]; len(c.Params) > fewParams {
@@ -30,7 +30,7 @@ func NewTally(c *Call) *FieldTracker {
 	return t
 }
 
-// Consume returns the value of the parameter of that name and counts it as carried.
+// Consume returns the value of a parameter and marks it as consumed.
 func (t *FieldTracker) Consume(name string) (json.RawMessage, bool) {
 	for i := range t.call.Params {
 		if p := &t.call.Params[i]; p.Name == name {
@@ -41,7 +41,7 @@ func (t *FieldTracker) Consume(name string) (json.RawMessage, bool) {
 	return nil, false
 }
 
-// First takes all of the given names and returns the value of the first that is there.
+// First consumes all given names and returns the value of the first that is present.
 func (t *FieldTracker) First(names ...string) (json.RawMessage, bool) {
 	var found json.RawMessage
 	for _, n := range names {
@@ -52,7 +52,7 @@ func (t *FieldTracker) First(names ...string) (json.RawMessage, bool) {
 	return found, found != nil
 }
 
-// Peek returns a value without taking it.
+// Peek returns a value without consuming it.
 func (t *FieldTracker) Peek(name string) (json.RawMessage, bool) {
 	for i := range t.call.Params {
 		if p := &t.call.Params[i]; p.Name == name {
@@ -62,8 +62,8 @@ func (t *FieldTracker) Peek(name string) (json.RawMessage, bool) {
 	return nil, false
 }
 
-// Rest returns the parameters that nobody has taken yet and counts them as carried, for
-// dialects that know how the caller means them.
+// Rest returns the parameters that are not yet consumed and consumes them, for dialects that
+// have the same parameters as the caller.
 func (t *FieldTracker) Rest() []Param {
 	var left []Param
 	for i := range t.call.Params {
@@ -75,7 +75,7 @@ func (t *FieldTracker) Rest() []Param {
 	return left
 }
 
-// TakeFrom is Take for the Extra of a message, part or tool.
+// TakeFrom is Consume for the Extra of a message, part or tool.
 func (t *FieldTracker) TakeFrom(extra []Param, name string) (json.RawMessage, bool) {
 	for i := range extra {
 		if p := &extra[i]; p.Name == name {
@@ -106,7 +106,7 @@ func (t *FieldTracker) markTaken(p *Param) {
 	t.extra[p] = struct{}{}
 }
 
-// Drop says that what stands at that place of the caller's body is left out.
+// Drop records that the target does not receive the field at path of the caller's body.
 func (t *FieldTracker) Drop(path string) {
 	if _, ok := t.known[path]; ok {
 		return
@@ -118,9 +118,9 @@ func (t *FieldTracker) Drop(path string) {
 	t.dropped = append(t.dropped, path)
 }
 
-// Dropped lists what the target does not get, as paths into the caller's body: what
-// Lose was told, then every parameter and extra that was not taken and says
-// something. Each stands there once.
+// Dropped lists the fields that the target does not receive, as paths into the caller's body.
+// The paths given to Drop come first. Then follows every parameter and extra field that was not
+// consumed and is not neutral. Each path occurs once.
 func (t *FieldTracker) Dropped() []string {
 	for i := range t.call.Params {
 		if p := &t.call.Params[i]; !t.taken[i] && !neutral(p) {
@@ -156,7 +156,7 @@ func (t *FieldTracker) rest(extra []Param) {
 	}
 }
 
-// neutrals are values that say what holds anyway.
+// neutrals are values that equal the default.
 var neutrals = map[string][]string{
 	"n": {"1"}, "logprobs": {"false"}, "top_logprobs": {"0"}, "store": {"false"}, ParallelToolCalls: {"true"}, "background": {"false"},
 	"presence_penalty": {"0", "0.0"}, "frequency_penalty": {"0", "0.0"}, "logit_bias": {"{}"}, "metadata": {"{}"}, "modalities": {`["text"]`},
@@ -167,19 +167,17 @@ var neutrals = map[string][]string{
 
 func neutral(p *Param) bool { return Neutral(p.Name, p.Raw) }
 
-// Neutral reports whether leaving out a field of that name changes nothing of a call, for
-// example {"store":false}; null says nothing anywhere. StreamOptions is answered by the gateway
-// itself, and so is the wish for a summary of what was thought: thoughts are shown to callers
-// of responses as summaries.
+// Neutral reports whether a field can be omitted without changing the call, for example
+// {"store":false}. null is always neutral. The gateway itself implements StreamOptions and the
+// request for a reasoning summary: callers of responses receive reasoning as summaries.
 func Neutral(name string, raw []byte) bool {
 	values, known := neutrals[name]
 	return known && values == nil || string(raw) == "null" || slices.Contains(values, string(raw))
 }
 
-// Path names a part of a message in the words of the call's surface:
-// "messages[2].content[0]", "input[2]", "system". A part of -1 names the message. On
-// responses, where several items of the input may make one turn, -2 names the item
-// behind the one of the message, -3 the next.
+// Path names a part of a message in the form of the caller's API: "messages[2].content[0]",
+// "input[2]", "system". A part of -1 names the message. In responses several items of the input
+// may form one turn: there -2 names the item after the message's item, -3 the next one.
 func (c *Call) Path(m *Message, part int) string {
 	list := "messages"
 	if c.Surface == CreateModelResponse {

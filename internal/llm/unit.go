@@ -1,23 +1,24 @@
 package llm
 
-// Unit is something that providers count beside tokens and searches, and bill apart: what
-// tools that they run did, or models that these asked.
+// Unit is a quantity that providers count in addition to tokens and searches, and bill
+// separately. It counts the work of tools that the provider runs, or of models that these tools
+// call.
 type Unit uint8
 
 // The units.
 const (
-	AdvisorInput      Unit = iota // tokens that another model read, which the provider asked for advice
-	AdvisorOutput                 // and wrote
-	DrawingTextInput              // tokens of text that a model of pictures read, which was asked by a tool
-	DrawingImageInput             // of pictures that it was shown
-	DrawingOutput                 // and made
-	URLFetches                    // calls of a tool that reads a page
-	PeopleSearches                // and of those that look in other places than the web
+	AdvisorInput      Unit = iota // input tokens of another model that the provider consulted
+	AdvisorOutput                 // output tokens of that model
+	DrawingTextInput              // text tokens that an image model read for a tool
+	DrawingImageInput             // image tokens that it read
+	DrawingOutput                 // image tokens that it produced
+	URLFetches                    // calls of a tool that fetches a page
+	PeopleSearches                // calls of a tool that searches sources other than the web
 	FinanceSearches
 	ImageSearches
-	AttachmentSearches // of files beside a message
+	AttachmentSearches // of files attached to a message
 	Sandboxes          // sessions in which code ran, as Perplexity counts them
-	UnitCount          // how many units there are; none itself
+	UnitCount          // number of units, not a unit
 )
 
 var unitNames = [UnitCount]string{
@@ -26,10 +27,10 @@ var unitNames = [UnitCount]string{
 	URLFetches: "fetch_url", PeopleSearches: "people_search", FinanceSearches: "finance_search", ImageSearches: "image_search", AttachmentSearches: "attachment_search", Sandboxes: "sandbox",
 }
 
-// String is the name that price lists have for a unit: "fetch_url".
+// String returns the name of the unit in price lists: "fetch_url".
 func (u Unit) String() string { return unitNames[u] }
 
-// addUnits sums counts by unit.
+// addUnits adds counts by unit.
 func addUnits(a, b [UnitCount]int64) [UnitCount]int64 {
 	for i, n := range b {
 		a[i] += n

@@ -2,66 +2,69 @@ package llm
 
 import "cmp"
 
-// Usage is what a call used, as the provider reported it. Counts are tokens
-// unless said otherwise; a count that was not reported is 0. InputTokens contains
-// the cached, cache-write, audio and image ones, OutputTokens contains the reasoning,
-// audio and image ones, as OpenAI counts.
+// Usage is the usage of a call as the provider reported it. Counts are tokens unless stated
+// otherwise. A count that was not reported is 0. InputTokens includes the cached, cache-write,
+// audio and image tokens. OutputTokens includes the reasoning, audio and image tokens. OpenAI
+// counts in the same way.
 // Source: https://platform.openai.com/docs/api-reference/chat/object, read 2026-11.
 type Usage struct {
 	InputTokens       int64 `json:"input_tokens,omitempty"`
 	OutputTokens      int64 `json:"output_tokens,omitempty"`
 	TotalTokens       int64 `json:"total_tokens,omitempty"`
 	CachedTokens      int64 `json:"cached_tokens,omitempty"`      // read from the provider's prompt cache
-	CacheWriteTokens  int64 `json:"cache_write_tokens,omitempty"` // written to it
-	CacheHourTokens   int64 `json:"cache_hour_tokens,omitempty"`  // of those, written for an hour and not for minutes
+	CacheWriteTokens  int64 `json:"cache_write_tokens,omitempty"` // written to the prompt cache
+	CacheHourTokens   int64 `json:"cache_hour_tokens,omitempty"`  // of those, written for an hour instead of minutes
 	ReasoningTokens   int64 `json:"reasoning_tokens,omitempty"`
 	InputAudioTokens  int64 `json:"input_audio_tokens,omitempty"`
 	OutputAudioTokens int64 `json:"output_audio_tokens,omitempty"`
-	InputImageTokens  int64 `json:"input_image_tokens,omitempty"`  // of pictures that were shown to the model
-	OutputImageTokens int64 `json:"output_image_tokens,omitempty"` // of pictures that it made
-	// CachedAudioTokens and CachedImageTokens are those of CachedTokens that are of sound and of
-	// pictures; InputAudioTokens and InputImageTokens contain them. They are kept with the bill.
+	InputImageTokens  int64 `json:"input_image_tokens,omitempty"`  // of images that the model read
+	OutputImageTokens int64 `json:"output_image_tokens,omitempty"` // of images that the model produced
+	// CachedAudioTokens and CachedImageTokens are the audio and image tokens in CachedTokens.
+	// InputAudioTokens and InputImageTokens include them. They are stored with the cost.
 	CachedAudioTokens int64 `json:"-"`
 	CachedImageTokens int64 `json:"-"`
-	// FreeInputTokens and FreeOutputTokens are those of InputTokens and OutputTokens that the
-	// provider says it does not bill, as Cohere what it adds itself. They are kept with the bill.
+	// FreeInputTokens and FreeOutputTokens are the tokens in InputTokens and OutputTokens that
+	// the provider does not bill, such as those that Cohere adds itself. They are stored with
+	// the cost.
 	FreeInputTokens  int64 `json:"-"`
 	FreeOutputTokens int64 `json:"-"`
-	// SearchUnits are what the provider bills of its searches: units of a rerank, queries
-	// or calls of a search tool, sources that it read.
+	// SearchUnits counts what the provider bills for searches: units of a rerank, queries or
+	// calls of a search tool, or sources that it read.
 	SearchUnits  int64   `json:"search_units,omitempty"`
 	FileSearches int64   `json:"file_searches,omitempty"` // of the caller's files, by a tool of the provider
-	CodeSessions int64   `json:"code_sessions,omitempty"` // containers in which the provider ran code of the model's
-	Pages        int64   `json:"pages,omitempty"`         // of documents that were read
+	CodeSessions int64   `json:"code_sessions,omitempty"` // containers in which the provider ran code of the model
+	Pages        int64   `json:"pages,omitempty"`         // of documents that the provider read
 	AudioSeconds float64 `json:"audio_seconds,omitempty"` // transcription billed by time
-	// CitationTokens are those of what was found and cited; they are in no other count.
+	// CitationTokens counts the tokens of retrieved and cited content. No other count includes
+	// them.
 	CitationTokens int64 `json:"citation_tokens,omitempty"`
-	// CostNano is what the provider itself says that the call cost, in billionths of a US
-	// dollar: 5023000 for 0.005023; 0: it does not say.
+	// CostNano is the cost of the call as reported by the provider, in billionths of a US
+	// dollar: 5023000 for 0.005023. 0 means that it is not reported.
 	CostNano int64 `json:"cost_nano,omitempty"`
-	// SearchContext is how much a search looked at where that sets its price: "low", "medium"
-	// or "high", or "preview" for a search by OpenAI's tool of that name; empty: not said.
+	// SearchContext is the context size of a search where that sets its price: "low", "medium"
+	// or "high", or "preview" for a search by OpenAI's tool of that name. Empty means not
+	// reported.
 	SearchContext string `json:"search_context,omitempty"`
-	// Tier is how the provider says that it served the call where that sets its price:
-	// "batch", "flex", "priority", "fast" or UsualTier; empty: not said.
+	// Tier is the service tier that the provider reports where that sets the price: "batch",
+	// "flex", "priority", "fast" or UsualTier. Empty means not reported.
 	Tier string `json:"tier,omitempty"`
-	// Region is where the provider says that it ran the call where that sets its price: "us";
-	// empty: not said, or anywhere. It is kept with the bill.
+	// Region is the region that the provider reports where that sets the price: "us". Empty
+	// means not reported, or any region. It is stored with the cost.
 	Region string `json:"-"`
-	// CodeMemory is how much memory the containers of CodeSessions have where that sets their
-	// price: "4g", "16g" or "64g"; empty: as much as is usual. It is kept with the bill.
+	// CodeMemory is the memory of the containers of CodeSessions where that sets their price:
+	// "4g", "16g" or "64g". Empty means the default. It is stored with the cost.
 	CodeMemory string `json:"-"`
-	// Units are counts of what has no other place here, by Unit. They are kept with the bill.
+	// Units are the counts of all other quantities, by Unit. They are stored with the cost.
 	Units    [UnitCount]int64 `json:"-"`
-	Reported bool             `json:"reported"` // false: the provider said nothing
+	Reported bool             `json:"reported"` // false: the provider reported no usage
 }
 
-// UsualTier is the Tier of a call that was served at the usual price, whatever was asked
-// for.
+// UsualTier is the Tier of a call that was served at the standard price, whatever tier was
+// requested.
 const UsualTier = "standard"
 
-// Add sums two usages, for a stream continued on a second target, whose SearchContext, Tier,
-// Region and CodeMemory count.
+// Add adds two usages, for a stream that continues on a second target. SearchContext, Tier,
+// Region and CodeMemory come from v.
 func (u Usage) Add(v Usage) Usage {
 	return Usage{
 		InputTokens: u.InputTokens + v.InputTokens, OutputTokens: u.OutputTokens + v.OutputTokens,
@@ -79,12 +82,12 @@ func (u Usage) Add(v Usage) Usage {
 	}
 }
 
-// MaxCount is beyond what any call uses of anything; more is a slip of the provider, and
-// must not overflow a sum.
+// MaxCount is more than any call uses. A larger count is an error of the provider and must not
+// overflow a sum.
 const MaxCount = 1 << 50
 
-// Bounded is the usage within what calls use: from 0 to MaxCount of each. Seconds that are no
-// number are none.
+// Bounded returns the usage with every count limited to 0 to MaxCount. Seconds that are NaN
+// become 0.
 func (u Usage) Bounded() Usage {
 	for _, n := range [...]*int64{
 		&u.InputTokens, &u.OutputTokens, &u.TotalTokens, &u.CachedTokens, &u.CacheWriteTokens, &u.CacheHourTokens, &u.ReasoningTokens,

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// fields are the members of an object. Members that it does not list are kept.
+// fields contains the checks of an object's members, by name. Other members are allowed.
 type fields map[string]form
 
 func object(spec fields) form {
@@ -92,8 +92,8 @@ func integer(low, high float64) form {
 	}
 }
 
-// reservedHeaders are those that belong to the connection or the protocol: a fixed value
-// would break every call.
+// reservedHeaders are the headers of the connection or the protocol. A fixed value would
+// break every call.
 var reservedHeaders = []string{
 	"host", "content-length", "content-type", "transfer-encoding", "connection", "keep-alive", "upgrade", "te", "trailer", "accept", "accept-encoding",
 	"mcp-session-id", "mcp-protocol-version", "last-event-id",
@@ -126,8 +126,8 @@ func headers(v any, path string) error {
 	return nil
 }
 
-// headerShapes are headers that users bring themselves, each described by an object; a
-// plain text means a fixed value.
+// headerShapes checks headers that users supply. An object describes such a header; a plain
+// string is a fixed value.
 func headerShapes(v any, path string) error {
 	sent, err := members(v, path)
 	if err != nil {
@@ -150,13 +150,13 @@ func headerShapes(v any, path string) error {
 	return nil
 }
 
-// neverForwarded are the headers of callers that no upstream may see, under their own
-// name or another. Source: contract/content-and-observability.md 9.4.
+// neverForwarded are the caller's headers that are not forwarded to any upstream, under their
+// own name or another. Source: contract/content-and-observability.md 9.4.
 var neverForwarded = []string{
 	"cookie", "set-cookie", "x-api-key", "x-gateway-api-key", "api-key", "apikey", "x-auth-token", "x-access-token", "x-user-claims", "x-user-jwt",
 }
 
-// forwarded is a list of names, or an object with a mode and such a list.
+// forwarded checks a list of header names, or an object with a mode and such a list.
 func forwarded(v any, path string) error {
 	if list, plain := v.([]any); plain {
 		return forwardedList(list, path, forwardedOne)
@@ -174,7 +174,7 @@ func forwarded(v any, path string) error {
 		return refuse(path, "must be a list")
 	}
 	each := forwardedOne
-	if sent["mode"] == "all-except" { // a plain name is not forwarded, whatever it is
+	if sent["mode"] == "all-except" { // a plain name is an exception, so any name is allowed
 		each = func(v any, path string) error {
 			if _, plain := v.(string); plain {
 				return text(v, path)
@@ -204,7 +204,7 @@ func orEmpty(v any) any {
 	return v
 }
 
-// forwardedOne is a name, or the two names of a header that is renamed on its way.
+// forwardedOne checks a header name, or the two names of a header that the gateway renames.
 func forwardedOne(v any, path string) error {
 	if sent, renamed := v.(map[string]any); renamed {
 		for _, side := range []string{"from", "to"} {
@@ -223,7 +223,8 @@ func forwardedOne(v any, path string) error {
 	return nil
 }
 
-// orName keeps an object from standing where a name belongs.
+// orName returns v if it is a string, and "" otherwise, so that an object is not accepted as
+// a name.
 func orName(v any) any {
 	if s, ok := v.(string); ok {
 		return s
@@ -231,7 +232,7 @@ func orName(v any) any {
 	return ""
 }
 
-// reservedParams are what the gateway itself says when it sends a user to sign in.
+// reservedParams are the parameters that the gateway sets when it sends a user to sign in.
 // Source: contract/content-and-observability.md 9.3.
 var reservedParams = []string{
 	"response_type", "client_id", "client_secret", "code_challenge", "code_challenge_method", "redirect_uri", "state", "scope", "resource",

@@ -8,37 +8,37 @@ import (
 
 // Source finds saved partials.
 type Source interface {
-	// Partial returns the template that a tag means: fault.InvalidParameter when
-	// there is no such partial or version.
+	// Partial returns the template that a tag names. A partial or version that does not exist is
+	// fault.InvalidParameter.
 	Partial(ref PartialRef) (*Template, error)
 }
 
-// SourceFunc is a Source made of a function.
+// SourceFunc adapts a function to a Source.
 type SourceFunc func(ref PartialRef) (*Template, error)
 
 // Partial calls the function.
 func (f SourceFunc) Partial(ref PartialRef) (*Template, error) { return f(ref) }
 
-// renderer is one rendering. Its budget of output and steps is shared by all templates
-// that take part, so that no input makes it cost more than the limits allow.
+// renderer renders one template. All templates that take part share its limits on output and
+// steps, so that no input costs more than the limits allow.
 type renderer struct {
 	source Source
 	out    writer
-	scopes []*value // the outermost first
+	scopes []*value // outermost first
 	steps  int
 
-	open             []any                    // what is being rendered: saved partials as *Template, private ones as *value
-	saved            map[PartialRef]*Template // found by now
-	privateTemplates map[*value]*Template     // long private ones, by the variables that they are
+	open             []any                    // templates being rendered: saved partials as *Template, private ones as *value
+	saved            map[PartialRef]*Template // saved partials found so far
+	privateTemplates map[*value]*Template     // parsed long private partials, by the variable they come from
 }
 
 func newRenderer(vars *value, source Source) *renderer {
 	return &renderer{source: source, scopes: []*value{vars}}
 }
 
-// Render fills a template in. Variables are a JSON object, nil for none, valid JSON in
-// any case. What goes past a limit, an unknown partial and one that includes itself are
-// fault.InvalidParameter. Source may be nil when the template names no partial.
+// Render fills in the template. Variables must be a valid JSON object; nil means none. Exceeding
+// a limit, an unknown partial and a partial that includes itself are fault.InvalidParameter.
+// Source may be nil when the template names no saved partial.
 func (t *Template) Render(variables []byte, source Source) (string, error) {
 	vars, err := variablesOf(variables)
 	if err != nil {
@@ -90,8 +90,8 @@ func (r *renderer) node(n *node) error {
 	return nil
 }
 
-// section shows its inside once for each element of a list, and once for any other
-// value that holds. The element, or the value, is the innermost scope meanwhile.
+// section renders its content once for each element of a list, and once for any other truthy
+// value. The element or value is the innermost scope meanwhile.
 func (r *renderer) section(n *node) error {
 	v := r.find(&n.name)
 	if !v.holds() {
@@ -118,12 +118,12 @@ func (r *renderer) renderIn(v *value, inner []node) error {
 	return err
 }
 
-// scopesOfStep is how many scopes are looked through at the price of a step. Templates that
-// people write have fewer; partials in partials can have hundreds.
+// scopesOfStep is the number of scopes that may be searched for the price of one step.
+// Handwritten templates have fewer; partials within partials can have hundreds.
 const scopesOfStep = 8
 
-// find looks a name up, from the innermost scope outward; nil when there is none. A
-// field whose own name has dots comes before a path.
+// find returns the value of a name, searching from the innermost scope outward; nil when there
+// is none. A field whose name contains dots takes precedence over a path.
 func (r *renderer) find(n *name) *value {
 	if n.full == "." {
 		return r.scopes[len(r.scopes)-1]
@@ -171,8 +171,8 @@ func (r *renderer) partial(ref PartialRef) error {
 	return r.include(ref.String(), t, t)
 }
 
-// private inserts a partial that the caller brings as a variable: its text is a
-// template, filled in with the same variables.
+// private inserts a partial that the caller passes as a variable. Its text is a template, filled
+// in with the same variables.
 func (r *renderer) private(n *node) error {
 	v := r.find(&n.name)
 	if v == nil {
@@ -188,12 +188,12 @@ func (r *renderer) private(n *node) error {
 	return r.include(">"+n.name.full, v, t)
 }
 
-// minCachedBytes is from how many bytes on a private partial is kept once it is parsed: to keep the
-// short ones of a long list takes many times the list.
+// minCachedBytes is the length from which a parsed private partial is cached. Caching the short
+// ones of a long list would take many times the memory of the list.
 const minCachedBytes = 256
 
-// templateOf is the text of a variable as a template. It is looked for by the variable,
-// because the text may be long and the section around it that of a long list.
+// templateOf parses the text of a variable as a template. The cache key is the variable and not
+// its text, because the text may be long and may be used in a section over a long list.
 func (r *renderer) templateOf(v *value) (*Template, error) {
 	if t := r.privateTemplates[v]; t != nil {
 		return t, nil
@@ -209,8 +209,8 @@ func (r *renderer) templateOf(v *value) (*Template, error) {
 	return t, nil
 }
 
-// include inserts a template, which has the name in its tag. What it is of may not be
-// around it already.
+// include renders a template; name is the one in its tag. Key identifies the template: rendering
+// it within itself is an error.
 func (r *renderer) include(name string, key any, t *Template) error {
 	if slices.Contains(r.open, key) {
 		return invalid("the partial {{>%s}} includes itself", clip(name))
@@ -226,7 +226,7 @@ func (r *renderer) include(name string, key any, t *Template) error {
 	return err
 }
 
-// UnknownPartial is what is said of a tag that names no partial of the workspace.
+// UnknownPartial returns the error for a tag that names a partial the workspace does not have.
 func UnknownPartial(ref PartialRef) error {
 	return invalid("the workspace does not have the partial {{>%s}}", clip(ref.String())).WithParam("string")
 }

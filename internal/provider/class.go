@@ -6,10 +6,10 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// class names what a field's value may look like. Every field that stands in a
-// host has one of the host classes; a value outside its class is refused before
-// anything is built from it, so that no value can move a call, and the key with
-// it, to another host. Source: contract/dataplane.md 10.1, PR 1597.
+// class is the permitted form of a field's value. Every field in a host has one of the host
+// classes. A value outside its class is refused before anything is built from it, so a value
+// cannot redirect a call, with its key, to another host. Source: contract/dataplane.md 10.1, PR
+// 1597.
 type class string
 
 const (
@@ -18,13 +18,13 @@ const (
 	classURL     class = "url"     // http or https URL without user, query and fragment
 	classSegment class = "segment" // letters, digits and ._~- : a path segment or a version
 	classObject  class = "object"  // a JSON object
-	classAny     class = ""        // anything that may stand in a header; escaped in paths and queries
+	classAny     class = ""        // any value valid in a header; escaped in paths and queries
 )
 
-// hostClass reports whether values of the class may stand in a host.
+// host reports whether values of the class may be part of a host.
 func (c class) host() bool { return c == classLabel || c == classDomain }
 
-// classes says for each class what it accepts, in words for the caller.
+// classes describes for the caller what each class accepts.
 var classes = map[class]string{
 	classLabel:   "letters, digits and inner dashes, at most 63",
 	classDomain:  "letters, digits, dashes and underscores, with parts separated by dots",
@@ -52,13 +52,12 @@ func (c class) ok(v string) bool {
 	}
 }
 
-// maxValue bounds a credential field in bytes: room for a PEM key and a service
-// account document.
+// maxValue is the maximum length of a credential field in bytes. It is enough for a PEM key and
+// a service account document.
 const maxValue = 64 << 10
 
-// clean reports whether v has no control characters but tab and line breaks, which
-// keys in PEM form have. What is sent as a header is checked once more, there
-// without line breaks.
+// clean reports whether v has no control characters except tabs and line breaks, which PEM keys
+// have. Values sent as headers are checked again, there without line breaks.
 func clean(v string) bool {
 	for i := 0; i < len(v); i++ {
 		if c := v[i]; c < ' ' && c != '\t' && c != '\n' && c != '\r' || c == 0x7f {

@@ -12,14 +12,14 @@ import (
 	"sluice/internal/wire"
 )
 
-// shape is a spec with one of its variants laid over it, ready for planning.
+// shape is a spec with one of its variants merged into it, ready for planning.
 type shape struct {
 	when      []Cond
 	auth      *Auth
 	model     *ModelRule
 	modelFrom string
 	endpoints map[llm.Endpoint]*Endpoint
-	defaults  wire.Header // headers that need no value
+	defaults  wire.Header // headers that do not depend on a value
 }
 
 // compile checks a decoded spec and prepares its shapes.
@@ -50,12 +50,12 @@ func (s *Spec) compile() error {
 	return nil
 }
 
-// ModelsInPaths reports whether a path of the provider's own says which model is asked, so
-// that a path that is passed through may name any.
+// ModelsInPaths reports whether a path of the provider's own API contains the model, so that a
+// pass-through path may name any model.
 func (s *Spec) ModelsInPaths() bool { return s.paths }
 
-// Deploys reports whether who saves the provider names deployments of their own, so that its
-// list of models does not tell which of them there are.
+// Deploys reports whether the administrator who saves the provider names deployments. The
+// provider's list of models then does not show which deployments exist.
 func (s *Spec) Deploys() bool {
 	return slices.ContainsFunc(s.Fields, func(f Field) bool { return strings.Contains(f.Name, "_deployment_") })
 }
@@ -121,7 +121,7 @@ func (s *Spec) compileFields() error {
 	return nil
 }
 
-// reserved reports whether a name means something else in templates.
+// reserved reports whether a name has another meaning in templates.
 func reserved(name string) bool {
 	switch name {
 	case argModel, argID, argRest, argUser, argDeployment, customHost, customHeaders, "path":
@@ -130,7 +130,7 @@ func reserved(name string) bool {
 	return false
 }
 
-// shape lays a variant over the spec; the zero variant gives the spec itself.
+// shape merges a variant into the spec. The zero variant returns the spec unchanged.
 func (s *Spec) shape(v *Variant) (shape, error) {
 	sh := shape{when: v.When, auth: &s.Auth, model: &s.Model, modelFrom: v.ModelFrom, endpoints: map[llm.Endpoint]*Endpoint{}}
 	if v.Auth != nil {
@@ -188,7 +188,7 @@ func (s *Spec) shape(v *Variant) (shape, error) {
 	return sh, nil
 }
 
-// takesModel reports whether an address of the shape has a model in it.
+// takesModel reports whether an address of the shape contains the model.
 func (sh shape) takesModel() bool {
 	for _, e := range sh.endpoints {
 		for _, t := range [...]template{e.route.base, e.route.path, e.route.stream} {
@@ -210,7 +210,7 @@ func (sh *shape) setDefaults(headers map[string]string) error {
 	return nil
 }
 
-// overlay is a fresh map of a with b over it.
+// overlay returns a new map with the entries of a and b. Entries of b take precedence.
 func overlay[K comparable, V any](a, b map[K]V) map[K]V {
 	out := make(map[K]V, len(a)+len(b)+1)
 	maps.Copy(out, a)

@@ -6,13 +6,13 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// maxDeployments is how many deployments of one provider are listed.
+// maxDeployments is the maximum number of listed deployments of one provider.
 const maxDeployments = 200
 
-// Deployments returns the models by which calls name the deployments that are saved in the
-// credential fields of a provider: the alias of each, else its model, else its own name. A
-// single deployment is named by its model or itself. Nil for providers without deployments.
-// The provider's own list has the models that may be deployed instead.
+// Deployments returns the model names of the deployments in the credential fields of a
+// provider: the alias of each, then its model, then its name. A single deployment has the name
+// of its model or its own name. The result is nil for providers without deployments. The
+// provider's own list contains the models that could be deployed instead.
 // Source: contract/provider-transforms.md 5.1;
 // https://learn.microsoft.com/azure/ai-services/openai/reference, read 2026-11.
 func (s *Spec) Deployments(v Values) []string {

@@ -7,21 +7,21 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Derived is a placeholder whose value is made of a credential field: of a member of
-// the JSON object in it, or of another word for its value. What neither gives is Else.
-// A member must be one segment of a path, and fields in Else have strict classes. In a
-// host no member may stand, and no field without a class for hosts.
+// Derived is a placeholder computed from a credential field: from a member of its JSON object,
+// or from a replacement for its value. Else applies when neither gives a value. A member must
+// be one path segment, and fields in Else must have strict classes. A host may not contain a
+// member, or a field without a host class.
 type Derived struct {
 	From   string            `json:"from"`   // "vertex_region"
-	Member string            `json:"member"` // "project_id"; empty: From is no object
+	Member string            `json:"member"` // "project_id"; empty: From is not an object
 	Values map[string]string `json:"words"`  // "global": "aiplatform.googleapis.com"
 	Else   string            `json:"else"`   // "{vertex_region}-aiplatform.googleapis.com"
 
 	rest template
 }
 
-// compileDerived checks the derived placeholders. They come before the addresses, which
-// may use them.
+// compileDerived checks the derived placeholders. It runs before the addresses are compiled,
+// because these may use them.
 func (s *Spec) compileDerived() error {
 	for name, d := range s.Derived {
 		_, taken := s.fields[name]
@@ -50,7 +50,7 @@ func (s *Spec) compileDerived() error {
 	return nil
 }
 
-// host reports whether the values may stand in a host.
+// host reports whether the values may be part of a host.
 func (d *Derived) host(s *Spec) bool {
 	for _, p := range d.rest {
 		if p.name != "" && !s.classOf(p.name).host() {
@@ -60,7 +60,7 @@ func (d *Derived) host(s *Spec) bool {
 	return d.Member == ""
 }
 
-// derived works the value of a derived placeholder out; "" when there is none.
+// derived returns the value of a derived placeholder, or "" without one.
 func (q *query) derived(d *Derived) string {
 	v := q.value(d.From)
 	if d.Member != "" {
@@ -74,7 +74,7 @@ func (q *query) derived(d *Derived) string {
 	return out
 }
 
-// missingDerived names the field that a derived placeholder lacks.
+// missingDerived returns an error that names the field missing for a derived placeholder.
 func (q *query) missingDerived(d *Derived) error {
 	for _, p := range d.rest {
 		if p.name != "" && q.value(p.name) == "" {

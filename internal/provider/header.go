@@ -10,7 +10,7 @@ import (
 	"sluice/internal/wire"
 )
 
-// header collects the credential fields that travel as headers, and custom headers.
+// header collects the credential fields that are sent as headers, and the custom headers.
 func (q *query) header(e *Endpoint) (wire.Header, error) {
 	var h wire.Header
 	for _, i := range q.spec.up {
@@ -30,7 +30,7 @@ func (q *query) header(e *Endpoint) (wire.Header, error) {
 	return h, nil
 }
 
-// flagged is the value as the provider takes it, where it is a list of flags.
+// flagged returns the value in the provider's form when it is a list of flags.
 func (f *Field) flagged(v string) string {
 	if len(f.Flags) == 0 || v == "" {
 		return v
@@ -51,15 +51,15 @@ func (f *Field) flagged(v string) string {
 	return strings.Join(list, ",")
 }
 
-// Bounds of custom_headers. (ours)
+// Limits of custom_headers. (ours)
 const (
 	maxCustom      = 32
 	maxCustomBytes = 16 << 10
 )
 
-// appendCustom adds the headers of a JSON object of strings. Headers that frame
-// the message or steer the gateway are refused. Of one that is there in two spellings
-// that in small letters comes last, which Apply takes.
+// appendCustom adds the headers of a JSON object of strings. It refuses headers that frame the
+// message or control the gateway. When a name occurs in two spellings, the lower-case one comes
+// last, and Apply uses that one.
 func appendCustom(h wire.Header, doc string) (wire.Header, error) {
 	var m map[string]string
 	if len(doc) > maxCustomBytes || json.Unmarshal([]byte(doc), &m) != nil || len(m) > maxCustom {
@@ -80,9 +80,8 @@ func framing(name string) bool {
 	return name == "host" || name == "content-length" || name == "expect" || wire.HopByHop(name)
 }
 
-// Apply sets the plan's headers over those that come from the client, and its
-// defaults where the client sent none. The credential is added after it, by
-// signing.
+// Apply sets the plan's headers over those from the client, and adds its defaults where the
+// client sent none. Signing adds the credential afterwards.
 // Source: contract/dataplane.md 1.4.
 func (p *Plan) Apply(h *wire.Header) {
 	for _, f := range p.Defaults {
@@ -95,7 +94,7 @@ func (p *Plan) Apply(h *wire.Header) {
 	}
 }
 
-// invalid is a refusal that names a field.
+// invalid returns an error that names a field.
 func invalid(field, format string, args ...any) error {
 	return fault.Newf(fault.InvalidRequest, format, args...).WithParam(field)
 }

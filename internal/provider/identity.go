@@ -7,8 +7,8 @@ import (
 	"sluice/internal/fault"
 )
 
-// hostIdentities are the fields and values that sign a call with the identity of the
-// gateway's machine.
+// hostIdentities are the fields and values that sign a call with the identity of the machine on
+// which the gateway runs.
 var hostIdentities = [...]struct {
 	field string
 	modes []string
@@ -18,8 +18,8 @@ var hostIdentities = [...]struct {
 	{"vertex_auth_type", []string{"workload", "workload identity federation"}},
 }
 
-// UsesGatewayIdentity is the field by which values ask that a call be signed with the identity of
-// the gateway's machine, for example "azure_auth_mode"; empty when none does.
+// UsesGatewayIdentity returns the field whose value requests signing with the identity of the
+// gateway's machine, for example "azure_auth_mode". It returns "" without such a field.
 func UsesGatewayIdentity(v Values) (field string) {
 	for _, id := range hostIdentities {
 		if slices.Contains(id.modes, v[id.field]) {
@@ -29,9 +29,8 @@ func UsesGatewayIdentity(v Values) (field string) {
 	return ""
 }
 
-// azureModels are the domains in which Azure itself serves models. Below others of its
-// domains, such as inference.ml.azure.com and azure-api.net, its customers run programs of
-// their own.
+// azureModels are the domains in which Azure itself serves models. In its other domains, such
+// as inference.ml.azure.com and azure-api.net, customers run their own programs.
 // Source: https://learn.microsoft.com/azure/ai-services/cognitive-services-custom-subdomains
 // and /azure/azure-government/compare-azure-government-global-azure, 2026-11.
 var azureModels = []string{
@@ -39,11 +38,11 @@ var azureModels = []string{
 	".openai.azure.us", ".cognitiveservices.azure.us", ".openai.azure.cn", ".cognitiveservices.azure.cn",
 }
 
-// CheckIdentityHost refuses a call that would take the identity of the gateway's machine to a
-// host that was named as a whole, with fault.AddressRefused: whoever may save a provider or
-// config could otherwise read the machine's token at a host of their own, or have the
-// machine sign for any service of its cloud. A host is free where Azure itself serves
-// models, and where takes reports that the operator lets stored credentials go to the URL.
+// CheckIdentityHost refuses a call that would use the identity of the gateway's machine for a
+// custom host. The error is fault.AddressRefused. Otherwise a person who may save a provider or
+// config could read the machine's token at a custom host, or make the machine sign for any
+// service of its cloud. Two kinds of hosts are permitted: those where Azure itself serves
+// models, and those for which takes reports that the operator permits stored credentials.
 func (p *Plan) CheckIdentityHost(v Values, takes func(url string) bool) error {
 	field := UsesGatewayIdentity(v)
 	if field == "" || p.Named == "" || p.Named == "path" {
@@ -55,7 +54,7 @@ func (p *Plan) CheckIdentityHost(v Values, takes func(url string) bool) error {
 	return fault.Newf(fault.AddressRefused, "%s %q receives the identity of the gateway; the operator must list its host and port in STORED_KEY_HOSTS", field, v[field]).WithParam(p.Named)
 }
 
-// servesModels reports whether a URL lies where Azure serves models and nobody else anything.
+// servesModels reports whether a URL is in a domain where only Azure serves models.
 func servesModels(url string) bool {
 	url = strings.ToLower(url)
 	return strings.HasPrefix(url, "https://") && slices.ContainsFunc(azureModels, func(d string) bool { return strings.HasSuffix(url, d) })

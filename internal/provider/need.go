@@ -7,8 +7,8 @@ import (
 	"sluice/internal/fault"
 )
 
-// checkFields makes sure that every given field fits its class and every needed
-// one is given. A caller's own host may do without a key.
+// checkFields checks that every given field matches its class and that every required field is
+// given. A custom host does not require a key.
 func (q *query) checkFields() error {
 	s := q.spec
 	for i := range s.Fields {
@@ -36,7 +36,7 @@ func (q *query) checkFields() error {
 	return nil
 }
 
-// missing is the refusal of a call that lacks a field, with the cure.
+// missing returns the error for a missing field, with a hint how to set it.
 func (q *query) missing(name string) error {
 	id := q.spec.ID
 	switch name {

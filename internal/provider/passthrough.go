@@ -6,8 +6,8 @@ import (
 	"sluice/internal/fault"
 )
 
-// checkRest makes sure that a pass-through path stays below the base, and takes
-// off what the provider wants off.
+// checkRest checks that a pass-through path stays below the base. It removes the Strip prefix
+// of the endpoint, and splits off a host in the path.
 func (q *query) checkRest(p *Plan) error {
 	rest := q.call.Path
 	if p.Endpoint.Strip != "" && strings.HasPrefix(rest, p.Endpoint.Strip+"/") {
@@ -27,14 +27,14 @@ func (q *query) checkRest(p *Plan) error {
 	return nil
 }
 
-// embedded is the address of a host that stood in the path.
+// embedded returns the address of a host that was in the path.
 func (q *query) embedded() (base, bool) {
 	return base{scheme: "https", host: q.inPath}, q.inPath != ""
 }
 
-// hostInPath splits "/contoso.openai.azure.com/openai/x", also with "/https://" in
-// front, when the provider takes such paths. Only a single label under the
-// provider's own suffix counts, so the call cannot end elsewhere.
+// hostInPath splits "/contoso.openai.azure.com/openai/x", with or without "/https://" in front,
+// when the provider accepts such paths. Only a single label under the provider's suffix is
+// valid, so the call cannot reach another host.
 // Source: contract/dataplane.md 6.2.
 func (q *query) hostInPath(rest string) (host, path string, ok bool) {
 	suffix := q.spec.EmbeddedHost

@@ -7,12 +7,12 @@ import (
 	"sluice/internal/wire/syntax"
 )
 
-// safePath reports whether an escaped path stays where it is put: printable, with
-// whole percent escapes, without query, fragment or backslash, and without a "."
-// or ".." element even when dots or separators are escaped. Everything else,
-// %2F and %3A above all, may stand in it and is sent as it came.
+// safePath reports whether an escaped path cannot leave its base. It must be printable, with
+// complete percent escapes, without query, fragment or backslash, and without a "." or ".."
+// element, even with escaped dots or separators. All other characters, %2F and %3A in
+// particular, are valid and are sent unchanged.
 func safePath(p string) bool {
-	chars, dots := 0, 0 // of the element so far
+	chars, dots := 0, 0 // counts of the current element
 	for i := 0; i < len(p); i++ {
 		c := p[i]
 		switch {
@@ -47,7 +47,7 @@ func safePath(p string) bool {
 // dotted reports whether an element is "." or "..".
 func dotted(chars, dots int) bool { return chars > 0 && chars == dots && chars <= 2 }
 
-// safeQuery reports whether a raw query can stand in a request target.
+// safeQuery reports whether a raw query is valid in a request target.
 func safeQuery(q string) bool {
 	for i := 0; i < len(q); i++ {
 		if c := q[i]; c <= ' ' || c == 0x7f || c == '#' {
@@ -57,8 +57,8 @@ func safeQuery(q string) bool {
 	return true
 }
 
-// escape writes v for a path: unreserved characters, those of keep, and the rest
-// as percent escapes.
+// escape writes v for a path. Unreserved characters and those in allowed are unchanged, all
+// others become percent escapes.
 func escape(b *strings.Builder, v, allowed string) {
 	const hex = "0123456789ABCDEF"
 	for i := 0; i < len(v); i++ {
@@ -73,7 +73,7 @@ func escape(b *strings.Builder, v, allowed string) {
 	}
 }
 
-// hasParam reports whether a raw query names a parameter, as it stands.
+// hasParam reports whether a raw query contains a parameter, without unescaping names.
 func hasParam(query, name string) bool {
 	for query != "" {
 		var pair string
@@ -88,10 +88,10 @@ func hasParam(query, name string) bool {
 // base is a parsed base URL: "https", "host:443", "/v1" (no slash at the end).
 type base struct{ scheme, host, path string }
 
-// parseBase takes an absolute http or https URL apart. It refuses what has no
-// place in a base: user, query, fragment, control bytes, a host with anything but
-// letters, digits, dots, dashes and underscores (or an IP literal in brackets),
-// an unsafe path. Whether the host may be reached is the address guard's matter.
+// parseBase parses an absolute http or https URL. It refuses a user, query, fragment or control
+// bytes, an unsafe path, and a host with characters other than letters, digits, dots, dashes
+// and underscores (an IP literal in brackets is valid). The address guard decides whether the
+// host may be called.
 func parseBase(raw string) (base, bool) {
 	if len(raw) > 2048 {
 		return base{}, false

@@ -9,50 +9,50 @@ import (
 	"sluice/internal/wire"
 )
 
-// Call is what a client asks for, as far as the address depends on it.
+// Call is the part of a client's request that determines the address.
 type Call struct {
 	Endpoint   llm.Endpoint
-	Method     string // of the client
-	ID         string // of the route, still escaped: "file-1", "arn%3Aaws%2F1"
-	Path       string // the escaped rest below /v1, "/collections/a%2Fb"; used by pass-through
-	RawQuery   string // of the client, without the question mark
-	Model      string // of the body, without "@slug/"; may be empty
-	Underlying string // the model that Model is a profile of, when that is known; conditions on the model look at it
+	Method     string // method of the client's request
+	ID         string // id in the route, still escaped: "file-1", "arn%3Aaws%2F1"
+	Path       string // escaped path below /v1, "/collections/a%2Fb"; used by pass-through
+	RawQuery   string // query of the client, without the question mark
+	Model      string // model in the body, without "@slug/"; may be empty
+	Underlying string // model that Model is a profile of, if known; conditions on the model check it
 	User       string // body field "user"; only Predibase's path needs it
 	Stream     bool
 	CustomHost string // URL that replaces the base; empty: the one in Values, if any
 }
 
-// Plan is one upstream call without its body and credential. What it points to is
+// Plan is one upstream call without its body and credential. The values that it points to are
 // shared and must not be changed.
 type Plan struct {
 	Spec      *Spec
-	Requested llm.Endpoint // of the call
+	Requested llm.Endpoint // endpoint of the Call
 	Endpoint  *Endpoint    // dialect, parameter and reply changes, with the spec's defaults filled in
 	Auth      *Auth
 	Method    string
 	Scheme    string      // "https" or "http"
 	Host      string      // "api.openai.com", with a port when one was given
 	Target    string      // request target, escaped: "/v1/files/a%2Fb?limit=2"
-	Base      string      // the path of the base, which Target begins with: "/v1"
+	Base      string      // path of the base, with which Target begins: "/v1"
 	Header    wire.Header // the provider's headers, without the credential; Apply sets them over the client's
-	Defaults  wire.Header // headers for where the client sent none
-	Model     string      // to stand in the body; equals Call.Model unless the provider wants another
-	// Underlying is the call's.
+	Defaults  wire.Header // headers that apply where the client sent none
+	Model     string      // model for the body; equals Call.Model unless the provider needs another
+	// Underlying is Call.Underlying.
 	Underlying string
-	// Named is what named the host as a whole, a caller's or a stored value: "custom_host",
-	// a field of class URL such as "azure_foundry_url", or "path" with a host in it. Such an
-	// address needs the check that custom hosts get. Empty: the spec named it.
+	// Named is the value of a caller or a stored value that supplied the complete host:
+	// "custom_host", a field of class URL such as "azure_foundry_url", or "path" when the path
+	// contains a host. Such an address needs the check for custom hosts. Empty means that the
+	// host comes from the spec.
 	Named string
 }
 
-// Plan works out the upstream call. It reads v and keeps nothing of it.
+// Plan builds the upstream call. It reads v and retains nothing of it.
 //
-// Errors: fault.NotSupported, naming provider and endpoint, when the provider does
-// not serve the endpoint;
-// fault.InvalidRequest, naming the field and the cure, when a credential field is
-// missing, a value does not fit its class, or a path would leave the base.
-// Pass-through is planned for every provider, but for what is part of an endpoint that the
+// An endpoint that the provider does not serve is fault.NotSupported, which names the provider
+// and the endpoint. A missing credential field, a value that does not fit its class and a path
+// that would leave the base are fault.InvalidRequest, which names the field and how to fix it.
+// Pass-through works for every provider, except for paths that belong to an endpoint that the
 // provider does not have.
 // Source: contract/dataplane.md 6.2, 6.7.
 func (s *Spec) Plan(c Call, v Values) (*Plan, error) {
@@ -86,13 +86,13 @@ func (s *Spec) Plan(c Call, v Values) (*Plan, error) {
 	return p, err
 }
 
-// plain are the endpoints that began as plain paths. A model's is one too: most providers
-// have it where OpenAI does.
+// plain lists the endpoints that began as plain paths. RetrieveModel is one of them too: most
+// providers have it at the same path as OpenAI.
 // Source: contract/providers.yaml, endpoints marked proxy.
 var plain = []llm.Endpoint{llm.ListModels, llm.RetrieveModel, llm.Moderate, llm.Rerank, llm.OCR}
 
-// endpoint finds how the endpoint is served. Plain ones, and every endpoint of a provider
-// without typed ones, pass through when the spec does not name them.
+// endpoint returns how the endpoint is served. When the spec does not name them, plain endpoints
+// and all endpoints of a provider without typed ones pass through.
 func (q *query) endpoint(sh *shape) (*Endpoint, error) {
 	name := q.call.Endpoint
 	e := sh.endpoints[name]
@@ -108,12 +108,12 @@ func (q *query) endpoint(sh *shape) (*Endpoint, error) {
 	return e, nil
 }
 
-// parts are paths without a type that are part of an endpoint: where calls of that are
-// translated nobody serves them.
+// parts maps untyped paths to the endpoint they belong to. A provider for which calls of that
+// endpoint are translated does not serve them.
 // Source: https://platform.openai.com/docs/api-reference/responses/compact, read 2026-11.
 var parts = map[string]llm.Endpoint{"/responses/compact": llm.CreateModelResponse}
 
-// bodyModel applies the model rules and remembers what the path takes.
+// bodyModel applies the model rules, and sets q.model to the model for the path.
 func (q *query) bodyModel(sh *shape) string {
 	if q.call.Model == "" {
 		return ""
@@ -172,8 +172,8 @@ func (q *query) address(p *Plan) error {
 	return nil
 }
 
-// Reroute replaces the path below the base, when one is given, and adds to the query:
-// what a translation knows only once it has read the request. A path that would leave
+// Reroute replaces the path below the base, unless path is empty, and appends to the query. It
+// serves translations whose path depends on the content of the request. A path that would leave
 // the base is fault.InvalidRequest.
 func (p *Plan) Reroute(path, query string) error {
 	old, params, _ := strings.Cut(p.Target, "?")
@@ -196,8 +196,8 @@ func (p *Plan) Reroute(path, query string) error {
 	return nil
 }
 
-// base is the custom host if there is one, else the endpoint's base with its
-// values put in.
+// base returns the custom host if there is one, else the endpoint's base with its values filled
+// in.
 func (q *query) base(p *Plan) (base, error) {
 	r := p.Endpoint.route
 	if addr, ok := q.embedded(); ok {
@@ -229,9 +229,8 @@ func (q *query) base(p *Plan) (base, error) {
 	return addr, nil
 }
 
-// path is the path of the base and that of the endpoint. With a custom host whose
-// path already ends in the version that the endpoint begins with, the version
-// stands once.
+// path joins the path of the base and that of the endpoint. When the path of a custom host
+// already ends in the version with which the endpoint begins, the version is written once.
 func (q *query) path(p *Plan, prefix string) (string, error) {
 	t := p.Endpoint.route.path
 	if q.call.Stream && len(p.Endpoint.route.stream) > 0 {
@@ -257,7 +256,7 @@ func (q *query) path(p *Plan, prefix string) (string, error) {
 	return path, nil
 }
 
-// params is the caller's query with what the provider adds.
+// params returns the caller's query with the parameters that the provider adds.
 func (q *query) params(r *route) (string, error) {
 	out := q.call.RawQuery
 	for i := range r.query {

@@ -7,19 +7,19 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// query is one call being planned: where placeholders get their values.
+// query is one call during planning. It resolves the values of placeholders.
 type query struct {
 	spec       *Spec
 	call       Call
 	values     Values
 	model      string // for the path
-	host       string // custom host, wherever it came from
-	inPath     string // host that stood in a pass-through path
+	host       string // custom host from any source
+	inPath     string // host that was in a pass-through path
 	deployment string // chosen from the stored deployments
 	version    string // its API version
 }
 
-// Azure's fields that a stored list of deployments stands for.
+// Azure fields that a stored list of deployments replaces.
 // Source: contract/providers.yaml, azure-openai.
 const (
 	fieldDeployments = "azure_deployment_config"
@@ -28,7 +28,7 @@ const (
 	fieldResource    = "azure_resource_name"
 )
 
-// value is what a placeholder or condition sees; "" when there is nothing.
+// value returns the value of a placeholder or condition, or "" without one.
 func (q *query) value(name string) string {
 	switch name {
 	case argModel:
@@ -63,7 +63,7 @@ func (q *query) value(name string) string {
 	return ""
 }
 
-// matches reports whether all conditions hold.
+// matches reports whether all conditions are true.
 func (q *query) matches(conds []Cond) bool {
 	for i := range conds {
 		if !q.single(&conds[i]) {
@@ -89,7 +89,7 @@ func (q *query) single(c *Cond) bool {
 	return slices.Contains(c.Is, v)
 }
 
-// shape is the first variant that fits, or the spec itself.
+// shape returns the first variant whose conditions match, or the spec itself.
 func (q *query) shape() *shape {
 	shapes := q.spec.shapes
 	for i := range shapes {
@@ -100,9 +100,9 @@ func (q *query) shape() *shape {
 	return &shapes[len(shapes)-1]
 }
 
-// chooseDeployment finds the stored deployment that serves the model: the one
-// whose alias, model or name it is, else the default, else the first. Without a
-// stored list nothing changes.
+// chooseDeployment selects the stored deployment for the model. It selects the one with that
+// alias, model or name, then the default, then the first. Without a stored list it changes
+// nothing.
 // Source: contract/provider-transforms.md 5.1.
 func (q *query) chooseDeployment() {
 	list := q.values[fieldDeployments]

@@ -7,27 +7,27 @@ import (
 	"strings"
 )
 
-// pair is a named template: a query parameter.
+// pair is a named template for a query parameter.
 type pair struct {
 	name     string
 	value    template
 	required string // field that must have a value
 }
 
-// route is the address of an endpoint, taken apart.
+// route is the parsed address of an endpoint.
 type route struct {
 	base        template
 	path        template
 	stream      template // empty: path
 	query       []pair
 	streamQuery []pair // of streams
-	named       string // the field of class url that stands in the base; empty: none
+	named       string // the field of class url in the base; empty: none
 	fixedBase   base   // the base when it has no placeholders
-	fixed       bool   // and the path has none either
+	fixed       bool   // the base and the path have no placeholders
 	target      string // when fixed: both paths
 }
 
-// route takes the address of an endpoint apart and checks it.
+// route parses and checks the address of an endpoint.
 func (s *Spec) route(e *Endpoint, bases map[string]string, query map[string]string) (*route, error) {
 	from, ok := bases[e.Base]
 	if !ok {
@@ -75,10 +75,10 @@ func (s *Spec) params(params map[string]string) ([]pair, error) {
 	return ps, nil
 }
 
-// checkHost makes sure that what callers can put into the host has a strict class,
-// and works out the address when nothing has to be put in.
+// checkHost checks that each caller-defined part of the host has a strict class. It computes
+// the address when it has no placeholders.
 func (s *Spec) checkHost(r *route) error {
-	text := "" // so far
+	text := "" // text so far
 	for _, p := range r.base {
 		text += p.text
 		if p.name == "" || p.name == customHost {
@@ -103,7 +103,7 @@ func (s *Spec) checkHost(r *route) error {
 		return nil
 	}
 	at, ok := parseBase(text)
-	if !ok || at.scheme != "https" && !strings.HasPrefix(at.host, "localhost:") { // servers of one's own have no certificate
+	if !ok || at.scheme != "https" && !strings.HasPrefix(at.host, "localhost:") { // local servers do not have a certificate
 		return fmt.Errorf("base %q must be an https URL", text)
 	}
 	r.fixedBase = at
@@ -113,12 +113,12 @@ func (s *Spec) checkHost(r *route) error {
 	return nil
 }
 
-// versionParam is what Azure's clients say with every call.
+// versionParam is the query parameter that Azure's clients send with every call.
 const versionParam = "api-version"
 
-// versioned is a query without the version of an API that this route does not have: Azure's
-// clients say one to whomever they speak. That of a route without a date in it, "v1" or
-// "preview", is in the path if anywhere.
+// versioned returns a query without an API version that this route does not have. Azure's
+// clients send a version to every server. A route whose version is not a date ("v1" or
+// "preview") has it, if at all, in the path.
 // Source: https://learn.microsoft.com/azure/foundry/openai/api-version-lifecycle, read 2026-11.
 func (r *route) versioned(raw string) string {
 	if !hasParam(raw, versionParam) {
@@ -160,8 +160,8 @@ func (s *Spec) template(text string) (template, error) {
 	return t, nil
 }
 
-// requireUnused lists the required fields that no address needs: the others are
-// asked for where an address is put together, and only there.
+// requireUnused lists the required fields that no address needs. The other fields are checked
+// only where an address is built from them.
 func (s *Spec) requireUnused() {
 	used := map[string]bool{}
 	for _, sh := range s.shapes {

@@ -21,8 +21,8 @@ type Table struct {
 	names map[string]*Spec
 }
 
-// Load reads the embedded spec files. It fails when a file is not understood to
-// the last field, or when two providers claim one name: both are build mistakes.
+// Load reads the embedded spec files. It returns an error when a file has an unknown field, or
+// when two providers have the same name. Both are build errors.
 func Load() (*Table, error) { return load(specFiles) }
 
 func load(files fs.FS) (*Table, error) {
@@ -68,10 +68,10 @@ func (t *Table) Find(name string) (*Spec, bool) {
 	return s, ok
 }
 
-// All returns the providers sorted by id. The slice belongs to the table.
+// All returns the providers sorted by id. The table owns the slice.
 func (t *Table) All() []*Spec { return t.specs }
 
-// Free are the ids of the providers whose calls cost nothing, in order: ["milvus", "ollama"].
+// Free returns the ids of the providers whose calls cost nothing, sorted: ["milvus", "ollama"].
 func (t *Table) Free() (ids []string) {
 	for _, s := range t.specs {
 		if s.Pricing == pricingFree {
@@ -81,10 +81,10 @@ func (t *Table) Free() (ids []string) {
 	return ids
 }
 
-// pricingFree is the Pricing of a provider that runs on own machines.
+// pricingFree is the Pricing of a provider that runs on the operator's own machines.
 const pricingFree = "free"
 
-// PlatformOpenAI is the Platform of OpenAI and of Azure, which serves its models.
+// PlatformOpenAI is the Platform of OpenAI and of Azure, which serves OpenAI's models.
 const PlatformOpenAI = "openai"
 
 func parse(raw []byte) (*Spec, error) {
@@ -101,7 +101,7 @@ func parse(raw []byte) (*Spec, error) {
 	return s, s.compile()
 }
 
-// UnmarshalJSON takes a path, with or without a method, or an object.
+// UnmarshalJSON reads a path, with or without a method, or an object.
 func (e *Endpoint) UnmarshalJSON(raw []byte) error {
 	type plain Endpoint
 	if len(raw) == 0 || raw[0] != '"' {
@@ -116,7 +116,7 @@ func (e *Endpoint) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// strict decodes one JSON value and refuses fields that the type does not have.
+// strict decodes one JSON value and refuses unknown fields.
 func strict(raw []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
@@ -129,7 +129,7 @@ func strict(raw []byte, into any) error {
 	return nil
 }
 
-// known lists the endpoint names that a spec file may use.
+// known returns the endpoint names that a spec file may use.
 func known() map[llm.Endpoint]bool {
 	names := map[llm.Endpoint]bool{llm.Proxy: true}
 	for _, r := range llm.Routes {

@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// part is a piece of a template: text, or a placeholder such as {model},
+// part is one element of a template: text, or a placeholder such as {model},
 // {azure_foundry_url|origin}, {id|slashes} or {model|segment}.
 type part struct {
 	text    string
 	name    string // of the placeholder; empty for text
 	origin  bool   // only scheme and host of a URL
 	slashes bool   // of {id}: escaped slashes become slashes
-	segment bool   // of {model}: slashes are escaped, and what came escaped is not escaped again
+	segment bool   // of {model}: slashes are escaped, and existing escapes are not escaped again
 }
 
-// template is text with placeholders, taken apart once at Load.
+// template is text with placeholders, parsed once by Load.
 type template []part
 
-// parseTemplate takes s apart. The filters are origin, slashes and segment.
+// parseTemplate parses s. The filters are origin, slashes and segment.
 func parseTemplate(s string) (template, error) {
 	var t template
 	for s != "" {
@@ -53,7 +53,7 @@ func (t template) static() (string, bool) {
 	return "", false
 }
 
-// raw puts the values in as they are. ok is false when one is empty.
+// raw inserts the values unchanged. ok is false when a value is empty.
 func (t template) raw(value func(string) string) (out string, ok bool) {
 	if s, static := t.static(); static {
 		return s, true
@@ -75,7 +75,7 @@ func (t template) raw(value func(string) string) (out string, ok bool) {
 	return b.String(), true
 }
 
-// origin cuts a URL behind its host.
+// origin cuts a URL after its host.
 func origin(u string) string {
 	_, rest, _ := strings.Cut(u, "://")
 	if i := strings.IndexByte(rest, '/'); i >= 0 {
@@ -84,8 +84,8 @@ func origin(u string) string {
 	return u
 }
 
-// path puts the values in escaped for a path: {id} and {rest} as they came (both
-// were checked), {model} with its slashes, all else as one segment.
+// path inserts the values escaped for a path: {id} and {rest} unchanged (both were already
+// checked), {model} with its slashes, and all others as one segment.
 func (t template) path(value func(string) string) (out, missing string) {
 	if s, static := t.static(); static {
 		return s, ""
@@ -123,10 +123,10 @@ func (t template) path(value func(string) string) (out, missing string) {
 	return b.String(), ""
 }
 
-// slashed undoes the escapes of slashes.
+// slashed unescapes slashes.
 var slashed = strings.NewReplacer("%2F", "/", "%2f", "/")
 
-// query adds name=value to a raw query unless the name is there or the value is empty.
+// query adds name=value to a raw query unless the name is present or the value is empty.
 func (t template) query(to, name string, value func(string) string) string {
 	if hasParam(to, name) {
 		return to

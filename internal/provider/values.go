@@ -12,16 +12,16 @@ import (
 	"sluice/internal/wire"
 )
 
-// Key is the name of the main secret in Values: what Authorization carried, or
+// Key is the name of the main secret in Values: the credential of the Authorization header, or
 // the secret of a stored provider.
 const Key = "key"
 
-// Values are the credential fields of one target by snake_case name, for example
-// {"key": "…", "azure_resource_name": "contoso"}. They hold secrets: a Values
-// prints and logs as its names alone. They belong to one goroutine.
+// Values are the credential fields of one target by snake_case name, for example {"key": "…",
+// "azure_resource_name": "contoso"}. They contain secrets, so printing or logging a Values
+// shows only the names. They belong to one goroutine.
 type Values map[string]string
 
-// String lists the names that are set.
+// String returns the names that are set.
 func (v Values) String() string {
 	return "values[" + strings.Join(slices.Sorted(maps.Keys(v)), " ") + "]"
 }
@@ -32,15 +32,14 @@ func (v Values) GoString() string { return v.String() }
 // LogValue is String, for log/slog.
 func (v Values) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
-// MarshalJSON writes String, so that an encoded Values holds no secret.
+// MarshalJSON encodes String, so the JSON of a Values contains no secret.
 func (v Values) MarshalJSON() ([]byte, error) { return json.Marshal(v.String()) }
 
-// ReadHeaders takes the provider's own fields from a client's headers, for example
-// x-gateway-azure-resource-name or openai-beta. Header names are as the gateway
-// normalises them: lower case, every accepted prefix written x-gateway-.
-//
-// A value that v already has stays: fill v from the most trusted source first, so
-// that a caller cannot turn a stored key to a resource of its own.
+// ReadHeaders reads the provider's own fields from a client's headers, for example
+// x-gateway-azure-resource-name or openai-beta. Header names are as the gateway normalises
+// them: lower case, every accepted prefix written x-gateway-.
+// It does not replace a value that is already in v. Fill v from the most trusted source first,
+// so that a caller cannot use a stored key with another resource.
 // Source: contract/dataplane.md 1.2.
 func (s *Spec) ReadHeaders(h wire.Header, v Values) {
 	for i := range s.Fields {
@@ -57,16 +56,16 @@ func (s *Spec) ReadHeaders(h wire.Header, v Values) {
 	}
 }
 
-// Reads reports whether a field of the provider comes in the header of that lower-case
-// name, for example anthropic-beta, so that what is sent of it is the field's business.
+// Reads reports whether a field of the provider is read from the header with that lower-case
+// name, for example anthropic-beta. The field then determines what is sent in this header.
 func (s *Spec) Reads(header string) bool {
 	return slices.ContainsFunc(s.Fields, func(f Field) bool { return slices.Contains(f.Headers, header) })
 }
 
-// FromTarget takes the provider's fields from a config target or a stored
-// provider: names and aliases of Field (also "api_key" for the key), custom_host
-// and custom_headers (a JSON object). What the provider has no use for is left
-// out. A value that v already has stays.
+// FromTarget reads the provider's fields from a config target or a stored provider: names and
+// aliases of Field (also "api_key" for the key), custom_host and custom_headers (a JSON
+// object). It omits fields that the provider does not use. It does not replace a value that is
+// already in v.
 // Source: contract/dataplane.md 3.3.
 func (s *Spec) FromTarget(fields map[string]string, v Values) {
 	for name, val := range fields {
@@ -101,12 +100,12 @@ func (s *Spec) Serves(e llm.Endpoint) bool {
 	return ok || e == llm.Proxy
 }
 
-// NamesHost reports whether the field is a URL that stands for the whole host of a
-// call, so that whoever sets it decides where the credential goes.
+// NamesHost reports whether the field is a URL that replaces the complete host of a call. The
+// person who sets the field then decides where the credential is sent.
 func (f *Field) NamesHost() bool { return class(f.Class) == classURL }
 
-// Served yields each endpoint that the provider serves with the dialect it speaks
-// there, in every form that the spec's variants give it.
+// Served yields each endpoint of the provider with its dialect, in every form that the spec's
+// variants give it.
 func (s *Spec) Served() iter.Seq2[llm.Endpoint, Dialect] {
 	return func(yield func(llm.Endpoint, Dialect) bool) {
 		for i := range s.shapes {

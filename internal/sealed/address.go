@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// secretParams are whole names of query parameters in which providers and other servers
-// take credentials, in lower case and without separators: "api-key" is "apikey" here.
+// secretParams are complete names of query parameters in which providers and other servers
+// accept credentials, in lower case and without separators: "api-key" is "apikey" here.
 var secretParams = map[string]bool{
 	"key": true, "apikey": true, "token": true, "auth": true, "authorization": true, "code": true, "sig": true, "jwt": true, "pass": true, "pwd": true,
 	"session": true, "sessionid": true, "sid": true, "sas": true, "bearer": true, "ticket": true, "assertion": true, "clientassertion": true, "samlresponse": true,
@@ -14,20 +14,19 @@ var secretParams = map[string]bool{
 	"tokens": true, "keys": true, "pat": true, "pats": true, "otp": true, "totp": true,
 }
 
-// secretParamEnds are how further names of them end: "tavilyApiKey", "X-Goog-Signature".
-// "pageToken" is none, nor is "idempotency_key". Each counts in the plural as well.
+// secretParamEnds are the suffixes of further names: "tavilyApiKey", "X-Goog-Signature".
+// "pageToken" and "idempotency_key" do not match. Each suffix also matches in the plural.
 var secretParamEnds = []string{
 	"apikey", "accesskey", "secretkey", "privatekey", "subscriptionkey", "accesstoken", "authtoken", "apitoken", "bearertoken", "refreshtoken", "idtoken",
 	"sessiontoken", "securitytoken", "sastoken", "privatetoken", "jobtoken", "bottoken", "secret", "password", "passwd", "signature", "credential", "credentials",
 }
 
-// maxParam is how much of the end of a name is looked at.
+// maxParam is the number of bytes at the end of a name that are checked.
 const maxParam = 48
 
-// Target is the target of a request as records and logs may show it: the values of query
-// parameters that are known to carry credentials are masked,
-// "/v1/models?key=***&page=2". Names are told in any case and spelling, escaped ones
-// too. What stands before the query stays.
+// Target returns the target of a request in the form for records and logs: the values of query
+// parameters that are known to contain credentials are masked, "/v1/models?key=***&page=2".
+// Names match in any case and spelling, also escaped. The path is unchanged.
 func Target(target string) string {
 	path, query, ok := strings.Cut(target, "?")
 	if !ok {
@@ -36,9 +35,9 @@ func Target(target string) string {
 	return path + "?" + maskedPairs(query)
 }
 
-// Address is a text that may be a URL as records may show it: as Target, and who signs
-// in is masked as well: "https://***@example.com/mcp?token=***". A text with blanks, or
-// without a scheme, is no URL and stays as it is.
+// Address returns a string that may be a URL in the form for records. It masks the query like
+// Target, and also the user information: "https://***@example.com/mcp?token=***". A string with
+// blanks or without a scheme is not a URL and is unchanged.
 func Address(text string) string {
 	scheme, rest, ok := strings.Cut(text, "://")
 	if !ok || scheme == "" || strings.ContainsAny(scheme, "/?#@") || strings.ContainsAny(text, " \t\r\n") {
@@ -60,17 +59,17 @@ func Address(text string) string {
 	return scheme + "://" + location + query
 }
 
-// oddPort reports whether what looks like the port of a place is a password, with a "/",
-// "?" or "#" in it, of somebody whose "@" stands behind that.
+// oddPort reports whether the apparent port is part of a password that contains "/", "?" or "#"
+// before the "@".
 func oddPort(location string) bool {
 	authority, _, _ := strings.Cut(location, "/")
 	_, port, ok := strings.Cut(authority, ":")
 	return ok && !strings.HasPrefix(authority, "[") && strings.Trim(port, "0123456789") != ""
 }
 
-// Webhook is the URL of a webhook as records and answers may show it: as Address, with
-// every parameter masked, because each service names its credential as it likes, and with
-// the long path segments in which some services put it:
+// Webhook returns the URL of a webhook in the form for records and responses. In addition to
+// Address it masks every parameter, because each service has its own name for the credential.
+// It also masks the long path segments in which some services put it:
 // "https://***@hooks.example.com/services/***?a=***".
 func Webhook(text string) string {
 	shown := Address(text)
@@ -94,7 +93,7 @@ func Webhook(text string) string {
 // minHookSecret is the length from which a path segment of a webhook counts as a secret.
 const minHookSecret = 20
 
-// everyPair masks every value of a query with its "?".
+// everyPair masks every value of a query, which begins with "?".
 func everyPair(query string) string {
 	pairs := strings.FieldsFunc(query, func(r rune) bool { return strings.ContainsRune("?&;#", r) })
 	for i, p := range pairs {
@@ -110,8 +109,7 @@ func everyPair(query string) string {
 	return query[:1] + strings.Join(pairs, "&")
 }
 
-// maskedPairs masks the values of secret parameters in "a=b&c=d", where a fragment may
-// follow.
+// maskedPairs masks the values of secret parameters in "a=b&c=d". A fragment may follow.
 func maskedPairs(query string) string {
 	var out strings.Builder
 	for start := 0; start < len(query); {
@@ -133,7 +131,7 @@ func maskedPairs(query string) string {
 	return out.String()
 }
 
-// secretParam reports whether a query parameter of that name may hold a credential.
+// secretParam reports whether a query parameter of that name may contain a credential.
 func secretParam(name string) bool {
 	if strings.ContainsAny(name, "%+") {
 		if plain, err := url.QueryUnescape(name); err == nil {

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// Body is a kept request or response body with the credentials in it masked: values of the
-// fields that bodyFields lists, {"tools":[{"authorization":"***"}]}. The body may be JSON,
-// lines of JSON, a stream of events, a form of either kind, or the beginning of one;
-// JSON in texts is looked into. Other bytes stay as they are. Type is its content type, ""
-// when there is none; the body is without a content encoding.
+// Body returns a recorded request or response body with masked credentials: the values of the
+// fields in bodyFields, {"tools":[{"authorization":"***"}]}. The body may be JSON, JSON lines,
+// an event stream, a form of either type, or the beginning of one. Body also searches JSON
+// inside strings. Other bytes are unchanged. contentType may be "". The body must not have a
+// content encoding.
 //
-// It is b itself when there is nothing to mask, which costs one pass and no memory, else a
-// new slice. B is not changed. Safe for concurrent use.
+// The result is b itself when there is nothing to mask, which costs one pass and no memory,
+// otherwise a new slice. b is not changed. Safe for concurrent use.
 // Source: spec, secrets are not logged.
 func Body(contentType string, b []byte) []byte {
 	if strings.HasPrefix(contentType, "application/x-www-form-urlencoded") && !startsJSON(b) {
@@ -24,34 +24,34 @@ func Body(contentType string, b []byte) []byte {
 	return maskedText(contentType, b, 0, nil)
 }
 
-// Masked is the path of a credential that Body masked in a JSON body, "" for none:
-// "tools[0].headers.X-Api-Key". Who sends the body again would send *** in its place.
+// Masked returns the path of a credential that Body masked in a JSON body, or "" for none:
+// "tools[0].headers.X-Api-Key". A client that sent the body again would send *** instead.
 func Masked(b []byte) string {
 	var path string
 	maskedText("application/json", b, 0, &path)
 	return path
 }
 
-// maskedForm is a form body with the values of secret fields masked.
+// maskedForm returns a form body with the values of secret fields masked.
 func maskedForm(b []byte) []byte {
 	text := string(b)
-	pairs := strings.Trim(text, `"`) // a custom log has it as a JSON text
+	pairs := strings.Trim(text, `"`) // a custom log contains the form as a JSON string
 	if shown := maskedPairs(pairs); shown != pairs {
 		return []byte(strings.Replace(text, pairs, shown, 1))
 	}
 	return b
 }
 
-// maxTextDepth is how many texts within texts are looked into for JSON.
+// maxTextDepth is the maximum nesting of strings that are searched for JSON.
 const maxTextDepth = 3
 
-// maskedText is Body for anything but forms. The path of the first credential that is
-// masked already goes to found, if there is one.
+// maskedText is Body for everything except forms. It stores the path of the first masked
+// credential in found, unless found is nil.
 func maskedText(contentType string, b []byte, depth int, found *string) []byte {
 	return maskedZone(contentType, b, depth, inBody, found)
 }
 
-// maskedZone is maskedText for a body that is a part of a zone.
+// maskedZone is maskedText for a body that is part of a zone.
 func maskedZone(contentType string, b []byte, depth int, zone bodyZone, found *string) []byte {
 	if depth > maxTextDepth || opaque(contentType) && !startsJSON(b) || !mayHoldCredential(b) {
 		return b
@@ -64,7 +64,7 @@ func maskedZone(contentType string, b []byte, depth int, zone bodyZone, found *s
 	return append(w.out, b[w.copied:]...)
 }
 
-// opaque reports whether a content type is one of bodies without fields.
+// opaque reports whether bodies of a content type have no fields.
 func opaque(contentType string) bool {
 	for _, kind := range [...]string{"audio/", "image/", "video/"} {
 		if strings.HasPrefix(contentType, kind) {
@@ -79,8 +79,8 @@ func startsJSON(b []byte) bool {
 	return len(b) > 0 && (b[0] == '{' || b[0] == '[')
 }
 
-// mayHoldCredential reports whether a body has a member whose name is that of a credential
-// field, wherever it stands. It looks at what stands before each colon.
+// mayHoldCredential reports whether a body contains a member, at any depth, with the name of a
+// credential field. It checks the bytes before each colon.
 func mayHoldCredential(b []byte) bool {
 	for i := 0; ; i++ {
 		next := bytes.IndexByte(b[i:], ':')
@@ -93,8 +93,8 @@ func mayHoldCredential(b []byte) bool {
 	}
 }
 
-// credentialName reports whether b ends with a quoted name of a credential field. Quotes may
-// be escaped, as they are in JSON within a text; a name with an escape in it counts.
+// credentialName reports whether b ends with a quoted name of a credential field. The quotes
+// may be escaped, as in JSON within a string. A name with an escape counts as a match.
 func credentialName(b []byte) bool {
 	k := len(b) - 1
 	for k >= 0 && (b[k] == ' ' || b[k] == '\t' || b[k] == '\n' || b[k] == '\r') {
@@ -129,7 +129,7 @@ func escapeEnds(b []byte) bool {
 	return n >= 7 && (b[n-6] == '\\' || b[n-7] == '\\')
 }
 
-// separator reports whether a byte is between the words of a name.
+// separator reports whether a byte separates the words of a name.
 func separator(c byte) bool { return c == '-' || c == '_' || c == '.' || c == '/' }
 
 func lower(c byte) byte {

@@ -5,20 +5,20 @@ import (
 	"strings"
 )
 
-// A maskRule says how a credential field of a body is masked.
+// A maskRule is how a credential field of a body is masked.
 type maskRule int
 
 const (
-	maskAll     maskRule = iota + 1 // every text, number and boolean at or below the field, except "type" and "*_id"
-	maskText                        // a text; objects, such as a JSON schema of that name, are left alone
+	maskAll     maskRule = iota + 1 // every string, number and boolean at or below the field, except "type" and "*_id"
+	maskText                        // a string; objects, such as a JSON schema of that name, are left unchanged
 	maskAddress                     // a URL: its user, its password and its secret parameters
-	maskHook                        // the URL of a webhook: as Webhook
-	maskKey                         // a text that begins with "ek_", a key of a realtime session
-	maskHeaders                     // an object: texts, numbers and lists in it, except headers without a secret
+	maskHook                        // the URL of a webhook, masked as Webhook does
+	maskKey                         // a string that begins with "ek_", a key of a realtime session
+	maskHeaders                     // an object: strings, numbers and lists in it, except headers without a secret
 )
 
-// A bodyZone is what a part of a body holds. A part of one zone has parts of its own and
-// later ones alone.
+// A bodyZone is what a part of a body contains. Below a part of one zone there are only parts of
+// the same and of later zones.
 type bodyZone int
 
 const (
@@ -27,24 +27,25 @@ const (
 	inData                    // arguments and results of tools, and JSON schemas
 )
 
-// A bodyField is a field that carries a credential. Path is its name and those of the
-// members around it, in lower case without "-", "_", "." and "/": "tools[].headers" is a
-// member "headers" of an object in a list "tools", at any depth of the body. A path of one
-// name stands for every member of that name; "^" at the beginning, for one of the body
-// itself or of a "body" in it, as batches have them.
+// A bodyField is a field that contains a credential. Path is its name and those of the enclosing
+// members, in lower case without "-", "_", "." and "/": "tools[].headers" is a member "headers"
+// of an object in a list "tools", at any depth of the body. A path of one name matches every
+// member of that name. "^" at the beginning matches only a member of the body itself, or of a
+// "body" in it, as in batches.
 type bodyField struct {
 	path string
 	rule maskRule
-	last bodyZone // the last zone in which the field counts, because its name may mean anything in later ones
+	last bodyZone // last zone in which the rule applies, because the name may mean anything in later ones
 }
 
-// bodyFields are the fields of request and response bodies that carry credentials. Bodies
-// of every surface are looked through for all of them, because bodies of one provider pass
-// through to others, and responses, events and batches repeat them at any depth. Of several
-// that match, the longest path counts.
+// bodyFields lists the fields of request and response bodies that contain credentials. Bodies of
+// every surface are searched for all of them, because bodies of one provider pass through to
+// others, and responses, events and batches repeat them at any depth. If several match, the
+// longest path wins.
 // Pages of providers were read 2026-11.
 var bodyFields = []bodyField{
-	// Tools of type mcp on Responses, in realtime sessions (session.update, response.create) and in responses that repeat them.
+	// Tools of type mcp on Responses, in realtime sessions (session.update, response.create) and
+	// in responses that repeat them.
 	// Source: contract/content-and-observability.md, MCP; https://platform.openai.com/docs/api-reference/responses/create; xAI and Groq use the same names.
 	{"tools[].headers", maskAll, inData},
 	{"tools[].authorization", maskAll, inData},
@@ -55,11 +56,13 @@ var bodyFields = []bodyField{
 	{"mcpservers[].url", maskAddress, inData},
 	// Domain secrets of hosted containers. Source: https://platform.openai.com/docs/guides/tools-shell.
 	{"domainsecrets[].value", maskAll, inData},
-	// Keys of realtime sessions: the answer of /v1/realtime/client_secrets, of /v1/realtime/sessions and of /v1/realtime/transcription_sessions.
+	// Keys of realtime sessions: the responses of /v1/realtime/client_secrets,
+	// /v1/realtime/sessions and /v1/realtime/transcription_sessions.
 	// Source: https://platform.openai.com/docs/api-reference/realtime-sessions.
 	{"clientsecret.value", maskAll, inData},
 	{"value", maskKey, inData},
-	// Data sources of Azure OpenAI, and of the embedding that one of them uses; the older spelling beside the present one.
+	// Data sources of Azure OpenAI, and of the embedding that one of them uses, in the older and
+	// the present spelling.
 	// Source: https://learn.microsoft.com/azure/ai-foundry/openai/references/on-your-data; OnYourDataAuthenticationOptions.
 	{"parameters.authentication", maskAll, inData},
 	{"embeddingdependency.authentication", maskAll, inData},
@@ -70,7 +73,8 @@ var bodyFields = []bodyField{
 	{"datasources[].parameters.password", maskAll, inData},
 	{"encodedapikey", maskText, inData},
 	{"connectionstring", maskText, inData},
-	// Retrieval and maps of Gemini on Vertex AI (externalApi.apiAuth, googleMaps.authConfig), and its servers of tools.
+	// Retrieval and maps of Gemini on Vertex AI (externalApi.apiAuth, googleMaps.authConfig),
+	// and its tool servers.
 	// Source: https://cloud.google.com/vertex-ai/generative-ai/docs/reference/rest/v1beta1/Tool; https://ai.google.dev/api/caching#Tool.
 	{"apikeyconfig.apikeystring", maskAll, inData},
 	{"authconfig.apikeyconfig", maskAll, inData},
@@ -94,8 +98,9 @@ var bodyFields = []bodyField{
 	{"webhook", maskHook, inData},
 	{"webhook.url", maskHook, inData},
 	{"callbackurl", maskHook, inData},
-	// Credentials under names that have no other meaning: of S3 and Bedrock (AWS), of service accounts (Google), of Entra ID (Azure),
-	// in bodies of providers that only pass through, in custom logs and in spans.
+	// Credentials under names that have no other meaning: of S3 and Bedrock (AWS), of service
+	// accounts (Google), of Entra ID (Azure). They occur in bodies of providers that are only
+	// passed through, in custom logs and in spans.
 	{"apikey", maskText, inData},
 	{"xapikey", maskText, inData},
 	{"xgoogapikey", maskText, inData},
@@ -120,7 +125,7 @@ var bodyFields = []bodyField{
 	{"privatekey", maskText, inData},
 	{"setcookie", maskText, inData},
 	{"awswebidentitytoken", maskText, inData},
-	// Credentials that other gateways and client libraries take in a body. Source: https://docs.litellm.ai/docs/completion/input; https://docs.litellm.ai/docs/providers.
+	// Credentials that other gateways and client libraries accept in a body. Source: https://docs.litellm.ai/docs/completion/input; https://docs.litellm.ai/docs/providers.
 	{"vertexcredentials", maskAll, inData},
 	{"vertexaicredentials", maskAll, inData},
 	{"serviceaccountjson", maskAll, inData},
@@ -128,7 +133,7 @@ var bodyFields = []bodyField{
 	{"azureadtoken", maskText, inData},
 	{"azurepassword", maskText, inData},
 	{"hftoken", maskText, inData},
-	// Tools whose server is an object of its own, or that are one object instead of a list.
+	// Tools whose server is a separate object, or that are one object instead of a list.
 	{"tools[].mcp.headers", maskAll, inData},
 	{"tools[].mcp.authorization", maskAll, inData},
 	{"tools[].server.headers", maskAll, inData},
@@ -157,7 +162,7 @@ var bodyFields = []bodyField{
 	{"mcpservers[].secret", maskText, inBody},
 	{"headers", maskHeaders, inBody},
 	{"headers[].value", maskAll, inBody},
-	// Addresses: of servers, and of pictures and files in messages, which are often signed.
+	// Addresses: of servers, and of images and files in messages, which are often signed.
 	// Source: https://platform.openai.com/docs/api-reference/chat/create, image_url; https://platform.openai.com/docs/api-reference/responses/create, file_url;
 	// https://docs.claude.com/en/api/messages, source.url; https://docs.mistral.ai/api, document_url; https://ai.google.dev/api/caching#FileData.
 	{"apibase", maskAddress, inContent},
@@ -182,16 +187,15 @@ var bodyFields = []bodyField{
 	{"httpresponseheadersetcookie", maskAll, inData},
 }
 
-// parsedField is a bodyField whose path is cut at its members; "" stands for an object in
-// a list.
+// parsedField is a bodyField whose path is split into its members; "" is an object in a list.
 type parsedField struct {
-	names []string // from the outermost one on
+	names []string // outermost first
 	rule  maskRule
 	last  bodyZone
-	top   bool // the outermost one is a member of the body itself
+	top   bool // the outermost name is a member of the body itself
 }
 
-// fieldsByName are the fields by the last name of their path.
+// fieldsByName maps the last name of a path to the fields that end in it, longest path first.
 var fieldsByName = parseFields(bodyFields)
 
 func parseFields(fields []bodyField) map[string][]parsedField {
@@ -208,8 +212,8 @@ func parseFields(fields []bodyField) map[string][]parsedField {
 	return byName
 }
 
-// fieldEnds has the last two letters of those names, in any case: nearly all names of a
-// body are known not to be one of them by that alone.
+// fieldEnds contains the last two letters of those names, in any case. They alone rule out
+// nearly all names of a body.
 var fieldEnds = endsOf(fieldsByName)
 
 func endsOf(names map[string][]parsedField) (ends [1 << 10]bool) {
@@ -219,15 +223,15 @@ func endsOf(names map[string][]parsedField) (ends [1 << 10]bool) {
 	return ends
 }
 
-// pairOf is a number for two letters, the same in any case. Other bytes share the numbers of
-// letters.
+// pairOf returns a number for two letters, the same in any case. Other bytes share the numbers
+// of letters.
 func pairOf(a, b byte) int { return int(a&31)<<5 | int(b&31) }
 
-// schemaNames hold the definitions of fields in a JSON schema: what stands in them has the
-// name of a field, and is none.
+// schemaNames contain the definitions of fields in a JSON schema: a member of one has the name
+// of a field, but is not that field.
 var schemaNames = map[string]bool{"properties": true, "patternproperties": true, "$defs": true, "definitions": true}
 
-// zoneNames are the members with whose values a zone begins. See also bodyWalk.zoneOf.
+// zoneNames maps members to the zone that begins with their value. See also bodyWalk.zoneOf.
 var zoneNames = map[string]bodyZone{
 	"messages": inContent, "message": inContent, "content": inContent, "contents": inContent, "contentblock": inContent, "parts": inContent, "system": inContent,
 	"text": inContent, "delta": inContent, "prompt": inContent, "output": inContent,
@@ -236,13 +240,13 @@ var zoneNames = map[string]bodyZone{
 	"parametersjsonschema": inData, "parameterdefinitions": inData, "properties": inData, "patternproperties": inData, "$defs": inData, "definitions": inData,
 }
 
-// openBelow reports whether a member below a credential field says what kind of credential
-// it is, or whose, and not the credential.
+// openBelow reports whether a member below a credential field contains the type or the owner of
+// the credential, and not the credential.
 func openBelow(name string) bool {
 	return name == "type" || name == "keyid" || name == "managedidentityresourceid" || openHeaders[name]
 }
 
-// openHeaders are header lines of nearly every call, which have no secret.
+// openHeaders are headers of nearly every call, which do not contain a secret.
 var openHeaders = map[string]bool{
 	"accept": true, "acceptcharset": true, "acceptencoding": true, "acceptlanguage": true, "cachecontrol": true, "connection": true, "contentencoding": true,
 	"contentlength": true, "contenttype": true, "date": true, "host": true, "server": true, "transferencoding": true, "useragent": true, "vary": true,

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// FormValue is the value of a form field as records may show it: *** for the field of a
-// credential ("extra_headers[x-api-key]", "webhook_secret"), and JSON as Body shows it,
-// below the field's name: the value [{"type":"mcp","authorization":"***"}] of "tools". It is
-// value itself when there is nothing to mask.
+// FormValue returns the value of a form field in the form for records. A credential field
+// becomes *** ("extra_headers[x-api-key]", "webhook_secret"). JSON is masked like in Body,
+// below the field's name: the value [{"type":"mcp","authorization":"***"}] of "tools". The
+// result is value itself when there is nothing to mask.
 func FormValue(name string, value []byte) []byte {
 	w := bodyWalk{b: value, depth: 1}
 	names := strings.Split(strings.ReplaceAll(name, "]", ""), "[")
@@ -26,14 +26,14 @@ func FormValue(name string, value []byte) []byte {
 	return append(w.out, value[w.copied:]...)
 }
 
-// push goes to a member, or for "" and a number to an object in a list.
+// push enters a member, or for "" and a number an object in a list.
 func (w *bodyWalk) push(name string) {
 	if w.hasName = strings.Trim(name, "0123456789") != ""; w.hasName {
 		w.name = []byte(name)
 	}
 }
 
-// plain is a value that is no JSON and stands for the member that comes next.
+// plain processes a value that is not JSON and belongs to the next member.
 func (w *bodyWalk) plain(value []byte) []byte {
 	rule := maskRule(0)
 	if w.hasName {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// maskedParts is a multipart form, or the beginning of one, with the fields that carry
-// credentials masked as FormValue does. Files stay as they are.
+// maskedParts returns a multipart form, or the beginning of one, with credential fields masked
+// like in FormValue. Files are unchanged.
 func maskedParts(contentType string, b []byte) []byte {
 	_, params, err := mime.ParseMediaType(contentType)
 	if err != nil || params["boundary"] == "" {
@@ -40,7 +40,7 @@ func maskedParts(contentType string, b []byte) []byte {
 	return append(out, b[copied:]...)
 }
 
-// fieldName is the name in the header lines of a part, if that is no file.
+// fieldName returns the name in the header lines of a part that is not a file.
 func fieldName(head []byte) (string, bool) {
 	for line := range strings.SplitSeq(string(head), "\r\n") {
 		key, value, _ := strings.Cut(line, ":")

@@ -7,40 +7,41 @@ import (
 	"strings"
 )
 
-// bodyWalk goes through a body member by member and replaces credentials. It follows
-// quotes and brackets alone, so that it understands the beginning of a body and JSON
-// between other text, too. It belongs to one goroutine.
+// bodyWalk walks through a body member by member and replaces credentials. It follows only
+// quotes and brackets, so it also handles the beginning of a body, and JSON between other text.
+// It belongs to one goroutine.
 type bodyWalk struct {
 	b      []byte
-	out    []byte   // what is masked so far; nil before something was
-	copied int      // bytes of b that are in out
-	nested int      // texts around this one
-	zone   bodyZone // of the whole body
-	events bool     // lines of a stream of events: each ends strings, an empty one ends an event
+	out    []byte   // masked output so far; nil until something is masked
+	copied int      // number of bytes of b that are in out
+	nested int      // number of strings that enclose this one
+	zone   bodyZone // zone of the complete body
+	events bool     // lines of an event stream: each line ends strings, an empty one ends an event
 	found  *string
 
 	few     [fewLevels]bodyLevel
-	more    []bodyLevel // behind few
-	depth   int         // how many levels have begun
-	name    []byte      // of the member whose value comes next, as written
+	more    []bodyLevel // levels beyond few
+	depth   int         // number of open levels
+	name    []byte      // name of the member whose value comes next, as written
 	hasName bool
 }
 
-// fewLevels is how many levels nearly all bodies have at most: more take memory.
+// fewLevels is the number of levels that suffices for nearly all bodies; more levels are
+// allocated.
 const fewLevels = 24
 
-// bodyLevel is an object or a list that has begun.
+// bodyLevel is an object or a list that is open.
 type bodyLevel struct {
-	name   []byte // of its member, nil in a list
+	name   []byte // name of its member, nil in a list
 	list   bool
-	index  int  // of the value that comes next in a list
+	index  int  // index of the value that comes next in a list
 	masked bool // every value in it is masked
 
-	headers bool // an object of header lines
+	headers bool // an object of headers
 	zone    bodyZone
 }
 
-// run goes through the body.
+// run walks through the body.
 func (w *bodyWalk) run() {
 	for i := 0; i < len(w.b); {
 		switch c := w.b[i]; c {
@@ -71,8 +72,8 @@ func (w *bodyWalk) run() {
 	}
 }
 
-// line begins a line of a stream of events: an empty one ends the event, and of others the
-// data goes on behind their name.
+// line handles the start of a line of an event stream. An empty line ends the event. In other
+// lines the data follows "data:".
 func (w *bodyWalk) line(i int) int {
 	if emptyLine(w.b[i:]) {
 		w.depth, w.hasName = 0, false
@@ -85,7 +86,7 @@ func (w *bodyWalk) line(i int) int {
 
 func emptyLine(b []byte) bool { return len(b) > 0 && (b[0] == '\n' || b[0] == '\r') }
 
-// open begins an object or a list.
+// open opens a level for an object or a list.
 func (w *bodyWalk) open(list bool) {
 	l := bodyLevel{list: list, masked: w.isMasked() || list && w.headerLine(), zone: w.zoneOf(!list)}
 	if w.hasName {
@@ -106,7 +107,7 @@ func (w *bodyWalk) open(list bool) {
 	w.depth++
 }
 
-// around is the zone of the innermost level.
+// around returns the zone of the innermost level.
 func (w *bodyWalk) around() bodyZone {
 	if w.depth == 0 {
 		return w.zone
@@ -114,8 +115,9 @@ func (w *bodyWalk) around() bodyZone {
 	return w.level(w.depth - 1).zone
 }
 
-// zoneOf is the zone of the value that comes next. "Input" is the arguments of a tool in the
-// content of messages; outside of it, an object is a part of the body.
+// zoneOf returns the zone of the value that comes next. In the content of messages, "input" is
+// the arguments of a tool. Elsewhere, an "input" object has the enclosing zone, and any other
+// "input" is content.
 func (w *bodyWalk) zoneOf(object bool) bodyZone {
 	zone := w.around()
 	if !w.hasName || zone == inData {
@@ -134,13 +136,12 @@ func (w *bodyWalk) zoneOf(object bool) bodyZone {
 	return inContent
 }
 
-// headerLine reports whether the member that comes next is a header line that may have a
-// secret.
+// headerLine reports whether the member that comes next is a header that may contain a secret.
 func (w *bodyWalk) headerLine() bool {
 	return w.hasName && w.depth > 0 && w.level(w.depth-1).headers && !openBelow(flatText(w.name))
 }
 
-// level is one of those that have begun, the outermost being 0.
+// level returns an open level, the outermost being 0.
 func (w *bodyWalk) level(k int) *bodyLevel {
 	if k < fewLevels {
 		return &w.few[k]
@@ -148,7 +149,7 @@ func (w *bodyWalk) level(k int) *bodyLevel {
 	return &w.more[k-fewLevels]
 }
 
-// isMasked reports whether the value that comes next stands below a credential field.
+// isMasked reports whether the value that comes next is below a credential field.
 func (w *bodyWalk) isMasked() bool {
 	if w.depth == 0 || !w.level(w.depth-1).masked {
 		return false
@@ -161,7 +162,7 @@ func (w *bodyWalk) inSchema() bool {
 	return w.depth > 0 && schemaNames[flatText(w.level(w.depth-1).name)]
 }
 
-// rule is how the member that comes next is masked, 0 when it is not.
+// rule returns how the member that comes next is masked, 0 when it is not.
 func (w *bodyWalk) rule() maskRule {
 	var flat [maxParam]byte
 	zone := w.around()
@@ -173,14 +174,14 @@ func (w *bodyWalk) rule() maskRule {
 	return 0
 }
 
-// isTop reports whether members below so many levels are those of the body itself, of an
-// entry of a list of bodies, or of the body in a line of a batch. Those of events are not:
-// some servers stream a "token".
+// isTop reports whether the members at a depth are those of the body itself, of an entry of a
+// list of bodies, or of the body in a line of a batch. Members of events are not: some servers
+// stream a "token".
 func (w *bodyWalk) isTop(depth int) bool {
 	return !w.events && (depth == 1 || depth == 2 && (w.level(0).list || flatText(w.level(1).name) == "body"))
 }
 
-// under reports whether the innermost members that have begun have those names.
+// under reports whether the innermost open members have those names.
 func (w *bodyWalk) under(names []string) bool {
 	n := w.depth - len(names)
 	if n < 0 {
@@ -194,7 +195,7 @@ func (w *bodyWalk) under(names []string) bool {
 	return true
 }
 
-// text reads the string whose opening quote is at i and returns where to go on.
+// text reads the string whose opening quote is at i and returns where to continue.
 func (w *bodyWalk) text(i int) int {
 	start := i + 1
 	end, closed := w.endOfText(start)
@@ -217,7 +218,7 @@ func (w *bodyWalk) text(i int) int {
 	return next
 }
 
-// endOfText is where the string that begins at i ends: at its quote, or without one at the
+// endOfText returns where the string that begins at i ends: at its quote, or without one at the
 // end of the line or of the body.
 func (w *bodyWalk) endOfText(i int) (end int, closed bool) {
 	if n := bytes.IndexByte(w.b[i:], '"'); n >= 0 && !w.events && bytes.IndexByte(w.b[i:i+n], '\\') < 0 {
@@ -236,7 +237,7 @@ func (w *bodyWalk) endOfText(i int) (end int, closed bool) {
 	return len(w.b), false
 }
 
-// scalar reads a number or a word.
+// scalar reads a value without quotes: a number, true, false or null.
 func (w *bodyWalk) scalar(i int) int {
 	end := i
 	for end < len(w.b) && strings.IndexByte(" \t\r\n,:{}[]\"", w.b[end]) < 0 {
@@ -249,7 +250,7 @@ func (w *bodyWalk) scalar(i int) int {
 	return end
 }
 
-// masked is a text as it may be shown, and whether that is another text.
+// masked returns a string as it may be shown, and whether that differs from the original.
 func (w *bodyWalk) masked(text []byte) ([]byte, bool) {
 	var rule maskRule
 	if w.hasName {
@@ -271,16 +272,16 @@ func (w *bodyWalk) masked(text []byte) ([]byte, bool) {
 		}
 	case maskHook:
 		return w.address(text, Webhook)
-	case maskHeaders: // of an object
+	case maskHeaders: // applies to objects only
 	}
 	return w.inner(text)
 }
 
-// maxScheme is how much of a URL is looked at for the end of its scheme.
+// maxScheme is how many bytes of a URL are searched for the end of its scheme.
 const maxScheme = 32
 
-// mayHaveLogin reports whether a text may be a URL with a user or a parameter in it, as far
-// as that is seen without a copy: most pictures are megabytes of a data URL.
+// mayHaveLogin reports whether a string may be a URL with a user or a parameter in it, as far as
+// that is visible without a copy: most images are megabytes of a data URL.
 func mayHaveLogin(text []byte) bool {
 	begin := text[:min(len(text), maxScheme)]
 	if bytes.HasPrefix(begin, []byte("data:")) || !bytes.Contains(begin, []byte("://")) && bytes.IndexByte(begin, '\\') < 0 {
@@ -289,7 +290,7 @@ func mayHaveLogin(text []byte) bool {
 	return bytes.ContainsAny(text, `?@#\\`)
 }
 
-// hidden is the mask of a text that is not empty.
+// hidden returns the mask, and whether it must replace the text: an empty or masked one stays.
 func (w *bodyWalk) hidden(text []byte) ([]byte, bool) {
 	if string(text) == Mask {
 		w.note()
@@ -297,7 +298,7 @@ func (w *bodyWalk) hidden(text []byte) ([]byte, bool) {
 	return []byte(Mask), len(text) > 0 && string(text) != Mask
 }
 
-// address is a URL with its secrets masked.
+// address returns a URL with its secrets masked.
 func (w *bodyWalk) address(text []byte, mask func(string) string) ([]byte, bool) {
 	if bytes.Contains(text, []byte(Mask)) {
 		w.note()
@@ -310,26 +311,26 @@ func (w *bodyWalk) address(text []byte, mask func(string) string) ([]byte, bool)
 	return quoted(shown), shown != plain
 }
 
-// inner is a text that is JSON, or a stream of events, with its credentials masked.
+// inner returns a string that contains JSON or an event stream, with its credentials masked.
 func (w *bodyWalk) inner(text []byte) ([]byte, bool) {
 	if bytes.IndexByte(text, '\\') < 0 || !mayBeJSON(text) || !mayHoldCredential(text) {
 		return nil, false
 	}
 	plain, ok := unquoted(text)
 	if !ok || !startsJSON([]byte(plain)) && !strings.HasPrefix(plain, "data:") && !strings.HasPrefix(plain, "event:") {
-		return nil, false // prose may show what it likes
+		return nil, false // prose is not masked
 	}
 	shown := maskedZone("", []byte(plain), w.nested+1, w.zoneOf(false), w.found)
 	return quoted(string(shown)), string(shown) != plain
 }
 
-// mayBeJSON reports whether the text of a JSON string may begin like JSON or like an event.
+// mayBeJSON reports whether the content of a JSON string may begin like JSON or like an event.
 func mayBeJSON(text []byte) bool {
 	text = bytes.TrimLeft(text, " \t\ufeff")
 	return len(text) > 0 && (text[0] == '{' || text[0] == '[' || text[0] == '\\' || bytes.HasPrefix(text, []byte("data:")) || bytes.HasPrefix(text, []byte("event:")))
 }
 
-// replace puts other bytes in the place of b[start:end].
+// replace writes other bytes instead of b[start:end].
 func (w *bodyWalk) replace(start, end int, by []byte) {
 	if w.out == nil {
 		w.out = make([]byte, 0, len(w.b)+len(by))
@@ -338,7 +339,7 @@ func (w *bodyWalk) replace(start, end int, by []byte) {
 	w.copied = end
 }
 
-// note keeps the path of the member that comes next, when it is the first.
+// note records the path of the member that comes next in found, unless found has one already.
 func (w *bodyWalk) note() {
 	if w.found == nil || *w.found != "" {
 		return
@@ -363,8 +364,8 @@ func (w *bodyWalk) note() {
 	*w.found = string(path)
 }
 
-// flatName writes a name in lower case without separators to the end of flat; what is
-// longer is known by no rule.
+// flatName writes a name to flat, in lower case and without separators. It returns nil for a
+// longer name, which no rule contains.
 func flatName(flat *[maxParam]byte, name []byte) []byte {
 	if bytes.IndexByte(name, '\\') >= 0 {
 		if plain, ok := unquoted(name); ok {
@@ -385,16 +386,16 @@ func flatName(flat *[maxParam]byte, name []byte) []byte {
 	return flat[:n]
 }
 
-// flatText is flatName as a text.
+// flatText is flatName as a string.
 func flatText(name []byte) string {
 	var flat [maxParam]byte
 	return string(flatName(&flat, name))
 }
 
-// unquoted is what the inside of a JSON string says. Of one that is cut in an escape, what
-// stands before that.
+// unquoted decodes the content of a JSON string. Of one that is cut off in an escape, it decodes
+// the part before the escape.
 func unquoted(text []byte) (string, bool) {
-	for cut := 0; cut <= 12 && cut <= len(text); cut++ { // two escapes of a surrogate pair are the longest
+	for cut := 0; cut <= 12 && cut <= len(text); cut++ { // a surrogate pair of two escapes is the longest: 12 bytes
 		var s string
 		if json.Unmarshal(append(append([]byte{'"'}, text[:len(text)-cut]...), '"'), &s) == nil {
 			return s, true
@@ -403,12 +404,12 @@ func unquoted(text []byte) (string, bool) {
 	return "", false
 }
 
-// quoted is a text as the inside of a JSON string.
+// quoted encodes a string as the content of a JSON string.
 func quoted(s string) []byte {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)
-	if e.Encode(s) != nil { // a text: cannot fail
+	if e.Encode(s) != nil { // encoding a string cannot fail
 		return nil
 	}
 	return bytes.TrimSuffix(out.Bytes(), []byte("\"\n"))[1:]

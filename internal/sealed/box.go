@@ -11,9 +11,9 @@ import (
 	"fmt"
 )
 
-// Sealer seals and opens bytes under one current key and any number of older ones,
-// so that the key can be rotated: Open finds the key by the id in the sealed
-// bytes, Seal always uses the current one. Safe for concurrent use.
+// Sealer seals and opens bytes under one current key and any number of older ones, so that the
+// key can be rotated. Open selects the key by the id in the sealed bytes, Seal always uses the
+// current key. Safe for concurrent use.
 type Sealer struct {
 	current keyID
 	keys    map[keyID]cipher.AEAD
@@ -28,11 +28,11 @@ const (
 	headBytes = 1 + 4 + 12
 )
 
-// ErrUnknownKey means that the bytes were sealed under a key that this Box has not.
+// ErrUnknownKey means that the bytes were sealed under a key that this Sealer does not have.
 var ErrUnknownKey = errors.New("sealed: unknown key")
 
-// NewBox makes a Box from secrets of at least 16 bytes, the current one first.
-// Each is stretched by HKDF-SHA-256, so that a passphrase and a random key both do.
+// NewBox returns a Sealer with secrets of at least 16 bytes, the current one first.
+// HKDF-SHA-256 derives each key, so passphrases and random keys are both suitable.
 func NewBox(secrets ...[]byte) (*Sealer, error) {
 	if len(secrets) == 0 {
 		return nil, errors.New("sealed: no key")
@@ -78,12 +78,11 @@ func derive(secret []byte) (keyID, cipher.AEAD, error) {
 	return id, aead, err
 }
 
-// KeyID names the current key, for example "9f86d081": safe to show.
+// KeyID returns the id of the current key, for example "9f86d081". It is not secret.
 func (b *Sealer) KeyID() string { return hex.EncodeToString(b.current[:]) }
 
-// Seal encrypts plain. The context is authenticated, not stored: give the
-// identity of the row, for example "api_key/0191…", so that a sealed value cannot
-// be moved to another row.
+// Seal encrypts plain. The context is authenticated, but not stored. Pass the identity of the
+// row, for example "api_key/0191…", so that a sealed value is not valid in another row.
 func (b *Sealer) Seal(plain []byte, context string) ([]byte, error) {
 	out := make([]byte, headBytes, headBytes+len(plain)+16)
 	out[0] = version
@@ -95,7 +94,7 @@ func (b *Sealer) Seal(plain []byte, context string) ([]byte, error) {
 	return b.keys[b.current].Seal(out, nonce, plain, []byte(context)), nil
 }
 
-// Open decrypts what Seal made with the same context.
+// Open decrypts the result of Seal with the same context.
 func (b *Sealer) Open(data []byte, context string) ([]byte, error) {
 	if len(data) < headBytes || data[0] != version {
 		return nil, errors.New("sealed: not sealed bytes")
@@ -111,7 +110,7 @@ func (b *Sealer) Open(data []byte, context string) ([]byte, error) {
 	return plain, nil
 }
 
-// UsesOldKey reports whether data was sealed under another key than the current one.
+// UsesOldKey reports whether data was sealed under a key other than the current one.
 func (b *Sealer) UsesOldKey(data []byte) bool {
 	return len(data) < headBytes || keyID(data[1:5]) != b.current
 }

@@ -7,22 +7,22 @@ import (
 	"unicode/utf8"
 )
 
-// The beginnings of secrets that this gateway makes for people and directories, by which
-// they are known wherever they turn up. API keys have one of their own (API_KEY_PREFIX).
+// Prefixes of secrets that this gateway issues for users and directories. They identify such a
+// secret in any text. API keys have a separate prefix (API_KEY_PREFIX).
 const (
 	SessionPrefix = "ses_"
 	InvitePrefix  = "inv_"
 	SCIMPrefix    = "scim_"
 )
 
-// A keyForm is how secrets of one kind begin, and their minimum length with the beginning.
+// keyForm is the prefix of one type of secrets, with their minimum length including the prefix.
 type keyForm struct {
 	prefix string
 	min    int
 }
 
-// keyForms are the secrets of this gateway and keys of providers and other services that
-// say what they are. Source: the pattern lists of secret scanners, read 2026-11.
+// keyForms are the recognisable secrets of this gateway, of providers and of other services.
+// Source: the pattern lists of secret scanners, read 2026-11.
 var keyForms = []keyForm{
 	{SessionPrefix, 32}, {InvitePrefix, 32}, {SCIMPrefix, 32},
 	{"sk-", minKey}, {"sk_", 20}, {"rk_", 20}, {"pk-lf-", 20}, // OpenAI and many more, this gateway by default, Stripe, Langfuse
@@ -31,20 +31,20 @@ var keyForms = []keyForm{
 	{"xoxb-", 20}, {"xoxp-", 20}, {"xoxa-", 20}, {"xoxr-", 20}, {"xoxs-", 20}, {"xoxe-", 20}, {"xoxe.", 20}, {"xapp-", 20}, // Slack
 	{"ghp_", 20}, {"gho_", 20}, {"ghu_", 20}, {"ghs_", 20}, {"ghr_", 20}, {"github_pat_", 20}, {"glpat-", 20}, // GitHub, GitLab
 	{"gsk_", 20}, {"xai-", 20}, {"pplx-", 20}, {"hf_", 20}, {"r8_", 20}, {"nvapi-", 20}, {"tvly-", 20}, {"jina_", 20}, {"csk-", 20}, {"fw_", 20}, {"dapi", 36}, // further providers
-	{"Bearer ", minKey}, {"bearer ", minKey}, {"Basic ", minKey}, {"basic ", minKey}, // the whole value of a header line
+	{"Bearer ", minKey}, {"bearer ", minKey}, {"Basic ", minKey}, {"basic ", minKey}, // a complete header value
 }
 
 const (
-	minKey       = 12 // the shortest segment that is looked at
-	minToken     = 30 // of a JSON web token
+	minKey       = 12 // minimum length of a segment that is checked
+	minToken     = 30 // minimum length of a JSON web token
 	issuedRandom = 32 // letters and digits at the end of an API key of this gateway
-	maxPrefix    = 32 // of what is before them (API_KEY_PREFIX)
+	maxPrefix    = 32 // maximum length of the prefix (API_KEY_PREFIX)
 )
 
-// Path is the path of a request as logs may show it, "/v1/admin/users/invites/***/accept":
-// segments that look like a secret are masked, also where no route has a parameter for
-// one, since a mistyped path is logged like any other. A query after it stays. Without a
-// secret it is path itself.
+// Path returns the path of a request in the form for logs,
+// "/v1/admin/users/invites/***/accept". Segments that look like a secret are masked, even where
+// no route has a parameter for one, because mistyped paths are logged too. A query is
+// unchanged. Without a secret the result is path itself.
 func Path(path string) string {
 	end := strings.IndexByte(path, '?')
 	if end < 0 {
@@ -65,8 +65,8 @@ func Path(path string) string {
 	return path
 }
 
-// Name is the name of a field or parameter as logs may show it: *** for one that looks like
-// a secret, because a caller may send {"sk-live-…": 1}.
+// Name returns the name of a field or parameter in the form for logs. A name that looks like a
+// secret becomes ***, because a caller may send {"sk-live-…": 1}.
 func Name(name string) string {
 	if HasKeyForm(name) {
 		return Mask
@@ -74,8 +74,8 @@ func Name(name string) string {
 	return Path(name)
 }
 
-// Prose is a text for people with the words masked that look like a secret, for example an
-// error that names an unknown field.
+// Prose returns a text with the words masked that look like a secret, for example an error that
+// names an unknown field.
 func Prose(text string) string {
 	word := func(r rune) bool {
 		return r == '-' || r == '_' || r == '.' || unicode.IsLetter(r) || unicode.IsDigit(r)
@@ -96,7 +96,8 @@ func Prose(text string) string {
 	return out.String()
 }
 
-// proseWord is a word of a text, which may be the path of a field: "rate_limits.sk-live-…".
+// proseWord masks one word of a text. The word may be the path of a field:
+// "rate_limits.sk-live-…".
 func proseWord(word string) string {
 	if plain := strings.TrimRight(word, "."); HasKeyForm(plain) {
 		return Mask + word[len(plain):]
@@ -110,9 +111,8 @@ func proseWord(word string) string {
 	return strings.Join(parts, ".")
 }
 
-// HasKeyForm reports whether a text, such as a path segment, is an API key, an access
-// token or a JSON web token by its form: "sk-live-…", "AKIA…", "Bearer …". Escapes as in a
-// URL are read.
+// HasKeyForm reports whether a string, such as a path segment, has the form of an API key, an
+// access token or a JSON web token: "sk-live-…", "AKIA…", "Bearer …". It decodes URL escapes.
 func HasKeyForm(text string) bool {
 	if len(text) < minKey {
 		return false
@@ -130,14 +130,14 @@ func HasKeyForm(text string) bool {
 	return isWebToken(text) || isIssued(text)
 }
 
-// isWebToken reports whether a text is a JSON web token, or the beginning of one.
+// isWebToken reports whether a string is a JSON web token, or the beginning of one.
 // Source: RFC 7519.
 func isWebToken(text string) bool {
 	return len(text) >= minToken && strings.HasPrefix(text, "eyJ") && strings.IndexByte(text, '.') > 0
 }
 
-// isIssued reports whether a text has the form of API keys that this gateway issues under
-// any API_KEY_PREFIX: the prefix and 32 random letters and digits.
+// isIssued reports whether a string has the form of an API key of this gateway under any
+// API_KEY_PREFIX: the prefix and 32 random letters and digits.
 func isIssued(text string) bool {
 	at := len(text) - issuedRandom
 	if at < 1 || at > maxPrefix {
@@ -159,7 +159,7 @@ func isIssued(text string) bool {
 	return lowers > 0 && uppers > 0 && digits > 0 && isPrefix(text[:at])
 }
 
-// isPrefix reports whether a text may be an API_KEY_PREFIX.
+// isPrefix reports whether a string may be an API_KEY_PREFIX.
 func isPrefix(text string) bool {
 	for _, c := range []byte(text) {
 		if c != '-' && c != '_' && (c < '0' || c > '9') && (lower(c) < 'a' || lower(c) > 'z') {

@@ -1,5 +1,6 @@
-// Package sealed keeps secrets from being printed and from being stored in the
-// clear: String prints as ***, and Box seals bytes with AES-256-GCM.
+// Package sealed protects secrets from being printed or stored in the clear. String prints as
+// ***, and Sealer encrypts bytes with AES-256-GCM. Body, Path and Address mask credentials in
+// records and logs.
 package sealed
 
 import (
@@ -7,20 +8,20 @@ import (
 	"log/slog"
 )
 
-// Mask is what a secret prints as.
+// Mask is the printed form of a secret.
 const Mask = "***"
 
-// String is a secret. It prints, logs and marshals as ***; Reveal gives the value
-// to the one place that needs it. The zero String is an absent secret.
+// String is a secret. It prints, logs and marshals as ***. Reveal returns the value. The zero
+// String is an absent secret.
 type String struct{ v string }
 
-// New hides v.
+// New returns v as a String.
 func New(v string) String { return String{v} }
 
-// Reveal returns the secret. Call it where the secret is used, nowhere else.
+// Reveal returns the secret. Call it only where the secret is used.
 func (s String) Reveal() string { return s.v }
 
-// Empty reports whether there is no secret.
+// Empty reports whether the secret is absent.
 func (s String) Empty() bool { return s.v == "" }
 
 // Equal compares in constant time.
@@ -45,5 +46,5 @@ func (s String) LogValue() slog.Value { return slog.StringValue(s.String()) }
 // MarshalText returns the mask for JSON and YAML.
 func (s String) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText takes the value as it stands.
+// UnmarshalText stores b unchanged as the secret.
 func (s *String) UnmarshalText(b []byte) error { s.v = string(b); return nil }

@@ -2,9 +2,9 @@ package splice
 
 import "strconv"
 
-// EachValue calls do with each value that a path selects, as Drop selects them, and the place where
-// it stands: "messages[2].name" for "messages[*].name". Raw points into the scanned text. Twins
-// of a name have one place and come both.
+// EachValue calls do with each value that a path selects, in the same way as Drop, and with its
+// location: "messages[2].name" for "messages[*].name". raw points into the scanned text.
+// Duplicate members have the same location, and do is called for each.
 func (d *Doc) EachValue(path string, do func(location string, raw []byte)) {
 	st, rest, ok := cut(path)
 	if !ok || st.index != noIndex {
@@ -17,8 +17,8 @@ func (d *Doc) EachValue(path string, do func(location string, raw []byte)) {
 	}
 }
 
-// eachValue is At on any value; one that is not the container which the path is about has nothing
-// to select.
+// eachValue is EachValue for any value. A value that is not the container named in the path
+// selects nothing.
 func eachValue(raw []byte, path, location string, do func(location string, raw []byte)) {
 	if path == "" {
 		do(location, raw)

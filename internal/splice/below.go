@@ -1,22 +1,22 @@
 package splice
 
-// Below the top level nothing is indexed: how many members and elements there are is not
-// bounded there, and the index of a list of digits would be fifty times the list. A
-// container is read from front to back instead, twice where it matters which of its twins
-// is the last.
+// Below the top level nothing is indexed. The number of members and elements is not limited
+// there, and the index of a list of digits would be fifty times as large as the list. A
+// container is therefore read from front to back, twice where the last of its duplicates
+// matters.
 
-// memberEdit is what becomes of a member or element: a nil name or value stays as it is.
+// memberEdit is the change of a member or element. A nil name or value is unchanged.
 type memberEdit struct {
 	name, val []byte
 	dropped   bool
 }
 
-// rewrite returns the container raw, which is known to be valid JSON without white space
-// around it, with what change makes of its members or elements, counted from 0. It is raw
-// itself, and false, where nothing changes.
+// rewrite returns the container raw after applying change to its members or elements, counted
+// from 0. raw must be valid JSON without surrounding white space. Without a change, rewrite
+// returns raw itself and false.
 func rewrite(raw []byte, change func(k int, it item) memberEdit) ([]byte, bool) {
 	c := rewriter{src: raw}
-	first, prev, retained := -1, 0, false // where the first begins, where the last ended, whether one stays
+	first, prev, retained := -1, 0, false // start of the first, end of the previous one, whether one remains
 	eachItem(raw, func(k int, it item) {
 		p := change(k, it)
 		if k == 0 {
@@ -25,12 +25,12 @@ func rewrite(raw []byte, change func(k int, it item) memberEdit) ([]byte, bool) 
 		switch {
 		case !p.dropped:
 			if !retained && k > 0 {
-				c.replace(first, it.key, nil) // all in front of it go
+				c.replace(first, it.key, nil) // all members before it are removed
 			}
 			retained = true
 			c.member(it, p)
 		case retained:
-			c.replace(prev, it.end, nil) // with the comma in front of it
+			c.replace(prev, it.end, nil) // with the comma before it
 		}
 		prev = it.end
 	})
@@ -40,14 +40,14 @@ func rewrite(raw []byte, change func(k int, it item) memberEdit) ([]byte, bool) 
 	return c.text()
 }
 
-// eachItem goes through the members or elements of a container that is valid.
+// eachItem iterates over the members or elements of a valid container.
 func eachItem(raw []byte, do func(k int, it item)) {
 	s, closing := scanner{b: raw}, raw[0]+2
 	i := s.space(1)
 	for k := 0; s.byteAt(i) != closing; k++ {
 		it, end := s.item(i, 1, closing == '}')
 		if end < 0 {
-			return // a value of an edit that is no JSON, or nested too deep
+			return // the value of an edit is not JSON, or nested too deeply
 		}
 		do(k, it)
 		if i = s.space(end); s.byteAt(i) == ',' {
@@ -56,11 +56,11 @@ func eachItem(raw []byte, do func(k int, it item)) {
 	}
 }
 
-// rewriter copies a text with pieces of it replaced, from front to back. It has no copy
-// until the first of them.
+// rewriter copies a text from front to back and replaces parts of it. It allocates the copy at
+// the first replacement.
 type rewriter struct {
 	src, out []byte
-	done     int // how much of the text is in the copy
+	done     int // number of bytes of the text already in the copy
 }
 
 func (c *rewriter) replace(from, to int, with []byte) {
@@ -87,8 +87,8 @@ func (c *rewriter) text() ([]byte, bool) {
 	return append(c.out, c.src[c.done:]...), true
 }
 
-// lastNamed returns which member of the object raw is the last of that name, and where it
-// lies; -1 when there is none.
+// lastNamed returns the index and position of the last member with that name in the object raw,
+// or -1 without one.
 func lastNamed(raw []byte, key string) (last int, pos item) {
 	last = -1
 	eachItem(raw, func(k int, it item) {
@@ -99,8 +99,8 @@ func lastNamed(raw []byte, key string) (last int, pos item) {
 	return last, pos
 }
 
-// applyToValue is walk on any value; one that is not the container which the path is about has
-// nothing to select.
+// applyToValue is walk for any value. A value that is not the container named in the path
+// selects nothing.
 func applyToValue(raw []byte, path string, e *Edit) ([]byte, bool) {
 	st, rest, ok := cut(path)
 	switch {
@@ -134,7 +134,7 @@ func (e *Edit) editMember(val []byte, rest string) memberEdit {
 	return memberEdit{val: to, dropped: to == nil}
 }
 
-// renameIn is the rename of a draft, in the object raw.
+// renameIn is draft.rename for the object raw.
 func renameIn(raw []byte, key, to string) ([]byte, bool) {
 	if key == to {
 		return raw, false
@@ -154,8 +154,8 @@ func renameIn(raw []byte, key, to string) ([]byte, bool) {
 	})
 }
 
-// setIn returns the object old with raw at path; what is no object is taken for an empty
-// one. It reports false for what is no path through members.
+// setIn returns the object old with raw at path. A value that is not an object counts as an
+// empty one. made is nil and ok false for a path that does not consist of members.
 func setIn(old []byte, path string, raw []byte) (made []byte, ok bool) {
 	st, rest, ok := cut(path)
 	if !ok || st.index != noIndex {
@@ -187,8 +187,8 @@ func setIn(old []byte, path string, raw []byte) (made []byte, ok bool) {
 	return made, true
 }
 
-// added returns the object old with a further member, behind its last one or else its
-// opening bracket.
+// added returns the object old with a further member, after its last one or after its opening
+// bracket.
 func added(old []byte, key string, raw []byte) []byte {
 	pos, comma := 1, ""
 	eachItem(old, func(_ int, it item) { pos, comma = it.end, "," })

@@ -1,8 +1,8 @@
-// Package splice changes request and response bodies without decoding them: a few
-// bytes are cut out or put in, every other byte stays as it came. JSON objects are
-// indexed by Scan and changed by Doc.Apply; multipart forms are indexed by ReadForm
-// and changed by Form.Edit.
+// Package splice changes request and response bodies without decoding them: it removes
+// or inserts a few bytes and copies every other byte unchanged. Start with Scan, which
+// indexes a JSON object, and Doc.Apply, which changes it. For multipart forms see
+// ReadForm and Form.Edit.
 //
-// Nothing here keeps global state. Slices handed out point into the bytes that were
-// given in, so they live as long as those do and must not be written to.
+// The package has no mutable global state except pools of buffers. Returned slices point
+// into the caller's bytes: they are valid as long as those are, and must not be changed.
 package splice

@@ -2,17 +2,17 @@ package splice
 
 import "slices"
 
-// entry is a member of an object while it is being changed. An entry that was in
-// the text refers to its item; name and val are set where they differ from it.
+// entry is a member of an object during a change. An entry from the text refers to its item.
+// name and val are set where they differ from it.
 type entry struct {
-	orig    int    // index of the item, -1 of an added one
-	name    []byte // with quotes
+	orig    int    // index of the item, -1 for an added one
+	name    []byte // including the quotes
 	val     []byte
 	dropped bool
 }
 
-// draft is the object of a Doc with its changes: the members in their order, and whether
-// anything differs from the text.
+// draft is the object of a Doc with its changes: the members in order, and whether anything
+// differs from the text.
 type draft struct {
 	src     []byte
 	items   []item
@@ -28,7 +28,7 @@ func newDraft(src []byte, items []item, scratch []entry) draft {
 	return draft{src: src, items: items, entries: scratch}
 }
 
-// value is the present raw value of entry k.
+// value returns the current raw value of entry k.
 func (dr *draft) value(k int) []byte {
 	e := &dr.entries[k]
 	if e.val != nil || e.orig < 0 {
@@ -49,7 +49,7 @@ func (dr *draft) is(k int, key string) bool {
 	return dr.items[e.orig].named(dr.src, key)
 }
 
-// find returns the last entry of that name, or -1.
+// find returns the index of the last entry with that name, or -1.
 func (dr *draft) find(key string) int {
 	for k := len(dr.entries) - 1; k >= 0; k-- {
 		if dr.is(k, key) {
@@ -59,9 +59,9 @@ func (dr *draft) find(key string) int {
 	return -1
 }
 
-// set changes the last member of that name, or adds one. Twins are dropped, so that
-// readers which take the first and readers which take the last agree; with the value in
-// each of them the text would be as many times longer as there are.
+// set changes the last member with that name, or adds one. It drops duplicates, so that readers
+// that use the first and readers that use the last read the same value. Setting the value in
+// each duplicate would multiply the length of the text.
 func (dr *draft) set(key string, raw []byte) {
 	found := false
 	for k := len(dr.entries) - 1; k >= 0; k-- {
@@ -92,7 +92,7 @@ func (dr *draft) drop(k int) {
 	dr.dirty = true
 }
 
-// append writes the object: what lies between two kept members comes from the text.
+// append writes the object. The bytes between two retained members come from the text.
 func (dr *draft) append(dst []byte) []byte {
 	if !dr.dirty {
 		return append(dst, dr.src...)
@@ -116,7 +116,7 @@ func (dr *draft) append(dst []byte) []byte {
 	return append(dst, dr.src[dr.items[len(dr.items)-1].end:]...)
 }
 
-// appendComma writes the comma in front of item orig with the white space around it.
+// appendComma writes the comma before item orig with the surrounding white space.
 func (dr *draft) appendComma(dst []byte, orig int) []byte {
 	if orig <= 0 {
 		return append(dst, ',')
@@ -142,8 +142,7 @@ func (dr *draft) appendEntry(dst []byte, e *entry) []byte {
 	return append(dst, dr.src[it.val:it.end]...)
 }
 
-// appendToEmpty writes an object that had no members: what was added goes behind its
-// opening bracket.
+// appendToEmpty writes an object that had no members. Added members follow its opening bracket.
 func (dr *draft) appendToEmpty(dst []byte) []byte {
 	open := 0
 	for dr.src[open] != '{' {

@@ -2,15 +2,15 @@ package splice
 
 import "strings"
 
-// selection is what many paths select, put together by their steps: so a body is gone
-// through once for all of them.
+// selection combines the selections of many paths by their steps, so that one pass over a body
+// applies them all.
 type selection struct {
 	terminal bool // a path ends here
 	members  map[string]*selection
-	elements map[int]*selection // by index; also every
+	elements map[int]*selection // by index, or by every
 }
 
-// add puts a path in. What is no path leads nowhere.
+// add adds a path. An invalid path selects nothing.
 func (s *selection) add(path string) {
 	for path != "" {
 		st, rest, ok := cut(path)
@@ -22,7 +22,7 @@ func (s *selection) add(path string) {
 	s.terminal = true
 }
 
-// step is the selection behind a step; it is made if there is none.
+// step returns the selection after a step, and creates it when it is missing.
 func (s *selection) step(st step) *selection {
 	if st.index != noIndex {
 		return child(&s.elements, st.index)
@@ -42,7 +42,7 @@ func child[K comparable](children *map[K]*selection, key K) *selection {
 	return s
 }
 
-// dropAll does a DropAll in the object. Most paths are names, which need no selection.
+// dropAll applies a DropAll to the object. Most paths are names, which need no selection.
 func (dr *draft) dropAll(paths []string) {
 	drop := Edit{op: opDrop}
 	var nested selection
@@ -66,20 +66,20 @@ func (dr *draft) dropAll(paths []string) {
 	}
 }
 
-// remover leaves out what is selected below a value.
+// remover removes the selected parts of a value.
 type remover struct {
-	led []*selection // to the value at hand, behind those to what it lies in
+	led []*selection // selections for the current value, after those for its containers
 }
 
-// from returns a value, to which led[first:] lead, without what they select in it; itself,
-// and false, where that is nothing.
+// from returns the value for led[first:] without the parts that they select. When they select
+// nothing, it returns raw itself and false.
 func (d *remover) from(raw []byte, first int) ([]byte, bool) {
 	if !container(raw, '{') && !container(raw, '[') {
 		return raw, false
 	}
 	end := len(d.led)
 	return rewrite(raw, func(k int, it item) memberEdit {
-		d.led = d.led[:end] // without those to the one before
+		d.led = d.led[:end] // removes those of the previous item
 		for _, s := range d.led[first:end] {
 			if d.extendSelection(s, raw, k, it) {
 				return memberEdit{dropped: true}
@@ -96,8 +96,8 @@ func (d *remover) from(raw []byte, first int) ([]byte, bool) {
 	})
 }
 
-// extendSelection adds what leads from a selection to the member or element k of raw, and reports
-// whether that is selected itself.
+// extendSelection appends the selections that apply to the member or element k of raw, and
+// reports whether it is selected itself.
 func (d *remover) extendSelection(s *selection, raw []byte, k int, it item) (selected bool) {
 	if raw[0] == '{' {
 		return d.lead(s.member(raw, it))
@@ -113,7 +113,7 @@ func (d *remover) lead(s *selection) (selected bool) {
 	return s.terminal
 }
 
-// member is the selection behind the name of a member of raw, nil for none.
+// member returns the selection for a member of raw by its name, or nil.
 func (s *selection) member(raw []byte, it item) *selection {
 	if !it.escaped {
 		return s.members[string(raw[it.key+1:it.keyEnd-1])]

@@ -5,10 +5,10 @@ import (
 	"iter"
 )
 
-// Find returns the raw value at a chain of member names below the object b, for
-// example Find(b, "usage", "total_tokens"). B need not have been scanned: what is no
-// JSON on the way there yields nothing, what lies behind is not looked at. Of twins
-// the first counts. It does not allocate.
+// Find returns the raw value at a chain of member names in the object b, for example Find(b,
+// "usage", "total_tokens"). b does not have to be scanned. Invalid JSON before the value yields
+// nothing, and bytes after it are not checked. Of duplicates, the first counts. It does not
+// allocate.
 func Find(b []byte, keys ...string) ([]byte, bool) {
 	for _, key := range keys {
 		found := false
@@ -25,13 +25,13 @@ func Find(b []byte, keys ...string) ([]byte, bool) {
 	return b, true
 }
 
-// Members walks the members of the object b: their names with quotes and their raw
-// values. It ends at the first byte that is no JSON; b need not have been scanned.
+// Members iterates over the members of the object b: their names with quotes and their raw
+// values. It ends at the first invalid byte. b does not have to be scanned.
 func Members(b []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func(name, val []byte) bool) { eachMember(b, '{', yield) }
 }
 
-// Elements walks the raw elements of the array b as Members does.
+// Elements iterates over the raw elements of the array b in the same way as Members.
 func Elements(b []byte) iter.Seq[[]byte] {
 	return func(yield func(val []byte) bool) {
 		eachMember(b, '[', func(_, val []byte) bool { return yield(val) })
@@ -55,7 +55,7 @@ func eachMember(b []byte, bracket byte, yield func(name, val []byte) bool) {
 	}
 }
 
-// IsName reports whether a raw name of Members is key.
+// IsName reports whether a raw name from Members equals key.
 func IsName(raw []byte, key string) bool {
 	if len(raw) == len(key)+2 && string(raw[1:len(raw)-1]) == key {
 		return true
@@ -64,8 +64,8 @@ func IsName(raw []byte, key string) bool {
 	return it.escaped && it.named(raw, key)
 }
 
-// Valid reports whether b is one JSON object as Scan wants it; of an object that
-// repeats a guarded name it is still true.
+// Valid reports whether b is one JSON object that Scan accepts. An object that repeats a
+// routing key is valid too.
 func Valid(b []byte) bool {
 	s := scanner{b: b}
 	i := s.space(0)
@@ -76,22 +76,22 @@ func Valid(b []byte) bool {
 	return i >= 0 && s.space(i) == len(b)
 }
 
-// Readable reports whether b is Valid and has no number beyond float64, so that every reader of
-// JSON takes it.
+// Readable reports whether b is Valid and has no number beyond float64, so that every JSON
+// reader accepts it.
 func Readable(b []byte) bool {
 	_, overflows := FindOverflow(b)
 	return Valid(b) && !overflows
 }
 
-// Text is the text of the string that Find finds, "" when there is none.
+// Text returns the decoded string at the path of Find, or "" without one.
 func Text(b []byte, keys ...string) string {
 	raw, _ := Find(b, keys...)
 	s, _ := Unquote(raw)
 	return s
 }
 
-// ContainsText reports whether a word stands anywhere in a raw value or name, in whatever
-// way its letters are spelled: "se\u0061rch" mentions search.
+// ContainsText reports whether a raw value or name contains a text, in any spelling of its
+// letters: "se\u0061rch" contains search.
 func ContainsText(raw []byte, text string) bool {
 	if bytes.Contains(raw, []byte(text)) {
 		return true
@@ -99,5 +99,5 @@ func ContainsText(raw []byte, text string) bool {
 	return bytes.Contains(raw, []byte(`\u`)) && bytes.Contains(AppendUnquoted(nil, raw), []byte(text))
 }
 
-// IsNull reports whether a raw value says nothing: it is null, or not there.
+// IsNull reports whether a raw value is null or missing.
 func IsNull(raw []byte) bool { return len(raw) == 0 || string(raw) == "null" }

@@ -9,15 +9,15 @@ import (
 	"sluice/internal/wire"
 )
 
-// FormLimits bounds a multipart form. A zero field means the default.
+// FormLimits are the limits of a multipart form. A zero field means the default.
 type FormLimits struct {
 	Total int64 // bytes of the whole body, 512 MiB
 	Parts int   // 128
 	Head  int   // bytes of a part's header lines, 16 KiB; at most 64 KiB
-	Value int64 // bytes of a part that is no file, 1 MiB
+	Value int64 // bytes of a part that is not a file, 1 MiB
 }
 
-// MaxValueBytes is the largest value of a field that Part.Value holds: 64 KiB.
+// MaxValueBytes is the maximum size of a field value in Part.Value: 64 KiB.
 const MaxValueBytes = 64 << 10
 
 func (l FormLimits) orDefault() FormLimits {
@@ -41,24 +41,24 @@ func (l FormLimits) orDefault() FormLimits {
 type Part struct {
 	Name        string
 	FileName    string
-	HasFileName bool   // it is a file, even one with an empty name
-	ContentType string // as sent; empty when there was none
-	Value       []byte // of a part that is no file; nil when it is over MaxValueBytes
+	HasFileName bool   // the part is a file, even one with an empty name
+	ContentType string // as sent; empty when missing
+	Value       []byte // value of a part that is not a file; nil when it exceeds MaxValueBytes
 	Off, Len    int64  // the content
-	PartOff     int64  // the dashes of the boundary line in front of it
+	PartOff     int64  // offset of the dashes of the boundary line before the part
 	PartLen     int64  // from there to the end of the content
 }
 
-// Form is the index of a multipart/form-data body that lies in a spool. It lives as
-// long as the spool does. It is read by many, changed by nobody.
+// Form is the index of a multipart/form-data body in a spool. It is valid until the spool is
+// closed. It is immutable and may be read concurrently.
 type Form struct {
 	Parts    []Part
 	spool    *wire.Spool
 	boundary string
-	first    int64 // where the dashes of the first boundary begin
+	first    int64 // offset of the dashes of the first boundary
 }
 
-// Part returns the first part of that name, nil when there is none.
+// Part returns the first part with that name, or nil.
 func (f *Form) Part(name string) *Part {
 	for k := range f.Parts {
 		if f.Parts[k].Name == name {
@@ -68,8 +68,8 @@ func (f *Form) Part(name string) *Part {
 	return nil
 }
 
-// Value returns the text of the first field of that name. It reports false when there
-// is none, when it is a file, or when it is over MaxValueBytes.
+// Value returns the value of the first field with that name. It reports false when the field is
+// missing, is a file, or exceeds MaxValueBytes.
 func (f *Form) Value(name string) (string, bool) {
 	p := f.Part(name)
 	if p == nil || p.HasFileName || p.Value == nil {
@@ -78,21 +78,20 @@ func (f *Form) Value(name string) (string, bool) {
 	return string(p.Value), true
 }
 
-// Payload is the body as it came.
+// Payload returns the unchanged body.
 func (f *Form) Payload() wire.Payload { return f.spool.Payload() }
 
-// Content is what a part holds, wherever the form is spooled. It lives as long as the
-// spool.
+// Content returns the content of a part. It is valid until the spool is closed.
 func (f *Form) Content(p *Part) wire.Payload { return f.spool.Slice(p.Off, p.Len) }
 
-// boundaryOf takes the boundary from a content type.
+// boundaryOf returns the boundary of a content type.
 func boundaryOf(contentType string) (string, error) {
 	kind, params, err := mime.ParseMediaType(contentType)
 	if err != nil || kind != "multipart/form-data" {
 		return "", fault.New(fault.UnsupportedMedia, "the content type must be multipart/form-data with a boundary").WithParam("content-type")
 	}
-	// Readers that know RFC 2231 take boundary*=, others boundary=; of escapes some drop
-	// the backslash. A body can hold a form for either.
+	// Readers that implement RFC 2231 use boundary*=, others boundary=. Some drop the backslash
+	// of escapes. One body could contain a form for each reader.
 	if strings.Contains(contentType, "\\") || slices.ContainsFunc(paramNames(contentType), starred) {
 		return "", fault.New(fault.InvalidRequest, "the content type must contain the form boundary without escapes and encodings").WithParam("content-type")
 	}
@@ -112,8 +111,8 @@ func printable(s string) bool {
 	return true
 }
 
-// describe fills the part from its header lines. What could be read in two ways is
-// refused: a line without a colon, folded lines, a second content-disposition.
+// describe fills the part from its header lines. It refuses ambiguous heads: a line without a
+// colon, folded lines, a second content-disposition.
 func (p *Part) describe(head []byte) error {
 	found := false
 	for line := range strings.SplitSeq(string(head), "\r\n") {

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// paramNames are the names of the parameters of a header value that mime.ParseMediaType
-// takes, in lower case, as they stand there: it gives the value of name*=… and of name*0=…
-// out as that of name.
+// paramNames returns the parameter names of a header value that mime.ParseMediaType accepts, in
+// lower case and as written. ParseMediaType itself returns the values of name*=… and name*0=…
+// under name.
 func paramNames(val string) (names []string) {
 	_, rest, more := strings.Cut(val, ";")
 	for more {
@@ -21,7 +21,7 @@ func paramNames(val string) (names []string) {
 	return names
 }
 
-// pastQuotes is what stands behind the quoted text that s begins with, if it does.
+// pastQuotes returns the rest of s after the quoted string at its beginning, if any.
 func pastQuotes(s string) string {
 	if !strings.HasPrefix(s, `"`) {
 		return s
@@ -29,7 +29,7 @@ func pastQuotes(s string) string {
 	for i := 1; i < len(s); i++ {
 		switch s[i] {
 		case '\\':
-			i++ // what is escaped ends nothing
+			i++ // an escaped character does not end the string
 		case '"':
 			return s[i+1:]
 		}
@@ -37,17 +37,17 @@ func pastQuotes(s string) string {
 	return ""
 }
 
-// starred reports whether the name of a parameter says, with a star, that its value is
-// encoded or only a piece. Source: RFC 2231 sections 3 and 4, RFC 8187.
+// starred reports whether a star in a parameter name marks its value as encoded or partial.
+// Source: RFC 2231 sections 3 and 4, RFC 8187.
 func starred(name string) bool { return strings.Contains(name, "*") }
 
-// refuseStars refuses a part that is another one to readers which know RFC 2231 than to
-// those which do not, by the names of its disposition's parameters. A name with a star
-// always is. RFC 7578 section 4.2 forbids filename* as well; but older clients, urllib3
-// before version 2 and some of .NET and Java, send it for names that are not ASCII, and
-// beside a plain filename all readers see a file and differ in no more than what it is
-// called. Alone it makes a file for some and a field for the others, and at a field that
-// decides about access or cost nothing may be in doubt.
+// refuseStars refuses a part that has different meanings for readers with and without RFC 2231,
+// by the parameter names of its disposition. A name with a star is always refused. RFC 7578
+// section 4.2 forbids filename* as well. But older clients (urllib3 before version 2, some of
+// .NET and Java) send it for names that are not ASCII. Together with a plain filename, all
+// readers see a file and differ only in its name. Without one, filename* makes the part a file
+// for some readers and a field for others. A field that decides about access or cost must not
+// be ambiguous.
 func (p *Part) refuseStars(params []string) error {
 	for _, param := range params {
 		base, _, star := strings.Cut(param, "*")

@@ -11,15 +11,15 @@ import (
 	"sluice/internal/wire"
 )
 
-// ReadForm reads a multipart/form-data body into the spool, once, and indexes its
-// parts on the way. Memory does not grow with the body: beyond the spool's own limit
-// only field values up to MaxValueBytes are kept.
+// ReadForm reads a multipart/form-data body once, writes it to the spool and indexes its
+// parts. Memory does not grow with the body: apart from what the spool holds in memory,
+// only field values up to MaxValueBytes are stored.
 //
-// A body that breaks RFC 7578, or that two readers could take for two different
-// forms, is fault.InvalidRequest; so is a second field of a name that decides about
-// access or cost, with Param. A body over the total is fault.TooLarge. Another content
-// type is fault.UnsupportedMedia. Errors of r and of the spool are wrapped. Whatever
-// happens, the spool stays the caller's to close.
+// A body that violates RFC 7578, or that two readers could parse as two different forms,
+// is fault.InvalidRequest. So is a duplicate field whose name affects access or cost (see
+// routingKeys); Param is that name. A body over lim.Total is fault.TooLarge. Another
+// content type is fault.UnsupportedMedia. Errors of r and of the spool are wrapped. The
+// caller closes the spool, also after an error.
 func ReadForm(r io.Reader, contentType string, spool *wire.Spool, lim FormLimits) (*Form, error) {
 	boundary, err := boundaryOf(contentType)
 	if err != nil {
@@ -37,19 +37,20 @@ func ReadForm(r io.Reader, contentType string, spool *wire.Spool, lim FormLimits
 	return fr.form, fr.form.rejectDuplicateFields()
 }
 
-// window is how much of a body is looked at together. It must hold the largest head.
+// window is how many bytes of a body one read adds to the window at most. FormLimits.Head
+// cannot exceed it, so the header lines of a part always fit.
 const window = 64 << 10
 
 var windows = sync.Pool{New: func() any { b := make([]byte, 0, 2*window); return &b }}
 
-// formReader finds the parts in a window that slides over the body.
+// formReader finds the parts of a form in a window that slides over the body.
 type formReader struct {
 	form  *Form
 	lim   FormLimits
 	delim []byte // the line break and the boundary
 	r     io.Reader
 	win   []byte
-	off   int64 // of the window's first byte in the body
+	off   int64 // offset of the window's first byte in the body
 	eof   bool
 }
 
@@ -74,7 +75,8 @@ func (fr *formReader) run() error {
 	}
 }
 
-// fill brings at least n bytes into the window, fewer only at the end of the body.
+// fill reads until the window holds at least n bytes. It holds fewer only at the end of
+// the body.
 func (fr *formReader) fill(n int) error {
 	for len(fr.win) < n && !fr.eof {
 		if err := fr.read(); err != nil {
@@ -107,13 +109,13 @@ func (fr *formReader) read() error {
 	return nil
 }
 
-// skip lets go of the window's first n bytes.
+// skip removes the first n bytes from the window.
 func (fr *formReader) skip(n int) {
 	fr.off += int64(n)
 	fr.win = fr.win[:copy(fr.win, fr.win[n:])]
 }
 
-// opening reads the first boundary, in front of which nothing but a line break stands.
+// opening reads the first boundary. Only a line break may precede it.
 func (fr *formReader) opening() error {
 	if err := fr.fill(len(fr.delim)); err != nil {
 		return err
@@ -130,10 +132,12 @@ func (fr *formReader) opening() error {
 	return nil
 }
 
-// maxLineBytes bounds the white space behind a boundary.
+// maxLineBytes limits the rest of a boundary line, which may hold only dashes and white
+// space.
 const maxLineBytes = 256
 
-// boundaryLine reads what stands behind a boundary and reports whether it was the last.
+// boundaryLine reads the rest of a boundary line and reports whether the boundary was the
+// last one.
 func (fr *formReader) boundaryLine() (last bool, err error) {
 	if err := fr.fill(maxLineBytes); err != nil {
 		return false, err
@@ -158,7 +162,7 @@ func (fr *formReader) boundaryLine() (last bool, err error) {
 	return false, malformed("unexpected data after a boundary")
 }
 
-// closing makes sure that nothing but line breaks follows the last boundary.
+// closing checks that only line breaks follow the last boundary.
 func (fr *formReader) closing() error {
 	for {
 		if len(bytes.Trim(fr.win, "\r\n")) > 0 {
@@ -173,7 +177,7 @@ func (fr *formReader) closing() error {
 	}
 }
 
-// part reads header lines and content up to and with the next boundary.
+// part reads the header lines and the content of a part, and the boundary after it.
 func (fr *formReader) part() error {
 	p := Part{PartOff: fr.lastBoundary()}
 	head, err := fr.head()
@@ -183,7 +187,7 @@ func (fr *formReader) part() error {
 	if err := p.describe(head); err != nil {
 		return err
 	}
-	// A reader that looks for the boundary everywhere would find it among these lines, too.
+	// A reader that searches for the boundary everywhere would also find it in these lines.
 	if bytes.HasPrefix(head, fr.delim[2:]) || bytes.Contains(head, fr.delim) {
 		return malformed("a header line of a part begins with the boundary")
 	}
@@ -197,7 +201,7 @@ func (fr *formReader) part() error {
 	return nil
 }
 
-// lastBoundary is where the dashes of the boundary that was just read begin.
+// lastBoundary returns the offset of the dashes of the boundary that was just read.
 func (fr *formReader) lastBoundary() int64 {
 	if n := len(fr.form.Parts); n > 0 {
 		prev := &fr.form.Parts[n-1]
@@ -225,14 +229,16 @@ func (fr *formReader) head() ([]byte, error) {
 	}
 }
 
-// content reads up to the next boundary and lets go of it. Readers differ in what they
-// take for one: some take it where the content begins, as mime/multipart does, some behind
-// a line break of one byte. Where only some would find a boundary, the form is refused.
+// content reads the content of a part and skips the boundary after it. Readers differ in
+// what they accept as a boundary. Some accept it at the start of the content, as
+// mime/multipart does; some after a line break of one byte. content rejects a form in
+// which only some readers would find a boundary.
 func (fr *formReader) content(p *Part) error {
 	for from := 0; ; {
 		n := bytes.Index(fr.win[from:], fr.delim[2:])
 		if n < 0 {
-			// A boundary may have begun in the rest; what stands in front of one stays.
+			// A boundary may begin in the last bytes. They stay in the window, with the line
+			// break before it.
 			n = max(0, len(fr.win)-len(fr.delim)+1)
 			if err := fr.pass(p, n); err != nil {
 				return err
@@ -253,7 +259,7 @@ func (fr *formReader) content(p *Part) error {
 	}
 }
 
-// pass keeps the first n bytes of the window as content and brings in further ones.
+// pass moves the first n bytes of the window to the content and reads more bytes.
 func (fr *formReader) pass(p *Part, n int) error {
 	if err := fr.addContent(p, fr.win[:n]); err != nil {
 		return err
@@ -265,7 +271,8 @@ func (fr *formReader) pass(p *Part, n int) error {
 	return fr.fill(len(fr.win) + 1)
 }
 
-// addContent counts content and remembers that of a field.
+// addContent counts the bytes of content and stores those of a field in p.Value. A value
+// over MaxValueBytes is not stored.
 func (fr *formReader) addContent(p *Part, b []byte) error {
 	p.Len += int64(len(b))
 	switch {
@@ -286,7 +293,7 @@ func (fr *formReader) addContent(p *Part, b []byte) error {
 func cutShort() error { return malformed("unexpected end before the last boundary") }
 
 func (f *Form) rejectDuplicateFields() error {
-	var seen uint64 // one bit for each of guarded
+	var seen uint64 // one bit for each of routingKeys
 	for k := range f.Parts {
 		g := routingKeyIndex([]byte(f.Parts[k].Name))
 		if g < 0 {

@@ -2,16 +2,16 @@ package splice
 
 import "bytes"
 
-// item is where one member of an object, or one element of an array, lies in a text.
-// Of an element key and keyEnd equal val.
+// item is the position of one member of an object, or one element of an array. For an element,
+// key and keyEnd equal val.
 type item struct {
 	key, keyEnd int  // the name with its quotes
 	val, end    int  // the value without the white space around it
-	escaped     bool // the name holds a backslash
+	escaped     bool // the name contains a backslash
 }
 
-// items reads the container whose opening bracket is at i and appends one item for
-// each of its members to dst.
+// items reads the container whose opening bracket is at i and appends one item for each of its
+// members to dst.
 func (s *scanner) items(i, depth int, dst []item) ([]item, int) {
 	open := s.byteAt(i)
 	if i = s.space(i + 1); s.byteAt(i) == open+2 {
@@ -37,7 +37,7 @@ func (s *scanner) items(i, depth int, dst []item) ([]item, int) {
 	}
 }
 
-// item reads one member or element that begins at i.
+// item reads the member or element that begins at i.
 func (s *scanner) item(i, depth int, named bool) (item, int) {
 	it := item{key: i, keyEnd: i}
 	if named {
@@ -51,8 +51,8 @@ func (s *scanner) item(i, depth int, named bool) (item, int) {
 	return it, it.end
 }
 
-// name reads the name of a member whose quote is at i, and its colon. It returns where the
-// name ends and where the value begins, and leaves in s.escaped whether the name is.
+// name reads the member name whose quote is at i, and its colon. It returns the end of the name
+// and the beginning of the value. It sets s.escaped when the name contains an escape.
 func (s *scanner) name(i int) (end, value int) {
 	if s.byteAt(i) != '"' {
 		return -1, s.fail(i, "expected a member name in double quotes")
@@ -67,7 +67,8 @@ func (s *scanner) name(i int) (end, value int) {
 	return end, s.space(i + 1)
 }
 
-// hasByte reports whether c is in b. It beats bytes.IndexByte on names, which are short.
+// hasByte reports whether b contains c. It is faster than bytes.IndexByte on names, which are
+// short.
 func hasByte(b []byte, c byte) bool {
 	if len(b) > 32 {
 		return bytes.IndexByte(b, c) >= 0
@@ -80,18 +81,18 @@ func hasByte(b []byte, c byte) bool {
 	return false
 }
 
-// named reports whether the name of it in text b is key.
+// named reports whether the name of the item in text b is key.
 func (it *item) named(b []byte, key string) bool {
 	raw := b[it.key+1 : it.keyEnd-1]
 	if !it.escaped {
 		return string(raw) == key
 	}
-	if len(raw) > 6*len(key) { // no byte takes more than the six of \u0041
+	if len(raw) > 6*len(key) { // no byte needs more than the six bytes of \u0041
 		return false
 	}
 	var buf [64]byte
 	return string(AppendUnquoted(buf[:0], b[it.key:it.keyEnd])) == key
 }
 
-// container reports whether raw begins an object or an array.
+// container reports whether raw begins with bracket.
 func container(raw []byte, bracket byte) bool { return len(raw) > 0 && raw[0] == bracket }

@@ -7,26 +7,26 @@ import (
 	"sluice/internal/fault"
 )
 
-// Doc is the index of one JSON object: where its top-level members lie. The zero Doc
-// is an empty index, ready for Scan; it may be used for one text after another and
-// kept in a pool. It belongs to one goroutine.
+// Doc is the index of one JSON object: the positions of its top-level members. The zero Doc is
+// an empty index, ready for Scan. It may be reused for several texts and pooled. It belongs to
+// one goroutine.
 type Doc struct {
 	src     []byte
 	items   []item
 	entries []entry // scratch of Apply
-	// overflow is where the first number begins that is beyond float64, plus 1; 0 for none
+	// overflow is the offset of the first number beyond float64, plus 1; 0 for none
 	overflow int
 }
 
 // Scan checks that b is one JSON object (RFC 8259, strings in UTF-8, at most MaxDepth
 // levels and MaxMembers members) and indexes its members in d. The Doc points into b.
 //
-// Everything else is fault.InvalidRequest that names the byte offset and the reason.
-// So is a member that decides about access or cost (see guarded) and stands there
-// twice, for example {"model":"a","mod\u0065l":"b"}, with Param set to its name: readers
-// differ in which of the two they take, so that a rule checked on one could be passed
-// with the other. Spellings that only differ in case count as the same name, because
-// some readers fold it.
+// All other input is fault.InvalidRequest with the byte offset and the reason. The same applies
+// to a duplicate of a routing key, a member that decides about access or cost (see
+// routingKeys), for example {"model":"a","mod\u0065l":"b"}. Param is then its name. Readers
+// differ in which duplicate they use, so a caller could pass a check with one and use the
+// other. Spellings that differ only in case count as the same name, because some readers ignore
+// case.
 func Scan(b []byte, d *Doc) error {
 	d.src, d.items, d.overflow = b, d.items[:0], 0
 	s := scanner{b: b}
@@ -47,7 +47,7 @@ func Scan(b []byte, d *Doc) error {
 	return d.rejectDuplicateKeys()
 }
 
-// noObject says what stands at byte i of b, in the place of an object.
+// noObject returns an error that describes the byte at i, where an object should begin.
 func noObject(b []byte, i int) error {
 	switch {
 	case i >= len(b):
@@ -59,7 +59,7 @@ func noObject(b []byte, i int) error {
 }
 
 func (d *Doc) rejectDuplicateKeys() error {
-	var seen uint64 // one bit for each of guarded
+	var seen uint64 // one bit for each of routingKeys
 	for k := range d.items {
 		it := &d.items[k]
 		g := routingKeyIndex(d.src[it.key+1 : it.keyEnd-1])
@@ -80,7 +80,7 @@ func (d *Doc) rejectDuplicateKeys() error {
 	return nil
 }
 
-// Source is the text that was scanned.
+// Source returns the scanned text.
 func (d *Doc) Source() []byte { return d.src }
 
 // Indexes reports whether d is the index of b itself, not only of equal bytes.
@@ -88,7 +88,7 @@ func (d *Doc) Indexes(b []byte) bool {
 	return len(d.items) > 0 && len(b) == len(d.src) && &b[0] == &d.src[0]
 }
 
-// find returns the last member of that name, as most readers do.
+// find returns the last member with that name, as most readers do.
 func (d *Doc) find(key string) *item {
 	for k := len(d.items) - 1; k >= 0; k-- {
 		if d.items[k].named(d.src, key) {
@@ -98,8 +98,8 @@ func (d *Doc) find(key string) *item {
 	return nil
 }
 
-// Raw returns the bytes of a top-level member's value, for example `"gpt-4o"` with
-// the quotes. They point into the scanned text.
+// Raw returns the raw value of a top-level member, for example `"gpt-4o"` with the quotes. It
+// points into the scanned text.
 func (d *Doc) Raw(key string) ([]byte, bool) {
 	if it := d.find(key); it != nil {
 		return d.src[it.val:it.end], true
@@ -107,7 +107,7 @@ func (d *Doc) Raw(key string) ([]byte, bool) {
 	return nil, false
 }
 
-// Len is the number of top-level members.
+// Len returns the number of top-level members.
 func (d *Doc) Len() int { return len(d.items) }
 
 // Member returns the raw name, with its quotes, and the raw value of the k-th
@@ -117,7 +117,7 @@ func (d *Doc) Member(k int) (name, val []byte) {
 	return d.src[it.key:it.keyEnd], d.src[it.val:it.end]
 }
 
-// Has reports whether there is a member of that name, even a null.
+// Has reports whether a member with that name exists, even with the value null.
 func (d *Doc) Has(key string) bool { return d.find(key) != nil }
 
 // String returns a member that is a string, decoded.
@@ -138,7 +138,7 @@ func (d *Doc) Bool(key string) (value, ok bool) {
 	return false, false
 }
 
-// Int returns a member that is a whole number, for example 512; 512.0 is none.
+// Int returns a member that is an integer, for example 512. 512.0 is not an integer here.
 func (d *Doc) Int(key string) (int64, bool) {
 	raw, ok := d.Raw(key)
 	if !ok {

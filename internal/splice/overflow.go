@@ -5,15 +5,16 @@ import (
 	"strings"
 )
 
-// maxExponentDigits is how many digits the exponent of a number may have that is surely below
-// 1.8e308, the largest number of IEEE 754: "99".
+// maxExponentDigits is the maximum number of exponent digits of a number that is certainly
+// below 1.8e308, the largest number of IEEE 754: "99".
 const maxExponentDigits = 2
 
-// maxIntegerDigits is how many digits a number without an exponent may have that is surely below it.
+// maxIntegerDigits is the maximum number of digits of a number without an exponent that is
+// certainly below it.
 const maxIntegerDigits = 308
 
-// noteOverflow records where a number begins that is beyond the largest float64, the first of a
-// text. From is its first byte, end follows its last one.
+// noteOverflow records the offset of the first number of a text beyond the largest float64.
+// from is its first byte, end follows its last one.
 func (s *scanner) noteOverflow(from, end int) {
 	if s.overflow == 0 && !isFinite(s.b[from:end]) {
 		s.overflow = from + 1
@@ -25,9 +26,9 @@ func isFinite(number []byte) bool {
 	return err == nil
 }
 
-// Overflow returns the path of the first number beyond the largest float64, as 1e999 in
-// {"tools":[{"parameters":{"maximum":1e999}}]}: "tools[0].parameters.maximum". JSON permits such
-// numbers, and readers differ in what they make of them: many refuse the whole text.
+// Overflow returns the path of the first number beyond the largest float64:
+// "tools[0].parameters.maximum" for 1e999 in {"tools":[{"parameters":{"maximum":1e999}}]}. JSON
+// permits such numbers, but readers treat them differently: many refuse the complete text.
 // Source: RFC 8259, section 6.
 func (d *Doc) Overflow() (path string, found bool) {
 	if d.overflow == 0 {
@@ -45,7 +46,7 @@ func FindOverflow(raw []byte) (path string, found bool) {
 	return pathOf(raw, s.overflow-1), true
 }
 
-// pathOf is the path of the value that begins at an offset of a text: "messages[2].content".
+// pathOf returns the path of the value at an offset of a text: "messages[2].content".
 func pathOf(b []byte, off int) string {
 	var path strings.Builder
 	base := (&scanner{b: b}).space(0)

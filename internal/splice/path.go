@@ -7,8 +7,8 @@ import (
 
 // step is one part of a path such as "messages[*].content[0].text".
 type step struct {
-	key   string // name of a member; meaningful when index is noIndex
-	index int    // of an element, or every, or noIndex
+	key   string // name of a member; set when index is noIndex
+	index int    // index of an element, or every, or noIndex
 }
 
 const (
@@ -16,8 +16,8 @@ const (
 	every   = -2
 )
 
-// cut takes the first step off a path. It reports false for what is no path, such as
-// "a..b", "a[" or "[-1]"; such a path selects nothing.
+// cut splits the first step from a path. It reports false for an invalid path, such as "a..b",
+// "a[" or "[-1]". An invalid path selects nothing.
 func cut(path string) (st step, rest string, ok bool) {
 	if strings.HasPrefix(path, "[") {
 		inside, rest, found := strings.Cut(path[1:], "]")
@@ -42,11 +42,11 @@ func cut(path string) (st step, rest string, ok bool) {
 	return step{key: path[:end], index: noIndex}, rest, end > 0 && separated(&rest)
 }
 
-// separated drops the dot in front of a further name and checks that there is one.
+// separated removes the dot before a further name and checks that it exists.
 func separated(rest *string) bool {
 	r := *rest
 	return r == "" || r[0] == '[' || r[0] == '.' && len(r) > 1 && r[1] != '.' && r[1] != '['
 }
 
-// next is what follows a step, without its dot.
+// next returns the rest of a path after a step, without its dot.
 func next(rest string) string { return strings.TrimPrefix(rest, ".") }

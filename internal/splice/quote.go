@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Unquote decodes a JSON string with its quotes. It reports false when raw is no
-// string. Escapes that stand for half a character become U+FFFD, as in encoding/json.
+// Unquote decodes a JSON string with its quotes. It reports false when raw is not a string. A
+// lone surrogate escape becomes U+FFFD, as in encoding/json.
 func Unquote(raw []byte) (string, bool) {
 	if len(raw) < 2 || raw[0] != '"' || raw[len(raw)-1] != '"' {
 		return "", false
@@ -21,7 +21,7 @@ func Unquote(raw []byte) (string, bool) {
 	return string(AppendUnquoted(buf[:0], raw)), true
 }
 
-// AppendUnquoted appends the decoded text of a valid JSON string with its quotes.
+// AppendUnquoted appends the decoded value of a valid JSON string with its quotes.
 func AppendUnquoted(dst, raw []byte) []byte {
 	for i, end := 1, len(raw)-1; i < end; {
 		run := bytes.IndexByte(raw[i:end], '\\')
@@ -54,8 +54,8 @@ func AppendUnquoted(dst, raw []byte) []byte {
 	return dst
 }
 
-// rune4 decodes the \u escape that b begins with, or the pair of them, and returns
-// how many bytes it took.
+// rune4 decodes the \u escape at the beginning of b, or the pair of them, and returns the
+// number of bytes that it read.
 func rune4(b []byte) (rune, int) {
 	r := hex4(b)
 	if r < 0 {
@@ -72,7 +72,7 @@ func rune4(b []byte) (rune, int) {
 	return utf8.RuneError, 6
 }
 
-// hex4 returns the number of the \uXXXX that b begins with, -1 when there is none.
+// hex4 returns the number of the \uXXXX at the beginning of b, or -1 without one.
 func hex4(b []byte) rune {
 	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
 		return -1
@@ -87,8 +87,8 @@ func hex4(b []byte) rune {
 // Quote returns s as a JSON string with its quotes.
 func Quote(s string) []byte { return AppendQuoted(make([]byte, 0, len(s)+2), s) }
 
-// AppendQuoted appends s as a JSON string with its quotes. Only what must be escaped
-// is; bytes that are no UTF-8 become U+FFFD.
+// AppendQuoted appends s as a JSON string with its quotes. It escapes only what JSON requires.
+// Bytes that are not UTF-8 become U+FFFD.
 func AppendQuoted(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	from := 0
@@ -113,8 +113,8 @@ func AppendQuoted(dst []byte, s string) []byte {
 	return append(append(dst, s[from:]...), '"')
 }
 
-// plain counts the bytes that s begins with and that a string can just contain, eight at
-// a step, as far as they are ASCII.
+// plain returns the number of leading bytes of s that a JSON string can contain unchanged. It
+// checks eight bytes at a time as long as they are ASCII.
 func plain(s string) (n int) {
 	for ; n+8 <= len(s); n += 8 {
 		w := uint64(s[n]) | uint64(s[n+1])<<8 | uint64(s[n+2])<<16 | uint64(s[n+3])<<24 |

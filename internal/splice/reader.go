@@ -5,8 +5,8 @@ import (
 	"iter"
 )
 
-// Reader reads a JSON text from front to back, each byte once. Where Members and Elements
-// of this package cut a text into pieces that are cut again, its loops nest:
+// Reader reads a JSON text from front to back, each byte once. Members and Elements of this
+// package return parts that the caller must parse again. The loops of a Reader nest instead:
 //
 //	for name := range r.Members() {
 //		switch string(name) {
@@ -19,26 +19,26 @@ import (
 //		}
 //	}
 //
-// What the body of a loop does not read is passed over. A loop that is left early ends
-// the reading, as does what is no JSON: nothing follows then. It belongs to one goroutine.
+// Values that the body of a loop does not read are skipped. Leaving a loop early or invalid
+// JSON ends the reading: no values follow. A Reader belongs to one goroutine.
 type Reader struct {
 	s   scanner
-	pos int // where the next value begins, or what follows the last
+	pos int // start of the next value, or of the bytes after the last
 }
 
-// NewReader returns a reader of b, which need not have been scanned. What it gives points
-// into b.
+// NewReader returns a reader of b, which does not have to be scanned. The results of the reader
+// point into b.
 func NewReader(b []byte) Reader {
 	s := scanner{b: b}
 	s.b = b[s.space(0):]
 	return Reader{s: s}
 }
 
-// Kind is the first byte of the value to come: '{', '[', '"', 't', 'f', 'n', '-' or a
-// digit; 0 when nothing follows.
+// Kind returns the first byte of the next value: '{', '[', '"', 't', 'f', 'n', '-' or a digit.
+// It is 0 when no value follows.
 func (r *Reader) Kind() byte { return r.s.byteAt(r.pos) }
 
-// Raw reads the value to come; nil when there is none.
+// Raw reads the next value. It returns nil without one.
 func (r *Reader) Raw() []byte {
 	from := r.pos
 	if r.seek(r.s.value(from, 0)) {
@@ -47,8 +47,9 @@ func (r *Reader) Raw() []byte {
 	return nil
 }
 
-// Same reads the value to come if it is written as that list or object, which was read
-// from a like text before, and reports whether it was: a comparison, however much is in it.
+// Same reads the next value if it has the same bytes as the list or object as, which was read
+// from a similar text before. It reports whether it read the value. It needs one comparison,
+// whatever the size.
 func (r *Reader) Same(as []byte) bool {
 	if len(as) == 0 || !bytes.HasPrefix(r.s.b[r.pos:], as) {
 		return false
@@ -56,29 +57,29 @@ func (r *Reader) Same(as []byte) bool {
 	return r.seek(r.pos + len(as))
 }
 
-// Null reads the value to come if it is null, and reports whether it was.
+// Null reads the next value if it is null, and reports whether it was.
 func (r *Reader) Null() bool { return r.Kind() == 'n' && r.seek(r.s.literal(r.pos, "null")) }
 
-// Mark is the place of the value to come, for Since.
+// Mark returns the offset of the next value, for Since.
 func (r *Reader) Mark() int { return r.pos }
 
-// Since returns what was read since a mark: the raw value that came then, once it was
-// read to its end.
+// Since returns the bytes read since a mark. They are the raw value at the mark after it was
+// read completely.
 func (r *Reader) Since(mark int) []byte { return r.s.b[mark:r.pos] }
 
-// IsComplete reports whether the text was one value, which was read to its end.
+// IsComplete reports whether the text was one value that was read to its end.
 func (r *Reader) IsComplete() bool {
 	return r.s.reason == "" && r.pos > 0 && r.s.space(r.pos) == len(r.s.b)
 }
 
-// Members goes through the members of the object to come and gives their names, decoded;
-// what is no object has none.
+// Members iterates over the decoded member names of the next object. A value that is not an
+// object has no members.
 func (r *Reader) Members() iter.Seq[[]byte] {
 	return func(yield func(name []byte) bool) { r.members(yield) }
 }
 
-// Elements goes through the elements of the list to come and counts them from 0; what is
-// no list has none.
+// Elements iterates over the elements of the next list and counts them from 0. A value that is
+// not a list has no elements.
 func (r *Reader) Elements() iter.Seq[int] {
 	return func(yield func(k int) bool) { r.elements(yield) }
 }
@@ -111,7 +112,7 @@ func (r *Reader) elements(yield func(k int) bool) {
 	}
 }
 
-// open goes into a container and reports whether something is in it.
+// open enters a container and reports whether it is not empty.
 func (r *Reader) open(bracket byte) bool {
 	if r.Kind() != bracket {
 		return false
@@ -124,7 +125,7 @@ func (r *Reader) open(bracket byte) bool {
 	return false
 }
 
-// next goes on to the next member or element, or out of the container when it was the last.
+// next moves to the next member or element, or leaves the container after the last one.
 func (r *Reader) next(closing byte) bool {
 	r.pos = r.s.space(r.pos)
 	switch r.Kind() {
@@ -152,14 +153,14 @@ func (r *Reader) name() ([]byte, bool) {
 	return r.s.b[from+1 : end-1], true
 }
 
-// skip reads the value that begins there unless that was done.
+// skip reads the value at an offset unless it was already read.
 func (r *Reader) skip(value int) {
 	if r.pos == value {
 		r.seek(r.s.value(value, 0))
 	}
 }
 
-// seek goes on behind what was read, or ends the reading when that was no JSON.
+// seek continues at end, or stops the reading after invalid JSON.
 func (r *Reader) seek(end int) bool {
 	if end < 0 {
 		r.pos = len(r.s.b)

@@ -5,12 +5,12 @@ import (
 	"unicode/utf16"
 )
 
-// replacement is what stands for half of a surrogate pair.
+// replacement replaces a lone surrogate.
 const replacement = `\ufffd`
 
-// AppendRepaired appends valid JSON text in which every escape that is half of a surrogate pair,
-// as "\ud83d" alone, is "\ufffd": strict readers refuse the whole text for one half. All other
-// bytes stay as they are.
+// AppendRepaired appends valid JSON text with every lone surrogate escape, such as a single
+// "\ud83d", replaced by "\ufffd". Strict readers refuse a complete text because of one. All
+// other bytes are unchanged.
 // Source: RFC 8259, section 8.2.
 func AppendRepaired(dst, raw []byte) []byte {
 	for {
@@ -23,8 +23,8 @@ func AppendRepaired(dst, raw []byte) []byte {
 	}
 }
 
-// findLoneSurrogate returns where the first escape is that is half of a pair, and how many bytes it has;
-// -1 when there is none.
+// findLoneSurrogate returns the offset and length of the first lone surrogate escape, or -1
+// without one.
 func findLoneSurrogate(raw []byte) (pos, length int) {
 	for i := 0; i < len(raw); {
 		run := bytes.IndexByte(raw[i:], '\\')
@@ -45,5 +45,5 @@ func findLoneSurrogate(raw []byte) (pos, length int) {
 	return -1, 0
 }
 
-// utf8Error is what rune4 makes of half of a pair.
+// utf8Error is the result of rune4 for a lone surrogate.
 const utf8Error = '\uFFFD'

@@ -6,40 +6,39 @@ import (
 	"unicode/utf8"
 )
 
-// routingKeys are the names whose repetition is refused, because the gateway decides by them
-// who may do what, and what it can cost, or reads them with different readers of its own.
-// Most are fields of the surfaces of OpenAI and Anthropic; models is the list of models to
-// fall back to of OpenRouter, pages and the annotation formats are priced by Mistral; the last
-// rows are fields of Gemini, Bedrock and Ollama, whose own bodies are relayed.
-// There are at most 64 of them, none has more than maxRoutingKeyLen letters, and none may be a
-// form's field that is meant to come more than once, as image or include[] is.
-// It is the one list of such names: every route refuses them, relayed ones included.
+// routingKeys are the names that may not be repeated. The gateway uses them to decide about
+// access and maximum cost, or reads them with several readers. Most are fields of the APIs of
+// OpenAI and Anthropic. models is OpenRouter's list of fallback models. Mistral prices pages
+// and the annotation formats. The last rows are fields of Gemini, Bedrock and Ollama, whose own
+// bodies are relayed. There are at most 64 names with at most maxRoutingKeyLen letters. A form
+// field that may repeat, such as image or include[], may not be in the list. This is the only
+// list of such names: every route refuses duplicates, relayed routes too.
 var routingKeys = [...]string{
-	// who answers
+	// model, caller and conversation
 	"model", "models", "fallbacks", "user", "metadata", "store", "previous_response_id", "conversation",
-	// what is asked
+	// input
 	"messages", "input", "prompt", "system", "instructions", "tools", "functions",
-	// how much of an answer there may be
+	// size of the response
 	"stream", "stream_options", "max_tokens", "max_completion_tokens", "max_output_tokens", "n", "best_of", "samples", "batch_size",
 	"reasoning", "reasoning_effort", "thinking", "pages", "output_config", "max_tokens_to_sample", "max_tool_calls", "seconds", "duration",
-	// at which price
+	// price
 	"service_tier", "speed", "size", "quality", "modalities", "document_annotation_format", "bbox_annotation_format",
 	// bodies of Gemini, Bedrock and Ollama
 	"generationconfig", "generation_config", "contents", "systeminstruction", "cachedcontent", "servicetier",
 	"inferenceconfig", "additionalmodelrequestfields", "modelid", "options", "requests",
 }
 
-// spellings are the guarded names that have capitals where they are documented.
+// spellings are the routing keys with capitals in their documented form.
 var spellings = map[string]string{
 	"generationconfig": "generationConfig", "systeminstruction": "systemInstruction", "cachedcontent": "cachedContent", "servicetier": "serviceTier",
 	"inferenceconfig": "inferenceConfig", "additionalmodelrequestfields": "additionalModelRequestFields", "modelid": "modelId",
 }
 
-// spelled is a guarded name as it is documented.
+// spelled returns the documented form of a routing key.
 func spelled(name string) string { return cmp.Or(spellings[name], name) }
 
-// nestedRoutingKeys are the guarded names whose objects hold such fields themselves, and these
-// fields: {"generationConfig":{"maxOutputTokens":9}}.
+// nestedRoutingKeys are the routing keys whose objects contain such fields, with these fields:
+// {"generationConfig":{"maxOutputTokens":9}}.
 var nestedRoutingKeys = map[string]map[string]bool{
 	"generationconfig":             {"maxOutputTokens": true, "candidateCount": true, "thinkingConfig": true, "responseModalities": true},
 	"generation_config":            {"max_output_tokens": true, "candidate_count": true, "thinking_config": true, "response_modalities": true},
@@ -51,11 +50,11 @@ var nestedRoutingKeys = map[string]map[string]bool{
 	"output_config":                {"effort": true},
 }
 
-// maxRoutingKeyLen is how many letters a guarded name has at most.
+// maxRoutingKeyLen is the maximum length of a routing key.
 const maxRoutingKeyLen = len("additionalmodelrequestfields")
 
-// routingKeysByLen are the indexes of the guarded names by how many letters they have: few have as
-// many as the name of a member.
+// routingKeysByLen contains the indexes of the routing keys by their length. Few keys have the
+// length of a given member name.
 var routingKeysByLen = func() (by [maxRoutingKeyLen + 1][]int8) {
 	for k, name := range routingKeys {
 		by[len(name)] = append(by[len(name)], int8(k))
@@ -63,7 +62,7 @@ var routingKeysByLen = func() (by [maxRoutingKeyLen + 1][]int8) {
 	return by
 }()
 
-// routingKeyIndex returns the index of a name in guarded, or -1.
+// routingKeyIndex returns the index of a name in routingKeys, or -1.
 func routingKeyIndex(raw []byte) int {
 	for _, c := range raw {
 		if c == '\\' || c >= 0x80 || c >= 'A' && c <= 'Z' {
@@ -81,8 +80,8 @@ func routingKeyIndex(raw []byte) int {
 	return -1
 }
 
-// foldedRoutingKeyIndex is guard for a name with escapes or capitals. Letters fold one by one, so
-// that the number of them tells here, too.
+// foldedRoutingKeyIndex is routingKeyIndex for a name with escapes or capitals. Letters fold
+// one by one, so their number is a filter here too.
 func foldedRoutingKeyIndex(raw []byte) int {
 	name, ok := Unquote(append(append([]byte{'"'}, raw...), '"'))
 	if n := utf8.RuneCountInString(name); ok && n <= maxRoutingKeyLen {
@@ -95,8 +94,7 @@ func foldedRoutingKeyIndex(raw []byte) int {
 	return -1
 }
 
-// repeatedField is the field that stands twice in the object of a guarded name; empty when there
-// is none.
+// repeatedField returns the field that occurs twice in the object of a routing key, or "".
 func repeatedField(name string, object []byte) string {
 	fields := nestedRoutingKeys[name]
 	if fields == nil || !container(object, '{') {

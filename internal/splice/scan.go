@@ -6,21 +6,22 @@ import (
 	"unicode/utf8"
 )
 
-// MaxDepth is how deep objects and arrays may nest; the outermost object is level 1.
+// MaxDepth is the maximum nesting depth of objects and arrays. The outermost object is
+// level 1.
 const MaxDepth = 64
 
-// MaxMembers is how many members the outermost object may have: the index of a body
-// of the shortest members would otherwise be many times the body.
+// MaxMembers is the maximum number of members of the outermost object. Without it, the
+// index of a body with very short members would be many times as large as the body.
 const MaxMembers = 16384
 
-// scanner checks JSON text as RFC 8259 writes it. Its methods take an index and
-// return the one behind what they read, or -1 after noting offset and reason.
+// scanner checks JSON text against RFC 8259. Its methods take an index into b and return
+// the index after what they read. On a fault they record offset and reason and return -1.
 type scanner struct {
 	b       []byte
 	off     int
 	reason  string
-	escaped bool // a string read since it was cleared holds a backslash
-	// overflow is where the first number begins that is beyond float64, plus 1; 0 for none
+	escaped bool // a string that was read since the last clearing contains a backslash
+	// overflow is 1 plus the offset of the first number beyond float64; 0 for none.
 	overflow int
 }
 
@@ -32,7 +33,8 @@ func (s *scanner) fail(off int, reason string) int {
 	return -1
 }
 
-// byteAt returns the byte at i, 0 behind the end. A NUL is never valid where at is used.
+// byteAt returns the byte at i, or 0 after the end. A NUL is never valid where byteAt is
+// used.
 func (s *scanner) byteAt(i int) byte {
 	if i < len(s.b) {
 		return s.b[i]
@@ -52,8 +54,8 @@ func (s *scanner) space(i int) int {
 	return i
 }
 
-// value reads the value at or behind i. Depth is the number of containers around it.
-// It keeps its own stack, one bit for each level, so that nesting costs no memory.
+// value reads the value at i or after white space. depth is the number of containers around
+// it. Its stack is one bit for each level, so that nesting does not cost memory.
 func (s *scanner) value(i, depth int) int {
 	var objects uint64 // the lowest bit is set when the innermost container is an object
 	outer := depth
@@ -69,7 +71,7 @@ func (s *scanner) value(i, depth int) int {
 			if i = s.space(i + 1); c == '{' {
 				objects |= 1
 			}
-			if s.byteAt(i) == c+2 { // in ASCII both closing brackets lie two behind their opening ones
+			if s.byteAt(i) == c+2 { // in ASCII both closing brackets are the opening ones plus 2
 				break
 			}
 			if c == '{' {
@@ -113,7 +115,7 @@ func (s *scanner) value(i, depth int) int {
 	}
 }
 
-// key reads a member's name and its colon.
+// key reads the name of a member and the colon after it.
 func (s *scanner) key(i int) int {
 	if s.byteAt(i) != '"' {
 		return s.fail(i, "expected a member name in double quotes")
@@ -127,7 +129,7 @@ func (s *scanner) key(i int) int {
 	return i + 1
 }
 
-// scalar reads a value that is neither container nor string.
+// scalar reads a value that is neither a container nor a string.
 func (s *scanner) scalar(i int) int {
 	switch c := s.byteAt(i); c {
 	case 't':
@@ -201,18 +203,19 @@ const (
 	highs = 0x8080808080808080
 )
 
-// special marks the bytes of a word that a string cannot just contain: the quote, the
-// backslash and control bytes. Only the lowest mark is exact.
+// special sets the high bit of each byte of w that a string cannot contain as it is: the
+// quote, the backslash and control bytes. Only the lowest set bit is exact.
 func special(w uint64) uint64 {
 	q, e := w^(ones*'"'), w^(ones*'\\')
 	return ((q-ones)&^q | (e-ones)&^e | (w-ones*' ')&^w) & highs
 }
 
-// longFrom is after how many plain words a string is taken for a long one.
+// longFrom is the number of 8-byte blocks without special bytes after which str treats a
+// string as long.
 const longFrom = 4
 
-// long counts the bytes, 32 at a step, that p begins with and that are ASCII which a
-// string can just contain.
+// long returns the number of bytes at the start of p that are ASCII and that a string can
+// contain as they are. It counts in steps of 32 bytes.
 func long(p []byte) (n int) {
 	for len(p) >= 32 {
 		odd := oddASCII(binary.LittleEndian.Uint64(p)) | oddASCII(binary.LittleEndian.Uint64(p[8:])) |
@@ -225,14 +228,14 @@ func long(p []byte) (n int) {
 	return n
 }
 
-// oddASCII is special without its exactness: its high bits also mark what is no ASCII,
-// and perhaps bytes above a marked one.
+// oddASCII is a cheaper special that is not exact: its high bits also mark bytes that are
+// not ASCII, and perhaps bytes above a marked one.
 func oddASCII(w uint64) uint64 {
 	return w | (w ^ (ones * '"') - ones) | (w ^ (ones * '\\') - ones) | (w - ones*' ')
 }
 
-// str reads the string whose opening quote is at i, eight bytes at a step and 32 where
-// it is long. UTF-8 is checked at the end and only when a byte above ASCII was seen.
+// str reads the string whose opening quote is at i, in steps of 8 bytes, or of 32 when it
+// is long. It checks UTF-8 at the end, and only after a byte above ASCII.
 func (s *scanner) str(i int) int {
 	b, start := s.b, i+1
 	var seen uint64
@@ -272,7 +275,7 @@ func (s *scanner) str(i int) int {
 	}
 }
 
-// escape reads what follows a backslash.
+// escape reads the rest of an escape sequence. i is the index after the backslash.
 func (s *scanner) escape(i int) int {
 	switch s.byteAt(i) {
 	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':

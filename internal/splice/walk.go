@@ -1,6 +1,6 @@
 package splice
 
-// walk does a drop, rename or replace on what path selects in the object.
+// walk applies a drop, rename or replace to the parts that path selects in the object.
 func (dr *draft) walk(path string, e *Edit) {
 	st, rest, ok := cut(path)
 	if !ok || st.index != noIndex {
@@ -24,13 +24,13 @@ func (dr *draft) walk(path string, e *Edit) {
 	}
 }
 
-// rename gives the last member of that name another one and drops its twins: the last is
-// the one that find and most readers take. Where the name is taken all are dropped.
+// rename renames the last member with that name and drops its duplicates. find and most readers
+// use the last one. When the new name exists, all are dropped.
 func (dr *draft) rename(key, to string) {
 	if key == to {
 		return
 	}
-	taken := dr.find(to) >= 0 // asked once: each time it looks at every member
+	taken := dr.find(to) >= 0 // computed once: each call checks every member
 	for k := len(dr.entries) - 1; k >= 0; k-- {
 		switch {
 		case !dr.is(k, key):
@@ -42,7 +42,7 @@ func (dr *draft) rename(key, to string) {
 	}
 }
 
-// setPath does a SetPath in the object.
+// setPath applies a SetPath to the object.
 func (dr *draft) setPath(path string, raw []byte) {
 	st, rest, ok := cut(path)
 	if !ok || st.index != noIndex {
@@ -61,8 +61,8 @@ func (dr *draft) setPath(path string, raw []byte) {
 	}
 }
 
-// change is what a drop, replace or rename makes of a value that its path leads to, or
-// through when there is a rest of it: nil when the value goes.
+// change applies a drop, replace or rename to a value at the end of its path, or to its content
+// when rest is not empty. to is nil when the value is removed.
 func (e *Edit) change(val []byte, rest string) (to []byte, changed bool) {
 	if rest != "" {
 		return applyToValue(val, next(rest), e)
@@ -74,8 +74,8 @@ func (e *Edit) change(val []byte, rest string) (to []byte, changed bool) {
 		if to, ok := e.swap[string(val)]; ok && to != string(val) {
 			return []byte(to), true
 		}
-	case opRename: // is about names
-	case opSet, opDefault, opSetPath, opDropAll: // are not walked for
+	case opRename: // applies to names only
+	case opSet, opDefault, opSetPath, opDropAll: // not applied by walk
 	}
 	return val, false
 }

@@ -9,11 +9,11 @@ import (
 	"sluice/internal/fault"
 )
 
-// AuthKind is the kind of the record of how people of an organisation sign in; there
-// is one of each organisation, with an id of its own.
+// AuthKind is the kind of the record of the sign-in settings of an organisation. Each
+// organisation has one, with a separate id.
 const AuthKind = "auth_settings"
 
-// Auth is its stored body. Secrets in it are sealed under AuthContext.
+// Auth is the stored body of the sign-in settings. Its secrets are sealed under AuthContext.
 // Source: contract/identity-and-governance.yaml, AuthSettings.
 type Auth struct {
 	SSOType         string   `json:"sso_type,omitempty"` // none (also when empty), oidc or saml
@@ -28,36 +28,36 @@ type Auth struct {
 	Domains         []Domain `json:"domains,omitempty"`
 }
 
-// OIDC is an identity provider that speaks OpenID Connect.
+// OIDC is an identity provider that uses OpenID Connect.
 type OIDC struct {
 	Issuer       string   `json:"issuer"`
 	ClientID     string   `json:"client_id"`
 	ClientSecret []byte   `json:"client_secret,omitempty"` // sealed
 	Scopes       []string `json:"scopes,omitempty"`
 	Method       string   `json:"token_endpoint_auth_method,omitempty"`
-	JWKS         []byte   `json:"jwks,omitempty"` // sealed: it has private keys
+	JWKS         []byte   `json:"jwks,omitempty"` // sealed: it contains private keys
 }
 
-// SAML is one that speaks SAML 2.0, named by its metadata or the address of it.
+// SAML is an identity provider that uses SAML 2.0, given by its metadata or their URL.
 type SAML struct {
 	MetadataURL string `json:"metadata_url,omitempty"`
 	MetadataXML string `json:"metadata_xml,omitempty"`
-	Token       string `json:"token"` // in the address to which assertions are sent
+	Token       string `json:"token"` // part of the URL to which assertions are sent
 }
 
-// JWT says whose tokens are taken in the place of keys.
+// JWT configures the issuer of tokens that are accepted instead of keys.
 type JWT struct {
 	JWKSURL  string          `json:"jwks_url,omitempty"`
 	JWKS     json.RawMessage `json:"jwks_json,omitempty"`
 	CacheTTL int             `json:"jwks_cache_ttl,omitempty"` // seconds; 0 means 300
 }
 
-// Session bounds the life of sessions.
+// Session limits the lifetime of sessions.
 type Session struct {
-	MaxTTL int `json:"max_session_ttl,omitempty"` // seconds, at least 900; 0 is unset
+	MaxTTL int `json:"max_session_ttl,omitempty"` // seconds, at least 900; 0 means unset
 }
 
-// SCIM says how users and groups are provisioned.
+// SCIM configures the provisioning of users and groups.
 type SCIM struct {
 	Enabled         bool   `json:"enabled,omitempty"`
 	TokenHash       string `json:"token_hash,omitempty"`
@@ -68,22 +68,23 @@ type SCIM struct {
 	UsersOnly       bool   `json:"org_user_management_only_scim,omitempty"`
 }
 
-// Domain is one whose addresses may sign in once it is verified.
+// Domain is an e-mail domain whose addresses may sign in after its verification.
 type Domain struct {
 	Name       string    `json:"domain"`
 	Status     string    `json:"status"` // pending or verified
 	Subdomains bool      `json:"allow_subdomains,omitempty"`
-	Code       string    `json:"code,omitempty"` // hash of the mailed one
+	Code       string    `json:"code,omitempty"` // hash of the e-mailed code
 	CodeUntil  time.Time `json:"code_until,omitzero"`
 }
 
-// AuthContext is what sealed values are bound to: the record they stand in.
+// AuthContext returns the sealing context of an auth record: its kind and id.
 func AuthContext(recordID string) string { return AuthKind + "/" + recordID }
 
-// minSession is the shortest life of a session. Source: spec, Limits.
+// minSession is the shortest lifetime of a session. Source: spec, Limits.
 const minSession = 900
 
-// Validate checks what belongs together: fault.InvalidParameter at the field.
+// Validate checks fields that depend on each other. The error is fault.InvalidParameter at the
+// field.
 func (a *Auth) Validate() error {
 	bad := func(path, text string) error {
 		return fault.New(fault.InvalidParameter, text).WithParam("auth_settings." + path)

@@ -2,13 +2,13 @@ package tenant
 
 import "slices"
 
-// Binding is a guardrail whose failure stops a call, and how the call comes under it:
+// Binding is a guardrail whose failure stops a call, and the reason why it applies to the call:
 // {Slug: "pg-no-pii", By: "defaults.input_guardrails of the workspace"}.
 type Binding struct{ Slug, By string }
 
-// BindDefaults notes the first guardrail of Denying that runs on every call of the
-// workspace with an id: a default of the workspace, or one of the organisation from which
-// the workspace is not exempt. It is called while a Scope is made.
+// BindDefaults sets Mandatory to the first guardrail of Denying that runs on every call of the
+// workspace. It is a default of the workspace, or one of the organisation from which the
+// workspace is not exempt. Call it only while building a Scope.
 func (s *Scope) BindDefaults(workspaceID string, o *Organisation) {
 	for _, list := range []struct {
 		names  []string

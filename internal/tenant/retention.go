@@ -2,11 +2,11 @@ package tenant
 
 import "sluice/internal/fault"
 
-// Retention is for how many days what is logged is kept, each kind from the day it is of.
-// A day that is nil was not set. It is ours.
+// Retention is the number of days for which logged data is stored, by type, from the date of
+// the data. A nil value is not set. (ours)
 type Retention struct {
 	Bodies  *int `json:"bodies_days,omitempty"`  // requests and responses
-	Rows    *int `json:"rows_days,omitempty"`    // entries of the log; figures stay
+	Rows    *int `json:"rows_days,omitempty"`    // log entries; metrics are not deleted
 	Metrics *int `json:"metrics_days,omitempty"` // everything
 }
 
@@ -21,7 +21,7 @@ func (r *Retention) all() [3]struct {
 	}{{"bodies_days", &r.Bodies}, {"rows_days", &r.Rows}, {"metrics_days", &r.Metrics}}
 }
 
-// withDefaults fills what r leaves open from below.
+// withDefaults replaces the unset values of r with those of defaults.
 func (r Retention) withDefaults(defaults Retention) Retention {
 	from := defaults.all()
 	for i, d := range r.all() {
@@ -30,8 +30,8 @@ func (r Retention) withDefaults(defaults Retention) Retention {
 	return r
 }
 
-// CheckLimit refuses what is longer than the deployment keeps anything:
-// fault.InvalidParameter at the field. A most of nil has no limit.
+// CheckLimit refuses values above maxRetention, the retention of the deployment. The error is
+// fault.InvalidParameter at the field. A nil value in maxRetention means no limit.
 func (r Retention) CheckLimit(maxRetention Retention) error {
 	limits := maxRetention.all()
 	for i, d := range r.all() {
@@ -42,9 +42,9 @@ func (r Retention) CheckLimit(maxRetention Retention) error {
 	return nil
 }
 
-// Capped is r with no kind kept longer than most keeps it, nor longer than what it hangs
-// on: bodies than their rows, rows than their figures. Nothing in it is nil where most
-// has a limit.
+// Capped returns r with each value limited to that of maxRetention and to the data on which it
+// depends: bodies to their rows, rows to their metrics. No value is nil where maxRetention has
+// a limit.
 func (r Retention) Capped(maxRetention Retention) Retention {
 	limits := maxRetention.all()
 	for i, d := range r.all() {
@@ -55,7 +55,7 @@ func (r Retention) Capped(maxRetention Retention) Retention {
 	return r
 }
 
-// minDays is the smaller of two; nil is more than any number.
+// minDays returns the smaller of two values. nil is larger than any number.
 func minDays(a, b *int) *int {
 	if a == nil || b != nil && *b < *a {
 		return b

@@ -12,18 +12,19 @@ import (
 	"sluice/internal/fault"
 )
 
-// Schemas say what metadata keys and workspaces of an organisation must carry: each a
-// JSON Schema of draft 7 for an object of strings, or nil.
+// Schemas are the required metadata of keys and workspaces of an organisation. Each is a JSON
+// Schema of draft 7 for an object of strings, or nil.
 // Source: contract/identity-and-governance.md section 3.
 type Schemas struct {
 	APIKey    json.RawMessage `json:"api_key_metadata_schema,omitempty"`
 	Workspace json.RawMessage `json:"workspace_metadata_schema,omitempty"`
 }
 
-// maxSchemaBytes bounds a metadata schema.
+// maxSchemaBytes is the maximum size of a metadata schema.
 const maxSchemaBytes = 64 << 10
 
-// Validate checks that both can be used: fault.InvalidParameter at the property.
+// Validate checks that both schemas are usable. The error is fault.InvalidParameter at the
+// property.
 func (s Schemas) Validate() error {
 	for _, one := range []struct {
 		raw  json.RawMessage
@@ -39,9 +40,9 @@ func (s Schemas) Validate() error {
 	return nil
 }
 
-// Fill puts the defaults of a schema into metadata and checks the result against it.
-// It returns a map of its own; fault.InvalidParameter at the field when metadata lacks
-// what the schema asks for. An empty schema lets everything pass.
+// Fill adds the defaults of a schema to metadata and checks the result against the schema. It
+// returns a new map. The error is fault.InvalidParameter at the field when metadata does not
+// match. An empty schema accepts everything.
 func Fill(schema json.RawMessage, metadata map[string]string, path string) (map[string]string, error) {
 	if len(schema) == 0 {
 		return metadata, nil
@@ -72,7 +73,7 @@ func Fill(schema json.RawMessage, metadata map[string]string, path string) (map[
 	return filled, nil
 }
 
-// compile reads a schema. Nothing is loaded from elsewhere.
+// compile compiles a schema. It loads no references.
 func compile(raw json.RawMessage) (*jsonschema.Schema, error) {
 	if len(raw) > maxSchemaBytes {
 		return nil, fmt.Errorf("it is larger than %d bytes", maxSchemaBytes)
@@ -84,7 +85,7 @@ func compile(raw json.RawMessage) (*jsonschema.Schema, error) {
 	if err := ofStrings(doc); err != nil {
 		return nil, err
 	}
-	const here = "sluice:///metadata.json" // a relative one would name the working directory in errors
+	const here = "sluice:///metadata.json" // a relative URL would show the working directory in errors
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft7)
 	c.UseLoader(nowhere{})
@@ -98,7 +99,7 @@ func compile(raw json.RawMessage) (*jsonschema.Schema, error) {
 	return s, err
 }
 
-// ofStrings checks the form that the contract allows.
+// ofStrings checks that a schema has the form that the contract permits.
 func ofStrings(doc any) error {
 	top, ok := doc.(map[string]any)
 	if !ok || top["type"] != "object" {
@@ -116,15 +117,15 @@ func ofStrings(doc any) error {
 	return nil
 }
 
-// nowhere refuses to load what a schema refers to.
+// nowhere is a loader that refuses every reference of a schema.
 type nowhere struct{}
 
-// Load refuses.
+// Load always returns an error.
 func (nowhere) Load(url string) (any, error) {
 	return nil, fmt.Errorf("%s: references to other schemas are not allowed", url)
 }
 
-// reason is the first cause that the library names, on one line.
+// reason returns the first cause in the library's error, on one line.
 func reason(err error) string {
 	lines := strings.Split(strings.TrimSpace(err.Error()), "\n")
 	return strings.TrimPrefix(strings.TrimSpace(lines[len(lines)-1]), "- ")

@@ -2,24 +2,24 @@ package tenant
 
 import "github.com/santhosh-tekuri/jsonschema/v6"
 
-// maxSteps bounds what a check of metadata takes: parts of a schema that are looked at, one
-// that is referred to several times counting as often. Without a bound a schema of a few
-// kilobytes, in which each of forty definitions names the next one twice, keeps a processor
-// busy for years, and the database's writer with it.
+// maxSteps is the maximum number of steps of a metadata check: the visited parts of a schema,
+// where a part with several references counts several times. Without a limit, a schema of a few
+// kilobytes with forty definitions that each refer twice to the next one would occupy a
+// processor, and the database writer with it, for years.
 const maxSteps = 10_000
 
-// counting adds up the steps of schemas. What it knows of one is kept, so that it takes no
-// longer than reading the schema.
+// counting counts the steps of schemas. It caches each count, so that counting takes no longer
+// than reading the schema.
 type counting map[stepKey]int
 
-// stepKey is a schema that is held against an object, or against a text in one.
+// stepKey is a schema that is applied to an object, or to a string in one.
 type stepKey struct {
 	schema *jsonschema.Schema
 	text   bool
 }
 
-// count is the number of steps, at most one more than maxSteps; that of a schema that leads
-// back to itself.
+// count returns the number of steps, at most maxSteps+1. A recursive schema also returns
+// maxSteps+1.
 func (c counting) count(s *jsonschema.Schema, text bool) int {
 	if s == nil {
 		return 0
@@ -28,7 +28,7 @@ func (c counting) count(s *jsonschema.Schema, text bool) int {
 	if n, known := c[key]; known {
 		return n
 	}
-	c[key] = maxSteps + 1 // while it is being counted
+	c[key] = maxSteps + 1 // value during the count
 	n := 1
 	for _, part := range same(s) {
 		n = min(n+c.count(part, text), maxSteps+1)
@@ -42,7 +42,7 @@ func (c counting) count(s *jsonschema.Schema, text bool) int {
 	return n
 }
 
-// same are the parts of a schema that are held against what it is held against itself.
+// same returns the parts of a schema that apply to the same value as the schema.
 func same(s *jsonschema.Schema) []*jsonschema.Schema {
 	parts := []*jsonschema.Schema{s.Ref, s.RecursiveRef, s.Not, s.If, s.Then, s.Else, s.ContentSchema}
 	if s.DynamicRef != nil {
@@ -62,7 +62,7 @@ func same(s *jsonschema.Schema) []*jsonschema.Schema {
 	return parts
 }
 
-// members are the parts that are held against the members of an object, and their names.
+// members returns the parts that apply to the members of an object, and to their names.
 func members(s *jsonschema.Schema) []*jsonschema.Schema {
 	parts := []*jsonschema.Schema{s.PropertyNames, s.UnevaluatedProperties}
 	if more, ok := s.AdditionalProperties.(*jsonschema.Schema); ok {

@@ -1,25 +1,24 @@
 package tenant
 
-// Scope is a workspace as requests see it: its own fields, and what follows from its
-// settings and those of its organisation, worked out once. It is shared and never
-// changed.
+// Scope is a workspace in the form that requests use: its fields, and the values computed from
+// its settings and those of its organisation. It is shared and never changes.
 type Scope struct {
 	Workspace
 	OrgID       string
 	Slug        string // "ws-search-4f2c1a"
-	MetricsOnly bool   // no bodies are recorded unless a request asks for it
-	Enforced    bool   // and no request asks for anything else
-	Attributed  bool   // a request of a user key is said to come from its user
-	Attributes  bool   // and may say that it comes from somebody else
-	SavedOnly   bool   // requests bring no config, provider or host of their own
+	MetricsOnly bool   // bodies are recorded only for requests that request it
+	Enforced    bool   // requests may not override MetricsOnly
+	Attributed  bool   // a request of a user key is attributed to its user
+	Attributes  bool   // a request may attribute itself to another user
+	SavedOnly   bool   // requests may not contain an inline config, provider or host
 
-	// Guardrails are those that configs of the workspace can name: their slugs by slug and id.
-	// Denying are the ones among them whose failure stops a call. Nil when there are none.
+	// Guardrails are the guardrails that configs of the workspace may name: slugs by slug and
+	// id. Denying are those whose failure stops a call. Nil means none.
 	Guardrails, Denying map[string]string
-	Mandatory           *Binding // one of them that runs on every call of the workspace; nil for none
+	Mandatory           *Binding // guardrail of Denying that runs on every call of the workspace; nil for none
 }
 
-// ScopeOf works out a workspace of the organisation.
+// ScopeOf builds the Scope of a workspace of the organisation.
 func (o *Organisation) ScopeOf(orgID string, w *Workspace) *Scope {
 	s := o.SettingsOf(w)
 	return &Scope{

@@ -5,32 +5,32 @@ import (
 	"sluice/internal/fault"
 )
 
-// Settings are what an organisation sets for its workspaces, and a workspace for
-// itself where it may differ. What is nil was not set, and falls back to the
-// organisation, then to the usual value.
+// Settings are the settings of an organisation for its workspaces, or of a workspace where it
+// may differ. A nil value is not set. The value of the organisation then applies, and after it
+// the default.
 // Source: contract/identity-and-governance.yaml, WorkspaceSettings and
 // OrganisationSettings.
 type Settings struct {
-	DebugLog            *int  `json:"debug_log,omitempty"`                    // 1 records whole requests, 0 metrics only
-	KeyCount            *int  `json:"user_api_key_count,omitempty"`           // most user keys of a user in a workspace; -1 no limit
-	KeyTTL              *int  `json:"user_api_key_ttl,omitempty"`             // usual life of a new user key in seconds; 0 none
-	KeyMaxTTL           *int  `json:"user_api_key_max_ttl,omitempty"`         // longest life of one in seconds; 0 none
-	KeyRotationDays     *int  `json:"user_api_key_rotation_period,omitempty"` // enforced cadence; 0 none
-	KeyAutoCreate       *bool `json:"user_api_key_auto_create,omitempty"`     // a key is made when a member joins
+	DebugLog            *int  `json:"debug_log,omitempty"`                    // 1 records complete requests, 0 metrics only
+	KeyCount            *int  `json:"user_api_key_count,omitempty"`           // maximum number of user keys of a user in a workspace; -1 no limit
+	KeyTTL              *int  `json:"user_api_key_ttl,omitempty"`             // default lifetime of a new user key in seconds; 0 none
+	KeyMaxTTL           *int  `json:"user_api_key_max_ttl,omitempty"`         // maximum lifetime of a user key in seconds; 0 none
+	KeyRotationDays     *int  `json:"user_api_key_rotation_period,omitempty"` // enforced rotation period in days; 0 none
+	KeyAutoCreate       *bool `json:"user_api_key_auto_create,omitempty"`     // a key is created when a member joins
 	KeyMetadata         *int  `json:"user_key_metadata,omitempty"`            // 1 attributes requests of a user key to its user
-	KeyMetadataOverride *int  `json:"user_key_metadata_override,omitempty"`   // 1 lets a request name another one
+	KeyMetadataOverride *int  `json:"user_key_metadata_override,omitempty"`   // 1 permits a request to name another user
 
 	LogRetention Retention `json:"log_retention,omitzero"` // shorter than the deployment's
 
-	// Of organisations alone.
+	// Only for organisations.
 	GatewayURL           string `json:"dashboard_gateway_url,omitempty"`
 	MCPGatewayURL        string `json:"dashboard_mcp_gateway_url,omitempty"`
 	DefaultKeyAutoCreate *bool  `json:"default_workspace_user_api_key_auto_create,omitempty"`
 	CacheTTL             *int   `json:"default_cache_ttl,omitempty"`  // seconds
-	DebugLogEnforced     *int   `json:"debug_log_enforced,omitempty"` // 1: no request differs from debug_log
+	DebugLogEnforced     *int   `json:"debug_log_enforced,omitempty"` // 1: requests may not override debug_log
 }
 
-// The sections in which workspaces may differ, beyond those of the toggles.
+// The sections in which workspaces may differ, in addition to those of the toggles.
 const (
 	SectionLogging  = "request_logging"
 	SectionUserKeys = "user_api_keys"
@@ -38,7 +38,7 @@ const (
 	sectionExports  = "export_settings"
 )
 
-// Sections are all sections that an organisation may open, in order.
+// Sections returns all sections that an organisation may open, sorted.
 func Sections() []string {
 	var out []string
 	seen := map[string]bool{}
@@ -51,7 +51,7 @@ func Sections() []string {
 	return append(out, SectionLogging, SectionUserKeys, sectionInline, sectionExports)
 }
 
-// usual are the values that nobody has to set.
+// usual contains the default values.
 var usual = Settings{
 	DebugLog: pointer(1), KeyCount: pointer(-1), KeyTTL: pointer(0), KeyMaxTTL: pointer(0), KeyRotationDays: pointer(0), KeyAutoCreate: pointer(false),
 	KeyMetadata: pointer(1), KeyMetadataOverride: pointer(1), DefaultKeyAutoCreate: pointer(false), CacheTTL: pointer(0), DebugLogEnforced: pointer(0),
@@ -59,11 +59,11 @@ var usual = Settings{
 
 func pointer[T any](v T) *T { return &v }
 
-// InForce are the settings of the organisation with nothing nil.
+// InForce returns the settings of the organisation without nil values.
 func (o *Organisation) InForce() Settings { return applyDefaults(o.Settings, usual) }
 
-// SettingsOf are the settings in force in a workspace of the organisation. Nothing in
-// them is nil.
+// SettingsOf returns the settings that apply in a workspace of the organisation. No value is
+// nil.
 func (o *Organisation) SettingsOf(w *Workspace) Settings {
 	settings := w.Settings
 	if !o.Open[SectionLogging] {
@@ -79,7 +79,7 @@ func (o *Organisation) SettingsOf(w *Workspace) Settings {
 	return s
 }
 
-// applyDefaults fills what s leaves open from below.
+// applyDefaults replaces the unset values of s with those of defaults.
 func applyDefaults(s, defaults Settings) Settings {
 	fill(&s.DebugLog, defaults.DebugLog)
 	s.LogRetention = s.LogRetention.withDefaults(defaults.LogRetention)
@@ -102,8 +102,8 @@ func fill[T any](field **T, value *T) {
 	}
 }
 
-// Validate checks what belongs together: the usual life of a key must fit into the
-// longest one. fault.InvalidParameter at the field.
+// Validate checks that the default lifetime of a key does not exceed the maximum. The error is
+// fault.InvalidParameter at the field.
 func (s Settings) Validate() error {
 	if s.KeyTTL == nil || s.KeyMaxTTL == nil || *s.KeyMaxTTL == 0 || *s.KeyTTL <= *s.KeyMaxTTL {
 		return nil
@@ -111,8 +111,8 @@ func (s Settings) Validate() error {
 	return fault.New(fault.InvalidParameter, "must not be less than the default lifetime of a user key").WithParam("settings.user_api_key_max_ttl")
 }
 
-// Section is the section to which a setting of a workspace belongs; "" for one that
-// every workspace may set.
+// Section returns the section of a workspace setting, or "" for a setting that every workspace
+// may set.
 func Section(setting string) string {
 	switch setting {
 	case "debug_log", "log_retention":
@@ -123,7 +123,8 @@ func Section(setting string) string {
 	return ""
 }
 
-// SecurityOf are the toggles in force in a workspace; with nil, in the organisation.
+// SecurityOf returns the toggles that apply in a workspace. With nil it returns those of the
+// organisation.
 func (o *Organisation) SecurityOf(w *Workspace) access.Switches {
 	if w == nil {
 		return access.Effective(o.Security, nil, nil)
@@ -131,8 +132,8 @@ func (o *Organisation) SecurityOf(w *Workspace) access.Switches {
 	return access.Effective(o.Security, o.Open, w.Security)
 }
 
-// ApplyUserRights puts into a principal what the rights of its user follow from: the role in
-// the organisation, and the places, which are the memberships with their workspaces.
+// ApplyUserRights sets the rights of a user in a principal: the role in the organisation, and
+// the memberships with their workspaces.
 func (o *Organisation) ApplyUserRights(p *access.Principal, u *User, memberships map[string]Membership) {
 	p.OrgRole, p.Switches = u.Role, o.SecurityOf(nil)
 	p.Memberships = make(map[string]access.Membership, len(memberships))
@@ -141,7 +142,7 @@ func (o *Organisation) ApplyUserRights(p *access.Principal, u *User, memberships
 	}
 }
 
-// Membership is a role together with the workspace in which it counts.
+// Membership is a role with the workspace in which it applies.
 type Membership struct {
 	Role      access.Role
 	Workspace *Workspace

@@ -1,6 +1,6 @@
-// Package tenant holds the people and places that own everything else:
-// organisations, workspaces, users and their memberships, invitations, and the
-// settings by which an organisation and its workspaces differ.
+// Package tenant contains the stored bodies of organisations, workspaces, users, memberships
+// and invitations, and the settings of organisations and workspaces. Start with Organisation
+// and Workspace. Scope is the form that requests use.
 package tenant
 
 import (
@@ -30,28 +30,27 @@ type Organisation struct {
 	Defaults  OrgDefaults      `json:"defaults"`
 	Schemas   Schemas          `json:"properties"`
 	Exempt    Exempt           `json:"exempt"`
-	Used      bool             `json:"is_first_generation_done,omitempty"` // a model has answered
+	Used      bool             `json:"is_first_generation_done,omitempty"` // a model has already responded
 }
 
-// DataPlane are what requests may not bring with them.
+// DataPlane lists what requests may not contain.
 type DataPlane struct {
 	BlockInlineConfig bool `json:"block_inline_config,omitempty"`
 }
 
-// Exports are what log exports leave out: names of fields.
+// Exports lists the fields that log exports omit, by name.
 type Exports struct {
 	DeniedFields []string `json:"deniedFields,omitempty"`
 }
 
-// OrgDefaults apply to every workspace. Guardrails are named by slug or id.
+// OrgDefaults apply to every workspace. They name guardrails by slug or id.
 type OrgDefaults struct {
 	InputGuardrails  []string `json:"input_guardrails,omitempty"`
 	OutputGuardrails []string `json:"output_guardrails,omitempty"`
 	DefaultWorkspace string   `json:"default_workspace,omitempty"` // slug
 }
 
-// Exempt are the workspaces, by id, in which the guardrails of the organisation do not
-// run.
+// Exempt lists the workspaces, by id, in which the guardrails of the organisation do not run.
 type Exempt struct {
 	Input  []string `json:"input,omitempty"`
 	Output []string `json:"output,omitempty"`
@@ -78,13 +77,13 @@ type Workspace struct {
 type Defaults struct {
 	Metadata         map[string]string `json:"metadata,omitempty"`
 	ConfigID         string            `json:"config_id,omitempty"`
-	UserAPIKeyConfig string            `json:"user_api_key_config,omitempty"` // for user keys without a config of their own
+	UserAPIKeyConfig string            `json:"user_api_key_config,omitempty"` // config of user keys that do not have one
 	InputGuardrails  []string          `json:"input_guardrails,omitempty"`    // slugs or ids
 	OutputGuardrails []string          `json:"output_guardrails,omitempty"`
 }
 
-// User is the stored body of a user. Email is unique and lower case. A user who was
-// removed is archived, and comes back with a new invitation.
+// User is the stored body of a user. Email is unique and lower case. A removed user is
+// archived, and becomes active again with a new invitation.
 type User struct {
 	Email     string      `json:"email"`
 	FirstName string      `json:"first_name,omitempty"`
@@ -92,8 +91,8 @@ type User struct {
 	Role      access.Role `json:"role"` // owner, admin or member of the organisation
 }
 
-// Member is the stored body of a membership: what a user is in the workspace in which
-// the record lies.
+// Member is the stored body of a membership: the role of a user in the workspace that contains
+// the record.
 type Member struct {
 	UserID string      `json:"user_id"`
 	Role   access.Role `json:"role"` // admin, manager or member

@@ -5,22 +5,22 @@ import (
 	"sync"
 )
 
-// minPooledBytes is the smallest room that is lent. A usual chat fits into it, and ten thousand of
-// them that wait for their answers weigh 10 MB.
+// minPooledBytes is the smallest size of a pooled buffer. A typical chat request fits into it,
+// and ten thousand that wait for a response use 10 MB.
 const minPooledBytes = 1 << 10
 
-// pools are the rooms that were given back, by size: minPooledBytes, twice that, and so on, up to
-// 512 MiB.
+// pools contain the returned buffers by size: minPooledBytes, twice that, and so on, up to 512
+// MiB.
 var pools [20]sync.Pool
 
-// poolClass is which of lent holds n bytes.
+// poolClass returns the index in pools for n bytes.
 func poolClass(n int) int { return bits.Len(uint(max(n, minPooledBytes)-1) / minPooledBytes) }
 
-// GetBuffer returns a room of n bytes or up to twice as many, 1 KiB at least, with whatever is left
-// in it. It is the caller's until PutBuffer, who need not give it back.
+// GetBuffer returns a buffer of n to 2n bytes, at least 1 KiB, with arbitrary content. The
+// caller owns it until PutBuffer, and does not have to return it.
 func GetBuffer(n int) *[]byte {
 	i := poolClass(n)
-	if i >= len(pools) { // nobody keeps such bodies
+	if i >= len(pools) { // such bodies are not pooled
 		b := make([]byte, n)
 		return &b
 	}
@@ -31,7 +31,7 @@ func GetBuffer(n int) *[]byte {
 	return &b
 }
 
-// PutBuffer ends the use of a room that Lend returned, at its whole length.
+// PutBuffer returns a buffer from GetBuffer to the pool, with its original length.
 func PutBuffer(b *[]byte) {
 	if i := poolClass(len(*b)); i < len(pools) {
 		pools[i].Put(b)

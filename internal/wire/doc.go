@@ -1,4 +1,4 @@
-// Package wire holds requests, answers and bodies as the core of the request path
-// sees them: no type of net/http, no decoding. A front fills a
-// Request and gives a Responder; the client side sends a Payload upstream.
+// Package wire holds requests, responses and bodies as the core of the request path uses
+// them, without types of net/http and without decoding. A front fills a Request and
+// provides a Responder; the client side sends a Payload upstream.
 package wire

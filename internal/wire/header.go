@@ -5,12 +5,12 @@ import "strings"
 // Field is one header line. Name is lower case, for example "content-type".
 type Field struct{ Name, Value string }
 
-// Header is a list of header lines in the order they came. Look-ups walk the
-// list: at the 10 to 30 lines of a model call that is cheaper than a map. A
-// Header belongs to one goroutine. The zero value is empty and ready.
+// Header is a list of header lines in the order of arrival. Look-ups scan the list: for the 10
+// to 30 lines of a model call this is cheaper than a map. A Header belongs to one goroutine.
+// The zero value is empty and ready to use.
 type Header []Field
 
-// Get returns the first value of a lower-case name, "" when there is none.
+// Get returns the first value of a lower-case name, or "" without one.
 func (h Header) Get(name string) string {
 	for i := range h {
 		if h[i].Name == name {
@@ -20,7 +20,7 @@ func (h Header) Get(name string) string {
 	return ""
 }
 
-// Has reports whether there is a line of that lower-case name, even an empty one.
+// Has reports whether a line with that lower-case name exists, even an empty one.
 func (h Header) Has(name string) bool {
 	for i := range h {
 		if h[i].Name == name {
@@ -46,7 +46,7 @@ func (h *Header) Add(name, value string) {
 	*h = append(*h, Field{strings.ToLower(name), value})
 }
 
-// Set replaces all lines of that name by one.
+// Set replaces all lines of that name with one.
 func (h *Header) Set(name, value string) {
 	name = strings.ToLower(name)
 	for i := range *h {
@@ -72,15 +72,15 @@ func (h *Header) delFrom(start int, name string) {
 	*h = out
 }
 
-// Clone returns a copy with room for n further lines.
+// Clone returns a copy with capacity for n further lines.
 func (h Header) Clone(n int) Header {
 	c := make(Header, len(h), len(h)+n)
 	copy(c, h)
 	return c
 }
 
-// ValidValue reports whether v may stand in a header line: no CR, LF, NUL or
-// other control byte but tab. Source: RFC 9110 section 5.5.
+// ValidValue reports whether v is valid in a header line: no CR, LF, NUL or other control byte
+// except tab. Source: RFC 9110 section 5.5.
 func ValidValue(v string) bool {
 	for i := 0; i < len(v); i++ {
 		if c := v[i]; c < ' ' && c != '\t' || c == 0x7f {
@@ -113,10 +113,10 @@ func HopByHop(name string) bool {
 	return false
 }
 
-// CredentialHeader reports whether a lower-case header name carries a credential
-// for some provider or for this gateway. Such a line of a client belongs to another
-// party and is not relayed: what a provider gets comes from signing alone. Among the
-// subprotocols of a WebSocket there may be one (openai-insecure-api-key.…).
+// CredentialHeader reports whether a header with that lower-case name contains a credential for
+// a provider or for this gateway. Such a line of a client is for another party and is not
+// relayed. Only signing adds credentials for a provider. The subprotocols of a WebSocket may
+// contain one (openai-insecure-api-key.…).
 func CredentialHeader(name string) bool {
 	switch name {
 	case "authorization", "x-api-key", "api-key", "x-goog-api-key", "sec-websocket-protocol", "cookie", "x-amz-date", "x-amz-security-token", "x-amz-content-sha256":
@@ -125,7 +125,7 @@ func CredentialHeader(name string) bool {
 	return false
 }
 
-// IsCredentialName reports whether a lower-case header name speaks of a credential: "api-key",
+// IsCredentialName reports whether a lower-case header name is that of a credential: "api-key",
 // "auth-token", "x_secret".
 func IsCredentialName(name string) bool {
 	start := 0

@@ -6,12 +6,12 @@ import (
 	"os"
 )
 
-// Payload is a body to send: pieces in order, each in memory or a range of a
-// spooled file, or a stream that can be sent once. It is a value; copies share
-// the bytes, which nobody changes. The zero Payload is empty and replayable.
+// Payload is a body to send: segments in order, each in memory or a range of a spooled file, or
+// a stream that can be sent once. It is a value. Copies share the bytes, which must not change.
+// The zero Payload is empty and replayable.
 type Payload struct {
-	mem    []byte    // all of it, as most bodies are
-	segs   []segment // or its pieces
+	mem    []byte    // the complete body, as for most bodies
+	segs   []segment // or its segments
 	stream io.Reader
 	size   int64
 }
@@ -23,7 +23,7 @@ type segment struct {
 	n    int64
 }
 
-// Bytes is a payload in memory. The slice is kept, not copied.
+// Bytes returns a payload in memory. It retains the slice without a copy.
 func Bytes(b []byte) Payload {
 	if len(b) == 0 {
 		return Payload{}
@@ -31,11 +31,10 @@ func Bytes(b []byte) Payload {
 	return Payload{mem: b, size: int64(len(b))}
 }
 
-// Stream is a payload that can be sent once. Size is -1 when not known.
+// Stream returns a payload that can be sent once. A size of -1 means unknown.
 func Stream(r io.Reader, size int64) Payload { return Payload{stream: r, size: size} }
 
-// Join puts replayable payloads one after the other. A stream among them is a
-// programmer's mistake and panics.
+// Join concatenates replayable payloads. A stream among them is a programming error and panics.
 func Join(ps ...Payload) Payload {
 	var out Payload
 	for _, p := range ps {
@@ -48,7 +47,7 @@ func Join(ps ...Payload) Payload {
 	return out
 }
 
-// segments is the payload in pieces.
+// segments returns the segments of the payload.
 func (p Payload) segments() []segment {
 	if p.mem != nil {
 		return []segment{{mem: p.mem, n: p.size}}
@@ -56,13 +55,13 @@ func (p Payload) segments() []segment {
 	return p.segs
 }
 
-// Len is the number of bytes, -1 when not known.
+// Len returns the number of bytes, or -1 when it is unknown.
 func (p Payload) Len() int64 { return p.size }
 
 // Replayable reports whether the payload can be sent more than once.
 func (p Payload) Replayable() bool { return p.stream == nil }
 
-// Memory returns the bytes when the payload is one piece in memory or empty.
+// Memory returns the bytes when the payload is one segment in memory or empty.
 func (p Payload) Memory() ([]byte, bool) {
 	switch {
 	case p.stream != nil:
@@ -75,9 +74,9 @@ func (p Payload) Memory() ([]byte, bool) {
 	return nil, false
 }
 
-// WriteTo sends the payload. File ranges go through io.Copy, so that a TCP
-// connection may use sendfile; that moves the place in the file, so of the payloads of
-// one spool only one is sent at a time. Open has no such limit.
+// WriteTo sends the payload. It sends file ranges through io.Copy, so that a TCP connection may
+// use sendfile. This moves the file offset, so only one payload of a spool may be sent at a
+// time. Open does not have this limit.
 func (p Payload) WriteTo(w io.Writer) (int64, error) {
 	if p.stream != nil {
 		return io.Copy(w, p.stream)
@@ -108,7 +107,7 @@ func (s segment) writeTo(w io.Writer) (int64, error) {
 	return io.Copy(w, io.LimitReader(s.file, s.n))
 }
 
-// Open returns a reader over the payload; of a stream, the stream itself.
+// Open returns a reader of the payload. For a stream it returns the stream itself.
 func (p Payload) Open() io.Reader {
 	if p.stream != nil {
 		return p.stream

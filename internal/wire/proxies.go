@@ -6,16 +6,17 @@ import (
 	"strings"
 )
 
-// Proxies are the networks of proxies whose word about where a request came from is
-// taken. The nil list trusts nobody. Safe for concurrent use once made.
+// Proxies are the networks of proxies whose forwarding headers are trusted. The nil list trusts
+// no proxy. It is safe for concurrent use.
 type Proxies []netip.Prefix
 
-// mappedBits is what stands before an IPv4 address in the IPv6 form of it.
+// mappedBits is the number of bits before an IPv4 address in its IPv6 form.
 // Source: RFC 4291 section 2.5.5.2.
 const mappedBits = 96
 
-// ParseProxies reads networks, each a CIDR such as "10.0.0.0/8" or one address. IPv4
-// may be written as IPv6, "::ffff:10.0.0.0/104", but no network of which it is a part.
+// ParseProxies parses networks, each a CIDR such as "10.0.0.0/8" or one address. IPv4 networks
+// may have the IPv6 form "::ffff:10.0.0.0/104". A mapped network that covers more than the
+// IPv4 addresses is refused.
 func ParseProxies(list []string) (Proxies, error) {
 	var p Proxies
 	for _, text := range list {
@@ -38,10 +39,10 @@ func ParseProxies(list []string) (Proxies, error) {
 	return p, nil
 }
 
-// Client is the address that a request came from: remote, which is that of the
-// socket, unless it is a trusted proxy's. Then it is the last address in the values
-// of X-Forwarded-For that is no trusted proxy's, because only what trusted proxies
-// have added there can be believed. What cannot be read ends the search.
+// Client returns the address of the client. It is remote, the address of the socket, unless
+// that is a trusted proxy. Then it is the last address in the values of X-Forwarded-For that is
+// not a trusted proxy, because only entries added by trusted proxies are reliable. An invalid
+// entry ends the search.
 func (p Proxies) Client(remote string, forwarded ...string) string {
 	if len(p) == 0 || len(forwarded) == 0 || !p.trusts(remote) {
 		return remote
@@ -60,9 +61,9 @@ func (p Proxies) Client(remote string, forwarded ...string) string {
 	return remote
 }
 
-// Secure reports whether a request came to a trusted proxy by TLS: remote is the address of
-// the socket, forwarded the values of X-Forwarded-Proto, of which the first one is about the
-// client.
+// Secure reports whether the client used TLS, as a trusted proxy reports it. remote is the
+// address of the socket. forwarded contains the values of X-Forwarded-Proto, of which the first
+// describes the client's connection.
 func (p Proxies) Secure(remote string, forwarded ...string) bool {
 	if len(p) == 0 || len(forwarded) == 0 || !p.trusts(remote) {
 		return false
@@ -71,7 +72,7 @@ func (p Proxies) Secure(remote string, forwarded ...string) bool {
 	return strings.EqualFold(strings.TrimSpace(first), "https")
 }
 
-// hop reads one address of X-Forwarded-For, with or without a port.
+// hop parses one address of X-Forwarded-For, with or without a port.
 func hop(text string) (string, bool) {
 	text = strings.TrimSpace(text)
 	if addrPort, err := netip.ParseAddrPort(text); err == nil {

@@ -9,49 +9,48 @@ import (
 	"syscall"
 )
 
-// MemoryMax is the size up to which a Spool stays in memory: 2 MiB, so that a usual
-// recording of speech does. Beyond it, and where too many Spools are large already,
-// the bytes go to an unnamed file, so that memory does not grow with the bodies.
+// MemoryMax is the size up to which a Spool stays in memory: 2 MiB, enough for a typical
+// speech recording. Larger bodies go to an unnamed file, so that memory does not grow with
+// them. So do bodies over 64 KiB while largeMax Spools are already large.
 const MemoryMax = 2 << 20
 
 const chunk = 64 << 10
 
-// ErrTooLarge is returned by ReadFrom when the limit is passed.
+// ErrTooLarge is returned by Fill when a body exceeds the limit.
 var ErrTooLarge = errors.New("wire: body exceeds the limit")
 
-// Spool collects a body: in memory while it is small, in an unnamed file of dir
-// when it is not. It belongs to one goroutine until it is complete; then what Bytes and
-// Payload gave may be read by several, though Payload.WriteTo only by one at a time.
-// Close gives everything back.
+// Spool collects a body: in memory while it is small, otherwise in an unnamed file in dir.
+// It belongs to one goroutine until it is complete. Then several goroutines may read what
+// Bytes and Payload returned, but only one at a time may call Payload.WriteTo. Close
+// releases the buffers and the file.
 type Spool struct {
 	dir    string
 	buf    []byte
-	pooled *[]byte // the small buffer that buf lies in
-	large  *[]byte // the large one that it moved to
+	pooled *[]byte // the small buffer that buf points into
+	large  *[]byte // the large buffer that buf moved to
 	file   *os.File
 	mapped []byte
 	size   int64
 }
 
-// unannounced is the room that a body without a length begins with, so that a usual one need
-// not move.
+// unannounced is the initial buffer size for a body without a length, so that a typical body
+// does not have to be copied.
 const unannounced = 4 << 10
 
-// NewSpool makes an empty spool whose file, if it comes to that, lies in dir.
+// NewSpool returns an empty Spool. If it needs a file, it creates the file in dir.
 func NewSpool(dir string) *Spool {
 	s := new(Spool)
 	s.Open(dir)
 	return s
 }
 
-// Open makes a Spool that is zero, or was closed, an empty one whose file, if it comes
-// to that, lies in dir.
+// Open makes a zero or closed Spool ready for use, as NewSpool does for a new one.
 func (s *Spool) Open(dir string) { *s = Spool{dir: dir} }
 
-// Len is the number of bytes so far.
+// Len returns the number of bytes written so far.
 func (s *Spool) Len() int64 { return s.size }
 
-// Write appends p. It fails only when the file cannot be written.
+// Write appends p. It fails only when the file cannot be created or written.
 func (s *Spool) Write(p []byte) (int, error) {
 	if s.file == nil && !s.reserve(len(s.buf)+len(p)) {
 		if err := s.spill(); err != nil {
@@ -68,9 +67,9 @@ func (s *Spool) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// reserve makes room for n bytes: beyond a chunk at once all of MemoryMax,
-// because growing step by step costs more than it saves. It reports false when so
-// much must go to a file.
+// reserve gives buf a capacity of at least n bytes. Beyond a chunk it takes a buffer of
+// MemoryMax at once, because growing in steps costs more than it saves. It returns false
+// when the body must go to a file.
 func (s *Spool) reserve(n int) bool {
 	switch {
 	case n <= cap(s.buf):
@@ -93,19 +92,19 @@ func (s *Spool) reserve(n int) bool {
 	return true
 }
 
-// largeMax is how many Spools may be large in memory at a time: 64 MiB in all.
+// largeMax is the maximum number of Spools with a large buffer at a time: 64 MiB in total.
 const largeMax = 32
 
-// larges are buffers for bodies that are not small but stay in memory.
+// larges pools the buffers of bodies over a chunk that stay in memory.
 var larges = bufferPool{free: sync.Pool{New: func() any { b := make([]byte, 0, MemoryMax+1); return &b }}}
 
-// bufferPool is a pool that gives out largeMax buffers at most.
+// bufferPool is a pool with at most largeMax buffers in use at a time.
 type bufferPool struct {
 	free sync.Pool
 	out  atomic.Int32
 }
 
-// take returns a buffer, nil when too many are out.
+// take returns a buffer, or nil when largeMax buffers are in use.
 func (l *bufferPool) take() *[]byte {
 	if l.out.Add(1) > largeMax {
 		l.out.Add(-1)
@@ -119,8 +118,8 @@ func (l *bufferPool) put(b *[]byte) {
 	l.free.Put(b)
 }
 
-// Fill reads r to its end, at most limit bytes; more is ErrTooLarge. Hint is the
-// announced length, -1 when there is none.
+// Fill reads r to its end. It returns ErrTooLarge when r has more than limit bytes or hint
+// exceeds limit. hint is the announced length, or -1 when there is none.
 func (s *Spool) Fill(r io.Reader, hint, limit int64) error {
 	if hint > limit {
 		return ErrTooLarge
@@ -129,7 +128,7 @@ func (s *Spool) Fill(r io.Reader, hint, limit int64) error {
 	case hint < 0:
 		s.reserve(unannounced)
 	case hint < MemoryMax:
-		s.reserve(int(hint) + 1) // one more than announced, so that the end shows
+		s.reserve(int(hint) + 1) // one more than announced, so that a read can reach the end
 	}
 	for {
 		if s.file == nil && cap(s.buf)-len(s.buf) > 0 {
@@ -149,7 +148,8 @@ func (s *Spool) Fill(r io.Reader, hint, limit int64) error {
 	}
 }
 
-// grow makes room: a larger buffer while in memory, a chunk into the file after.
+// grow gets a larger buffer while the body is in memory. Otherwise it moves the body to the
+// file, reads the rest of r into it in chunks and returns io.EOF at the end.
 func (s *Spool) grow(r io.Reader, limit int64) error {
 	if s.file == nil {
 		if s.reserve(len(s.buf) + 1) {
@@ -203,8 +203,9 @@ func (s *Spool) spill() error {
 	return nil
 }
 
-// unnamed makes a file that no name leads to, so that a crash leaves nothing. Where
-// the file system cannot make one without a name, the name is taken away at once.
+// unnamed creates a file without a name, so that a crash does not leave it on disk. Where
+// the file system does not support that, it creates a named file and removes the name at
+// once.
 func unnamed(dir string) (*os.File, error) {
 	if f, err := openTmpfile(dir); err == nil {
 		return f, nil
@@ -219,8 +220,8 @@ func unnamed(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// Bytes returns everything as one slice, valid until Close. A spooled file is
-// mapped, so that the bytes need not fit the heap.
+// Bytes returns the body as one slice, valid until Close. A file is mapped into memory, so
+// that the bytes do not use the heap.
 func (s *Spool) Bytes() ([]byte, error) {
 	if s.file == nil {
 		return s.buf, nil
@@ -235,10 +236,10 @@ func (s *Spool) Bytes() ([]byte, error) {
 	return s.mapped, nil
 }
 
-// Payload is the whole spool as a body to send, valid until Close.
+// Payload returns the body as a Payload, valid until Close.
 func (s *Spool) Payload() Payload { return s.Slice(0, s.size) }
 
-// Slice is n bytes from off as a body to send, valid until Close.
+// Slice returns n bytes from off as a Payload, valid until Close.
 func (s *Spool) Slice(off, n int64) Payload {
 	if n == 0 {
 		return Payload{}
@@ -249,8 +250,8 @@ func (s *Spool) Slice(off, n int64) Payload {
 	return Payload{segs: []segment{{file: s.file, off: off, n: n}}, size: n}
 }
 
-// Close frees the buffer or the file. The slices and payloads given out are dead
-// after it.
+// Close releases the buffer or the file. Slices and payloads of the Spool must not be used
+// afterwards.
 func (s *Spool) Close() error {
 	s.release()
 	var err error

@@ -9,8 +9,8 @@ import (
 // the same on every processor that Go supports.
 const tmpfile = 0o20000000 | syscall.O_DIRECTORY
 
-// openTmpfile makes a file that has no name from the start: half the price of making
-// and removing one.
+// openTmpfile creates a file that never has a name. This costs half as much as creating and
+// removing a named file.
 func openTmpfile(dir string) (*os.File, error) {
 	if dir == "" {
 		dir = os.TempDir()

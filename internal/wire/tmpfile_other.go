@@ -7,5 +7,5 @@ import (
 	"os"
 )
 
-// openTmpfile makes files without a name where the system can; here it cannot.
+// openTmpfile creates files without a name where the system supports it. This system does not.
 func openTmpfile(string) (*os.File, error) { return nil, errors.ErrUnsupported }

@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Metrics are the figures of the worker. The label is the name of a job.
+// Metrics are the metrics of the worker. The label is the name of a job.
 type Metrics struct {
 	leads   prometheus.Gauge
 	runs    *prometheus.CounterVec
@@ -14,7 +14,7 @@ type Metrics struct {
 	last    *prometheus.GaugeVec
 }
 
-// NewMetrics makes the figures; register its Collectors.
+// NewMetrics returns the metrics. The caller registers its Collectors.
 func NewMetrics() *Metrics {
 	return &Metrics{
 		leads: prometheus.NewGauge(prometheus.GaugeOpts{
@@ -28,7 +28,7 @@ func NewMetrics() *Metrics {
 	}
 }
 
-// Collectors are the figures, to be registered.
+// Collectors returns the metrics to be registered.
 func (m *Metrics) Collectors() []prometheus.Collector {
 	return []prometheus.Collector{m.leads, m.runs, m.seconds, m.last}
 }

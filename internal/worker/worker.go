@@ -1,10 +1,10 @@
-// Package worker runs what has to be done again and again, once for all nodes: keys
-// expire, secrets are rotated, mails are sent. One node holds a lease and does the work;
-// when it dies another one takes over within 30 s.
+// Package worker runs periodic jobs, once for all nodes: keys expire, secrets are rotated,
+// emails are sent. One node holds a lease and does the work. If it dies, another node takes
+// over within 30 s. Start reading at Runner.
 //
-// A job may be cut off at any point and may run twice: when a node loses the lease while
-// it works, another one begins. So each job keeps what it did in the transaction that
-// did it, and looks at the store for what is left to do.
+// A job may be interrupted at any point and may run twice: if a node loses the lease while it
+// works, another one starts. So each job records what it did in the transaction that did it,
+// and checks the store for what is left to do.
 package worker
 
 import (
@@ -18,29 +18,29 @@ import (
 	"sluice/internal/lease"
 )
 
-// Job is something to be done again and again.
+// Job is periodic work.
 type Job struct {
-	Name  string        // "keys": in the log and the metrics
-	Every time.Duration // between the beginnings of two runs; the first is at once
-	// Run does what is due. It returns soon after ctx ends; an error is logged, and the
-	// job runs again when its time comes.
+	Name  string        // "keys": for the log and the metrics
+	Every time.Duration // between the starts of two runs; the first starts at once
+	// Run does what is due. It must return soon after ctx ends. An error is logged, and the
+	// job runs again when it is due next.
 	Run func(ctx context.Context, now time.Time) error
 }
 
-// Lease is the name of the lease: while somebody has it, a gateway runs on the database, or
-// did until a moment ago.
+// Lease is the name of the lease. While it is held, a gateway uses the database, or did until
+// a moment ago.
 const Lease = "worker"
 
 const (
-	// A node that dies stops renewing: after leaseTTL the lease is free, and at the latest
-	// a beat later another node has it.
+	// A node that dies stops renewing. After leaseTTL the lease is free, and another node
+	// takes it at most one beat later.
 	leaseTTL = 20 * time.Second
 	beat     = 5 * time.Second
-	// lastLimit bounds giving the lease back at the end.
+	// lastLimit is the timeout for releasing the lease at the end.
 	lastLimit = 5 * time.Second
 )
 
-// Runner runs the jobs of one node. Run belongs to one goroutine.
+// Runner runs the jobs of one node. Run must be called by one goroutine.
 type Runner struct {
 	leases  lease.Store
 	jobs    []Job
@@ -49,19 +49,19 @@ type Runner struct {
 	metrics *Metrics
 	holder  string
 	ttl     time.Duration
-	due     map[string]time.Time // by job: not before
+	due     map[string]time.Time // earliest next run, by job
 	leads   bool
 }
 
-// New makes a runner; Run starts it. The names of the jobs differ.
+// New returns a Runner; Run starts it. The names of the jobs must differ.
 func New(leases lease.Store, clock ident.Clock, log *slog.Logger, metrics *Metrics, jobs ...Job) *Runner {
 	return &Runner{
 		leases: leases, jobs: jobs, clock: clock, log: log, metrics: metrics, holder: lease.Holder(), ttl: leaseTTL, due: make(map[string]time.Time),
 	}
 }
 
-// Run works until ctx ends, then gives the lease back, so that the next node need not
-// wait for its end.
+// Run works until ctx ends, then releases the lease, so that the next node need not wait until
+// it expires.
 func (r *Runner) Run(ctx context.Context) error {
 	tick := time.NewTicker(beat)
 	defer tick.Stop()
@@ -76,8 +76,8 @@ func (r *Runner) Run(ctx context.Context) error {
 	}
 }
 
-// RunDue takes or renews the lease and, holding it, runs the jobs that are due, one after
-// the other. It reports whether this node has the lease.
+// RunDue takes or renews the lease and, if it has it, runs the jobs that are due, one after
+// another. It reports whether this node has the lease.
 func (r *Runner) RunDue(ctx context.Context) bool {
 	r.renewLease(ctx)
 	if !r.leads {
@@ -95,7 +95,7 @@ func (r *Runner) RunDue(ctx context.Context) bool {
 	return true
 }
 
-// renewLease takes or renews the lease, and says so when that changes something.
+// renewLease takes or renews the lease, and logs a change.
 func (r *Runner) renewLease(ctx context.Context) {
 	leads, err := r.leases.TakeLease(ctx, Lease, r.holder, r.ttl)
 	if err != nil && ctx.Err() == nil && !fault.Has(err, fault.ReadOnly) {
@@ -106,17 +106,17 @@ func (r *Runner) renewLease(ctx context.Context) {
 	}
 	r.leads = leads
 	if !leads {
-		clear(r.due) // whoever has the lease does the work; when it comes back all is looked at anew
+		clear(r.due) // the holder of the lease does the work; if this node gets it again, it checks every job
 	}
 	r.metrics.lead(leads)
 }
 
-// run runs one job. One that panics does not end the others.
+// run runs one job. A panic does not end the others.
 func (r *Runner) run(ctx context.Context, job Job, now time.Time) {
 	began := time.Now()
 	err := runRecovered(ctx, job, now)
 	if ctx.Err() != nil {
-		delete(r.due, job.Name) // cut off: the next holder of the lease goes on, which may be this node
+		delete(r.due, job.Name) // interrupted: the next holder of the lease, which may be this node, continues
 		return
 	}
 	r.metrics.ran(job.Name, err, now, time.Since(began))

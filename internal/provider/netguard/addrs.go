@@ -2,14 +2,14 @@ package netguard
 
 import "net/netip"
 
-// block is a range of addresses and what it is, for the refusal's text.
+// block is a range of addresses with a description for the text of the refusal.
 type block struct {
 	prefix netip.Prefix
 	what   string
 }
 
-// never holds what no trusted list opens: addresses at which a cloud hands its
-// machines credentials or lets them be managed.
+// never contains the ranges that no trusted list permits: addresses at which a cloud gives its
+// machines credentials or permits their administration.
 // Source: contract/dataplane.md 4.9.
 var never = blocks(
 	"169.254.169.0/24", metadata,
@@ -24,7 +24,7 @@ var never = blocks(
 
 const metadata = "a cloud metadata"
 
-// refused holds the ranges that only trusted hosts may lie in.
+// refused contains the ranges that only trusted hosts may use.
 // Source: contract/dataplane.md 4.9; IANA special-purpose address registries.
 var refused = blocks(
 	"0.0.0.0/8", "a this-network",
@@ -72,8 +72,8 @@ func blocks(pairs ...string) []block {
 	return bs
 }
 
-// blockedAddr says what kind of address a is when nobody may trust it, else "".
-// An IPv4 address inside an IPv6 one counts as itself.
+// blockedAddr returns a description of a when no trusted list may permit it, otherwise "". An
+// IPv4 address inside an IPv6 address counts as the IPv4 address.
 func blockedAddr(a netip.Addr) string {
 	a = a.WithZone("").Unmap()
 	if v4, ok := embedded(a); ok {
@@ -82,9 +82,9 @@ func blockedAddr(a netip.Addr) string {
 	return find(never, a)
 }
 
-// refusedAddr says what kind of address a is when untrusted hosts may not lie at
-// it, else "". An address of the well-known NAT64 prefix is judged by the IPv4
-// address in it, because networks without IPv4 see all public hosts there.
+// refusedAddr returns a description of a when untrusted hosts may not have it, otherwise "".
+// For an address with the well-known NAT64 prefix, the embedded IPv4 address decides, because
+// networks without IPv4 reach all public hosts through this prefix.
 func refusedAddr(a netip.Addr) string {
 	a = a.WithZone("").Unmap()
 	if what := blockedAddr(a); what != "" {
@@ -111,7 +111,7 @@ func find(bs []block, a netip.Addr) string {
 	return ""
 }
 
-// embedded returns the IPv4 address that an IPv6 address carries.
+// embedded returns the IPv4 address that an IPv6 address contains.
 func embedded(a netip.Addr) (netip.Addr, bool) {
 	b := a.As16()
 	switch {

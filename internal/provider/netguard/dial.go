@@ -13,17 +13,17 @@ import (
 )
 
 const (
-	// fallbackDelay is how long the first address family may take before the
-	// other one is tried beside it. Source: RFC 8305 section 5.
+	// fallbackDelay is the time after which the second address family is tried in parallel to
+	// the first. Source: RFC 8305 section 5.
 	fallbackDelay = 300 * time.Millisecond
-	// minShare is the least time one of several addresses is given.
+	// minShare is the minimum time for one of several addresses.
 	minShare = 2 * time.Second
 )
 
-// Resolve looks a host up, a name or an address, and returns its addresses, at
-// least one, all of them judged. One address that may not be called refuses the
-// host as a whole, for mixed answers are how a name is turned against a network.
-// A refusal is fault.AddressRefused; a failing lookup is the resolver's error.
+// Resolve looks up a host, a name or an address, and returns its addresses, at least one, all
+// checked. One address that may not be called refuses the complete host, because attacks on a
+// network mix permitted and private addresses. A refusal is fault.AddressRefused. A failed
+// look-up returns the error of the resolver.
 func (g *Guard) Resolve(ctx context.Context, host string) ([]netip.Addr, error) {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	if blockedName(host) {
@@ -60,10 +60,10 @@ func (g *Guard) lookup(ctx context.Context, host string) ([]netip.Addr, error) {
 	return addrs, err
 }
 
-// Dial connects to "host:port" at one of the addresses that Resolve passes. The
-// addresses are tried in order, both families side by side when the first is
-// slow. Network is "tcp"; ctx bounds look-up and connecting together. The caller
-// closes the connection. Errors are those of Resolve and of net.Dialer.
+// Dial connects to "host:port" at one of the addresses that Resolve permits. It tries the
+// addresses in order, and both families in parallel when the first is slow. network is "tcp".
+// ctx limits look-up and connecting together. The caller closes the connection. Errors are
+// those of Resolve and of net.Dialer.
 func (g *Guard) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -93,13 +93,13 @@ func byFamily(addrs []netip.Addr) (first, second []netip.Addr) {
 	return first, second
 }
 
-// dialer connects to judged addresses; it never sees a name.
+// dialer connects to checked addresses. It never resolves a name.
 type dialer struct {
 	net           net.Dialer
 	network, port string
 }
 
-// serial tries one address after the other, each with its share of the time left.
+// serial tries the addresses one after the other, each with its share of the remaining time.
 func (d *dialer) serial(ctx context.Context, addrs []netip.Addr) (net.Conn, error) {
 	var first error
 	for i, a := range addrs {
@@ -132,12 +132,12 @@ type dialled struct {
 	err  error
 }
 
-// happyEyeballs tries both lists, the second when the first has failed or is slow, and
-// returns the first connection. The loser's connection is closed.
+// happyEyeballs tries both lists, the second when the first has failed or is slow, and returns
+// the first connection. It closes the other connection.
 func (d *dialer) happyEyeballs(ctx context.Context, first, second []netip.Addr) (net.Conn, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	results := make(chan dialled, 2) // room for both: nobody is left waiting
+	results := make(chan dialled, 2) // capacity for both results, so that neither goroutine blocks
 	run := func(addrs []netip.Addr) {
 		c, err := d.serial(ctx, addrs)
 		results <- dialled{c, err}
@@ -170,7 +170,7 @@ func (d *dialer) happyEyeballs(ctx context.Context, first, second []netip.Addr) 
 	}
 }
 
-// discard closes the connections of n dials that have lost the race.
+// discard closes the connections of the n dials whose result is not used.
 func discard(results <-chan dialled, n int) {
 	for range n {
 		if r := <-results; r.conn != nil {

@@ -1,15 +1,13 @@
-// Package netguard keeps the gateway from being used to reach what its callers
-// must not reach: machines of the private network, the gateway's own host, cloud
-// metadata services. It works twice. CheckURL judges a URL as text, when a caller
-// names it. Dial judges the addresses a name resolves to, for every upstream,
-// when the connection is made, and connects to exactly an address it has judged,
-// so that a name cannot change its meaning in between.
+// Package netguard prevents callers from using the gateway to reach forbidden targets: machines
+// of the private network, the gateway's own host, cloud metadata services. It checks twice.
+// CheckURL checks the text of a URL from a caller. Dial checks the addresses to which a name
+// resolves, for every upstream and every new connection. It connects only to an address that it
+// has checked, so a name cannot change its address in between. Start with Guard.
 //
-// Hosts an operator lists as trusted are free of these rules, except of the
-// short list of names and addresses that nobody may trust (cloud metadata,
-// cluster-internal names, wildcard DNS services). To be trusted is to be dialled and
-// nothing more: which hosts stored credentials may go to is a list of its own
-// (WithKeyHosts).
+// Hosts that the operator lists as trusted are exempt from these rules. The exemption does not
+// cover a short list of names and addresses that are never permitted (cloud metadata,
+// cluster-internal names, wildcard DNS services). A trusted host may be dialled, no more.
+// WithKeyHosts lists the hosts that may receive stored credentials.
 // Source: contract/dataplane.md 4.9, contract/identity-and-governance.md 14.
 package netguard
 
@@ -21,7 +19,7 @@ import (
 	"strings"
 )
 
-// Resolver turns a name into addresses. *net.Resolver is one.
+// Resolver resolves a name to addresses. *net.Resolver implements it.
 type Resolver interface {
 	// LookupNetIP returns the addresses of host; network is "ip".
 	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
@@ -29,28 +27,26 @@ type Resolver interface {
 
 var _ Resolver = (*net.Resolver)(nil)
 
-// Guard judges URLs, names and addresses. It is immutable and safe for
-// concurrent use.
+// Guard checks URLs, names and addresses. It is immutable and safe for concurrent use.
 type Guard struct {
 	names    []trustedName
 	addrs    map[netip.Addr]bool
 	ranges   []netip.Prefix
-	keyHosts map[string]bool // "host:port" that stored credentials may go to
+	keyHosts map[string]bool // "host:port" entries that may receive stored credentials
 	resolver Resolver
 }
 
 // trustedName is one entry of the trusted list that is not an address.
 type trustedName struct {
 	name   string // "example.com"
-	itself bool   // false for "*.example.com": only what lies below
+	itself bool   // false for "*.example.com": only names below the domain
 }
 
-// New makes a guard that trusts the given hosts: names ("llm.corp", which covers
-// the names below it too), names below a domain ("*.corp") and addresses
-// ("10.1.2.3", "[::1]") or ranges of them ("10.1.0.0/16"), which are about hosts written
-// as addresses. Scheme, port and path of an entry are ignored, so that
-// "http://llm.corp:8000/v1" is the same as "llm.corp". Empty entries and a bare
-// "*" are ignored. A nil list trusts nobody.
+// New returns a Guard that trusts the given hosts. An entry is a name ("llm.corp", which
+// includes the names below it), the names below a domain ("*.corp"), an address ("10.1.2.3",
+// "[::1]") or a range ("10.1.0.0/16"). Addresses and ranges apply to hosts written as
+// addresses. Scheme, port and path of an entry are ignored, so "http://llm.corp:8000/v1" equals
+// "llm.corp". Empty entries and a bare "*" are ignored. A nil list trusts no host.
 func New(trusted []string) *Guard {
 	g := &Guard{addrs: map[netip.Addr]bool{}, resolver: net.DefaultResolver}
 	for _, entry := range trusted {
@@ -71,14 +67,14 @@ func New(trusted []string) *Guard {
 	return g
 }
 
-// WithResolver returns a copy that looks names up with r.
+// WithResolver returns a copy that resolves names with r.
 func (g *Guard) WithResolver(r Resolver) *Guard {
 	c := *g
 	c.resolver = r
 	return &c
 }
 
-// entryHost reduces an entry of the trusted list to its host, in lower case.
+// entryHost returns the host of an entry of the trusted list, in lower case.
 func entryHost(entry string) string {
 	host := strings.ToLower(strings.TrimSpace(entry))
 	if _, rest, ok := strings.Cut(host, "://"); ok {
@@ -96,8 +92,8 @@ func entryHost(entry string) string {
 	return strings.TrimSuffix(strings.Trim(host, "[]"), ".")
 }
 
-// trusts reports whether the operator listed the host, a lower-case name or an
-// address in its usual spelling.
+// trusts reports whether the operator listed the host, a lower-case name or an address in its
+// canonical spelling.
 func (g *Guard) trusts(host string) bool {
 	if a, err := netip.ParseAddr(host); err == nil {
 		return g.trustsAddr(a.Unmap())
@@ -110,7 +106,7 @@ func (g *Guard) trusts(host string) bool {
 	return false
 }
 
-// trustsAddr reports whether the operator listed an address, by itself or with others.
+// trustsAddr reports whether the operator listed an address, alone or in a range.
 func (g *Guard) trustsAddr(a netip.Addr) bool {
 	return g.addrs[a] || slices.ContainsFunc(g.ranges, func(r netip.Prefix) bool { return r.Contains(a) })
 }

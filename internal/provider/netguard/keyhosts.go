@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// WithKeyHosts returns a copy that lets stored credentials go to the given hosts, each
+// WithKeyHosts returns a copy that permits sending stored credentials to the given hosts, each
 // "host:port", for example "llm.corp:8443", "10.1.2.3:9000" or "[fd12::1]:9000". An entry
-// covers that one host at that one port, no names below it, whatever the scheme. What cannot
-// be read is ignored. The list does not allow an address to be dialled: a private
-// one must be trusted as well.
+// applies to this host and port with any scheme, but not to names below the host. Invalid
+// entries are ignored. The list does not permit dialling an address: a private address must be
+// trusted as well.
 func (g *Guard) WithKeyHosts(hosts []string) *Guard {
 	c := *g
 	c.keyHosts = make(map[string]bool, len(hosts))
@@ -24,11 +24,11 @@ func (g *Guard) WithKeyHosts(hosts []string) *Guard {
 	return &c
 }
 
-// TakesStoredKeys reports whether the operator lets stored credentials go to the host and
-// port of a URL, for example "https://llm.corp:8443/v1", although neither the credential nor
-// its provider names that host. Without a port the URL means 443 for https and 80 for http.
-// A host that may only be dialled (New) takes none, nor does a name or address that nobody
-// may trust.
+// TakesStoredKeys reports whether the operator permits stored credentials for the host and port
+// of a URL, for example "https://llm.corp:8443/v1", although neither the credential nor its
+// provider names that host. Without a port the URL means 443 for https and 80 for http. It
+// returns false for a host that may only be dialled (New), and for a name or address that no
+// list may permit.
 func (g *Guard) TakesStoredKeys(raw string) bool {
 	if len(g.keyHosts) == 0 {
 		return false
@@ -44,21 +44,22 @@ func (g *Guard) TakesStoredKeys(raw string) bool {
 	return !blockedName(host) && g.keyHosts[hostPort(host, portOf(u))]
 }
 
-// MayReceive reports whether a stored credential may go to a URL that somebody else names: it
-// has the scheme, host and port of one of saved, the URLs that the credential is saved with and
-// those of its provider, or TakesStoredKeys lists it.
+// MayReceive reports whether a stored credential may be sent to a URL that another person
+// chose. The URL must have the scheme, host and port of one of saved, the URLs stored with the
+// credential or its provider, or TakesStoredKeys must permit it.
 func (g *Guard) MayReceive(raw string, saved ...string) bool {
 	return slices.ContainsFunc(saved, func(s string) bool { return sameOrigin(s, raw) }) || g.TakesStoredKeys(raw)
 }
 
-// sameOrigin reports whether two URLs lead to one scheme, host and port.
+// sameOrigin reports whether two URLs have the same scheme, host and port.
 func sameOrigin(a, b string) bool {
 	ua, errA := url.Parse(a)
 	ub, errB := url.Parse(b)
 	return errA == nil && errB == nil && ua.Host != "" && ua.Scheme == ub.Scheme && strings.EqualFold(ua.Host, ub.Host)
 }
 
-// hostPort is how a host and port are compared: names in lower case, addresses in one spelling.
+// hostPort returns the form in which hosts and ports are compared: names in lower case,
+// addresses in one spelling.
 func hostPort(host, port string) string {
 	host = strings.TrimSuffix(strings.ToLower(host), ".")
 	if a, err := netip.ParseAddr(host); err == nil {

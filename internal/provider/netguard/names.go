@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// neverNames are names that nobody may trust, each with all names below it:
-// metadata services, names that a cluster resolves for itself, and DNS services
-// that answer any address asked for.
+// neverNames are names that no trusted list may permit, each with all names below it: metadata
+// services, names that a cluster resolves internally, and DNS services that return any
+// requested address.
 // Source: contract/dataplane.md 4.9.
 var neverNames = []string{
 	"metadata", "instance-data", "kubernetes",
@@ -19,16 +19,16 @@ var neverNames = []string{
 	"nip.io", "sslip.io", "xip.io", "localtest.me", "lvh.me", "vcap.me", "traefik.me", "localhost.run",
 }
 
-// refusedSuffixes end names that only a trusted host may have.
+// refusedSuffixes are the suffixes of names that require a trusted host.
 // Source: contract/dataplane.md 4.9.
 var refusedSuffixes = []string{
 	"local", "localdomain", "internal", "intranet", "lan", "home", "corp", "test", "invalid", "onion", "localhost",
 }
 
-// blockedName reports whether a lower-case name may not be called at all.
+// blockedName reports whether a lower-case name may never be called.
 func blockedName(host string) bool { return oneOf(host, neverNames) }
 
-// refusedName reports whether a lower-case name needs trust by its suffix.
+// refusedName reports whether a lower-case name requires trust because of its suffix.
 func refusedName(host string) bool { return oneOf(host, refusedSuffixes) }
 
 func oneOf(host string, domains []string) bool {
@@ -40,8 +40,8 @@ func oneOf(host string, domains []string) bool {
 	return false
 }
 
-// numeric reports whether the last label is a number in any base, so that some
-// resolvers read the whole as an IPv4 address: "2130706433", "0x7f.1", "010.0.0.1".
+// numeric reports whether the last label is a number in any base. Some resolvers read such a
+// name as an IPv4 address: "2130706433", "0x7f.1", "010.0.0.1".
 // Source: https://url.spec.whatwg.org/#ends-in-a-number-checker, read 2026-11.
 func numeric(host string) bool {
 	last := host[strings.LastIndexByte(host, '.')+1:]
@@ -51,7 +51,7 @@ func numeric(host string) bool {
 	return last != "" && strings.Trim(last, "0123456789") == ""
 }
 
-// malformed names the rule of form that a lower-case name breaks, or "".
+// malformed returns the syntax rule that a lower-case name breaks, or "".
 func malformed(host string) string {
 	if _, err := netip.ParseAddr(host); err == nil {
 		return ""

@@ -10,12 +10,12 @@ import (
 	"sluice/internal/fault"
 )
 
-// maxURLBytes bounds a URL that a caller names.
+// maxURLBytes is the maximum length of a URL from a caller.
 // Source: contract/dataplane.md 4.9.
 const maxURLBytes = 2048
 
-// servicePorts are ports at which something else than a model answers, so that
-// an untrusted URL with one of them looks for a way into a network.
+// servicePorts are ports of services other than models. An untrusted URL with one of them is
+// likely an attempt to enter a network.
 // Source: contract/dataplane.md 4.9, which names the first and leaves the list open.
 var servicePorts = []int{
 	20, 21, 22, 23, 25, 53, 110, 111, 119, 135, 137, 138, 139, 143, 161, 179, 389, 445, 465, 512, 513, 514, 587, 636, 873,
@@ -23,12 +23,11 @@ var servicePorts = []int{
 	9042, 9092, 9200, 9300, 10250, 10255, 11211, 27017, 27018, 27019,
 }
 
-// CheckURL judges a URL that a caller names, for example a custom host
-// "https://llm.example.com/v1", by its text alone; nothing is looked up. What is
-// not well formed is fault.InvalidRequest, what may not be called (an address,
-// name or port) is fault.AddressRefused. Both texts name the rule and suit the
-// caller; the field is the business of who asks. Trust lifts the rules about
-// addresses, name suffixes and ports, never those of form.
+// CheckURL checks a URL from a caller, for example the custom host
+// "https://llm.example.com/v1". It checks only the text and does not look up names. A malformed
+// URL is fault.InvalidRequest. A forbidden address, name or port is fault.AddressRefused. Both
+// texts name the rule and may be shown to the caller. The caller of CheckURL adds the field.
+// Trust lifts the rules about addresses, name suffixes and ports, but not the syntax rules.
 func (g *Guard) CheckURL(raw string) error {
 	u, err := parse(raw)
 	if err != nil {
@@ -57,7 +56,7 @@ func (g *Guard) CheckURL(raw string) error {
 	return refusePort(port)
 }
 
-// parse applies the rules that concern the URL as a whole.
+// parse applies the rules for the URL as a whole.
 func parse(raw string) (*url.URL, error) {
 	if len(raw) > maxURLBytes {
 		return nil, invalid("it is longer than 2048 characters")
@@ -85,7 +84,7 @@ func parse(raw string) (*url.URL, error) {
 	return u, nil
 }
 
-// authority cuts host and port out of a URL as they were written.
+// authority returns host and port of a URL as written.
 func authority(raw string) string {
 	_, rest, _ := strings.Cut(raw, "://")
 	if i := strings.IndexAny(rest, "/?"); i >= 0 {
@@ -94,7 +93,7 @@ func authority(raw string) string {
 	return rest
 }
 
-// checkPort returns the port, 0 when the URL has none.
+// checkPort returns the port, or 0 when the URL does not have one.
 func checkPort(u *url.URL) (int, error) {
 	if u.Port() == "" {
 		if strings.HasSuffix(u.Host, ":") {
@@ -135,7 +134,7 @@ func refuse(what string) *fault.Error {
 	return fault.Newf(fault.AddressRefused, "the host resolves to %s address, which is not allowed", what)
 }
 
-// refuseUntrusted refuses an address that only a trusted host may have.
+// refuseUntrusted returns the error for an address that only a trusted host may have.
 func refuseUntrusted(what string) *fault.Error {
 	return fault.Newf(fault.AddressRefused, "the host resolves to %s address, which is blocked; an operator can allow it in TRUSTED_CUSTOM_HOSTS", what)
 }

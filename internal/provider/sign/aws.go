@@ -13,8 +13,8 @@ import (
 	"sluice/internal/provider"
 )
 
-// awsSigner signs with Signature Version 4, or sends a Bedrock key as a bearer
-// token, as aws_auth_type says.
+// awsSigner signs with Signature Version 4, or sends a Bedrock key as a bearer token, depending
+// on aws_auth_type.
 // Source: contract/providers.yaml, shared.auth.aws.
 type awsSigner struct {
 	clock ident.Clock
@@ -31,7 +31,7 @@ func newAWS(o Options) *awsSigner {
 const (
 	defaultRegion = "us-east-1"
 	emptyHash     = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-	unsigned      = "UNSIGNED-PAYLOAD" // S3 alone takes it, over TLS
+	unsigned      = "UNSIGNED-PAYLOAD" // valid for S3 over TLS only
 )
 
 // Sign adds authorization, x-amz-date and, where they apply, x-amz-security-token
@@ -54,7 +54,7 @@ func (s *awsSigner) Sign(ctx context.Context, r *Request, a *provider.Auth, v pr
 	return s.sign(r, creds, service, region)
 }
 
-// credentials finds the keys to sign with.
+// credentials returns the keys to sign with.
 func (s *awsSigner) credentials(ctx context.Context, region string, v provider.Values) (aws.Credentials, error) {
 	switch v["aws_auth_type"] {
 	case "", "accessKey":
@@ -83,8 +83,8 @@ func (s *awsSigner) sign(r *Request, creds aws.Credentials, service, region stri
 	return nil
 }
 
-// payloadHash is the SHA-256 of the body in hex. A body that can be sent once
-// cannot be hashed first: S3 takes it unsigned over TLS, nobody else does.
+// payloadHash returns the SHA-256 of the body in hex. A body that can be sent only once cannot
+// be hashed before. Only S3 accepts it unsigned, over TLS.
 func payloadHash(r *Request, service string) (string, error) {
 	if b, ok := r.Body.Memory(); ok {
 		if len(b) == 0 {

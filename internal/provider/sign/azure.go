@@ -15,9 +15,9 @@ import (
 	"sluice/internal/provider"
 )
 
-// azureSigner authorises calls to Azure: a token that was given, one fetched as
-// azure_auth_mode says, or the api key. A token that cannot be had fails the
-// call; it never goes out with an empty key instead.
+// azureSigner authorises calls to Azure. It uses a given token, a token fetched as
+// azure_auth_mode states, or the API key. When a token cannot be fetched, the call fails. It is
+// never sent with an empty key instead.
 // Source: contract/providers.yaml, shared.auth.azure.
 type azureSigner struct {
 	set     Azure
@@ -27,8 +27,8 @@ type azureSigner struct {
 
 var _ Signer = (*azureSigner)(nil)
 
-// azureKey is what a token depends on, the scope apart: the libraries keep tokens
-// per scope themselves and renew them ahead of their end.
+// azureKey contains the inputs of a token except the scope. The libraries cache tokens per
+// scope and renew them before they expire.
 type azureKey struct {
 	mode, tenant, client string
 	secret               [sha256.Size]byte
@@ -37,7 +37,7 @@ type azureKey struct {
 func newAzure(o Options) *azureSigner {
 	s := &azureSigner{set: o.Azure}
 	s.options.Transport = o.HTTP
-	s.options.Retry.MaxRetries = 1 // the gateway's own retries and fallbacks come after
+	s.options.Retry.MaxRetries = 1 // the gateway's retries and fallbacks follow
 	s.options.Cloud = cloud.AzurePublic
 	if h := o.Azure.AuthorityHost; h != "" {
 		s.options.Cloud.ActiveDirectoryAuthorityHost = h
@@ -99,7 +99,7 @@ func (s *azureSigner) token(ctx context.Context, mode, scope string, v provider.
 	return "", fault.Newf(fault.Unauthenticated, "cannot obtain an Azure token with azure_auth_mode %s", mode).WithCause(err)
 }
 
-// source makes what fetches and keeps tokens.
+// source returns a credential that fetches and caches tokens.
 func (s *azureSigner) source(key azureKey, v provider.Values) (azcore.TokenCredential, error) {
 	switch key.mode {
 	case "entra":

@@ -11,22 +11,22 @@ import (
 	"sluice/internal/provider"
 )
 
-// gcpSigner authorises calls to Google Cloud with a token: one that was given as the
-// key, one that a service account gets for its signed word, or that of the gateway itself.
+// gcpSigner authorises calls to Google Cloud with a token: one given as the key, one that a
+// service account receives for a signed assertion, or that of the gateway itself.
 // Source: contract/providers.yaml, shared.auth.gcp;
 // https://developers.google.com/identity/protocols/oauth2/service-account, read 2026-11.
 type gcpSigner struct {
 	set     GCP
 	aws     *awsSigner   // the gateway's identity at AWS
-	http    *http.Client // for addresses of our own
-	outside *http.Client // for those that a service account names; nil: Google's own alone
+	http    *http.Client // for the addresses of this package
+	outside *http.Client // for addresses that a service account names; nil: only Google's addresses
 	clock   ident.Clock
 	tokens  store[gcpKey, *tokenSource]
 }
 
 var _ Signer = (*gcpSigner)(nil)
 
-// gcpKey is what a token depends on; of the machine's own, nothing.
+// gcpKey contains the inputs of a token. It is empty for the token of the machine.
 type gcpKey struct {
 	mode    string
 	account [sha256.Size]byte
@@ -43,7 +43,7 @@ const (
 	gcpBasic    = "basic"
 	gcpService  = "serviceAccount"
 	gcpWorkload = "workload"
-	// gcpFederated is the name by which saved providers know gcpWorkload too.
+	// gcpFederated is another value for gcpWorkload in stored providers.
 	// Source: contract/identity-and-governance.yaml, integration_configurations.
 	gcpFederated = "workload identity federation"
 )
@@ -52,8 +52,8 @@ func newGCP(o Options, aws *awsSigner) *gcpSigner {
 	return &gcpSigner{set: o.GCP, aws: aws, http: o.HTTP, outside: o.Outside, clock: o.Clock}
 }
 
-// Sign sets authorization. A caller who does not say how is understood by what they
-// bring: a service account before a key.
+// Sign sets authorization. Without an explicit type the given values decide: a service account
+// takes precedence over a key.
 func (s *gcpSigner) Sign(ctx context.Context, r *Request, _ *provider.Auth, v provider.Values) error {
 	mode := v[gcpAuthType]
 	if mode == "" && v[gcpAccount] != "" {

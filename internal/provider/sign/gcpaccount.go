@@ -18,8 +18,7 @@ import (
 	"sluice/internal/fault"
 )
 
-// Where a service account gets its tokens unless its document says otherwise, for what,
-// and how long its word is good.
+// Default token URL of a service account, scope of its tokens, and lifetime of its assertion.
 // Source: contract/providers.yaml, shared.auth.gcp.
 const (
 	googleTokenURL = "https://oauth2.googleapis.com/token"
@@ -27,7 +26,7 @@ const (
 	assertionTime  = time.Hour
 )
 
-// account is a service account, as its JSON document has it.
+// account is the JSON document of a service account.
 type account struct {
 	Type     string `json:"type"` // "service_account"
 	Email    string `json:"client_email"`
@@ -38,8 +37,8 @@ type account struct {
 	key *rsa.PrivateKey
 }
 
-// readAccount reads the document. Only service accounts are taken: other kinds of
-// credentials name files and commands of the machine that reads them.
+// readAccount reads the document. It accepts only service accounts: other types of credentials
+// name files and commands of the machine that reads them.
 func readAccount(doc string) (*account, error) {
 	var a account
 	if err := json.Unmarshal([]byte(doc), &a); err != nil {
@@ -68,8 +67,8 @@ func badAccount(what string) *fault.Error {
 	return fault.New(fault.InvalidRequest, gcpAccount+" "+what).WithParam(gcpAccount)
 }
 
-// readKey reads an RSA key of PKCS#8 or PKCS#1, of at most rsaMaxBits bits. Its errors hold
-// nothing of the key.
+// readKey reads an RSA key of PKCS#8 or PKCS#1, of at most rsaMaxBits bits. Its errors do not
+// contain any part of the key.
 func readKey(text string) (*rsa.PrivateKey, error) {
 	block, _ := pem.Decode([]byte(text))
 	if block == nil {
@@ -78,7 +77,7 @@ func readKey(text string) (*rsa.PrivateKey, error) {
 	return parseRSA(block.Bytes)
 }
 
-// assertion is the account's signed word that it asks for a token.
+// assertion returns the signed JWT with which the account requests a token.
 func (a *account) assertion(now time.Time) (string, error) {
 	head, _ := json.Marshal(map[string]string{"alg": "RS256", "typ": "JWT", "kid": a.KeyID}) // strings: cannot fail
 	claims, _ := json.Marshal(map[string]any{
@@ -95,8 +94,8 @@ func (a *account) assertion(now time.Time) (string, error) {
 
 func segment(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
 
-// exchange gets a token for the account's word. An address that is not Google's own
-// came with the credential, so that it may be anybody's.
+// exchange fetches a token for the account's assertion. An address other than Google's comes
+// from the credential and is therefore not trusted.
 func (s *gcpSigner) exchange(ctx context.Context, a *account) (token, error) {
 	client := s.outside
 	if a.TokenURL == googleTokenURL {
@@ -118,12 +117,12 @@ func (s *gcpSigner) exchange(ctx context.Context, a *account) (token, error) {
 	return askToken(client, req)
 }
 
-// machineTokenURL is where machines of Google Cloud get the token of the service
-// account that they run as; on GKE, of the workload.
+// machineTokenURL is the address at which machines of Google Cloud fetch the token of their
+// service account; on GKE, of the workload.
 // Source: https://cloud.google.com/compute/docs/access/authenticate-workloads, read 2026-11.
 const machineTokenURL = "http://metadata.google.internal/computeMetadata/v1/instance/service-accounts/default/token"
 
-// metadataToken gets the machine's own token.
+// metadataToken fetches the token of the machine.
 func (s *gcpSigner) metadataToken(ctx context.Context) (token, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, machineTokenURL, http.NoBody)
 	if err != nil {

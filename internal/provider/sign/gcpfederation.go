@@ -16,13 +16,13 @@ import (
 	"sluice/internal/wire"
 )
 
-// The ways in which GCP_AUTH_MODE has the gateway show itself to Google.
+// The identities that GCP_AUTH_MODE selects for the gateway at Google.
 const (
 	gcpModeMachine    = "workload"
 	gcpModeFederation = "federation"
 )
 
-// Addresses and words of workload identity federation.
+// Addresses and constants of workload identity federation.
 // Source: https://cloud.google.com/iam/docs/reference/sts/rest/v1/TopLevel/token and
 // https://cloud.google.com/iam/docs/workload-identity-federation-with-other-clouds, read
 // 2026-11.
@@ -36,11 +36,11 @@ const (
 	gcpTokenFileMax = 64 << 10
 )
 
-// googleAudience is the header by which a signed request is good for one audience only.
+// googleAudience is the header that limits a signed request to one audience.
 const googleAudience = "x-goog-cloud-target-resource"
 
-// gatewayToken is how the gateway itself is known to Google Cloud: as GCP_AUTH_MODE says, else by
-// federation when there is an audience for it, else as the machine.
+// gatewayToken returns the token of the gateway itself at Google Cloud. GCP_AUTH_MODE selects
+// the identity. Without it, federation applies when an audience is set, otherwise the machine.
 func (s *gcpSigner) gatewayToken(ctx context.Context) (token, error) {
 	if s.set.Mode == gcpModeMachine || s.set.Mode == "" && s.set.Audience == "" {
 		return s.metadataToken(ctx)
@@ -48,8 +48,8 @@ func (s *gcpSigner) gatewayToken(ctx context.Context) (token, error) {
 	return s.federated(ctx)
 }
 
-// federated exchanges the word of another identity provider, AWS or whoever wrote the
-// token file, for a token of Google's; with a service account, for one of that account.
+// federated exchanges the token of another identity provider (AWS, or the issuer of the token
+// file) for a Google token. With a service account it returns a token of that account.
 func (s *gcpSigner) federated(ctx context.Context) (token, error) {
 	if s.set.Audience == "" {
 		return token{}, errors.New("CLOUD_WIF_AUDIENCE is required")
@@ -74,8 +74,8 @@ func (s *gcpSigner) federated(ctx context.Context) (token, error) {
 	return s.impersonated(ctx, got)
 }
 
-// subject is the word to exchange: the content of the token file, read anew because
-// platforms renew it, or what AWS signed.
+// subject returns the token to exchange: the content of the token file, or the request that AWS
+// signed. It reads the file again each time, because platforms renew it.
 func (s *gcpSigner) subject(ctx context.Context) (kind, subjectToken string, err error) {
 	if s.set.TokenFile == "" {
 		subjectToken, err = s.signedAWSIdentity(ctx)
@@ -85,17 +85,17 @@ func (s *gcpSigner) subject(ctx context.Context) (kind, subjectToken string, err
 	if err != nil {
 		return "", "", err
 	}
-	defer func() { _ = f.Close() }() // it was read
+	defer func() { _ = f.Close() }() // only read
 	b, err := io.ReadAll(io.LimitReader(f, gcpTokenFileMax))
 	return gcpBringsJWT, strings.TrimSpace(string(b)), err
 }
 
-// signedAWSIdentity is a request to AWS that only the gateway's identity there can sign, and that
-// Google sends to find out who that is. It is bound to the audience.
+// signedAWSIdentity returns a request to AWS that only the gateway's AWS identity can sign.
+// Google sends it to determine that identity. It is bound to the audience.
 // Source: https://cloud.google.com/iam/docs/workload-identity-federation-with-other-clouds,
 // section on AWS, read 2026-11.
 func (s *gcpSigner) signedAWSIdentity(ctx context.Context) (string, error) {
-	const region = defaultRegion // knows every identity
+	const region = defaultRegion // this region accepts every identity
 	from, err := s.aws.roles.source(ctx, region)
 	if err != nil {
 		return "", err
@@ -140,7 +140,7 @@ func (s *gcpSigner) impersonated(ctx context.Context, federated token) (token, e
 	if err != nil {
 		return token{}, err
 	}
-	defer func() { _ = resp.Body.Close() }() // it was read
+	defer func() { _ = resp.Body.Close() }() // already read
 	var response struct {
 		Token string    `json:"accessToken"`
 		Until time.Time `json:"expireTime"`

@@ -10,7 +10,7 @@ import (
 	"sluice/internal/wire"
 )
 
-// none sends no credential: local engines such as Ollama.
+// none sends no credential, for local engines such as Ollama.
 type none struct{}
 
 var _ Signer = none{}
@@ -19,13 +19,13 @@ var _ Signer = none{}
 func (none) Sign(context.Context, *Request, *provider.Auth, provider.Values) error { return nil }
 
 // header sends the key in a header: "authorization: Bearer {key}", "x-api-key: {key}",
-// "authorization: Token {key}". Without a key nothing is sent; whether one is needed
-// was settled when the call was planned.
+// "authorization: Token {key}". Without a key it sends nothing. The planning of the call has
+// already checked whether a key is required.
 type header struct{}
 
 var _ Signer = header{}
 
-// Sign sets the header, over any that is there.
+// Sign sets the header and replaces an existing one.
 func (header) Sign(_ context.Context, r *Request, a *provider.Auth, v provider.Values) error {
 	if t := a.Token; t != nil && strings.HasPrefix(v[provider.Key], t.Prefix) {
 		return setToken(r, a, t, v[provider.Key])
@@ -33,8 +33,8 @@ func (header) Sign(_ context.Context, r *Request, a *provider.Auth, v provider.V
 	return setHeader(r, a.Header, a.Format, v[provider.Key])
 }
 
-// setToken sends a key that is an access token in the token's header alone, and adds the flag
-// that the provider requires with it to those that the caller sends.
+// setToken sends an access token only in the token's header, and adds the flag that the
+// provider requires to the flags of the caller.
 func setToken(r *Request, a *provider.Auth, t *provider.Token, key string) error {
 	if err := setHeader(r, t.Header, t.Format, key); err != nil {
 		return err
@@ -46,8 +46,8 @@ func setToken(r *Request, a *provider.Auth, t *provider.Token, key string) error
 	return nil
 }
 
-// withFlag joins the lines of a header with a comma-separated list, and adds flag where no
-// line has it.
+// withFlag joins the lines of a header with a comma-separated list, and adds flag when it is
+// missing.
 func withFlag(lines []string, flag string) string {
 	var list []string
 	for _, line := range lines {
@@ -73,13 +73,13 @@ func setHeader(r *Request, name, format, key string) error {
 	return nil
 }
 
-// query sends the key as a parameter of the query: "?key=…".
+// query sends the key as a query parameter: "?key=…".
 type query struct{}
 
 var _ Signer = query{}
 
-// Sign adds the parameter at the end and removes any of its name that a caller put
-// there, escaped or not; the other parameters keep their bytes.
+// Sign appends the parameter and removes all parameters of that name from the caller, escaped
+// or not. The other parameters are byte-identical.
 func (query) Sign(_ context.Context, r *Request, a *provider.Auth, v provider.Values) error {
 	path, rest, _ := strings.Cut(r.Target, "?")
 	var params []string

@@ -2,8 +2,8 @@ package sign
 
 import "sluice/internal/provider"
 
-// list names every scheme a provider's file may use. To add one, write its file
-// and its line.
+// list contains every scheme that a provider's file may use. To add a scheme, write its file
+// and its line here.
 func list(o Options) map[string]Signer {
 	aws := newAWS(o)
 	return map[string]Signer{
@@ -17,8 +17,8 @@ func list(o Options) map[string]Signer {
 	}
 }
 
-// Hashes reports whether what a scheme adds is a signature over the body, so that one that
-// could be sent once only must be held first.
+// Hashes reports whether a scheme signs the body. A body that can be sent only once must then
+// be buffered first.
 func Hashes(a *provider.Auth, v provider.Values) bool {
 	switch a.Scheme {
 	case "aws":

@@ -17,8 +17,8 @@ import (
 	"sluice/internal/wire"
 )
 
-// ociSigner signs with the API key of an Oracle user: an HTTP signature with
-// RSA-SHA256, version 1. It asks no token server.
+// ociSigner signs with the API key of an Oracle user: an HTTP signature with RSA-SHA256,
+// version 1. It does not call a token server.
 // Source: https://docs.oracle.com/iaas/Content/API/Concepts/signingrequests.htm, read
 // 2026-11; contract/providers.yaml, shared.auth.oci.
 type ociSigner struct {
@@ -30,14 +30,15 @@ var _ Signer = (*ociSigner)(nil)
 
 func newOCI(o Options) *ociSigner { return &ociSigner{clock: o.Clock} }
 
-// What is signed, in this order; requests with a body sign what tells of it as well.
+// The names of the signed lines, in this order. Requests with a body also sign the lines about
+// the body.
 const (
 	ociBare = "date (request-target) host"
 	ociFull = ociBare + " content-length content-type x-content-sha256"
 )
 
-// Sign adds authorization, date and, to requests with a body, x-content-sha256 and a
-// content-type where there is none.
+// Sign adds authorization, date and, for requests with a body, x-content-sha256 and a missing
+// content-type.
 func (s *ociSigner) Sign(_ context.Context, r *Request, _ *provider.Auth, v provider.Values) error {
 	id, err := ociKeyID(v)
 	if err != nil {
@@ -63,7 +64,7 @@ func (s *ociSigner) Sign(_ context.Context, r *Request, _ *provider.Auth, v prov
 	return nil
 }
 
-// ociKeyID names the key: "ocid1.tenancy…/ocid1.user…/20:3b:97:…".
+// ociKeyID returns the id of the key: "ocid1.tenancy…/ocid1.user…/20:3b:97:…".
 func ociKeyID(v provider.Values) (string, error) {
 	id := ""
 	for i, name := range [...]string{"oracle_tenancy", "oracle_user", "oracle_fingerprint"} {
@@ -81,7 +82,7 @@ func ociKeyID(v provider.Values) (string, error) {
 	return id, nil
 }
 
-// ociBody sets the lines that tell of the body.
+// ociBody sets the header lines about the body.
 func ociBody(r *Request) error {
 	sum, err := payloadHash(r, "")
 	if err != nil {
@@ -93,12 +94,12 @@ func ociBody(r *Request) error {
 	}
 	r.Header.Set("x-content-sha256", base64.StdEncoding.EncodeToString(raw))
 	if !r.Header.Has("content-type") {
-		r.Header.Set("content-type", "application/json") // Oracle answers 401 without one
+		r.Header.Set("content-type", "application/json") // Oracle returns 401 without one
 	}
 	return nil
 }
 
-// ociText is the text that is signed: a line for each name.
+// ociText returns the signed text: one line for each name.
 func ociText(r *Request, names string) string {
 	var b strings.Builder
 	for name := range strings.SplitSeq(names, " ") {
@@ -130,7 +131,7 @@ func ociSignature(key *rsa.PrivateKey, text string) (string, error) {
 	return base64.StdEncoding.EncodeToString(raw), nil
 }
 
-// key reads a key once: to open an encrypted one takes a while.
+// key reads a key and caches it, because opening an encrypted key is slow.
 func (s *ociSigner) key(text, passphrase string) (*rsa.PrivateKey, error) {
 	if text == "" {
 		return nil, fault.New(fault.InvalidRequest, "signing for Oracle requires oracle_private_key").WithParam("oracle_private_key")

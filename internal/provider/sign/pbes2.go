@@ -13,8 +13,8 @@ import (
 	"hash"
 )
 
-// pbes2Rounds is the most rounds of key derivation that are made for a key. OpenSSL
-// makes 2,048; a caller must not keep a processor busy with a number of his own. (ours)
+// pbes2Rounds is the maximum number of key derivation rounds. OpenSSL uses 2,048. The limit
+// prevents a caller from occupying a processor with a large number. (ours)
 const pbes2Rounds = 100_000
 
 var (
@@ -25,7 +25,7 @@ var (
 	errPadding = errors.New("the passphrase is wrong")
 )
 
-// pbes2Hashes and pbes2Ciphers are what OpenSSL encrypts keys with.
+// pbes2Hashes and pbes2Ciphers are the algorithms with which OpenSSL encrypts keys.
 var (
 	pbes2Hashes = map[string]func() hash.Hash{
 		"1.2.840.113549.2.7": sha1.New, // the default when none is named
@@ -78,7 +78,7 @@ func pbes2Open(der []byte, passphrase string) ([]byte, error) {
 	return unchain(block, iv, box.Data)
 }
 
-// pbes2Key makes the key of a passphrase.
+// pbes2Key derives the key from a passphrase.
 func pbes2Key(derive pkix.AlgorithmIdentifier, passphrase string, size int) ([]byte, error) {
 	var p struct {
 		Salt   []byte
@@ -102,7 +102,7 @@ func pbes2Key(derive pkix.AlgorithmIdentifier, passphrase string, size int) ([]b
 	return pbkdf2.Key(h, passphrase, p.Salt, p.Rounds, size)
 }
 
-// unchain decrypts in CBC mode and takes the padding off.
+// unchain decrypts in CBC mode and removes the padding.
 func unchain(block cipher.Block, iv, data []byte) ([]byte, error) {
 	n := block.BlockSize()
 	if len(iv) != n || len(data) == 0 || len(data)%n != 0 {
@@ -122,7 +122,7 @@ func unchain(block cipher.Block, iv, data []byte) ([]byte, error) {
 	return out[:len(out)-pad], nil
 }
 
-// parseDER reads one value and refuses what follows it.
+// parseDER reads one value and refuses trailing bytes.
 func parseDER(der []byte, into any) error {
 	rest, err := asn1.Unmarshal(der, into)
 	if err == nil && len(rest) > 0 {

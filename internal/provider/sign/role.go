@@ -17,15 +17,15 @@ import (
 	"sluice/internal/ident"
 )
 
-// Credentials of a role last an hour, the most that a role assumed by a role gets,
-// and are renewed five minutes before that.
+// Credentials of a role last an hour, the maximum for a role assumed by a role. They are
+// renewed five minutes before they expire.
 // Source: AWS IAM user guide, role chaining.
 const (
 	roleTime   = time.Hour
 	roleMargin = 5 * time.Minute
 )
 
-// roles gives credentials of roles, and of the machine itself.
+// roles provides credentials of roles, and of the machine itself.
 type roles struct {
 	set     AWS
 	http    *http.Client
@@ -35,14 +35,14 @@ type roles struct {
 	metadataToken aws.CredentialsProvider
 }
 
-// roleKey is what the credentials of a role depend on.
+// roleKey contains the inputs of the credentials of a role.
 type roleKey struct{ arn, external, region string }
 
 func newRoles(o Options) *roles { return &roles{set: o.AWS, http: o.HTTP} }
 
-// assume gives credentials of a role in two hops: the deployment's keys (or the
-// machine's own) assume the source role, that one assumes arn. Without a source
-// role there is one hop.
+// assume returns credentials of a role in two hops: the deployment's keys (or those of the
+// machine) assume the source role, and the source role assumes arn. Without a source role there
+// is one hop.
 // Source: contract/dataplane.md 1.2.
 func (r *roles) assume(ctx context.Context, region, arn, external string) (aws.Credentials, error) {
 	if arn == "" {
@@ -59,7 +59,7 @@ func (r *roles) assume(ctx context.Context, region, arn, external string) (aws.C
 	return retrieve(ctx, p, "cannot assume the role")
 }
 
-// source is what the first hop gives.
+// source returns the credentials of the first hop.
 func (r *roles) source(ctx context.Context, region string) (aws.CredentialsProvider, error) {
 	from, err := r.base(ctx, region)
 	if err != nil || r.set.SourceARN == "" {
@@ -68,7 +68,7 @@ func (r *roles) source(ctx context.Context, region string) (aws.CredentialsProvi
 	return r.provider(from, roleKey{r.set.SourceARN, r.set.SourceExternalID, region})
 }
 
-// base are the deployment's keys, else the machine's credentials.
+// base returns the deployment's keys, or the machine's credentials without them.
 func (r *roles) base(ctx context.Context, region string) (aws.CredentialsProvider, error) {
 	if r.set.AccessKeyID != "" {
 		return credentials.NewStaticCredentialsProvider(r.set.AccessKeyID, r.set.SecretAccessKey.Reveal(), ""), nil
@@ -76,7 +76,7 @@ func (r *roles) base(ctx context.Context, region string) (aws.CredentialsProvide
 	return r.instanceCredentials(ctx, region)
 }
 
-// provider keeps one renewing source of credentials per role.
+// provider caches one renewing source of credentials per role.
 func (r *roles) provider(from aws.CredentialsProvider, key roleKey) (aws.CredentialsProvider, error) {
 	return r.assumed.get(key, func() (aws.CredentialsProvider, error) {
 		client := sts.New(sts.Options{Region: key.region, Credentials: from, HTTPClient: r.http, BaseEndpoint: r.endpoint(key.region)})
@@ -93,7 +93,7 @@ func (r *roles) provider(from aws.CredentialsProvider, key roleKey) (aws.Credent
 
 func renewEarly(o *aws.CredentialsCacheOptions) { o.ExpiryWindow = roleMargin }
 
-// endpoint is the address of STS; nil lets the library choose.
+// endpoint returns the address of STS. nil lets the library select it.
 func (r *roles) endpoint(region string) *string {
 	if r.set.EndpointDomain == "" {
 		return nil
@@ -101,8 +101,7 @@ func (r *roles) endpoint(region string) *string {
 	return aws.String("https://sts." + region + "." + r.set.EndpointDomain)
 }
 
-// host gives the machine's own credentials: environment, profile, container or
-// instance role.
+// host returns the machine's own credentials: environment, profile, container or instance role.
 func (r *roles) host(ctx context.Context, region string) (aws.Credentials, error) {
 	p, err := r.instanceCredentials(ctx, region)
 	if err != nil {
@@ -125,8 +124,8 @@ func (r *roles) instanceCredentials(ctx context.Context, region string) (aws.Cre
 	return r.metadataToken, nil
 }
 
-// machineHTTP is the client that fetches the machine's credentials. Where AWS_CA_BUNDLE is
-// set the library adds those authorities to its own kind of client, and refuses any other.
+// machineHTTP returns the client that fetches the machine's credentials. When AWS_CA_BUNDLE is
+// set, the library adds those authorities to its own type of client and refuses any other type.
 func (r *roles) machineHTTP() aws.HTTPClient {
 	if r.http.Transport != nil {
 		return r.http

@@ -9,13 +9,12 @@ import (
 	"math/big"
 )
 
-// rsaMaxBits is the largest key that is signed with. Oracle and Google give out keys of
-// 2,048 and 4,096 bits; what a caller brings could be so large that a signature, or
-// reading the key, takes minutes.
+// rsaMaxBits is the maximum size of a signing key. Oracle and Google issue keys of 2,048 and
+// 4,096 bits. A key from a caller could be so large that reading it or signing takes minutes.
 const rsaMaxBits = 4096
 
-// rsaMaxBytes bounds a key as DER. One of 4,096 bits has 2,375 bytes, 26 more as PKCS#8,
-// which may hold attributes besides: a name, the public key once more. (ours)
+// rsaMaxBytes is the maximum size of a key as DER. A key of 4,096 bits has 2,375 bytes, and 26
+// more as PKCS#8. PKCS#8 may also contain attributes: a name, or the public key again. (ours)
 const rsaMaxBytes = 8 << 10
 
 var (
@@ -25,8 +24,8 @@ var (
 	oidRSA = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 1, 1}
 )
 
-// rsaNumbers is a key of PKCS#1. The fields and what is optional are those that the
-// standard library reads, so that both see the same numbers.
+// rsaNumbers is a key of PKCS#1. Its fields and optional fields equal those of the standard
+// library, so both read the same numbers.
 // Source: RFC 8017, appendix A.1.2.
 type rsaNumbers struct {
 	Version int
@@ -42,25 +41,26 @@ type rsaNumbers struct {
 // rsaFactor is a third or later prime.
 type rsaFactor struct{ Prime, Exp, Coeff *big.Int }
 
-// fits says whether the key has at most rsaMaxBits bits. N alone does not tell: the
-// library works with the factors before it sees that their product is another number.
+// fits reports whether the key has at most rsaMaxBits bits. Checking N alone is not enough: the
+// library calculates with the factors before it detects that their product differs from N.
 func (k *rsaNumbers) fits() bool {
 	factors := []*big.Int{k.P, k.Q}
 	for _, f := range k.More {
 		factors = append(factors, f.Prime)
 	}
-	bits := 1 // at least, of the product
+	bits := 1 // minimum size of the product
 	for _, f := range factors {
 		bits += max(f.BitLen()-1, 0)
 	}
 	return max(k.N.BitLen(), k.D.BitLen(), bits) <= rsaMaxBits
 }
 
-// parseRSA reads a key of PKCS#1 or PKCS#8 that is not encrypted. Its size is judged
-// before the standard library sees it: that works out the values which a key lacks, for
-// minutes where the key is huge, and no context ends it.
+// parseRSA reads an unencrypted key of PKCS#1 or PKCS#8. It checks the size before the standard
+// library reads the key. The library computes the values that a key lacks, which takes minutes
+// for a huge key and cannot be cancelled by a context.
 //
-// Errors are errKeySize, errKeyKind, or the library's. None holds anything of the key.
+// Errors are errKeySize, errKeyKind, or those of the library. None contains any part of the
+// key.
 func parseRSA(der []byte) (*rsa.PrivateKey, error) {
 	if len(der) > rsaMaxBytes {
 		return nil, errKeySize
@@ -70,7 +70,7 @@ func parseRSA(der []byte) (*rsa.PrivateKey, error) {
 		Algorithm pkix.AlgorithmIdentifier
 		Key       []byte
 	}
-	if _, err := asn1.Unmarshal(der, &box); err == nil { // PKCS#8, attributes behind it
+	if _, err := asn1.Unmarshal(der, &box); err == nil { // PKCS#8, with attributes after the key
 		if !box.Algorithm.Algorithm.Equal(oidRSA) {
 			return nil, errKeyKind
 		}

@@ -10,9 +10,8 @@ import (
 	"sluice/internal/fault"
 )
 
-// rsaKey reads a private key in PEM form as OpenSSL and Oracle's console write it:
-// PKCS#1 or PKCS#8, encrypted or not. Errors are fault.InvalidRequest that name the
-// field at fault.
+// rsaKey reads a private key in PEM form as OpenSSL and Oracle's console write it: PKCS#1 or
+// PKCS#8, encrypted or not. Errors are fault.InvalidRequest and name the invalid field.
 func rsaKey(text, passphrase string) (*rsa.PrivateKey, error) {
 	b := pemBlock(text)
 	if b == nil {
@@ -32,7 +31,7 @@ func rsaKey(text, passphrase string) (*rsa.PrivateKey, error) {
 	return key, nil
 }
 
-// opened is what a block holds, decrypted where it is encrypted.
+// opened returns the content of a block, decrypted where it is encrypted.
 func opened(b *pem.Block, passphrase string) ([]byte, error) {
 	pkcs8, legacy := b.Type == "ENCRYPTED PRIVATE KEY", b.Headers["DEK-Info"] != ""
 	if (pkcs8 || legacy) && passphrase == "" {
@@ -52,8 +51,8 @@ func opened(b *pem.Block, passphrase string) ([]byte, error) {
 	return der, nil
 }
 
-// pemBlock finds the key in a text. A header line and many secret stores hold no line
-// breaks: there a key has \n or a space for each.
+// pemBlock finds the key in a string. Header lines and many secret stores do not permit line
+// breaks. There a key has \n or a space instead of each.
 func pemBlock(text string) *pem.Block {
 	text = strings.ReplaceAll(text, `\n`, "\n")
 	if b, _ := pem.Decode([]byte(text)); b != nil {

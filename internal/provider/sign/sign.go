@@ -12,8 +12,8 @@ import (
 	"sluice/internal/wire"
 )
 
-// Request is an upstream call to be signed. Signing changes Header and, for keys
-// that travel in the query, Target. The body is read only by schemes that hash it.
+// Request is an upstream call to be signed. Signing changes Header and, for keys sent in the
+// query, Target. Only schemes that hash the body read it.
 type Request struct {
 	Method string
 	Scheme string // "https"
@@ -25,27 +25,26 @@ type Request struct {
 
 // Signer adds a credential in one way. It is safe for concurrent use.
 //
-// Errors: fault.InvalidRequest names a missing or unusable field;
-// fault.Unauthenticated means that a token could not be had; a context's error
-// comes back as it is.
+// Errors: fault.InvalidRequest names a missing or unusable field. fault.Unauthenticated means
+// that a token could not be fetched. The error of a context is returned unchanged.
 type Signer interface {
 	Sign(ctx context.Context, r *Request, a *provider.Auth, v provider.Values) error
 }
 
-// Options are what the deployment gives to signing. The zero value is usable:
-// roles are assumed with the host's own credentials.
+// Options are the settings of the deployment for signing. The zero value is usable: roles are
+// then assumed with the credentials of the machine.
 type Options struct {
 	AWS   AWS
 	Azure Azure
 	GCP   GCP
 	HTTP  *http.Client // for tokens; nil: one with a timeout of 10 s
-	// Outside is for token services that a credential names, which may be anybody's: it
-	// must keep from private addresses. Nil: such credentials are refused.
+	// Outside is the client for token services that a credential names. They are untrusted, so
+	// the client must refuse private addresses. Nil: such credentials are refused.
 	Outside *http.Client
-	Clock   ident.Clock // nil: the system's
+	Clock   ident.Clock // nil: the system clock
 }
 
-// AWS are the deployment's settings for roles.
+// AWS contains the deployment's settings for roles.
 // Source: contract/dataplane.md 1.2, AWS_ASSUME_ROLE_* and AWS_ENDPOINT_DOMAIN.
 type AWS struct {
 	AccessKeyID      string        // AWS_ASSUME_ROLE_ACCESS_KEY_ID; empty: the host's own credentials
@@ -55,7 +54,7 @@ type AWS struct {
 	EndpointDomain   string        // AWS_ENDPOINT_DOMAIN; empty: amazonaws.com
 }
 
-// Azure are the deployment's settings for workload identity.
+// Azure contains the deployment's settings for workload identity.
 // Source: contract/dataplane.md 1.2.
 type Azure struct {
 	AuthorityHost      string // AZURE_AUTHORITY_HOST; empty: https://login.microsoftonline.com/
@@ -64,8 +63,8 @@ type Azure struct {
 	FederatedTokenFile string // AZURE_FEDERATED_TOKEN_FILE
 }
 
-// GCP are the deployment's settings for how the gateway itself is known to Google Cloud.
-// The zero value means by the machine that it runs on.
+// GCP contains the deployment's settings for the gateway's own identity at Google Cloud. The
+// zero value selects the identity of the machine.
 // Source: contract/providers.yaml, shared.auth.gcp; spec, Deployment settings.
 type GCP struct {
 	Mode           string // GCP_AUTH_MODE: "workload", "federation"; empty: federation when there is an Audience
@@ -74,10 +73,10 @@ type GCP struct {
 	TokenFile      string // CLOUD_WIF_TOKEN_FILE; empty: the gateway's identity at AWS
 }
 
-// Set holds every scheme and the tokens they keep. It is safe for concurrent use.
+// Set contains every scheme and its cached tokens. It is safe for concurrent use.
 type Set struct{ schemes map[string]Signer }
 
-// New makes the schemes. Nothing is fetched before the first call needs it.
+// New returns a Set with all schemes. It fetches nothing before the first call that needs it.
 func New(o Options) *Set {
 	if o.HTTP == nil {
 		o.HTTP = &http.Client{Timeout: 10 * time.Second}
@@ -88,8 +87,7 @@ func New(o Options) *Set {
 	return &Set{schemes: list(o)}
 }
 
-// Sign adds the credential of v in the way of a. A scheme that has no signer is
-// fault.NotSupported.
+// Sign adds the credential of v as a states. A scheme without a signer is fault.NotSupported.
 func (s *Set) Sign(ctx context.Context, r *Request, a *provider.Auth, v provider.Values) error {
 	signer, ok := s.schemes[a.Scheme]
 	if !ok {

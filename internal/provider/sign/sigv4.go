@@ -15,29 +15,27 @@ import (
 	"sluice/internal/wire"
 )
 
-// sigV4 signs requests with Signature Version 4. The SDK's own signer does the same
-// over net/http's types at five times the cost; a test holds the two against each
-// other. Safe for concurrent use.
+// sigV4 signs requests with Signature Version 4. The SDK's signer does the same with net/http's
+// types at five times the cost. A test compares both. Safe for concurrent use.
 // Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html (2026-11).
 type sigV4 struct {
 	mu   sync.RWMutex // guards keys
 	keys map[keyScope]*signingKey
 }
 
-// keyScope is what a signing key is made for: a day, a region and a service of one
-// secret.
+// keyScope contains the inputs of a signing key: a secret, a day, a region and a service.
 type keyScope struct{ secret, day, region, service string }
 
-// signingKey makes signatures with one key.
+// signingKey creates signatures with one key.
 type signingKey struct {
 	scope string    // "20261121/us-east-1/bedrock/aws4_request"
 	idle  sync.Pool // of *signature
 }
 
-// signature is what one signature is made with.
+// signature contains the buffers for one signature.
 type signature struct {
 	mac  hash.Hash
-	text []byte // to be signed
+	text []byte // the text to sign
 	sum  [sha256.Size]byte
 }
 
@@ -54,7 +52,7 @@ func newSigningKey(k keyScope) *signingKey {
 	}
 }
 
-// appendSignature appends in hex the signature of a canonical request at a time.
+// appendSignature appends the signature of a canonical request at the time stamp, in hex.
 func (k *signingKey) appendSignature(dst, canonical []byte, stamp string) []byte {
 	s := k.idle.Get().(*signature)
 	defer k.idle.Put(s)
@@ -67,7 +65,7 @@ func (k *signingKey) appendSignature(dst, canonical []byte, stamp string) []byte
 	return hex.AppendEncode(dst, s.mac.Sum(s.sum[:0]))
 }
 
-// maxSigningKeys bounds the keys that are remembered. A key is good for a day.
+// maxSigningKeys is the maximum number of cached keys. A key is valid for a day.
 const maxSigningKeys = 1000
 
 const (
@@ -79,18 +77,18 @@ const (
 	tokenField     = "x-amz-security-token"
 )
 
-// signing is what one signature is made of.
+// signing contains the inputs of one signature.
 type signing struct {
 	method, host, target string // the target with its query, as it is sent
 	header               wire.Header
-	hash                 string // SHA-256 of the body in hex, or what stands for it
+	hash                 string // SHA-256 of the body in hex, or its replacement
 	region, service      string
 	now                  time.Time
 }
 
-// sign adds x-amz-date, for temporary credentials x-amz-security-token, and
-// authorization. Of the header it signs the content type and Amazon's own fields:
-// others may be changed on the way.
+// sign adds x-amz-date, authorization and, for temporary credentials, x-amz-security-token. It
+// signs only the content type and Amazon's own header fields, because other fields may change
+// on the way.
 func (v *sigV4) sign(header *wire.Header, s signing, creds aws.Credentials) {
 	stamp := s.now.UTC().Format(sigV4Time)
 	header.Set(dateField, stamp)
@@ -110,7 +108,7 @@ func (v *sigV4) sign(header *wire.Header, s signing, creds aws.Credentials) {
 	header.Set(sigV4Field, string(line))
 }
 
-// key derives the signing key, or remembers it.
+// key returns the cached signing key, or derives it.
 func (v *sigV4) key(k keyScope) *signingKey {
 	v.mu.RLock()
 	key, known := v.keys[k]
@@ -129,7 +127,7 @@ func (v *sigV4) key(k keyScope) *signingKey {
 	return key
 }
 
-// appendCanonical appends the request in the form that is signed.
+// appendCanonical appends the canonical form of the request.
 func (s *signing) appendCanonical(b []byte, fields []wire.Field) []byte {
 	path, query, _ := strings.Cut(s.target, "?")
 	b = append(append(b, s.method...), '\n')
@@ -147,7 +145,7 @@ func (s *signing) appendCanonical(b []byte, fields []wire.Field) []byte {
 	return append(append(b, '\n'), s.hash...)
 }
 
-// fields appends what is signed of the header, in order of the names.
+// fields appends the signed header fields, sorted by name.
 func (s *signing) fields(fields []wire.Field) []wire.Field {
 	fields = append(fields, wire.Field{Name: "host", Value: s.host})
 	for _, f := range s.header {
@@ -173,7 +171,7 @@ func appendNames(b []byte, fields []wire.Field) []byte {
 	return b
 }
 
-// appendPath writes the path. Every service but S3 wants it escaped once more.
+// appendPath writes the path. Every service except S3 requires a second escaping.
 func appendPath(b []byte, path string, plain bool) []byte {
 	if path == "" {
 		return append(b, '/')
@@ -191,7 +189,7 @@ func appendPath(b []byte, path string, plain bool) []byte {
 	return b
 }
 
-// appendTrimmed writes a value without blanks around it, and with one for several.
+// appendTrimmed writes a value without surrounding blanks, and with one blank for several.
 func appendTrimmed(b []byte, value string) []byte {
 	value = strings.Trim(value, " \t")
 	for i := range len(value) {

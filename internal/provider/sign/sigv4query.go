@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// appendQuery writes the parameters, escaped, in order of their escaped names and then
-// values. Nothing that is sent is left out, as AWS would sign it: net/url drops what it
-// cannot read, and parameters with a semicolon.
+// appendQuery writes the escaped parameters, sorted by escaped name and then by value. It signs
+// everything that is sent, like AWS. net/url would drop invalid parameters and those with a
+// semicolon.
 func appendQuery(b []byte, query string) []byte {
 	if query == "" {
 		return b
@@ -34,7 +34,7 @@ func appendQuery(b []byte, query string) []byte {
 	return b
 }
 
-// reescape is a name or value of a query with all escaped that has to be, and only that.
+// reescape returns a name or value of a query with exactly the required escapes.
 func reescape(text string) string {
 	text = unescaped(text)
 	b := make([]byte, 0, len(text))
@@ -44,8 +44,8 @@ func reescape(text string) string {
 	return string(b)
 }
 
-// appendEscaped writes one byte as RFC 3986 has it: all but letters, digits and "-._~"
-// as an escape.
+// appendEscaped writes one byte in the form of RFC 3986: all but letters, digits and "-._~"
+// become an escape.
 func appendEscaped(b []byte, c byte) []byte {
 	const upper = "0123456789ABCDEF"
 	switch {
@@ -55,8 +55,8 @@ func appendEscaped(b []byte, c byte) []byte {
 	return append(b, '%', upper[c>>4], upper[c&15])
 }
 
-// unescaped is a name or value of a query as who reads it leniently has it: a plus is a
-// space, and an escape that is none stays.
+// unescaped decodes a name or value of a query leniently: a plus is a space, and an invalid
+// escape is unchanged.
 func unescaped(text string) string {
 	if !strings.ContainsAny(text, "%+") {
 		return text

@@ -6,9 +6,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 )
 
-// AWSCredentials are those of the gateway for a library that signs by itself: of a role,
-// assumed in the way of assumedRole, or, without one, those of the machine as in
-// serviceRole. They are renewed when they are asked for; the errors are those of Sign.
+// AWSCredentials returns the gateway's credentials for a library that signs requests itself.
+// They are those of a role, assumed as for assumedRole, or without a role those of the machine
+// as for serviceRole. They are renewed on use. The errors are those of Sign.
 func (s *Set) AWSCredentials(region, roleARN, externalID string) aws.CredentialsProvider {
 	if region == "" {
 		region = defaultRegion
@@ -22,8 +22,8 @@ func (s *Set) AWSCredentials(region, roleARN, externalID string) aws.Credentials
 	})
 }
 
-// GoogleToken is a token of the gateway's own identity at Google Cloud, as GCP_AUTH_MODE
-// and CLOUD_WIF_AUDIENCE say.
+// GoogleToken returns a token of the gateway's own identity at Google Cloud, as GCP_AUTH_MODE
+// and CLOUD_WIF_AUDIENCE select it.
 func (s *Set) GoogleToken(ctx context.Context) (string, error) {
 	return s.schemes["gcp"].(*gcpSigner).token(ctx, gcpWorkload, "")
 }

@@ -2,20 +2,20 @@ package sign
 
 import "sync"
 
-// maxTokenSources bounds how many token sources are kept per scheme. (ours)
+// maxTokenSources is the maximum number of cached token sources per scheme. (ours)
 const maxTokenSources = 512
 
-// store keeps token sources by what they were made from. When it is full the
-// oldest goes: its next use costs one fetch, no more. It is safe for concurrent use.
+// store caches token sources by their inputs. When it is full, it evicts the oldest, whose next
+// use then costs one fetch. It is safe for concurrent use.
 type store[K comparable, V any] struct {
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the following
 	items map[K]V
-	order []K // as they were made
+	order []K // in the order of creation
 }
 
-// get returns the item of a key and makes it when it is not there. The function must not
-// do I/O, but may take a while: nobody waits for another's key. Of items that are made at
-// once for one key, all get the first that was ready.
+// get returns the item of a key and creates it when it is missing. produce must not do I/O, but
+// may take a while: it does not block calls for other keys. When several calls create the same
+// item concurrently, all return the first that was ready.
 func (s *store[K, V]) get(key K, produce func() (V, error)) (V, error) {
 	if v, ok := s.find(key); ok {
 		return v, nil

@@ -13,43 +13,43 @@ import (
 	"sluice/internal/ident"
 )
 
-// token is an access token and how long it lives.
+// token is an access token with its lifetime.
 type token struct {
 	text string
 	life time.Duration
 }
 
-// tokenMargin is how long before its end a token is renewed, so that of an hour 3000
-// seconds are used; of a shorter life it is a sixth.
+// tokenMargin is the time before expiry at which a token is renewed. A token of an hour is thus
+// used for 3000 seconds. For a shorter lifetime it is a sixth.
 // Source: contract/providers.yaml, shared.auth.gcp.
 const tokenMargin = 10 * time.Minute
 
-// tokenReserve is how long before its end a token goes out no more, so that it is still
-// good when it arrives; of a short life it is a twelfth. (ours)
+// tokenReserve is the time before expiry from which a token is not sent any more, so that it is
+// still valid on arrival. For a short lifetime it is a twelfth. (ours)
 const tokenReserve = 30 * time.Second
 
-// tokenWait bounds one fetch, and tokenPause is how long a token service is left in
-// peace after a renewal that failed, while the kept token is still good. (ours)
+// tokenWait limits one fetch. tokenPause is the pause after a failed renewal while the cached
+// token is still valid. (ours)
 const (
 	tokenWait  = 15 * time.Second
 	tokenPause = 15 * time.Second
 )
 
-// tokenSource fetches a token and keeps it until shortly before its end. Many who want
-// it at once wait for one fetch; a renewal ahead of the end keeps nobody waiting. It is
-// safe for concurrent use.
+// tokenSource fetches a token and caches it until shortly before it expires. Concurrent callers
+// wait for one fetch. A renewal before the expiry does not block callers. It is safe for
+// concurrent use.
 //
-// A fetch is a goroutine that nobody ends: it ends by itself, within tokenWait.
+// A fetch runs in a goroutine that is not cancelled. It ends within tokenWait.
 type tokenSource struct {
 	clock ident.Clock
-	fetch func(context.Context) (token, error) // obeys its context
+	fetch func(context.Context) (token, error) // must observe its context
 
-	mu            sync.Mutex     // guards what follows
-	text          string         // empty until the first was fetched
-	until         time.Time      // from then on a new one is fetched
-	ends          time.Time      // from then on the kept one is not used
-	again         time.Time      // not before then after a renewal that failed
-	inflightFetch *inflightFetch // nil: none is under way
+	mu            sync.Mutex     // guards the following
+	text          string         // empty until the first fetch succeeds
+	until         time.Time      // from then on a new token is fetched
+	ends          time.Time      // from then on the cached token is not used
+	again         time.Time      // earliest time of the next fetch after a failed renewal
+	inflightFetch *inflightFetch // nil: no fetch is running
 }
 
 // inflightFetch is one fetch. Its results are set before done is closed.
@@ -59,8 +59,8 @@ type inflightFetch struct {
 	err  error
 }
 
-// get returns the token. Where none is good it waits as long as ctx lasts; the fetch
-// goes on for others.
+// get returns the token. Without a valid token it waits for the fetch until ctx ends. The fetch
+// continues for other callers.
 func (s *tokenSource) get(ctx context.Context) (string, error) {
 	text, f := s.findOrFetch(ctx)
 	if f == nil {
@@ -74,7 +74,8 @@ func (s *tokenSource) get(ctx context.Context) (string, error) {
 	}
 }
 
-// findOrFetch returns the kept token, or the fetch to wait for. It starts one where one is due.
+// findOrFetch returns the cached token, or the fetch to wait for. It starts a fetch when one is
+// due.
 func (s *tokenSource) findOrFetch(ctx context.Context) (string, *inflightFetch) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -111,27 +112,28 @@ func (s *tokenSource) fetchOnce(ctx context.Context, f *inflightFetch) {
 	close(f.done)
 }
 
-// fetchRecovered fetches, and makes an error of a panic: here one would end the process.
+// fetchRecovered fetches a token and converts a panic to an error, because a panic in this
+// goroutine would end the process.
 func (s *tokenSource) fetchRecovered(ctx context.Context) (t token, err error) {
 	defer func() {
-		if recover() != nil { // its text might hold the token
+		if recover() != nil { // the panic value might contain the token
 			t, err = token{}, errors.New("panic while fetching token")
 		}
 	}()
 	return s.fetch(ctx)
 }
 
-// maxTokenResponseBytes bounds what a token service may answer.
+// maxTokenResponseBytes is the maximum size of the response of a token service.
 const maxTokenResponseBytes = 64 << 10
 
-// askToken sends the request and reads {"access_token":"…","expires_in":3599}. Its
-// errors hold the service's own words of refusal, and nothing of what was sent.
+// askToken sends the request and reads {"access_token":"…","expires_in":3599}. Its errors
+// contain the service's own error text, and nothing of the request.
 func askToken(client *http.Client, req *http.Request) (token, error) {
 	resp, err := client.Do(req)
 	if err != nil {
 		return token{}, err
 	}
-	defer func() { _ = resp.Body.Close() }() // it was read
+	defer func() { _ = resp.Body.Close() }() // already read
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxTokenResponseBytes))
 	if err != nil {
 		return token{}, err

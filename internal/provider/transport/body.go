@@ -13,22 +13,22 @@ import (
 type http1Response struct {
 	Response
 	body  body
-	lines wire.Header // room for the header
+	lines wire.Header // buffer for the header
 }
 
-// ResponseBuffer is where the transport makes an answer that comes over HTTP/1.1. A caller that
-// keeps one for calls that follow one another spares the making of new ones. Zero is
-// ready. It belongs to the goroutine of the call.
+// ResponseBuffer is the memory in which the transport builds an HTTP/1.1 response. A caller that
+// reuses one for successive calls avoids allocating new ones. The zero value is ready to use. It
+// belongs to the goroutine of the call.
 type ResponseBuffer struct{ response http1Response }
 
-// Clear forgets the answer that was made in the room, whose body was closed.
+// Clear drops the response in the buffer. The body of that response must be closed.
 func (r *ResponseBuffer) Clear() {
 	lines := r.response.lines
 	clear(lines[:cap(lines)])
 	r.response = http1Response{lines: lines[:0]}
 }
 
-// begin is the room's answer, fit for the next call; that of no room is a new one.
+// begin returns the buffer's response, reset for the next call; a new one when r is nil.
 func (r *ResponseBuffer) begin() *http1Response {
 	if r == nil {
 		return new(http1Response)
@@ -37,7 +37,7 @@ func (r *ResponseBuffer) begin() *http1Response {
 	return &r.response
 }
 
-// fill takes over what the head says.
+// fill sets the response from the head.
 func (a *http1Response) fill(h head, method string) {
 	b := &a.body
 	a.lines = h.header
@@ -61,7 +61,7 @@ func (a *http1Response) fill(h head, method string) {
 	}
 }
 
-// framing says what ends a body.
+// framing is what ends a body.
 type framing int
 
 const (
@@ -70,20 +70,20 @@ const (
 	untilClose
 )
 
-// body reads the body of an HTTP/1.1 answer and holds what belongs to the call.
+// body reads the body of an HTTP/1.1 response and owns the connection and buffer of the call.
 type body struct {
-	cn   *conn   // nil when the body has ended
-	buf  *buffer // nil when all that came with the head is consumed
+	cn   *conn   // nil after the end of the body
+	buf  *buffer // nil when all bytes that came with the head are consumed
 	stop func() bool
-	up   *upload // nil when the request went out in one piece
+	up   *upload // nil when the request was sent without an upload goroutine
 	idle time.Duration
 
-	received bool // a byte of an answer has come, of an interim one too
+	received bool // a byte of a response has arrived, even of an interim one
 	kind     framing
-	left     int64 // of a sized body
+	left     int64 // remaining bytes of a sized body
 	chunks   syntax.Chunks
 	reusable bool  // the connection may be used again
-	err      error // what ended the body
+	err      error // result of all further reads, once the body has ended
 }
 
 // Read implements Body.
@@ -107,8 +107,8 @@ func (b *body) Close() error {
 	return nil
 }
 
-// read delivers the next bytes. What one read of the connection brought is decoded
-// where it lies, so that no second buffer is needed.
+// read returns the next bytes. It decodes what it reads from the connection in place, so that it
+// needs no second buffer.
 func (b *body) read(p []byte) (int, error) {
 	if b.buf != nil {
 		n, used, err := b.decode(p, b.buf.unread())
@@ -128,7 +128,7 @@ func (b *body) read(p []byte) (int, error) {
 			return 0, b.broken(err)
 		}
 		n, used, err := b.decode(p, p[:m])
-		if used < m { // bytes behind the end of the body
+		if used < m { // bytes after the end of the body
 			b.reusable = false
 		}
 		if n > 0 || err != nil {
@@ -137,12 +137,12 @@ func (b *body) read(p []byte) (int, error) {
 	}
 }
 
-// waits reports whether a part of the body has still to come.
+// waits reports whether a part of the body has not arrived yet.
 func (b *body) waits() bool {
 	return b.cn != nil && (b.kind != sized || int64(b.buf.pending()) < b.left)
 }
 
-// clip is as much of p as may be read without going beyond a sized body.
+// clip returns as much of p as may be read without going beyond the end of a sized body.
 func (b *body) clip(p []byte) []byte {
 	if b.kind == sized && b.left < int64(len(p)) {
 		return p[:b.left]
@@ -150,8 +150,8 @@ func (b *body) clip(p []byte) []byte {
 	return p
 }
 
-// decode takes the framing off src. Dst may be the beginning of src itself. The
-// end of the body is io.EOF; used tells how much of src belongs to it.
+// decode removes the framing from src. Dst may be the beginning of src itself. At the end of the
+// body the error is io.EOF; used is how many bytes of src belong to the body.
 func (b *body) decode(dst, src []byte) (n, used int, err error) {
 	switch b.kind {
 	case chunked:
@@ -176,7 +176,7 @@ func (b *body) decode(dst, src []byte) (n, used int, err error) {
 	return n, n, err
 }
 
-// broken describes a read that brought nothing.
+// broken returns the error for a read that returned no bytes.
 func (b *body) broken(err error) error {
 	switch {
 	case b.up.sourceErr() != nil && b.cn.ended.Load() == nil:
@@ -189,8 +189,7 @@ func (b *body) broken(err error) error {
 	return b.cn.failure(err, noBody)
 }
 
-// rest consumes what is left of the body if all of it has come already, and
-// reports whether it has.
+// rest consumes the remainder of the body if all of it has arrived, and reports whether it has.
 func (b *body) rest() bool {
 	if b.buf == nil {
 		return false
@@ -206,8 +205,8 @@ func (b *body) end(err error) {
 	b.finish(err == io.EOF)
 }
 
-// finish parts with the connection: clean says that the answer was read to its
-// end, so that the connection may serve the next call.
+// finish releases the connection. Clean means that the response was read to its end, so that the
+// connection can serve the next call.
 func (b *body) finish(clean bool) {
 	cn := b.cn
 	b.cn = nil
@@ -217,7 +216,7 @@ func (b *body) finish(clean bool) {
 		b.buf = nil
 	}
 	clean = clean && b.up.isSent()
-	if b.stop != nil && !b.stop() { // the connection is being closed this moment
+	if b.stop != nil && !b.stop() { // the connection is being closed at this moment
 		clean = false
 	}
 	if clean && b.reusable {

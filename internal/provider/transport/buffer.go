@@ -9,20 +9,20 @@ import (
 	"sluice/internal/wire/syntax"
 )
 
-// bufferBytes is the size of a buffer: a usual head and a body of some 10 KB in
-// one read. A connection holds one from sending until the head and what came with
-// it are consumed, so that open streams and unused connections hold none. One that waits
-// for longer than haste holds no more than waitingBytes: an answer that took so long may
-// cost a second read, and a thousand that are waited for hold 1 MB instead of 16.
+// bufferBytes is the size of a buffer. It holds a typical head and a body of about 10 KB in one
+// read. A connection has a buffer from sending until the head and the bytes read with it are
+// consumed, so open streams and idle connections have none. After waiting longer than haste, a
+// connection uses only waitingBytes. A response that took so long may need a second read, and a
+// thousand waiting calls use 1 MB instead of 16.
 const (
 	bufferBytes  = 16 << 10
 	waitingBytes = 1 << 10
 )
 
-// buffer is room for a request's head and then for the answer's. It belongs to
-// one goroutine.
+// buffer contains the head of a request and then that of the response. It belongs to one
+// goroutine.
 type buffer struct {
-	b          []byte // whole room
+	b          []byte // complete capacity
 	start, end int    // bytes read and not yet consumed
 	lines      syntax.Lines
 	out        appender
@@ -41,7 +41,7 @@ func emptyOf(pool *sync.Pool) *buffer {
 	return buf
 }
 
-// release gives the buffer back, unless it has grown. It must not be used any more.
+// release returns the buffer to the pool, unless it has grown. It must not be used afterwards.
 func (buf *buffer) release() {
 	buf.out.b = nil
 	switch len(buf.b) {
@@ -52,8 +52,7 @@ func (buf *buffer) release() {
 	}
 }
 
-// shrink is a buffer for a long wait in place of buf: a small one, unless there is
-// something in buf.
+// shrink returns a buffer for a long wait: a small one when buf is empty, otherwise buf.
 func (buf *buffer) shrink() *buffer {
 	if buf.pending() > 0 {
 		return buf
@@ -62,17 +61,17 @@ func (buf *buffer) shrink() *buffer {
 	return emptyOf(&waiting)
 }
 
-// pending is the number of bytes read and not consumed.
+// pending returns the number of bytes read and not consumed.
 func (buf *buffer) pending() int { return buf.end - buf.start }
 
-// unread is what was read and not consumed.
+// unread returns the bytes read and not consumed.
 func (buf *buffer) unread() []byte { return buf.b[buf.start:buf.end] }
 
-// readHead reads one head, at most limit bytes of it, and consumes it; its lines go into
-// the room of into. What came behind it stays in the buffer. Errors of nc come as they
-// are; io.EOF means that not one byte came.
+// readHead reads one head of at most limit bytes and consumes it. The lines use the
+// memory of into. Bytes after the head remain in the buffer. Errors of nc are returned unchanged. io.EOF means
+// that no byte arrived.
 func (buf *buffer) readHead(nc io.Reader, limit int, into wire.Header) (head, error) {
-	scanned := 0 // of what is unread
+	scanned := 0 // number of unread bytes already scanned
 	for {
 		from := buf.start + max(0, scanned-len(syntax.HeadEnd)+1)
 		if i := bytes.Index(buf.b[from:buf.end], syntax.HeadEnd); i >= 0 {
@@ -94,7 +93,7 @@ func (buf *buffer) readHead(nc io.Reader, limit int, into wire.Header) (head, er
 	}
 }
 
-// fill reads once, after making room for heads of up to limit bytes.
+// fill reads once, after growing the buffer for heads of up to limit bytes.
 func (buf *buffer) fill(nc io.Reader, limit int) error {
 	if buf.end == len(buf.b) && buf.start > 0 {
 		buf.end = copy(buf.b, buf.unread())
@@ -116,9 +115,8 @@ func (buf *buffer) fill(nc io.Reader, limit int) error {
 	return err
 }
 
-// plausible refuses an incomplete head that cannot become a good one, so that a
-// peer which speaks something else is not waited for. What is before from has been
-// looked at.
+// plausible refuses an incomplete head that cannot become valid, so that the client does not
+// wait for a peer that uses another protocol. Bytes before from were already checked.
 func plausible(b []byte, from, limit int) error {
 	n := min(len(b), len(httpVersion))
 	switch {

@@ -12,26 +12,26 @@ import (
 	"sluice/internal/provider/netguard"
 )
 
-// Options set a Client up. The zero value of a field stands for its default.
+// Options configure a Client. The zero value of a field selects its default.
 type Options struct {
-	// Guard judges every address before it is called. Default: one that trusts nobody.
+	// Guard checks every address before a connection to it. Default: netguard.New(nil).
 	Guard *netguard.Guard
-	// ConnectTimeout bounds look-up, connecting, the proxy's answer and the TLS
+	// ConnectTimeout is the limit for lookup, connecting, the proxy's response and the TLS
 	// handshake together. Default: 10 s.
 	ConnectTimeout time.Duration
-	// TLSConfig is the base of all TLS connections, for example with further root
-	// certificates. ServerName, NextProtos and the session cache are set by the
-	// Client; TLS 1.2 is the least version whatever it says. It is not changed.
+	// TLSConfig is the base of all TLS connections, for example with additional root
+	// certificates. The Client sets ServerName, NextProtos and the session cache. TLS 1.2 is the
+	// minimum version whatever TLSConfig contains. The Client does not change it.
 	TLSConfig *tls.Config
-	// IdleConnTimeout is how long an unused connection is kept. Default: 90 s.
+	// IdleConnTimeout is how long an unused connection stays open. Default: 90 s.
 	IdleConnTimeout time.Duration
-	// MaxIdlePerHost is the number of unused connections kept per host. Default: 256.
+	// MaxIdlePerHost is the maximum number of unused connections per host. Default: 256.
 	MaxIdlePerHost int
-	// MaxHeadBytes bounds the head of an answer. Default: 64 KiB.
+	// MaxHeadBytes is the maximum size of the head of a response. Default: 64 KiB.
 	MaxHeadBytes int
-	// Proxy names the proxy for a URL, nil for none, as the functions of
-	// golang.org/x/net/http/httpproxy do. Proxies are the operator's and not
-	// subject to Guard. It is asked once per host. Default: no proxy.
+	// Proxy returns the proxy for a URL, nil for none, as the functions of
+	// golang.org/x/net/http/httpproxy do. The operator chooses proxies, so Guard does not check
+	// them. It is called once per host. Default: no proxy.
 	Proxy func(*url.URL) (*url.URL, error)
 }
 
@@ -60,12 +60,12 @@ func positive[N ~int | ~int64](n, otherwise N) N {
 }
 
 const (
-	// maxHosts bounds the hosts that are remembered, because callers can name any
-	// number of them. A further one takes the place of another.
+	// maxHosts is the maximum number of hosts in memory, because callers can name any number of
+	// them. A further one evicts another.
 	maxHosts = 4096
-	// maxRivals is among how many hosts, taken at random, the one that gives up its
-	// place is chosen: enough to find one that is of little use, and so few that who
-	// invents hosts takes no time from the others.
+	// maxRivals is the number of randomly chosen hosts from which one is evicted. It is large
+	// enough to find one of little use, and small enough that a caller who invents hosts does
+	// not slow down the others.
 	maxRivals = 32
 )
 
@@ -75,31 +75,31 @@ type Client struct {
 	sessions tls.ClientSessionCache
 	plain    *http.Client
 
-	mu     sync.RWMutex // guards what follows
+	mu     sync.RWMutex // guards the fields below
 	hosts  map[hostKey]*host
 	sweeps *time.Timer // runs while there are hosts
 	closed bool
 }
 
-// New makes a Client. It connects to nothing yet.
+// New returns a Client. It does not connect yet.
 func New(o Options) *Client {
 	c := &Client{opts: o.withDefaults(), sessions: tls.NewLRUClientSessionCache(1024), hosts: map[hostKey]*host{}}
 	c.plain = c.newHTTPClient()
 	return c
 }
 
-// Do sends r and returns the answer as soon as its head is complete; the caller
-// reads the body and must close it, also after its end. R may be used again, its
-// Body only if it is replayable. The package comment lists the errors. An error
-// means that no answer came; statuses of 400 and above are answers.
+// Do sends r and returns the response as soon as its head is complete. The caller reads the body
+// and must close it, even after its end. R may be used again, its Body only if it is replayable.
+// The package comment lists the errors. An error means that there is no response; statuses of
+// 400 and above are responses.
 //
-// When a pooled connection turns out to be dead before one byte of the answer, a
-// replayable request is sent once more on a new connection: within 2 s, but one that is
-// not idempotent and was sent whole only within 100 ms, because an upstream that fails
-// later may have acted on it.
+// A pooled connection can turn out to be dead before the first byte of the response. Do then
+// sends a replayable request once more on a new connection, if the failure came within 2 s. A
+// request that is not idempotent and was sent completely is repeated only within 100 ms, because
+// an upstream that fails later may have acted on it.
 //
-// Cancelling ctx, also while the body is read, closes the connection at once, or in
-// the first tenth of a second of a call within that.
+// Cancelling ctx closes the connection at once, also while the body is read. In the first tenth
+// of a second of a call, it may take until the end of that time.
 func (c *Client) Do(ctx context.Context, r *Request) (*Response, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, cancelled(err)
@@ -119,8 +119,8 @@ func (c *Client) Do(ctx context.Context, r *Request) (*Response, error) {
 	return resp, err
 }
 
-// Close closes all unused connections and those in use when their calls end.
-// Calls begun later work, each on a connection of its own.
+// Close closes all unused connections at once, and those in use when their calls end. Later
+// calls still work, each on a new connection.
 func (c *Client) Close() {
 	c.mu.Lock()
 	c.closed = true
@@ -136,7 +136,7 @@ func (c *Client) Close() {
 	c.plain.CloseIdleConnections()
 }
 
-// host finds or makes the entry of r's host.
+// host returns the entry of r's host and creates it if there is none.
 func (c *Client) host(r *Request) (*host, error) {
 	key := hostKey{r.Scheme, r.Host, r.TLS}
 	c.mu.RLock()
@@ -151,14 +151,14 @@ func (c *Client) host(r *Request) (*host, error) {
 	}
 	h, displaced := c.addHost(key, h)
 	if displaced != nil {
-		displaced.retire() // not under the lock: it closes connections
+		displaced.retire() // outside the lock, because it closes connections
 	}
 	return h, nil
 }
 
-// addHost remembers a new host, unless another call was first, whose entry it returns
-// then. Displaced is the host that made room, nil when there was some: no more is kept
-// there, and calls under way go on.
+// addHost stores a new host. If another call has stored one first, it returns that entry.
+// Displaced is the evicted host, nil when the limit is not reached: it pools no more
+// connections, and its running calls continue.
 func (c *Client) addHost(key hostKey, h *host) (entry, displaced *host) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -181,13 +181,13 @@ func (c *Client) addHost(key hostKey, h *host) (entry, displaced *host) {
 	return h, displaced
 }
 
-// evictionCandidate names a host whose place another may take: one that was never reached
-// before all that were, such as are invented by the thousand, and among equals the one
-// unused longest. The caller holds mu, and there are hosts.
+// evictionCandidate returns the key of a host to evict. Hosts that were never reached go first,
+// because callers can invent them by the thousand; among equals, the one unused longest goes.
+// The caller holds mu, and there is at least one host.
 func (c *Client) evictionCandidate() (worst hostKey) {
 	var lowest evictionScore
 	rivals := 0
-	for key, h := range c.hosts { // begins anywhere
+	for key, h := range c.hosts { // starts at a random key
 		u := h.evictionScore()
 		if rivals == 0 || u.isLess(lowest) {
 			worst, lowest = key, u
@@ -199,7 +199,7 @@ func (c *Client) evictionCandidate() (worst hostKey) {
 	return worst
 }
 
-// sweepLater sets the clock for sweep. The caller holds mu.
+// sweepLater schedules sweep. The caller holds mu.
 func (c *Client) sweepLater() {
 	every := c.opts.IdleConnTimeout / 2
 	if c.sweeps == nil {
@@ -209,16 +209,16 @@ func (c *Client) sweepLater() {
 	c.sweeps.Reset(every)
 }
 
-// sweep closes connections that were not used for a while and forgets hosts that
-// have none.
+// sweep closes connections that have been unused for IdleConnTimeout, and removes hosts without
+// connections.
 func (c *Client) sweep() {
 	for _, cc := range c.expire(time.Now()) {
-		_ = cc.Close() // not under the lock: it takes leave of the peer, who may not listen
+		_ = cc.Close() // outside the lock: it notifies the peer, which may not be reading
 	}
 }
 
-// expire is sweep but for the HTTP/2 connections that it returns: they are forgotten,
-// and to be closed.
+// expire does the work of sweep, except that it returns the HTTP/2 connections. They are removed
+// from the pool, and the caller closes them.
 func (c *Client) expire(now time.Time) (old []*http.ClientConn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -235,7 +235,7 @@ func (c *Client) expire(now time.Time) (old []*http.ClientConn) {
 	return old
 }
 
-// invalidRequest is a refusal of what the caller asks to send.
+// invalidRequest returns the error for a request that the client must not send.
 func invalidRequest(what string) *fault.Error {
 	return fault.New(fault.InvalidRequest, "cannot send the request upstream: "+what)
 }

@@ -10,11 +10,11 @@ import (
 	"sluice/internal/wire"
 )
 
-// conn is one HTTP/1.1 connection. While it is in use it belongs to the call; in
-// between it lies in the pool of its host.
+// conn is one HTTP/1.1 connection. While in use it belongs to the call; otherwise it is in the
+// pool of its host.
 type conn struct {
 	h    *host
-	nc   net.Conn // where HTTP is spoken: TLS, or raw itself
+	nc   net.Conn // connection that HTTP uses: the TLS connection, or raw itself
 	raw  net.Conn // the TCP connection; closing it never waits
 	peek socketProbe
 
@@ -38,8 +38,8 @@ func (cn *conn) abort(cause error) {
 	cn.close()
 }
 
-// failure is what to report for an error of the connection: the end of the
-// context when that caused it.
+// failure returns the error to report for an error of the connection: that of the context when
+// its end closed the connection.
 func (cn *conn) failure(err error, describe func(error) error) error {
 	if cause := cn.ended.Load(); cause != nil {
 		return cancelled(*cause)
@@ -47,20 +47,19 @@ func (cn *conn) failure(err error, describe func(error) error) error {
 	return describe(err)
 }
 
-// usable reports whether a pooled connection is neither too old nor closed by the
-// peer. Bytes that came while it was unused belong to no call, so that it is not
-// usable either: the next caller would take them for his answer. So it is looked at
-// each time, however short it was unused: that nothing lay there when the last answer
-// was read says nothing of what came since.
+// usable reports whether a pooled connection is neither too old nor closed by the peer. A
+// connection that received bytes while unused is not usable either: they belong to no call, and
+// the next caller would read them as its response. The check runs every time, however short the
+// connection was unused, because bytes can arrive at any time after the last response was read.
 func (cn *conn) usable(now time.Time) bool {
 	return now.Sub(cn.since) < cn.h.c.opts.IdleConnTimeout && cn.peek.silent() && cn.drained()
 }
 
-// longAgo is a deadline that lets reads return only what is there already.
+// longAgo is a deadline with which reads return only what has already arrived.
 var longAgo = time.Unix(1, 0)
 
-// drained reports whether TLS has nothing left of what it has read ahead, which a
-// look at the TCP connection does not show.
+// drained reports whether TLS has no unread data in its read-ahead buffer. A probe of the TCP
+// connection does not show that data.
 func (cn *conn) drained() bool {
 	if cn.nc == cn.raw {
 		return true
@@ -73,12 +72,12 @@ func (cn *conn) drained() bool {
 	return n == 0 && timedOut(err)
 }
 
-// deadlineTolerance is how much later than asked a deadline may strike, so that it need not be
-// set again for every call and read.
+// deadlineTolerance returns how much later than requested a deadline may expire, so that it need
+// not be set again for every call and read.
 func deadlineTolerance(timeout time.Duration) time.Duration { return min(time.Second, timeout/8) }
 
-// due decides whether a deadline must be set anew, and to when. Limit is when it
-// is to strike, zero for never; set is the one in force.
+// due returns whether a deadline must be set again, and to which time. Limit is when it should
+// expire, zero for never; set is the deadline in force.
 func due(set, limit time.Time, timeout time.Duration) (time.Time, bool) {
 	if limit.IsZero() {
 		return limit, !set.IsZero()
@@ -90,15 +89,15 @@ func due(set, limit time.Time, timeout time.Duration) (time.Time, bool) {
 	return limit.Add(s), true
 }
 
-// armHead bounds waiting for the head.
+// armHead sets the deadline for receiving the head.
 func (cn *conn) armHead(t timing) {
 	if d, set := due(cn.readLimit, t.limit, t.head); set {
 		cn.readLimit = d
-		_ = cn.nc.SetReadDeadline(d) // fails only when closed, which the next call tells
+		_ = cn.nc.SetReadDeadline(d) // fails only when closed, which the next call detects
 	}
 }
 
-// armSend bounds sending the request.
+// armSend sets the deadline for sending the request.
 func (cn *conn) armSend(t timing) {
 	if d, set := due(cn.written, t.limit, t.head); set {
 		cn.written = d
@@ -106,7 +105,7 @@ func (cn *conn) armSend(t timing) {
 	}
 }
 
-// armBody bounds the next wait for a part of the body.
+// armBody sets the deadline for receiving the next part of the body.
 func (cn *conn) armBody(idle time.Duration) {
 	var limit time.Time
 	if idle > 0 {
@@ -120,17 +119,17 @@ func (cn *conn) armBody(idle time.Duration) {
 	}
 }
 
-// maxInterim bounds the 1xx answers before the real one.
+// maxInterim is the maximum number of 1xx responses before the final one.
 const maxInterim = 8
 
-// roundTrip sends r and reads the head of the answer. With an error it says what is
-// known of what became of r.
+// roundTrip sends r and reads the head of the response. With an error, failurePhase states
+// whether the upstream may have acted on r.
 func (cn *conn) roundTrip(ctx context.Context, r *Request, t timing) (*Response, failurePhase, error) {
 	a := r.ResponseBuffer.begin()
 	b := &a.body
 	b.cn, b.idle, b.buf = cn, r.IdleTimeout, getBuffer()
 	cn.armSend(t)
-	hurried := r.Body.Replayable() && r.Body.Len() <= bufferBytes // so little is taken by the kernel without waiting
+	hurried := r.Body.Replayable() && r.Body.Len() <= bufferBytes // so few bytes that the kernel accepts them without waiting
 	if hurried {
 		cn.expireNow(t)
 	} else {
@@ -154,7 +153,7 @@ func (cn *conn) roundTrip(ctx context.Context, r *Request, t timing) (*Response,
 		b.finish(false)
 		return nil, l, err
 	}
-	if b.up != nil && !cn.written.IsZero() { // what is still to be sent may take as long as the answer
+	if b.up != nil && !cn.written.IsZero() { // sending the rest may take as long as the response
 		cn.written = time.Time{}
 		_ = cn.nc.SetWriteDeadline(cn.written)
 	}
@@ -165,16 +164,15 @@ func (cn *conn) roundTrip(ctx context.Context, r *Request, t timing) (*Response,
 	return &a.Response, 0, nil
 }
 
-// Watching a context costs more than the rest of a call. So an answer that comes at
-// once, from a cache or a near model, is waited for without: the first wait ends
-// after haste, or up to hasteSlack later, because the deadline need not be set again
-// for every call.
+// Watching a context costs more than the rest of a call. So the first wait does without it, for
+// responses that come at once, from a cache or a nearby model. That wait ends after haste, or up
+// to hasteSlack later, because the deadline need not be set again for every call.
 const (
 	haste      = 25 * time.Millisecond
 	hasteSlack = 50 * time.Millisecond
 )
 
-// expireNow bounds the first wait for the head.
+// expireNow sets the deadline of the first wait for the head.
 func (cn *conn) expireNow(t timing) {
 	first := t.start.Add(haste)
 	last := first.Add(hasteSlack)
@@ -183,7 +181,7 @@ func (cn *conn) expireNow(t timing) {
 		cn.armHead(t)
 	case cn.readLimit.Before(first) || cn.readLimit.After(last):
 		cn.readLimit = last
-		_ = cn.nc.SetReadDeadline(last) // fails only when closed, which the next call tells
+		_ = cn.nc.SetReadDeadline(last) // fails only when closed, which the next call detects
 	}
 }
 
@@ -194,17 +192,17 @@ func (b *body) watch(ctx context.Context) {
 	}
 }
 
-// receive reads the head of the answer, past interim ones.
+// receive reads the head of the response and skips interim ones.
 func (b *body) receive(into wire.Header) (head, error) {
 	b.buf.start, b.buf.end = 0, 0
 	return b.receiveRest(into)
 }
 
-// receiveRest is receive with what has come of the head already.
+// receiveRest is receive with the part of the head that has already arrived.
 func (b *body) receiveRest(into wire.Header) (head, error) {
 	for range maxInterim + 1 {
 		h, err := b.buf.readHead(b.cn.nc, b.cn.h.c.opts.MaxHeadBytes, into)
-		b.received = b.received || b.buf.end > 0 // asked here: the buffer forgets interim answers
+		b.received = b.received || b.buf.end > 0 // checked here: the buffer drops interim responses
 		switch {
 		case err != nil || h.status >= 200:
 			return h, err
@@ -215,10 +213,10 @@ func (b *body) receiveRest(into wire.Header) (head, error) {
 	return head{}, garbage("too many interim responses")
 }
 
-// classifyFailure is what is known of a request that got no answer.
+// classifyFailure returns the failurePhase of a request without a response.
 func (b *body) classifyFailure(err, sendErr error) failurePhase {
 	switch {
-	case b.received || timedOut(err): // after a timeout the answer may still be in the making
+	case b.received || timedOut(err): // after a timeout the upstream may still be working
 		return perhapsActed
 	case sendErr != nil:
 		return notActed
@@ -226,8 +224,8 @@ func (b *body) classifyFailure(err, sendErr error) failurePhase {
 	return noResponse
 }
 
-// attributeError finds what to report when there is no answer: the request's own body, the
-// context, or the connection.
+// attributeError returns the error to report when there is no response: that of the request's
+// body, of the context, or of the connection.
 func (b *body) attributeError(err, sendErr error) error {
 	if cause := b.up.sourceErr(); cause != nil && b.cn.ended.Load() == nil {
 		return cause

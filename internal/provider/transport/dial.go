@@ -13,8 +13,8 @@ import (
 	"sluice/internal/wire/socket"
 )
 
-// dial connects to the host, through its proxy if it has one, and shakes hands.
-// Raw is the TCP connection below it all.
+// dial connects to the host, through its proxy if it has one, and performs the handshake. raw
+// is the underlying TCP connection.
 func (h *host) dial(ctx context.Context, t timing) (nc, raw net.Conn, err error) {
 	end := time.Now().Add(h.c.opts.ConnectTimeout)
 	if !t.limit.IsZero() && t.limit.Before(end) {
@@ -25,8 +25,8 @@ func (h *host) dial(ctx context.Context, t timing) (nc, raw net.Conn, err error)
 	return h.connect(ctx, h.tls, h.secure)
 }
 
-// connect makes the connection: tunnel says that a proxy must not see the call,
-// cfg, if any, that TLS is to be spoken.
+// connect opens the connection. tunnel means that a proxy must not see the call. A non-nil cfg
+// requires TLS.
 func (h *host) connect(ctx context.Context, cfg *tls.Config, tunnel bool) (nc, raw net.Conn, err error) {
 	if h.proxy == nil {
 		raw, err = h.c.opts.Guard.Dial(ctx, "tcp", h.addr)
@@ -46,9 +46,9 @@ func (h *host) connect(ctx context.Context, cfg *tls.Config, tunnel bool) (nc, r
 	return tc, raw, nil
 }
 
-// viaProxy connects to the proxy and, for a tunnel, asks it for one. The host's
-// addresses are judged as far as the name resolves here; where only the proxy can
-// resolve it, the proxy is the judge.
+// viaProxy connects to the proxy and, for a tunnel, requests one. It checks the addresses of
+// the host when the name resolves here. When only the proxy can resolve the name, the proxy
+// decides.
 func (h *host) viaProxy(ctx context.Context, tunnel bool) (nc, raw net.Conn, err error) {
 	name, _, _ := net.SplitHostPort(h.addr)
 	if _, err := h.c.opts.Guard.Resolve(ctx, name); fault.Has(err, fault.AddressRefused) {
@@ -67,7 +67,7 @@ func (h *host) viaProxy(ctx context.Context, tunnel bool) (nc, raw net.Conn, err
 	return nc, raw, nil
 }
 
-// dialProxy connects to a proxy, with TLS when its URL says https.
+// dialProxy connects to a proxy, with TLS when its URL has the scheme https.
 func dialProxy(ctx context.Context, proxy *url.URL) (nc, raw net.Conn, err error) {
 	port := proxy.Port()
 	switch {
@@ -91,8 +91,8 @@ func dialProxy(ctx context.Context, proxy *url.URL) (nc, raw net.Conn, err error
 	return tc, raw, nil
 }
 
-// connectTunnel asks for a tunnel to addr. Nothing follows the answer's head
-// before we speak, so that reading it byte-wise is not needed.
+// connectTunnel requests a tunnel to addr. The peer sends nothing after the head of the
+// response before the client writes, so reading bytewise is not needed.
 func connectTunnel(nc net.Conn, addr, auth string) error {
 	req := "CONNECT " + addr + " HTTP/1.1\r\nHost: " + addr + "\r\n"
 	if auth != "" {
@@ -115,5 +115,5 @@ func connectTunnel(nc net.Conn, addr, auth string) error {
 	return nil
 }
 
-// maxProxyHead bounds a proxy's answer to CONNECT.
+// maxProxyHead is the maximum size of a proxy's response to CONNECT.
 const maxProxyHead = 16 << 10

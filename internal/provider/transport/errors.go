@@ -14,9 +14,9 @@ import (
 	"sluice/internal/fault"
 )
 
-// ErrStalled is returned by Body.Read when the upstream was silent for longer
-// than Request.IdleTimeout. Errors.As finds a *fault.Error with code
-// fault.UpstreamTimeout in it; no other error of this package is ErrStalled.
+// ErrStalled is returned by Body.Read when the upstream sent nothing for longer than
+// Request.IdleTimeout. errors.As finds a *fault.Error with code fault.UpstreamTimeout in it. No
+// other error of this package is ErrStalled.
 var ErrStalled error = stalled{}
 
 type stalled struct{}
@@ -26,17 +26,17 @@ func (stalled) Unwrap() error { return stalledFault }
 
 var stalledFault = fault.New(fault.UpstreamTimeout, "the provider stalled in the middle of its response")
 
-// BodyError is returned by Do when the request's own body could not be read, or
-// ended before its announced length. The upstream is not to blame.
+// BodyError is returned by Do when the request's own body could not be read, or ended before
+// its announced length. The upstream did not cause it.
 type BodyError struct{ Err error }
 
-// Error tells the reader's error.
+// Error returns the error text of the reader.
 func (e *BodyError) Error() string { return "read request body: " + e.Err.Error() }
 
 // Unwrap returns the reader's error.
 func (e *BodyError) Unwrap() error { return e.Err }
 
-// errHeadTimeout is the cause behind a missing head.
+// errHeadTimeout is the cause when the head did not arrive in time.
 var errHeadTimeout = errors.New("no response before the timeout")
 
 // errClosed is returned by Read after Close.
@@ -45,7 +45,7 @@ var errClosed = errors.New("transport: read of a closed body")
 // cancelled wraps the error of a context that has ended.
 func cancelled(err error) error { return fmt.Errorf("call upstream: %w", err) }
 
-// noHead is a failure before the head was complete.
+// noHead returns the error for a failure before the head was complete.
 func noHead(err error) error {
 	var f *fault.Error
 	switch {
@@ -59,7 +59,7 @@ func noHead(err error) error {
 	return fault.Wrap(fault.UpstreamFailed, err)
 }
 
-// noBody is a failure while the body is read.
+// noBody returns the error for a failure while the body is read.
 func noBody(err error) error {
 	var f *fault.Error
 	switch {
@@ -76,8 +76,8 @@ func noBody(err error) error {
 // timedOut reports whether a deadline of the connection has passed.
 func timedOut(err error) bool { return errors.Is(err, os.ErrDeadlineExceeded) }
 
-// unreachable is a failure to connect. Parent is the caller's context, t its
-// limits; what ended because of them is not the upstream's failure.
+// unreachable returns the error for a failure to connect. parent is the caller's context, t its
+// limits. A failure caused by them is not attributed to the upstream.
 func unreachable(parent context.Context, t timing, err error) error {
 	if ended := parent.Err(); ended != nil {
 		return cancelled(ended)
@@ -92,7 +92,7 @@ func unreachable(parent context.Context, t timing, err error) error {
 	return unreachableFor(err)
 }
 
-// The reasons of a failed connection that a client may learn. None of them names a host.
+// The reasons of a failed connection that a client may see. None of them contains a host.
 const (
 	reasonDNS     = "dns"
 	reasonRefused = "refused"
@@ -110,7 +110,7 @@ var reasonTexts = map[string]string{
 	reasonNetwork: "no route to the host",
 }
 
-// unreachableFor makes the fault of a failed connection, with its reason when that is known.
+// unreachableFor returns the fault of a failed connection, with its reason if known.
 func unreachableFor(err error) error {
 	f := fault.Wrap(fault.UpstreamUnreachable, err)
 	reason := connectReason(err)
@@ -145,8 +145,8 @@ func connectReason(err error) string {
 	return ""
 }
 
-// garbage is an answer that is not HTTP.
+// garbage returns the error for a response that is not HTTP.
 func garbage(what string) error { return invalid(errors.New(what)) }
 
-// invalid is garbage that somebody else found.
+// invalid wraps an error of another parser like garbage.
 func invalid(err error) error { return fault.Wrap(fault.UpstreamInvalid, err) }

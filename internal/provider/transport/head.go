@@ -13,7 +13,7 @@ const (
 	usualFields = 16 // providers send 10 to 30
 )
 
-// head is the parsed head of an answer.
+// head is the parsed head of a response.
 type head struct {
 	status  int
 	minor   byte // '0' or '1'
@@ -23,8 +23,8 @@ type head struct {
 	closes  bool // the peer will close the connection
 }
 
-// parseHead reads a complete head, up to and including the empty line. The
-// strictness is that of the package comment.
+// parseHead parses a complete head, up to and including the empty line. It is as strict as the
+// package comment states.
 func (buf *buffer) parseHead(b []byte, into wire.Header) (head, error) {
 	h := head{length: -1}
 	eol := bytes.IndexByte(b, '\n')
@@ -42,7 +42,7 @@ func (buf *buffer) parseHead(b []byte, into wire.Header) (head, error) {
 	return h, h.framing()
 }
 
-// parseStatus reads "HTTP/1.1 200 OK\r\n". The reason may be missing.
+// parseStatus parses "HTTP/1.1 200 OK\r\n". The reason may be missing.
 // Source: RFC 9112 section 4.
 func (h *head) parseStatus(line []byte) error {
 	const code = len("HTTP/1.1 ")
@@ -67,7 +67,7 @@ func (h *head) parseStatus(line []byte) error {
 	return nil
 }
 
-// framing finds out where the body ends, and whether the connection does.
+// framing determines where the body ends, and whether the connection closes.
 func (h *head) framing() (err error) {
 	if h.length, h.chunked, err = syntax.Framing(h.header); err != nil {
 		return invalid(err)
@@ -84,7 +84,7 @@ func (h *head) framing() (err error) {
 	return nil
 }
 
-// bodyless reports whether an answer has no body whatever its head says.
+// bodyless reports whether a response has no body, whatever its head states.
 // Source: RFC 9110 section 6.4.1.
 func bodyless(method string, status int) bool {
 	return method == "HEAD" || status == 204 || status == 304

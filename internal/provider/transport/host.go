@@ -16,33 +16,32 @@ import (
 	"sluice/internal/fault"
 )
 
-// hostKey is what connections are shared by.
+// hostKey is the key under which connections are shared.
 type hostKey struct {
 	scheme, host string
 	tls          *tls.Config // identity; nil for that of Options
 }
 
-// host is what the client knows of one upstream host: how to reach it, which
-// protocol it speaks and its connections.
+// host is one upstream host: its address, its protocol and its connections.
 type host struct {
 	c         *Client
 	secure    bool
 	addr      string   // "api.example.com:443"
 	proxy     *url.URL // nil: direct
-	absolute  string   // "http://api.example.com" when a proxy forwards plain calls
-	proxyAuth string   // whole header line for such a proxy, or empty
+	absolute  string   // "http://api.example.com" when a proxy forwards plain HTTP calls
+	proxyAuth string   // complete header line for such a proxy, or empty
 	tls       *tls.Config
 
-	mu       sync.Mutex // guards what follows
-	idle     []*conn    // the last one was used last
+	mu       sync.Mutex // guards the fields below
+	idle     []*conn    // most recently used last
 	multi    []*http.ClientConn
 	protocol protocol
-	dialing  *dialing // first or further HTTP/2 connection in the making
+	dialing  *dialing // attempt to open the first, or another HTTP/2, connection; nil when none is running
 	used     time.Time
-	gone     bool // not in the client's map: keeps nothing
+	gone     bool // no longer in the client's map; pools no connections
 }
 
-// protocol is what the last TLS handshake chose.
+// protocol is the one that the last TLS handshake chose.
 type protocol int
 
 const (
@@ -51,13 +50,13 @@ const (
 	http2
 )
 
-// dialing is a connection attempt that others wait for.
+// dialing is a connection attempt that other calls wait for.
 type dialing struct {
 	done chan struct{}
-	err  error // set before done is closed; nil when they should look again
+	err  error // set before done is closed; nil when the waiters should try again
 }
 
-// newHost makes the entry of a host after checking the words that lead to it.
+// newHost validates the scheme and host of key and returns a host for them.
 func newHost(c *Client, key hostKey) (*host, error) {
 	if key.scheme != "http" && key.scheme != "https" {
 		return nil, invalidRequest("the scheme must be http or https")
@@ -85,11 +84,11 @@ func newHost(c *Client, key hostKey) (*host, error) {
 	return h, nil
 }
 
-// tlsConfig is what handshakes with one host use.
+// tlsConfig returns the TLS config for handshakes with one host.
 func (c *Client) tlsConfig(identity *tls.Config, name string) *tls.Config {
 	base, sessions := c.opts.TLSConfig, c.sessions
 	if identity != nil {
-		base, sessions = identity, tls.NewLRUClientSessionCache(0) // a resumed session carries its identity
+		base, sessions = identity, tls.NewLRUClientSessionCache(0) // a resumed session includes its identity
 	}
 	cfg := base.Clone()
 	cfg.ServerName = name
@@ -101,7 +100,7 @@ func (c *Client) tlsConfig(identity *tls.Config, name string) *tls.Config {
 	return cfg
 }
 
-// basicAuth is the value that shows a proxy URL's credentials, or "".
+// basicAuth returns the Proxy-Authorization value for a proxy URL's credentials, or "".
 func basicAuth(proxy *url.URL) string {
 	if proxy.User == nil {
 		return ""
@@ -110,8 +109,8 @@ func basicAuth(proxy *url.URL) string {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(proxy.User.Username()+":"+password))
 }
 
-// do sends r once. Again says that the failure came from a connection which had
-// been closed while unused, as far as can be told, and that r may be sent once more.
+// do sends r once. Again means that the connection was, as far as can be detected, closed while
+// unused, and that r may be sent once more.
 func (h *host) do(ctx context.Context, r *Request, t timing, fresh bool) (resp *Response, again bool, err error) {
 	cn, multi, pooled, err := h.acquire(ctx, &t, fresh)
 	if err != nil {
@@ -130,9 +129,9 @@ func (h *host) do(ctx context.Context, r *Request, t timing, fresh bool) (resp *
 	return resp, false, nil
 }
 
-// acquire finds or makes a connection: an HTTP/1.1 connection of one's own, or a
-// reserved place on an HTTP/2 connection. Fresh leaves unused HTTP/1.1
-// connections aside. How long it waited and connected it notes in t.
+// acquire returns a connection from the pool or opens one: an exclusive HTTP/1.1 connection, or
+// an HTTP/2 connection with a reserved stream. With fresh it drops unused HTTP/1.1 connections.
+// It records in t how long it waited and connected.
 func (h *host) acquire(ctx context.Context, t *timing, fresh bool) (cn *conn, multi *http.ClientConn, pooled bool, err error) {
 	for {
 		h.mu.Lock()
@@ -169,13 +168,13 @@ func (h *host) acquire(ctx context.Context, t *timing, fresh bool) (cn *conn, mu
 	}
 }
 
-// openFor is open for all that wait for d, too, however it ends.
+// openFor opens a connection and notifies all calls that wait for d, however open ends.
 func (h *host) openFor(ctx context.Context, t *timing, d *dialing) (cn *conn, multi *http.ClientConn, err error) {
 	defer func() {
 		h.mu.Lock()
 		h.dialing = nil
 		h.mu.Unlock()
-		if ctx.Err() == nil && !fault.Has(err, fault.UpstreamTimeout) { // the opener's limits are not theirs
+		if ctx.Err() == nil && !fault.Has(err, fault.UpstreamTimeout) { // the opener's limits do not apply to the waiters
 			d.err = err
 		}
 		close(d.done)
@@ -183,7 +182,7 @@ func (h *host) openFor(ctx context.Context, t *timing, d *dialing) (cn *conn, mu
 	return h.open(ctx, t)
 }
 
-// wait waits for another's connection attempt within one's own limits.
+// wait waits for another call's connection attempt, within the limits of ctx and t.
 func (d *dialing) wait(ctx context.Context, t *timing) error {
 	defer t.since(&t.queue, time.Now())
 	var limit <-chan time.Time
@@ -202,18 +201,18 @@ func (d *dialing) wait(ctx context.Context, t *timing) error {
 	}
 }
 
-// opened is a connection that was made, or why there is none.
+// opened is the result of open: a connection, or why there is none.
 type opened struct {
 	cn       *conn
 	multi    *http.ClientConn
 	err      error
-	panicked error // what was recovered, and where
+	panicked error // recovered panic, with its stack
 }
 
-// open connects and learns the protocol, in a goroutine of its own: dialling and a
-// handshake take much more of a stack than what comes after them, and a call that waits
-// for its answer, or relays a stream for minutes, would keep a stack of that size. A panic
-// goes on in the goroutine of the call, which knows what else has to end with it.
+// open connects and detects the protocol, in a separate goroutine. Dialling and a handshake need
+// a much larger stack than the rest of a call. A call that waits for its response, or relays a
+// stream for minutes, would retain a stack of that size. A panic is raised again in the
+// goroutine of the call, which does the rest of the cleanup.
 func (h *host) open(ctx context.Context, t *timing) (*conn, *http.ClientConn, error) {
 	defer t.since(&t.connect, time.Now())
 	made := make(chan opened, 1)
@@ -227,14 +226,14 @@ func (h *host) open(ctx context.Context, t *timing) (*conn, *http.ClientConn, er
 		}()
 		o.cn, o.multi, o.err = h.openConn(ctx, t)
 	}(*t)
-	o := <-made // it keeps to the limits of ctx and t by itself
+	o := <-made // openConn observes the limits of ctx and t
 	if o.panicked != nil {
 		panic(o.panicked)
 	}
 	return o.cn, o.multi, o.err
 }
 
-// openConn is open in the goroutine at hand.
+// openConn is open without the separate goroutine.
 func (h *host) openConn(ctx context.Context, t timing) (*conn, *http.ClientConn, error) {
 	nc, raw, err := h.dial(ctx, t)
 	if err != nil {

@@ -8,14 +8,14 @@ import (
 	"sluice/internal/wire/socket"
 )
 
-// socketProbe looks whether a connection has something to read without reading it.
+// socketProbe checks whether a connection has data to read, without reading it.
 type socketProbe struct {
 	control syscall.RawConn
 	check   func(fd uintptr)
 	quiet   *bool
 }
 
-// newPeeker makes a peeker once per connection, so that looking allocates nothing.
+// newPeeker creates the probe once per connection, so that a check allocates nothing.
 func newPeeker(nc net.Conn) socketProbe {
 	sc, ok := nc.(syscall.Conn)
 	if !ok {
@@ -34,8 +34,8 @@ func newPeeker(nc net.Conn) socketProbe {
 	return p
 }
 
-// silent reports whether the peer has neither sent nor closed anything. Of a
-// connection that cannot be looked at it says yes.
+// silent reports whether the peer has neither sent data nor closed the connection. It returns
+// true for a connection that cannot be checked.
 func (p socketProbe) silent() bool {
 	if p.control == nil {
 		return true

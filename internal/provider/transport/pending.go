@@ -9,17 +9,17 @@ import (
 	"sluice/internal/wire"
 )
 
-// Pending is a call that goes on although the time for the head of its answer is over: see
+// Pending is a call that continues after the timeout for the head of its response: see
 // Request.Late. It belongs to one goroutine at a time.
 type Pending struct {
 	await func() (*Response, error)
 }
 
-// Await waits for the answer, for as long as the context of Request.Detach lasts. It is called
-// once; the answer's body must be closed. Its errors are those of Client.Do.
+// Await waits for the response until the context of Request.Detach ends. It is called once. The
+// caller must close the body of the response. Its errors are those of Client.Do.
 func (p *Pending) Await() (*Response, error) { return p.await() }
 
-// detached is the context that ends the call from now on.
+// detached returns the context that ends the call from now on.
 func (r *Request) detached(ctx context.Context) context.Context {
 	if r.Detach == nil {
 		return ctx
@@ -27,8 +27,8 @@ func (r *Request) detached(ctx context.Context) context.Context {
 	return r.Detach(ctx)
 }
 
-// late offers a call over HTTP/1.1 that was sent whole to the owner of Late, and reports
-// whether it goes on. It is moved out of the room then.
+// late offers a completely sent HTTP/1.1 call to Request.Late, and reports whether the call
+// continues. It then moves the call out of the shared buffer.
 func (r *Request) late(a *http1Response) bool {
 	if r.Late == nil || a.body.up != nil || a.body.stop == nil {
 		return false
@@ -41,11 +41,11 @@ func (r *Request) late(a *http1Response) bool {
 	return true
 }
 
-// await reads the head of the answer without a limit of time.
+// await reads the head of the response without a timeout.
 func (a *http1Response) await(method string) (*Response, error) {
 	b := &a.body
 	b.cn.readLimit = time.Time{}
-	_ = b.cn.nc.SetReadDeadline(b.cn.readLimit) // fails only when closed, which the next read tells
+	_ = b.cn.nc.SetReadDeadline(b.cn.readLimit) // fails only when closed, which the next read returns
 	h, err := b.receiveRest(wire.Header(nil))
 	if err != nil {
 		err = b.attributeError(err, nil)
@@ -56,17 +56,17 @@ func (a *http1Response) await(method string) (*Response, error) {
 	return &a.Response, nil
 }
 
-// errLate says that a call over HTTP/2 goes on without its caller.
+// errLate means that a call over HTTP/2 continues without its caller.
 var errLate = errors.New("the call continues")
 
-// tripped is what a round trip over HTTP/2 came to.
+// tripped is the result of a round trip over HTTP/2.
 type tripped struct {
 	res *http.Response
 	err error
 }
 
-// roundTrip sends the request and waits for the head of its answer. Where the call may go on
-// after the time for that, it waits in a goroutine of its own.
+// roundTrip sends the request and waits for the head of its response. A call that may continue
+// after the timeout waits in a separate goroutine.
 func (s *stream) roundTrip(cc *http.ClientConn, r *Request, hr *http.Request, t timing) (*http.Response, error) {
 	if r.Late == nil || t.limit.IsZero() {
 		return cc.RoundTrip(hr)
@@ -89,13 +89,13 @@ func (s *stream) roundTrip(cc *http.ClientConn, r *Request, hr *http.Request, t 
 	}
 	s.cancel(errHeadTimeout)
 	end := <-done
-	if end.err == nil { // it came in this moment
+	if end.err == nil { // the result arrived just now
 		return end.res, nil
 	}
 	return nil, end.err
 }
 
-// await waits for what the round trip comes to.
+// await waits for the result of the round trip.
 func (s *stream) await(done <-chan tripped, method string) (*Response, error) {
 	end := <-done
 	if end.err != nil {
@@ -106,7 +106,7 @@ func (s *stream) await(done <-chan tripped, method string) (*Response, error) {
 	return s.answered(end.res, method), nil
 }
 
-// isFullyRead reports whether all of the body was read, so that it is not touched any more.
+// isFullyRead reports whether the body was read completely, so that nothing uses it any more.
 func (s *source) isFullyRead() bool {
 	if !s.replayable {
 		return false

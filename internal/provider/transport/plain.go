@@ -9,12 +9,11 @@ import (
 	"time"
 )
 
-// HTTPClient returns a client of net/http with the same guard, proxy, TLS settings
-// and limits as Do, for what is not the relay of a model call: WebSocket
-// handshakes, fetching keys and tokens, web hooks. It speaks HTTP/1.1, follows no
-// redirects (they are returned as answers) and decompresses nothing. It has no
-// timeout of its own: give requests a context. It is shared; do not change it.
-// Refused addresses are a *fault.Error inside the *url.Error.
+// HTTPClient returns a net/http client with the same guard, proxy, TLS settings and limits as
+// Do. It is for calls other than relayed model calls: WebSocket handshakes, fetching keys and
+// tokens, webhooks. It uses HTTP/1.1, returns redirects as responses instead of following them,
+// and decompresses nothing. It has no timeout: give requests a context. It is shared and must
+// not be changed. Refused addresses are a *fault.Error inside the *url.Error.
 func (c *Client) HTTPClient() *http.Client { return c.plain }
 
 func (c *Client) newHTTPClient() *http.Client {
@@ -36,8 +35,8 @@ func (c *Client) newHTTPClient() *http.Client {
 	}
 }
 
-// dialPlain connects for net/http. A proxy is asked for a tunnel in any case, as
-// WebSocket needs it. Source: RFC 6455 section 4.1.
+// dialPlain connects for net/http. It always requests a tunnel from a proxy, because WebSocket
+// needs one. Source: RFC 6455 section 4.1.
 func (c *Client) dialPlain(ctx context.Context, scheme, addr string) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.opts.ConnectTimeout)
 	defer cancel()

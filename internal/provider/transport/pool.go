@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// pop takes the connection used last. The caller holds mu. With fresh it takes
-// none and drops all, because one of them has just proved dead: when a server is
-// restarted, its other connections are dead too.
+// pop takes the connection used last. The caller holds mu. With fresh it returns none and drops
+// all, because one of them has just failed: when a server restarts, all its connections are
+// dead.
 func (h *host) pop(fresh bool) *conn {
 	if fresh {
 		for _, cn := range h.idle {
@@ -27,7 +27,7 @@ func (h *host) pop(fresh bool) *conn {
 	return cn
 }
 
-// put keeps an unused connection, or closes it when there are enough.
+// put stores an unused connection, or closes it when the pool is full.
 func (h *host) put(cn *conn) {
 	cn.since = time.Now()
 	h.mu.Lock()
@@ -41,8 +41,8 @@ func (h *host) put(cn *conn) {
 	}
 }
 
-// reserve takes a place on an HTTP/2 connection and drops those that have ended.
-// The caller holds mu.
+// reserve reserves a stream on an HTTP/2 connection and drops connections that have ended. The
+// caller holds mu.
 func (h *host) reserve() *http.ClientConn {
 	for i := 0; i < len(h.multi); {
 		cc := h.multi[i]
@@ -58,7 +58,7 @@ func (h *host) reserve() *http.ClientConn {
 	return nil
 }
 
-// add keeps a new HTTP/2 connection and reserves a place on it.
+// add stores a new HTTP/2 connection and reserves a stream on it.
 func (h *host) add(cc *http.ClientConn) error {
 	if err := cc.Reserve(); err != nil {
 		_ = cc.Close()
@@ -75,7 +75,7 @@ func (h *host) add(cc *http.ClientConn) error {
 	return nil
 }
 
-// drop forgets an HTTP/2 connection that takes no further calls.
+// drop removes an HTTP/2 connection that accepts no further calls.
 func (h *host) drop(cc *http.ClientConn) {
 	h.mu.Lock()
 	h.multi = slices.DeleteFunc(h.multi, func(other *http.ClientConn) bool { return other == cc })
@@ -83,9 +83,9 @@ func (h *host) drop(cc *http.ClientConn) {
 	closeWhenUnused(cc)
 }
 
-// expire closes what was not used since the timeout, but for the HTTP/2 connections
-// that it returns, and reports whether the host may be forgotten. A host that is
-// forgotten keeps nothing any more.
+// expire closes the connections that were not used since the timeout, except the HTTP/2
+// connections that it returns. It reports whether the host may be removed. A removed host
+// stores no connections any more.
 func (h *host) expire(now time.Time) (multi []*http.ClientConn, forget bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -109,9 +109,9 @@ func (h *host) expire(now time.Time) (multi []*http.ClientConn, forget bool) {
 	return multi, h.gone
 }
 
-// evictionScore is what tells hosts that are worth a place from others.
+// evictionScore ranks hosts for eviction.
 type evictionScore struct {
-	reached bool // there was a connection
+	reached bool // a connection was opened
 	used    time.Time
 }
 
@@ -121,7 +121,7 @@ func (h *host) evictionScore() evictionScore {
 	return evictionScore{h.protocol != unknown, h.used}
 }
 
-// isLess says whether u is worth less than o.
+// isLess reports whether u is worth less than o.
 func (u evictionScore) isLess(o evictionScore) bool {
 	if u.reached != o.reached {
 		return o.reached
@@ -129,7 +129,7 @@ func (u evictionScore) isLess(o evictionScore) bool {
 	return u.used.Before(o.used)
 }
 
-// retire closes everything unused and keeps nothing from now on.
+// retire closes all unused connections. The host stores none from now on.
 func (h *host) retire() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

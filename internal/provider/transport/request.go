@@ -10,52 +10,53 @@ import (
 	"sluice/internal/wire/syntax"
 )
 
-// Request is one call of an upstream.
+// Request is one call to an upstream.
 type Request struct {
 	Method string // "POST"
 	Scheme string // "http" or "https"
-	Host   string // "api.example.com" or with a port, as it goes into the Host line
-	Target string // escaped path and query, sent as it is: "/v1/files/a%2Fb?limit=2"
+	Host   string // "api.example.com" or with a port, as sent in the Host line
+	Target string // escaped path and query, sent unchanged: "/v1/files/a%2Fb?limit=2"
 
-	// Header holds the lines to send, names in lower case. Lines that belong to a
-	// connection, "host", "content-length" and "expect" are left out: the first
-	// two come from Host and Body.
+	// Header contains the lines to send, with lower-case names. Hop-by-hop lines, "host",
+	// "content-length" and "expect" are omitted: the values of host and content-length come from
+	// Host and Body.
 	Header wire.Header
-	// Body is sent with its length, or in chunks when that is not known. When it
-	// is a stream, Do and the Response may leave one last Read of it behind that is
-	// still waiting for its source; what it reads is thrown away. Of a replayable
-	// body nothing is touched after Do has failed or Response.Body was closed.
+	// Body is sent with its length, or in chunks when the length is unknown. When Body is a
+	// stream, one last Read may still wait for its source after Do and the Response have ended.
+	// Its data is discarded. A replayable body is not used any more after Do has failed or
+	// Response.Body was closed.
 	Body wire.Payload
 
-	// HeadTimeout bounds the time from the start of Do, connecting and sending
-	// included, to the complete head of the answer; 0 means no bound.
+	// HeadTimeout limits the time from the start of Do, including connecting and sending, to the
+	// complete head of the response. 0 means no limit.
 	HeadTimeout time.Duration
-	// IdleTimeout bounds each wait for bytes of the answer's body; 0 means no
-	// bound. Time in which the caller does not read does not count.
+	// IdleTimeout limits each wait for bytes of the response body. 0 means no limit. Time in
+	// which the caller does not read does not count.
 	IdleTimeout time.Duration
 
 	// Detach is called at most once, on the goroutine of Do, when the call is sent or about to
-	// be and its answer does not come at once: from then on ctx does not end the call, and the
-	// context that Detach returns does. Nil leaves it to ctx.
+	// be sent and its response does not arrive immediately. From then on the returned context
+	// ends the call, and ctx does not. With nil, ctx continues to apply.
 	Detach func(ctx context.Context) context.Context
-	// Late is called on the goroutine of Do when HeadTimeout is over for a call that was sent
-	// whole. When it returns true the call goes on: Do fails as it would without, and Late's
-	// owner has to call Await. Nothing of the Request is used then. Nil gives the call up.
+	// Late is called on the goroutine of Do when HeadTimeout passes for a completely sent call.
+	// When it returns true, the call continues: Do returns the same error as without Late, and
+	// the owner of the Pending must call Await. The Request is not used any more then. With nil
+	// the call ends.
 	Late func(p *Pending) bool
 
-	// TLS replaces Options.TLSConfig, for example to show a client certificate.
-	// The pointer is the identity: connections made for one are never used for
-	// another, so keep it for as long as the identity is the same.
+	// TLS replaces Options.TLSConfig, for example to send a client certificate. The pointer is
+	// the identity: a connection made for one is never used for another. Use the same pointer
+	// for as long as the identity is the same.
 	TLS *tls.Config
 
-	// ResponseBuffer is where the answer may be made; nil for a new one. Until Response.Body was
-	// closed and Header is not read any more the room is in use. Of calls over HTTP/2
-	// nothing is kept in it.
+	// ResponseBuffer is memory for the response. Nil allocates a new one. The memory is in use
+	// until Response.Body is closed and Header is not read any more. Calls over HTTP/2 do not
+	// use it.
 	ResponseBuffer *ResponseBuffer
 }
 
-// check refuses what would break the framing of the request. The host is checked
-// once, when its entry is made.
+// check refuses a request that would break the framing. The host is checked once, when its
+// entry is created.
 func (r *Request) check() error {
 	if !wire.ValidName(r.Method) {
 		return invalidRequest("the method is not valid")
@@ -79,11 +80,11 @@ func (r *Request) check() error {
 	return nil
 }
 
-// appendHead writes the request's head for HTTP/1.1.
+// appendHead writes the request head for HTTP/1.1.
 func (r *Request) appendHead(b []byte, h *host) []byte {
 	b = append(b, r.Method...)
 	b = append(b, ' ')
-	b = append(b, h.absolute...) // empty unless a proxy is to forward the call
+	b = append(b, h.absolute...) // empty unless a proxy forwards the call
 	b = append(b, r.Target...)
 	b = append(b, " HTTP/1.1\r\nHost: "...)
 	b = append(b, r.Host...)
@@ -103,8 +104,8 @@ func (r *Request) appendHead(b []byte, h *host) []byte {
 	return append(r.appendFraming(b), "\r\n"...)
 }
 
-// appendFraming writes the line that says where the body ends. Methods that
-// usually have a body say so even when it is empty. Source: RFC 9110 section 8.6.
+// appendFraming writes the line that states where the body ends. Methods that usually have a
+// body have this line even for an empty body. Source: RFC 9110 section 8.6.
 func (r *Request) appendFraming(b []byte) []byte {
 	n := r.Body.Len()
 	switch {

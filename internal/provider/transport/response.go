@@ -6,34 +6,35 @@ import (
 	"sluice/internal/wire"
 )
 
-// Response is the answer of an upstream.
+// Response is the response of an upstream.
 type Response struct {
-	Status int // 200 to 999; interim answers are skipped
-	// Header holds all lines, names in lower case, values as they came, those of
-	// the connection included: what is relayed is for the caller to choose.
+	Status int // 200 to 999; interim responses are skipped
+	// Header contains all lines, including hop-by-hop lines, with lower-case names and unchanged
+	// values. The caller selects the lines to relay.
 	Header wire.Header
-	// Length is the number of bytes of the body, -1 when it is not known. It is 0
-	// when there is no body, whatever a Content-Length line says.
+	// Length is the number of bytes of the body, or -1 when it is unknown. It is 0 for a
+	// response without a body, whatever Content-Length states.
 	Length int64
-	// UntilClose is set when nothing but the end of the connection ends the body,
-	// so that an early end cannot be told from a proper one.
+	// UntilClose is true when only the end of the connection ends the body. An early end is then
+	// not detectable.
 	UntilClose bool
 	Body       Body   // never nil
 	Proto      string // "HTTP/1.1", "HTTP/1.0" or "HTTP/2.0"
-	// Queue is how long the call waited for a connection that another call was opening,
-	// Connect how long it took to open one of its own, TLS included; 0 on a kept one.
+	// Queue is the time that the call waited for a connection that another call was opening.
+	// Connect is the time for opening its own connection, including TLS. Connect is 0 on a
+	// reused connection.
 	Queue, Connect time.Duration
 }
 
-// Body is the body of an answer. It belongs to one goroutine; to interrupt a Read
-// from another, cancel the context given to Do.
+// Body is the body of a response. It belongs to one goroutine. To interrupt a Read from another
+// goroutine, cancel the context given to Do.
 type Body interface {
-	// Read returns what one read of the upstream delivered, without framing, and
-	// never waits to fill p. The last bytes come together with io.EOF when the end
-	// is known by then. Errors are listed in the package comment; they stay.
+	// Read returns the bytes of one read of the upstream, without framing, and never waits to
+	// fill p. The last bytes come together with io.EOF when the end is already known. The
+	// package comment lists the errors. An error is permanent.
 	Read(p []byte) (int, error)
-	// Close gives the connection back when the body was read to its end, and cuts
-	// it otherwise. It may be called more than once and always returns nil.
+	// Close returns the connection to the pool when the body was read to its end, and closes it
+	// otherwise. It may be called more than once and always returns nil.
 	Close() error
 }
 
@@ -42,16 +43,16 @@ var (
 	_ Body = (*stream)(nil)
 )
 
-// timing holds the points in time of one call.
+// timing contains the times of one call.
 type timing struct {
 	start time.Time
-	limit time.Time     // for the head; zero means none
+	limit time.Time     // deadline for the head; zero means none
 	head  time.Duration // Request.HeadTimeout
 
 	queue, connect time.Duration // of the Response
 }
 
-// since adds the time since a moment to one of the durations.
+// since adds the time since from to one of the durations.
 func (t *timing) since(d *time.Duration, from time.Time) { *d += time.Since(from) }
 
 func newTiming(r *Request) timing {

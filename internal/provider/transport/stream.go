@@ -20,14 +20,14 @@ import (
 )
 
 const (
-	// pingAfter is how long an HTTP/2 connection may be silent before it is asked
-	// for a sign of life, and pingTimeout how long that may take.
+	// pingAfter is how long an HTTP/2 connection may be silent before a ping is sent, and
+	// pingTimeout is how long the response to that may take.
 	pingAfter   = 30 * time.Second
 	pingTimeout = 15 * time.Second
 )
 
-// multiplex speaks HTTP/2 on a connection that has negotiated it, and reserves a
-// place on it. The transport made here serves this connection alone.
+// multiplex starts HTTP/2 on a connection that has negotiated it, and reserves a stream on it.
+// The transport made here serves only this connection.
 func (h *host) multiplex(ctx context.Context, tc *tls.Conn) (*http.ClientConn, error) {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP2(true)
@@ -46,8 +46,8 @@ func (h *host) multiplex(ctx context.Context, tc *tls.Conn) (*http.ClientConn, e
 	return cc, h.add(cc)
 }
 
-// stream sends r on an HTTP/2 connection on which a place is reserved. With an error it
-// says what is known of what became of r.
+// stream sends r on an HTTP/2 connection with a reserved stream. With an error, failurePhase
+// states whether the upstream may have acted on r.
 func (h *host) stream(ctx context.Context, cc *http.ClientConn, r *Request, t timing) (*Response, failurePhase, error) {
 	ctx = r.detached(ctx)
 	inner, cancel := context.WithCancelCause(ctx)
@@ -80,27 +80,27 @@ func (h *host) stream(ctx context.Context, cc *http.ClientConn, r *Request, t ti
 	return s.answered(res, r.Method), 0, nil
 }
 
-// answered is the answer to a call.
+// answered returns the Response for res.
 func (s *stream) answered(res *http.Response, method string) *Response {
 	s.rc = res.Body
 	length := res.ContentLength
-	if bodyless(method, res.StatusCode) { // where net/http misses the body that a Content-Length line announces
+	if bodyless(method, res.StatusCode) { // net/http reports a missing body when there is a Content-Length line
 		length = 0
 		s.end(io.EOF)
 	}
 	return &Response{Status: res.StatusCode, Header: lines(res.Header), Length: length, Body: s, Proto: "HTTP/2.0"}
 }
 
-// forever makes a timer that is set properly later.
+// forever is the duration of a timer that is set to its real one later.
 const forever = 1 << 62
 
-// traced is ctx for a call that notes the first answer, be it an interim one, of which
-// net/http tells nothing otherwise.
+// traced returns ctx with a trace that records the first response byte, even of an interim
+// response. Otherwise net/http does not report interim responses.
 func (s *stream) traced(ctx context.Context) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotFirstResponseByte: func() { s.received.Store(true) }})
 }
 
-// classifyFailure is what is known of a request that got no answer.
+// classifyFailure returns the failurePhase of a request without a response.
 func (s *stream) classifyFailure(cc *http.ClientConn, err error) failurePhase {
 	var reset streamReset
 	switch {
@@ -117,12 +117,12 @@ func (s *stream) classifyFailure(cc *http.ClientConn, err error) failurePhase {
 	return perhapsActed
 }
 
-// refusedStream is the code of a stream that was not acted on.
+// refusedStream is the error code of a stream that the peer did not process.
 // Source: RFC 9113 section 8.7.
 const refusedStream = 7
 
-// streamReset is what errors.As finds in net/http's error for a stream that was
-// reset; that type is not exported, but fills any that has the same fields.
+// streamReset is the type into which errors.As copies net/http's error for a stream reset. That
+// type is not exported, but fills any type that has the same fields.
 type streamReset struct {
 	StreamID uint32
 	Code     uint32
@@ -132,8 +132,8 @@ type streamReset struct {
 // Error implements error.
 func (streamReset) Error() string { return "the stream was reset" }
 
-// standard is r for net/http. The target goes into URL.Opaque, which is sent as it
-// is, where Path would be decoded and encoded again.
+// standard returns r for net/http. The target is in URL.Opaque, which is sent unchanged; Path
+// would be decoded and encoded again.
 func (r *Request) standard(ctx context.Context, body *source) *http.Request {
 	hd := make(http.Header, len(r.Header)+1)
 	hd["User-Agent"] = nil // none is added
@@ -157,7 +157,7 @@ func (r *Request) standard(ctx context.Context, body *source) *http.Request {
 	return hr.WithContext(ctx)
 }
 
-// lines turns a header of net/http into ours.
+// lines converts a header of net/http to a wire.Header.
 func lines(hd http.Header) wire.Header {
 	out := make(wire.Header, 0, len(hd)+4)
 	for name, values := range hd {
@@ -168,15 +168,15 @@ func lines(hd http.Header) wire.Header {
 	return out
 }
 
-// stream is the body of an HTTP/2 answer.
+// stream is the body of an HTTP/2 response.
 type stream struct {
-	rc       io.ReadCloser // nil when there was no answer
+	rc       io.ReadCloser // nil without a response
 	sent     *source
 	idle     time.Duration
 	watch    *time.Timer // ends the call; runs during a Read and at the end
 	cancel   context.CancelCauseFunc
-	cause    func() error // why the call was cancelled, nil when it was not
-	received atomic.Bool  // a head has come, of an interim answer too
+	cause    func() error // returns why the call was cancelled, nil when it was not
+	received atomic.Bool  // the first byte of a response has arrived, even of an interim one
 	err      error
 }
 
@@ -205,16 +205,16 @@ func (s *stream) Close() error {
 	return nil
 }
 
-// end makes err the result of all further reads and gives back what the call held.
+// end makes err the result of all further reads and releases the resources of the call.
 func (s *stream) end(err error) {
 	if s.err != nil {
 		return
 	}
 	s.err = err
 	if s.rc != nil {
-		// Close waits until the call's place on the connection is free, so that the next
-		// call finds it. It never is while an upload stands still, be it in its source or
-		// because the peer takes nothing: then the watch ends the wait, which is no failure.
+		// Close waits until the call's stream on the connection is free, so that the next call
+		// can use it. While an upload is stalled, in its source or because the peer does not
+		// read, it never becomes free. Then the watch ends the wait, which is not a failure.
 		s.watch.Reset(finishTimeout)
 		_ = s.rc.Close()
 	}
@@ -223,7 +223,7 @@ func (s *stream) end(err error) {
 	_ = s.sent.Close()
 }
 
-// failure is what to report for an error of the call.
+// failure returns the error to report for an error of the call.
 func (s *stream) failure(err error, describe func(error) error) error {
 	cause := s.cause()
 	var broken *BodyError
@@ -240,22 +240,22 @@ func (s *stream) failure(err error, describe func(error) error) error {
 	return describe(err)
 }
 
-// source is the request's body as net/http reads it. After Close a replayable
-// body is not touched any more, although net/http may still be sending it.
+// source is the request's body as net/http reads it. After Close, a replayable body is not read
+// any more, although net/http may still be sending it.
 type source struct {
 	replayable bool
 	closed     atomic.Bool
 
 	mu   sync.Mutex // guards r of a replayable body
 	r    io.Reader
-	left int64 // of the announced length; below zero when there is none
+	left int64 // remaining bytes of the announced length; negative when there is none
 }
 
 func newSource(p wire.Payload) *source {
 	return &source{replayable: p.Replayable(), r: p.Open(), left: p.Len()}
 }
 
-// Read implements io.Reader. It gives exactly the announced length or fails.
+// Read implements io.Reader. It returns exactly the announced length or fails.
 func (s *source) Read(p []byte) (int, error) {
 	if s.replayable {
 		s.mu.Lock()
@@ -286,7 +286,7 @@ func (s *source) Read(p []byte) (int, error) {
 func (s *source) Close() error {
 	s.closed.Store(true)
 	if s.replayable {
-		s.mu.Lock() // until a Read under way has ended
+		s.mu.Lock() // waits until a running Read has ended
 		defer s.mu.Unlock()
 	}
 	return nil

@@ -13,14 +13,13 @@ import (
 	"sluice/internal/wire"
 )
 
-// inlineBytes is the size up to which a body is sent before the answer is looked
-// for. Larger ones are sent beside it, so that an answer which comes early, a
-// refusal for example, is read while the rest is under way.
+// inlineBytes is the maximum size of a body that is sent before reading the response. Larger
+// bodies are sent in parallel, so that an early response, for example a refusal, is read while
+// the upload continues.
 const inlineBytes = 64 << 10
 
-// send writes the request, or its head when the body goes out beside the answer.
-// An error does not mean that there is no answer: a peer may have refused the body
-// and closed.
+// send writes the request, or only its head when the body is sent in parallel to the response.
+// After an error there may still be a response: the peer may have refused the body and closed.
 func (b *body) send(r *Request) error {
 	buf, nc := b.buf, b.cn.nc
 	out := r.appendHead(buf.b[:0], b.cn.h)
@@ -54,14 +53,14 @@ func (b *body) send(r *Request) error {
 	return err
 }
 
-// adopt keeps the room of a slice that has outgrown the buffer.
+// adopt makes b the memory of the buffer when b is larger than the present memory.
 func (buf *buffer) adopt(b []byte) {
 	if cap(b) > len(buf.b) {
 		buf.b = b[:cap(b)]
 	}
 }
 
-// appender is a writer to memory.
+// appender is an io.Writer to memory.
 type appender struct{ b []byte }
 
 func (a *appender) Write(p []byte) (int, error) {
@@ -69,21 +68,20 @@ func (a *appender) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// upload is a body on its way in a goroutine of its own, which ends when all is
-// sent or the connection is closed. The methods of a nil upload say that
-// everything is well.
+// upload sends a body in a separate goroutine, which ends when all is sent or the connection is
+// closed. The methods of a nil upload report success.
 type upload struct {
 	replayable bool
 	done       chan struct{}
 	failed     atomic.Bool               // set before done is closed
-	source     atomic.Pointer[BodyError] // the body itself could not be read
+	source     atomic.Pointer[BodyError] // the request body could not be read
 }
 
 func newUpload(p wire.Payload) *upload {
 	return &upload{replayable: p.Replayable(), done: make(chan struct{})}
 }
 
-// sourceErr is the error of the request's own body, nil when that is well.
+// sourceErr returns the error of the request's own body, or nil.
 func (u *upload) sourceErr() error {
 	if u == nil {
 		return nil
@@ -94,8 +92,8 @@ func (u *upload) sourceErr() error {
 	return nil
 }
 
-// finishTimeout is how long the end of an upload is waited for when the answer has
-// ended. A peer that has read everything makes it end at once.
+// finishTimeout is the time to wait for the end of an upload after the end of the response.
+// When the peer has read everything, the upload ends immediately.
 const finishTimeout = 5 * time.Millisecond
 
 // isSent reports whether everything was sent.
@@ -111,16 +109,16 @@ func (u *upload) isSent() bool {
 	return !u.failed.Load()
 }
 
-// wait returns when the body is not touched any more, after the connection was
-// closed. A stream may be stuck in its source and is not waited for.
+// wait returns when the body is not used any more, after the connection was closed. It does not
+// wait for a stream, which may block in its source.
 func (u *upload) wait() {
 	if u != nil && u.replayable {
 		<-u.done
 	}
 }
 
-// run sends the body. When the body itself fails the peer would wait for the rest
-// for ever, so the connection is closed.
+// run sends the body. When reading the body fails, it closes the connection, because the peer
+// would wait for the rest forever.
 func (u *upload) run(p wire.Payload, nc, raw net.Conn) {
 	defer close(u.done)
 	var err error
@@ -139,8 +137,8 @@ func (u *upload) run(p wire.Payload, nc, raw net.Conn) {
 	}
 }
 
-// sendAll writes a body that lies in memory and files. A bare TCP connection is
-// handed over itself, so that files go out without being copied through here.
+// sendAll writes a body in memory and files. It passes a plain TCP connection directly, so that
+// files are sent without copying them through the process.
 func sendAll(p wire.Payload, nc net.Conn) error {
 	n, err := p.WriteTo(nc)
 	if e := (*fs.PathError)(nil); errors.As(err, &e) {
@@ -154,14 +152,14 @@ func sendAll(p wire.Payload, nc net.Conn) error {
 
 const (
 	streamBytes = 64 << 10
-	// chunkSizeBytes is what the size line of a chunk takes: "10000\r\n" for 64 KiB.
+	// chunkSizeBytes is the length of the size line of a chunk: "10000\r\n" for 64 KiB.
 	chunkSizeBytes = 7
 )
 
 var streamBuffers = sync.Pool{New: func() any { b := make([]byte, chunkSizeBytes+streamBytes+2); return &b }}
 
-// sendStream writes a body as it comes: each read is one write, as a chunk when
-// the length is not known. Never more than the announced length is sent.
+// sendStream writes a body as it arrives: each read is one write, as a chunk when the length is
+// unknown. It never sends more than the announced length.
 func sendStream(p wire.Payload, nc net.Conn) error {
 	buf := streamBuffers.Get().(*[]byte)
 	defer streamBuffers.Put(buf)
@@ -193,7 +191,7 @@ func sendStream(p wire.Payload, nc net.Conn) error {
 	return nil
 }
 
-// sendPart writes the n bytes of room that lie behind the place for a size.
+// sendPart writes n bytes of buf. They follow the space reserved for a chunk size.
 func sendPart(nc net.Conn, buf []byte, n int, chunk bool) error {
 	part := buf[chunkSizeBytes : chunkSizeBytes+n]
 	if chunk {

@@ -1,10 +1,10 @@
 // Package socket makes the reads and writes of a TCP connection cheaper for a program that
-// does thousands of small ones a second on few cores.
+// does thousands of small ones a second on few cores. Start reading with Wrap.
 //
-// The runtime takes part in each system call that it knows of: it lends the core of a
-// thread that seems to be stuck in one to another thread, and has its monitor look after
-// that 50,000 times a second. A call of a socket in non-blocking mode is never stuck, but
-// where several programs share the cores it is often off the core for long enough to be
-// taken for it. The calls here are not announced to the runtime; waiting is left to its
-// poller as ever.
+// The Go runtime tracks every system call that it is notified of. When a thread seems stuck
+// in one, the runtime gives that thread's core to another thread. Its monitor checks for
+// this 50,000 times a second. A call on a socket in non-blocking mode is never stuck. But
+// where several programs share the cores, the thread often loses its core for long enough
+// to look stuck. This package makes its calls without notifying the runtime. Waiting still
+// uses the runtime's poller.
 package socket

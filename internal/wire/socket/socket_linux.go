@@ -14,9 +14,9 @@ import (
 	"unsafe"
 )
 
-// Wrap returns the connection with cheaper calls where it is a TCP connection, else as it
-// is. It is safe for concurrent use, as every net.Conn is: who has written what is
-// answered may still be on the way back from its Write when the next one writes.
+// Wrap returns a TCP connection with cheaper system calls, and any other connection unchanged.
+// It is safe for concurrent use like every net.Conn: one writer may still return from Write
+// when the next one writes.
 func Wrap(nc net.Conn) net.Conn {
 	tcp, ok := nc.(*net.TCPConn)
 	if !ok {
@@ -31,10 +31,10 @@ func Wrap(nc net.Conn) net.Conn {
 	return c
 }
 
-// SetWriteStall bounds how long a write of nc waits for the other side to take something, each
-// write anew, and reports whether it can: nc must come from Of. A write that goes on for
-// longer ends with os.ErrDeadlineExceeded, and all that follow do so at once. While a
-// deadline of writes is set, that holds alone. It is called before nc is used.
+// SetWriteStall limits the time for which each write of nc waits until the peer accepts bytes,
+// and reports whether nc supports this: nc must come from Wrap. A write that waits longer
+// returns os.ErrDeadlineExceeded, and so do all later writes immediately. A write deadline
+// replaces the limit while it is set. Call SetWriteStall before nc is used.
 func SetWriteStall(nc net.Conn, limit time.Duration) bool {
 	c, ok := nc.(*conn)
 	if ok {
@@ -43,24 +43,24 @@ func SetWriteStall(nc net.Conn, limit time.Duration) bool {
 	return ok
 }
 
-// conn is a TCP connection. What is not for speed is inherited.
+// conn is a TCP connection. It inherits all methods that do not need to be fast.
 type conn struct {
 	*net.TCPConn
 	raw    syscall.RawConn
 	reads  transfer      // reads
 	out    transfer      // writes
-	stall  time.Duration // of a write, zero for none
-	timed  bool          // the deadline of writes is that of the stall; out.mu guards it
-	theirs atomic.Bool   // the deadline of writes was set from outside
+	stall  time.Duration // limit of a write, zero for none
+	timed  bool          // the write deadline is that of the stall limit; out.mu guards it
+	theirs atomic.Bool   // the caller has set a write deadline
 }
 
-// transfer is what moves bytes in one direction, one call at a time.
+// transfer moves bytes in one direction, one call at a time.
 type transfer struct {
-	mu   sync.Mutex // guards what follows for the time of a call
+	mu   sync.Mutex // guards the following during a call
 	p    []byte
 	n    int
 	err  error
-	call func(fd uintptr) (done bool) // made once
+	call func(fd uintptr) (done bool) // created once
 }
 
 // Read implements net.Conn.
@@ -100,13 +100,13 @@ func (c *conn) Write(p []byte) (int, error) {
 	return c.out.n, err
 }
 
-// WriteBuffers writes several pieces in one call of the system where nc came from Of, and
-// empties them.
+// WriteBuffers writes several buffers in one system call when nc comes from Wrap, and empties
+// them.
 func WriteBuffers(nc net.Conn, buffers *net.Buffers) error {
 	if c, ok := nc.(*conn); ok {
 		c.out.mu.Lock()
 		defer c.out.mu.Unlock()
-		c.armStall() // before it has to wait: the pieces are many bytes, and net does not say when it does
+		c.armStall() // before waiting: there are many bytes, and net does not report when it waits
 		_, err := buffers.WriteTo(c.TCPConn)
 		if err == nil {
 			c.relax()
@@ -128,7 +128,7 @@ func (c *conn) SetWriteDeadline(t time.Time) error {
 	return c.TCPConn.SetWriteDeadline(t)
 }
 
-// armStall begins the time in which the write at hand has to end.
+// armStall starts the time limit of the current write.
 func (c *conn) armStall() {
 	if c.stall > 0 && !c.timed && !c.theirs.Load() {
 		c.timed = true
@@ -136,30 +136,30 @@ func (c *conn) armStall() {
 	}
 }
 
-// relax ends that time, when the write has come through.
+// relax clears the time limit after the write has succeeded.
 func (c *conn) relax() {
 	if !c.timed {
 		return
 	}
 	c.timed = false
-	if !c.theirs.Load() { // else it has been replaced meanwhile
+	if !c.theirs.Load() { // otherwise the caller has replaced it
 		_ = c.TCPConn.SetWriteDeadline(time.Time{}) // likewise
 	}
 }
 
-// failure describes an error as net does.
+// failure wraps an error in the same way as net.
 func (c *conn) failure(op string, err error) error {
 	return &net.OpError{Op: op, Net: "tcp", Source: c.LocalAddr(), Addr: c.RemoteAddr(), Err: os.NewSyscallError(op, err)}
 }
 
-// read reads once from a descriptor that may have something.
+// read reads once from a descriptor that may have data.
 func (t *transfer) read(fd uintptr) bool {
 	t.n, t.err = Read(int(fd), t.p)
 	return !errors.Is(t.err, syscall.EAGAIN)
 }
 
-// write writes as much as the descriptor takes. Only before it waits for more, which few
-// writes do, it looks at the time.
+// write writes as many bytes as the descriptor accepts. It reads the time only before it waits,
+// which few writes do.
 func (c *conn) write(fd uintptr) bool {
 	t := &c.out
 	for t.n < len(t.p) {
@@ -180,14 +180,14 @@ func (c *conn) write(fd uintptr) bool {
 // Read is syscall.Read of a socket in non-blocking mode.
 func Read(fd int, p []byte) (int, error) { return call(syscall.SYS_RECVFROM, fd, p, 0) }
 
-// Peek is Read that leaves what it finds; it never waits, whatever the mode, nor fails with
-// EINTR.
+// Peek is Read without consuming the data. It never waits, whatever the mode, and never fails
+// with EINTR.
 func Peek(fd int, p []byte) (int, error) { return call(syscall.SYS_RECVFROM, fd, p, syscall.MSG_PEEK) }
 
 func write(fd int, p []byte) (int, error) { return call(syscall.SYS_SENDTO, fd, p, 0) }
 
-// call makes a system call that moves bytes; p is not empty. Those of sockets spare the
-// layer of files. A connection that is gone is an error and no signal.
+// call makes a system call that moves bytes. p must not be empty. Socket calls avoid the file
+// layer. A closed connection is an error and does not raise a signal.
 func call(trap uintptr, fd int, p []byte, more uintptr) (int, error) {
 	flags := syscall.MSG_DONTWAIT | syscall.MSG_NOSIGNAL | more
 	for {

@@ -9,17 +9,17 @@ import (
 	"time"
 )
 
-// Wrap returns the connection as it is.
+// Wrap returns the connection unchanged.
 func Wrap(nc net.Conn) net.Conn { return nc }
 
-// SetWriteStall reports that it bounds nothing.
+// SetWriteStall returns false: it is not supported here.
 func SetWriteStall(net.Conn, time.Duration) bool { return false }
 
 // Read is syscall.Read.
 func Read(fd int, p []byte) (int, error) { return syscall.Read(fd, p) }
 
-// Peek is Read that leaves what it finds; it never waits, whatever the mode, nor fails with
-// EINTR.
+// Peek is Read without consuming the data. It never waits, whatever the mode, and never fails
+// with EINTR.
 func Peek(fd int, p []byte) (int, error) {
 	for {
 		n, _, err := syscall.Recvfrom(fd, p, syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
@@ -29,8 +29,8 @@ func Peek(fd int, p []byte) (int, error) {
 	}
 }
 
-// WriteBuffers writes several pieces in one call of the system where it can, and empties
-// them.
+// WriteBuffers writes several buffers in one system call where the system supports it, and
+// empties them.
 func WriteBuffers(nc net.Conn, parts *net.Buffers) error {
 	_, err := parts.WriteTo(nc)
 	return err

@@ -6,12 +6,12 @@ import (
 	"sluice/internal/wire"
 )
 
-// Token reports whether a byte may stand in a header name or a method.
+// Token reports whether a byte is valid in a header name or a method.
 // Source: RFC 9110 section 5.6.2.
 func Token(c byte) bool { return tokens[c] }
 
-// TokenName is wire.ValidName at one table look-up per byte, for the many names of
-// every call.
+// TokenName is wire.ValidName with one table look-up per byte, for the many names of every
+// call.
 func TokenName(n string) bool {
 	for i := 0; i < len(n); i++ {
 		if !tokens[n[i]] {
@@ -31,10 +31,10 @@ var tokens = func() (t [256]bool) {
 
 func blank(c byte) bool { return c == ' ' || c == '\t' }
 
-// printable reports whether a byte may stand in a value. Source: RFC 9110 section 5.5.
+// printable reports whether a byte is valid in a header value. Source: RFC 9110 section 5.5.
 func printable(c byte) bool { return c >= ' ' && c != 0x7f || c == '\t' }
 
-// CleanValue is wire.ValidValue for bytes, eight of them at a time.
+// CleanValue is wire.ValidValue for bytes, eight at a time.
 func CleanValue(v []byte) bool {
 	for len(v) >= 8 {
 		if suspicious(binary.LittleEndian.Uint64(v)) && !eachPrintable(v[:8]) {
@@ -59,14 +59,15 @@ const (
 	highs = 0x80 * ones
 )
 
-// suspicious reports whether one of eight bytes is below a blank or a delete: the
-// subtraction borrows from the top bit of such bytes and of no word without any.
+// suspicious reports whether one of eight bytes is below a blank or a delete. The subtraction
+// borrows from the top bit of such bytes, and never when no byte is suspicious.
 func suspicious(w uint64) bool {
 	del := w ^ 0x7f*ones
 	return (w-' '*ones)&^w&highs != 0 || (del-ones)&^del&highs != 0
 }
 
-// HexValue is the value of a hexadecimal digit of either case, 0 to 15; -1 when b is none.
+// HexValue returns the value of a hexadecimal digit of either case, 0 to 15, or -1 for any
+// other byte.
 func HexValue(b byte) int {
 	switch {
 	case '0' <= b && b <= '9':

@@ -5,14 +5,14 @@ import (
 	"io"
 )
 
-// Chunks takes the framing of chunked bodies off, in pieces of any size. It keeps
-// no bytes. Chunk extensions and trailers are checked and dropped; more than 4,000
-// bytes of a size line or 16 KiB of trailers, or of framing in all beyond what the data
-// justifies, are refused. The zero Chunks is ready. Source: RFC 9112 section 7.1.
+// Chunks removes the framing of chunked bodies, in chunks of any input size. It retains no
+// bytes. It checks and drops chunk extensions and trailers. It refuses a size line above 4,000
+// bytes, trailers above 16 KiB, and more framing than the data justifies plus 16 KiB. The zero
+// Chunks is ready to use. Source: RFC 9112 section 7.1.
 type Chunks struct {
 	state  chunkState
-	left   int64 // of the chunk at hand
-	digits int   // of its size
+	left   int64 // remaining bytes of the current chunk
+	digits int   // digits of its size
 	line   int   // bytes of the size line so far
 	excess int   // bytes of framing beyond what data justifies
 	tail   int   // bytes of the trailers
@@ -42,11 +42,11 @@ const (
 	maxTrailers    = 16 << 10
 )
 
-// ErrChunk is returned by Decode for framing that is malformed or too much.
+// ErrChunk is returned by Decode for malformed or excessive framing.
 var ErrChunk = errors.New("a chunk of the body is not valid")
 
-// Decode moves data from src to dst until one of them is used up. Dst may be the
-// beginning of src. io.EOF means that the body is complete; used then tells where.
+// Decode moves data from src to dst until one of them is used up. dst may be the beginning of
+// src. io.EOF means that the body is complete. used is then the end of the body in src.
 func (c *Chunks) Decode(dst, src []byte) (n, used int, err error) {
 	for used < len(src) {
 		if c.state == inData {
@@ -72,7 +72,7 @@ func (c *Chunks) Decode(dst, src []byte) (n, used int, err error) {
 	return n, used, nil
 }
 
-// step takes one byte of framing and reports whether it may stand there.
+// step processes one byte of framing and reports whether it is valid.
 func (c *Chunks) step(b byte) bool {
 	switch c.state {
 	case inSize, inPadding, inExtension, sizeEnd:
@@ -88,7 +88,7 @@ func (c *Chunks) step(b byte) bool {
 	}
 }
 
-// sizeLine takes a byte of "1a;name=value\r\n". Blanks may stand at its end.
+// sizeLine processes a byte of "1a;name=value\r\n". Blanks may precede the line end.
 func (c *Chunks) sizeLine(b byte) bool {
 	if c.line++; c.line > maxChunkLine {
 		return false
@@ -115,7 +115,7 @@ func (c *Chunks) sizeLine(b byte) bool {
 	return printable(b)
 }
 
-// begin starts the chunk whose size line has ended.
+// begin starts the chunk after its size line.
 func (c *Chunks) begin() bool {
 	c.excess = max(0, c.excess+c.line-16-int(min(2*c.left, maxChunkExcess)))
 	c.digits, c.line = 0, 0
@@ -126,8 +126,8 @@ func (c *Chunks) begin() bool {
 	return c.excess <= maxChunkExcess
 }
 
-// trailer takes a byte behind the last chunk: lines like those of a head, up to an
-// empty one.
+// trailer processes a byte after the last chunk: lines like those of a head, up to an empty
+// one.
 func (c *Chunks) trailer(b byte) bool {
 	if c.tail++; c.tail > maxTrailers {
 		return false

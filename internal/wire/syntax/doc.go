@@ -1,8 +1,8 @@
-// Package syntax is the grammar of HTTP/1.1 that both sides of the gateway read by: the
-// lines of a head, the framing of a body, chunks. It is strict, because two readers that
-// see the end of a message in different places are how one caller's message is smuggled
-// into another's. It does no I/O and knows neither requests nor answers.
+// Package syntax is the HTTP/1.1 grammar that both sides of the gateway use: header lines
+// (Lines), the framing of a body (Framing) and chunks (Chunks). It is strict, because
+// request smuggling needs two readers that disagree about where a message ends. It does no
+// I/O, and does not depend on requests or responses.
 //
-// Errors are plain and say what is wrong in words that may be shown: they hold nothing
-// of the message.
+// The texts of errors may be shown to users: they describe the fault and do not contain any
+// part of the message.
 package syntax

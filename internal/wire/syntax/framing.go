@@ -16,9 +16,9 @@ var (
 	errAmbiguous = errors.New("Content-Length and Transfer-Encoding must not be sent together")
 )
 
-// Framing finds out where the body behind a head ends: at the announced length, -1 when
-// there is none, or with the last chunk. Anything that two readers could understand
-// differently is refused. Source: RFC 9112 section 6.3.
+// Framing determines where the body after a head ends: at the announced length (-1 without
+// one), or with the last chunk. It refuses everything that two readers could interpret
+// differently. Source: RFC 9112 section 6.3.
 func Framing(h wire.Header) (length int64, chunked bool, err error) {
 	length = -1
 	for i := range h {
@@ -43,10 +43,10 @@ func Framing(h wire.Header) (length int64, chunked bool, err error) {
 	return length, chunked, nil
 }
 
-// maxLengthDigits keeps announced lengths far from overflow.
+// maxLengthDigits limits announced lengths to values that cannot overflow.
 const maxLengthDigits = 18
 
-// parseLength reads a decimal number, -1 when it is none.
+// parseLength parses a decimal number. It returns -1 for any other input.
 func parseLength(s string) int64 {
 	if s == "" || len(s) > maxLengthDigits {
 		return -1
@@ -61,7 +61,7 @@ func parseLength(s string) int64 {
 	return n
 }
 
-// HasToken reports whether a comma list holds a lower-case token, in any case.
+// HasToken reports whether a comma-separated list contains a lower-case token, in any case.
 func HasToken(list, lower string) bool {
 	if !strings.Contains(list, ",") {
 		return equalFold(strings.Trim(list, " \t"), lower)
@@ -74,8 +74,8 @@ func HasToken(list, lower string) bool {
 	return false
 }
 
-// equalFold compares ASCII without case; unlike strings.EqualFold it knows no
-// letters of other scripts, such as the Kelvin sign.
+// equalFold compares ASCII without case. Unlike strings.EqualFold it does not fold letters of
+// other scripts, such as the Kelvin sign.
 func equalFold(s, lower string) bool {
 	if len(s) != len(lower) {
 		return false

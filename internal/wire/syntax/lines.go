@@ -7,20 +7,20 @@ import (
 	"sluice/internal/wire"
 )
 
-// HeadEnd closes every head.
+// HeadEnd is the end of every head.
 var HeadEnd = []byte("\r\n\r\n")
 
-// The ways in which the lines of a head are malformed.
+// The errors of malformed header lines.
 var (
 	errBareLine  = errors.New("a header line ends without a carriage return")
 	errName      = errors.New("a header name is not valid")
 	errNameless  = errors.New("a header line has no name")
 	errValue     = errors.New("a header value contains control bytes")
-	ErrManyLines = errors.New("the header has too many lines") // more than Parse was told to take
+	ErrManyLines = errors.New("the header has too many lines") // more than the maxLines of Parse
 )
 
-// CheckLineEnds refuses the beginning of a head that cannot become a good one, because
-// a line that ends at b[from] or later does so with a bare line feed: nobody needs to wait
+// CheckLineEnds refuses the beginning of a head that cannot become valid, because a line that
+// ends at b[from] or later ends with a bare line feed. The caller then does not need to wait
 // for the rest.
 func CheckLineEnds(b []byte, from int) error {
 	for {
@@ -35,22 +35,22 @@ func CheckLineEnds(b []byte, from int) error {
 	}
 }
 
-// Lines reads header lines. It is kept for its room; zero is ready. It belongs to one
-// goroutine.
+// Lines parses header lines. Reusing it saves memory. The zero value is ready to use. It
+// belongs to one goroutine.
 type Lines struct{ marks []mark }
 
-// usualLines is the room for lines that most heads need.
+// usualLines is the capacity for lines that most heads need.
 const usualLines = 32
 
-// mark is where a line's name and value lie.
+// mark is the position of a line's name and value.
 type mark struct{ name, nameEnd, value, valueEnd int }
 
-// Len is the number of lines that Parse read.
+// Len returns the number of lines that Parse read.
 func (l *Lines) Len() int { return len(l.marks) }
 
-// Parse reads the lines b[from:], each with its end, at most so many, and lowers their
-// names in place. Folded lines, blanks before the colon, bare line feeds and control
-// bytes are refused. Source: RFC 9112 section 5.
+// Parse parses the lines b[from:], each with its end, at most maxLines, and lower-cases their
+// names in place. It refuses folded lines, blanks before the colon, bare line feeds and control
+// bytes. Source: RFC 9112 section 5.
 func (l *Lines) Parse(b []byte, from, maxLines int) error {
 	if l.marks == nil {
 		l.marks = make([]mark, 0, usualLines)
@@ -74,8 +74,8 @@ func (l *Lines) Parse(b []byte, from, maxLines int) error {
 	return nil
 }
 
-// AppendTo adds the lines to h. Text is a copy of what Parse read; names and values
-// are parts of it.
+// AppendTo appends the lines to h. text is a copy of the input of Parse. The names and values
+// are substrings of it.
 func (l *Lines) AppendTo(h wire.Header, text string) wire.Header {
 	for _, m := range l.marks {
 		h = append(h, wire.Field{Name: text[m.name:m.nameEnd], Value: text[m.value:m.valueEnd]})
@@ -83,7 +83,7 @@ func (l *Lines) AppendTo(h wire.Header, text string) wire.Header {
 	return h
 }
 
-// parseLine reads the line b[from:to] and lowers its name in place.
+// parseLine parses the line b[from:to] and lower-cases its name in place.
 func parseLine(b []byte, from, to int) (mark, error) {
 	end := to - len("\r\n")
 	if end < from || b[end] != '\r' {
