@@ -364,7 +364,7 @@ func reportedTexts(f *ast.File) (texts []*ast.BasicLit) {
 }
 
 // isTestName reports whether a function is a test, a benchmark or a fuzz target. Their names
-// are sentences; review holds them to WORDS.
+// are sentences; reviewers check them.
 func isTestName(name string) bool {
 	return strings.HasPrefix(name, "Test") || strings.HasPrefix(name, "Benchmark") || strings.HasPrefix(name, "Fuzz")
 }
