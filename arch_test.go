@@ -19,8 +19,8 @@ type rule struct {
 // The floors. A package may import what lies on floors below its own, and only what
 // its line says.
 var (
-	kernel         = prefixed("internal", "fault ident background access lease llm sealed wire wire/syntax wire/socket wire/porttest packed splice")
-	domainPackages = prefixed("internal", "mail/... tokens tenant/... keys/... credential/... deployment/... identity/... dialect/... routing/... provider/... guard/... quota/... ledger/... catalog/... jobs/... modellist prompt/... record/... audit/... mcp/... agent/...")
+	kernel = pathsBelow("internal", "fault ident background access lease llm sealed wire wire/syntax wire/socket wire/porttest packed splice")
+	domain = pathsBelow("internal", "mail/... tokens tenant/... keys/... credential/... deployment/... identity/... dialect/... routing/... provider/... guard/... quota/... ledger/... catalog/... jobs/... modellist prompt/... record/... audit/... mcp/... agent/...")
 
 	// metrics are declared beside the code they measure
 	metrics = []string{"internal/telemetry", "internal/telemetry/accesslog"}
@@ -30,46 +30,46 @@ var (
 var importRules = []rule{
 	{[]string{".", "api"}, nil,
 		"the root holds rules, no code, and api the published description"},
-	{prefixed("internal", "fault ident background"), nil,
+	{pathsBelow("internal", "fault ident background"), nil,
 		"the kernel's kernel knows nothing of ours"},
-	{prefixed("internal", "access lease llm sealed packed wire wire/socket wire/porttest"), prefixed("internal", "fault ident"),
+	{pathsBelow("internal", "access lease llm sealed packed wire wire/socket wire/porttest"), pathsBelow("internal", "fault ident"),
 		"floor 0 is words that everybody speaks; it may use fault and ident"},
-	{prefixed("internal", "splice wire/syntax"), prefixed("internal", "fault ident wire"),
+	{pathsBelow("internal", "splice wire/syntax"), pathsBelow("internal", "fault ident wire"),
 		"floor 0 edits and reads bytes; it may use fault, ident and wire"},
 
-	{prefixed("internal", "dialect/all"), all(kernel, "@/..."),
+	{pathsBelow("internal", "dialect/all"), all(kernel, "@/..."),
 		"the list of a room may name every member of it"},
-	{prefixed("internal", "dialect/*"), all(kernel, "@"),
+	{pathsBelow("internal", "dialect/*"), all(kernel, "@"),
 		"a dialect knows its room and no other member of it: what two share belongs to the room"},
-	{domainPackages, all(kernel, "@/..."),
+	{domain, all(kernel, "@/..."),
 		"rooms import the kernel, never another room: what two rooms need is wired by app or belongs to the kernel"},
 
-	{prefixed("internal", "apidoc"), nil,
+	{pathsBelow("internal", "apidoc"), nil,
 		"the description is built from what it is given: types, texts and recorded calls"},
-	{prefixed("internal", "resource"), kernel,
+	{pathsBelow("internal", "resource"), kernel,
 		"the control-plane engine knows verbs, not kinds"},
-	{prefixed("internal", "admin/..."), all(kernel, domainPackages, "internal/resource", "internal/apidoc", "api", "@/..."),
+	{pathsBelow("internal", "admin/..."), all(kernel, domain, "internal/resource", "internal/apidoc", "api", "@/..."),
 		"admin says what the resource engine must know about each kind; it sees no store and no data plane"},
-	{prefixed("internal", "dataplane"), all(kernel, domainPackages, metrics),
+	{pathsBelow("internal", "dataplane"), all(kernel, domain, metrics),
 		"the request engine composes rooms; where things are stored and who serves HTTP is app's business"},
-	{prefixed("internal", "dataplane/front"), all(kernel, domainPackages, metrics, "internal/dataplane"),
+	{pathsBelow("internal", "dataplane/front"), all(kernel, domain, metrics, "internal/dataplane"),
 		"a front turns one way of serving HTTP into calls of the data plane"},
-	{prefixed("internal", "dataplane/front/h1"), all(kernel, "internal/dataplane/front"),
+	{pathsBelow("internal", "dataplane/front/h1"), all(kernel, "internal/dataplane/front"),
 		"the fast front reads and writes HTTP/1.1; what fronts share, and net/http for the rest, is the front's"},
-	{prefixed("internal", "live"), all(kernel, domainPackages, "internal/resource"),
+	{pathsBelow("internal", "live"), all(kernel, domain, "internal/resource"),
 		"live decodes stored records for the data plane; the store is handed to it as an interface"},
-	{prefixed("internal", "worker/..."), all(kernel, domainPackages, metrics),
+	{pathsBelow("internal", "worker/..."), all(kernel, domain, metrics),
 		"jobs work on rooms through interfaces of their own"},
-	{prefixed("internal", "store/... logstore/... journal/... cluster/... secretref/... spend"), all(kernel, domainPackages, metrics, "internal/resource", "@/..."),
+	{pathsBelow("internal", "store/... logstore/... journal/... cluster/... secretref/... spend"), all(kernel, domain, metrics, "internal/resource", "@/..."),
 		"adapters know the types they keep and no other adapter: app connects them"},
-	{prefixed("internal", "telemetry/*"), all(kernel, domainPackages, "@/..."),
+	{pathsBelow("internal", "telemetry/*"), all(kernel, domain, "@/..."),
 		"what tells others, or hears from them, knows records; where these come from is wired by app"},
-	{prefixed("internal", "config telemetry demo"), kernel,
+	{pathsBelow("internal", "config telemetry demo"), kernel,
 		"leaves: usable anywhere because they need nothing"},
 
-	{prefixed("internal", "app/..."), []string{"internal/..."},
+	{pathsBelow("internal", "app/..."), []string{"internal/..."},
 		"app builds the graph"},
-	{[]string{"cmd/..."}, all(kernel, prefixed("internal", "app/... config telemetry telemetry/accesslog")),
+	{[]string{"cmd/..."}, all(kernel, pathsBelow("internal", "app/... config telemetry telemetry/accesslog")),
 		"a command turns flags and environment into app.Run; rooms are app's business"},
 	{[]string{"test/..."}, []string{"internal/...", "test/..."},
 		"tests may look everywhere"},
@@ -107,7 +107,7 @@ func TestImportsFollowTheFloorPlan(t *testing.T) {
 			continue
 		}
 		for _, name := range imports(f.code) {
-			if target, ok := isModulePackage(name); ok && !p.allows(f.path, target) {
+			if target, ok := modulePath(name); ok && !p.allows(f.path, target) {
 				t.Errorf("%s imports %s: %s", f.path, target, p.why)
 			}
 		}
@@ -115,7 +115,7 @@ func TestImportsFollowTheFloorPlan(t *testing.T) {
 }
 
 // allows reports whether a package of this line may import target.
-func (p rule) allows(name, target string) bool { return covers(ownPath(p.may, name), target) }
+func (p rule) allows(name, target string) bool { return covers(expandOwn(p.may, name), target) }
 
 // TestImportRules_MatchExamples guards the patterns above against a slip.
 func TestImportRules_MatchExamples(t *testing.T) {
@@ -164,13 +164,14 @@ func TestImportRules_MatchExamples(t *testing.T) {
 	}
 }
 
-// ownPath puts the importing package's room for "@".
-func ownPath(patterns []string, name string) []string {
+// expandOwn replaces "@" in patterns with the folder of the importing package: its first two
+// elements, such as "internal/dialect".
+func expandOwn(patterns []string, name string) []string {
 	parts := strings.SplitN(name, "/", 3)
-	packageRule := strings.Join(parts[:min(2, len(parts))], "/")
+	folder := strings.Join(parts[:min(2, len(parts))], "/")
 	out := make([]string, len(patterns))
 	for i, p := range patterns {
-		out[i] = strings.Replace(p, "@", packageRule, 1)
+		out[i] = strings.Replace(p, "@", folder, 1)
 	}
 	return out
 }
@@ -182,14 +183,14 @@ var confined = []struct {
 	tests    bool // the rule holds for tests too
 	why      string
 }{
-	{[]string{"github.com/duckdb/"}, prefixed("internal", "logstore/duckdb"), true,
+	{[]string{"github.com/duckdb/"}, pathsBelow("internal", "logstore/duckdb"), true,
 		"its static library would be linked into every test binary"},
 	{[]string{"github.com/uptrace/bun", "github.com/jackc/pgx", "github.com/go-sql-driver/mysql", "modernc.org/sqlite", "github.com/pressly/goose"},
-		prefixed("internal", "store/..."), false, "nothing outside store knows which engine runs"},
-	{[]string{"database/sql"}, prefixed("internal", "store/... logstore/..."), false, "SQL stays in the adapters"},
-	{[]string{"github.com/caarlos0/env", "github.com/goccy/go-yaml"}, prefixed("internal", "config apidoc"), false, "settings are read in one place; the API description is generated from YAML"},
-	{[]string{"github.com/tiktoken-go/"}, prefixed("internal", "tokens"), false, "vocabularies are megabytes: they are loaded in one place"},
-	{[]string{"github.com/wneessen/go-mail"}, prefixed("internal", "mail/smtp"), false, "mails go out at one place"},
+		pathsBelow("internal", "store/..."), false, "nothing outside store knows which engine runs"},
+	{[]string{"database/sql"}, pathsBelow("internal", "store/... logstore/..."), false, "SQL stays in the adapters"},
+	{[]string{"github.com/caarlos0/env", "github.com/goccy/go-yaml"}, pathsBelow("internal", "config apidoc"), false, "settings are read in one place; the API description is generated from YAML"},
+	{[]string{"github.com/tiktoken-go/"}, pathsBelow("internal", "tokens"), false, "vocabularies are megabytes: they are loaded in one place"},
+	{[]string{"github.com/wneessen/go-mail"}, pathsBelow("internal", "mail/smtp"), false, "mails go out at one place"},
 	{[]string{"github.com/alecthomas/kong"}, []string{"cmd/..."}, false, "only commands have flags"},
 	{[]string{"testing", "github.com/stretchr/testify", "pgregory.net/rapid"},
 		[]string{"internal/*/*test", "test/..."}, false, "the program does not carry its tests"},
@@ -224,7 +225,7 @@ func begins(name string, starts []string) bool {
 // are only numbers and words: those may be used.
 func TestRequestPathIsFreeOfHTTPLibrary(t *testing.T) {
 	t.Parallel()
-	free := all(kernel, prefixed("internal", "dataplane routing dialect/... record provider keys"))
+	free := all(kernel, pathsBelow("internal", "dataplane routing dialect/... record provider keys"))
 	for _, f := range readTree(t) {
 		if !covers(free, f.path) || !slices.Contains(imports(f.code), "net/http") {
 			continue

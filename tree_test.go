@@ -108,8 +108,8 @@ func imports(files []*ast.File) []string {
 	return slices.Compact(out)
 }
 
-// isModulePackage gives the path inside this module of an import, or false.
-func isModulePackage(importPath string) (string, bool) {
+// modulePath gives the path inside this module of an import, or false.
+func modulePath(importPath string) (string, bool) {
 	return strings.CutPrefix(importPath, module+"/")
 }
 
@@ -125,8 +125,8 @@ func covers(patterns []string, name string) bool {
 	})
 }
 
-// prefixed puts a folder before each word of a list.
-func prefixed(root, words string) []string {
+// pathsBelow puts a folder before each word of a list.
+func pathsBelow(root, words string) []string {
 	var out []string
 	for _, word := range strings.Fields(words) {
 		out = append(out, root+"/"+word)

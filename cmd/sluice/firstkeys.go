@@ -44,7 +44,7 @@ func (s *settings) again(l *config.Loaded, demo bool) string {
 	if s.File != "" {
 		call += " --config " + quoted(s.File)
 	}
-	if keyKind := l.Origin("DATA_DIR"); keyKind == "command line" || demo && keyKind == "default" {
+	if origin := l.Origin("DATA_DIR"); origin == "command line" || demo && origin == "default" {
 		call += " --data-dir " + quoted(l.Settings.Data.Dir)
 	}
 	return call

@@ -90,11 +90,11 @@ func (w *accessWorld) hold(t *testing.T, c caller, l *rightsOf) {
 		rec := w.ask(t, c.name, l, target, !locked || !local || target == w.second)
 		w.judge(t, c, l, target, rec)
 	}
-	for _, owner := range w.unseen(c) {
+	for _, other := range w.unseen(c) {
 		if l.namesRecord() && !l.named && !strings.Contains(l.path, "<ws>") {
-			w.guess(t, c, l, owner)
+			w.guess(t, c, l, other)
 		}
-		w.guessReferences(t, c, l, owner)
+		w.guessReferences(t, c, l, other)
 	}
 	if l.inWorkspace && !c.otherOrg && c.key != "A" && (c.key != "" || c.person != "OO" && c.person != "OA") {
 		w.guessWorkspace(t, c, l)
@@ -131,12 +131,12 @@ func (w *accessWorld) leaks(t *testing.T, c caller, l *rightsOf, target *site, b
 	if c.person == "OM" && !c.otherOrg {
 		hidden = append(hidden, w.main)
 	}
-	for _, owner := range hidden {
-		for name, id := range owner.ids {
-			visible := owner == w.second && w.main.ids[name] == id
+	for _, other := range hidden {
+		for name, id := range other.ids {
+			visible := other == w.second && w.main.ids[name] == id
 			common := c.person == "OM" && slices.Contains([]string{"org", "outsider"}, name)
 			if id != "" && !visible && !common && len(id) == 36 && strings.Contains(body, id) {
-				t.Errorf("%s of %s shows the %s of %s: %.300s", l, target.name, name, owner.name, body)
+				t.Errorf("%s of %s shows the %s of %s: %.300s", l, target.name, name, other.name, body)
 			}
 		}
 	}
@@ -182,54 +182,54 @@ func isMissing(rec *httptest.ResponseRecorder) bool {
 
 // guessReferences: an id in a body or query that names a record of another place is
 // answered like one that exists nowhere.
-func (w *accessWorld) guessReferences(t *testing.T, c caller, l *rightsOf, owner *site) {
+func (w *accessWorld) guessReferences(t *testing.T, c caller, l *rightsOf, other *site) {
 	t.Helper()
 	local := w.callerSite(c)
 	workspaceID := map[bool]string{true: local.ws}[l.inWorkspace && (l.named || !l.namesRecord()) && !(c.key == "S" || c.key == "U")]
-	for name, id := range owner.ids {
+	for name, id := range other.ids {
 		if !strings.Contains(l.body, "<"+name+">") || strings.Contains(l.path, "<"+name+">") || local.ids[name] == id || id == "" || len(id) != 36 {
 			continue
 		}
 		there, nowhere := maps.Clone(local.ids), maps.Clone(local.ids)
 		there[name], nowhere[name] = id, ident.NewID()
 		if name == "org" {
-			there["org"], nowhere["org"] = owner.org, ident.NewID()
+			there["org"], nowhere["org"] = other.org, ident.NewID()
 		}
 		a, b := w.send(t, c.name, l, there, workspaceID), w.send(t, c.name, l, nowhere, workspaceID)
 		if a.Code != b.Code || a.Body.String() != b.Body.String() {
-			t.Errorf("%s reveals the %s of %s: %d %s, and elsewhere %d %s", l, name, owner.name, a.Code, a.Body, b.Code, b.Body)
+			t.Errorf("%s reveals the %s of %s: %d %s, and elsewhere %d %s", l, name, other.name, a.Code, a.Body, b.Code, b.Body)
 		}
 		if w.mayAtCallerSite(c, l) && !isMissing(a) {
-			t.Errorf("%s with the %s of %s: %d %s", l, name, owner.name, a.Code, a.Body)
+			t.Errorf("%s with the %s of %s: %d %s", l, name, other.name, a.Code, a.Body)
 		}
 	}
 }
 
 // guess: what a caller cannot read is answered like what exists nowhere.
-func (w *accessWorld) guess(t *testing.T, c caller, l *rightsOf, owner *site) {
+func (w *accessWorld) guess(t *testing.T, c caller, l *rightsOf, other *site) {
 	t.Helper()
 	local := w.callerSite(c)
 	var names []string
 	there, nowhere := maps.Clone(local.ids), maps.Clone(local.ids)
 	for name, id := range local.ids {
-		if strings.Contains(l.path, "<"+name+">") && owner.ids[name] != id {
-			there[name], nowhere[name] = owner.ids[name], ident.NewID()
+		if strings.Contains(l.path, "<"+name+">") && other.ids[name] != id {
+			there[name], nowhere[name] = other.ids[name], ident.NewID()
 			names = append(names, name)
 		}
 	}
 	if len(names) == 0 { // a record of the organisation, which both have
 		return
 	}
-	w.checkSameResponse(t, c, l, owner, there, nowhere, true)
+	w.checkSameResponse(t, c, l, other, there, nowhere, true)
 	for _, name := range names {
 		there, nowhere := maps.Clone(local.ids), maps.Clone(local.ids)
-		if slug := w.slugs[owner.ids[name]]; slug != "" {
+		if slug := w.slugs[other.ids[name]]; slug != "" {
 			there[name], nowhere[name] = slug, "nowhere-"+slug
-			w.checkSameResponse(t, c, l, owner, there, nowhere, false)
+			w.checkSameResponse(t, c, l, other, there, nowhere, false)
 		}
 		if len(names) > 1 {
-			there[name], nowhere[name] = owner.ids[name], ident.NewID()
-			w.checkSameResponse(t, c, l, owner, there, nowhere, true)
+			there[name], nowhere[name] = other.ids[name], ident.NewID()
+			w.checkSameResponse(t, c, l, other, there, nowhere, true)
 		}
 	}
 }
@@ -237,14 +237,14 @@ func (w *accessWorld) guess(t *testing.T, c caller, l *rightsOf, owner *site) {
 // checkSameResponse holds that a line is answered alike with the ids of what is in another place
 // and with those of what is nowhere; byID says that they are ids, not slugs, which some
 // routes do not take.
-func (w *accessWorld) checkSameResponse(t *testing.T, c caller, l *rightsOf, owner *site, there, nowhere map[string]string, byID bool) {
+func (w *accessWorld) checkSameResponse(t *testing.T, c caller, l *rightsOf, other *site, there, nowhere map[string]string, byID bool) {
 	t.Helper()
 	a, b := w.send(t, c.name, l, there, ""), w.send(t, c.name, l, nowhere, "")
 	if a.Code != b.Code || a.Body.String() != b.Body.String() || a.Code == 200 {
-		t.Errorf("%s reveals what %s has: %d %s, and elsewhere %d %s", l, owner.name, a.Code, a.Body, b.Code, b.Body)
+		t.Errorf("%s reveals what %s has: %d %s, and elsewhere %d %s", l, other.name, a.Code, a.Body, b.Code, b.Body)
 	}
 	if w.mayAtCallerSite(c, l) && !isMissing(a) && (byID || a.Code != 400) {
-		t.Errorf("%s of %s: %d %s", l, owner.name, a.Code, a.Body)
+		t.Errorf("%s of %s: %d %s", l, other.name, a.Code, a.Body)
 	}
 }
 
@@ -318,7 +318,7 @@ func (w *accessWorld) refuseStrangers(t *testing.T) {
 // holdScopes: each scope of a line alone lets a key in, and all others together do not.
 func (w *accessWorld) holdScopes(t *testing.T) {
 	t.Helper()
-	owner := map[string]access.KeyType{"admin": access.OrganisationService, "service": access.WorkspaceService, "wsadmin-key": access.WorkspaceUser}
+	other := map[string]access.KeyType{"admin": access.OrganisationService, "service": access.WorkspaceService, "wsadmin-key": access.WorkspaceUser}
 	for letter, name := range map[string]string{"A": "admin", "S": "service", "U": "wsadmin-key"} {
 		for _, l := range w.lines {
 			if !slices.Contains(l.keys, letter) || letter == "U" && !slices.Contains(l.people, "WA") {
@@ -329,7 +329,7 @@ func (w *accessWorld) holdScopes(t *testing.T) {
 			}
 			for _, s := range l.scopes {
 				together := strings.Split(s, "+")
-				if may, _ := access.MayHold(owner[name], together[0]); !may {
+				if may, _ := access.MayHold(other[name], together[0]); !may {
 					continue
 				}
 				if rec := w.narrowed(t, name, l, "only "+strings.Join(together, " ")+" "+l.gives()); !isAllowed(rec) {
@@ -408,18 +408,18 @@ func (w *accessWorld) guessFilter(t *testing.T, c caller, l *rightsOf, param str
 		return strings.ReplaceAll(rec.Result().Status+" "+rec.Body.String(), value, "VALUE")
 	}
 	id, slug := ask(ident.NewID()), ask("nowhere-at-all")
-	for _, owner := range w.unseen(c) {
+	for _, other := range w.unseen(c) {
 		for _, name := range namedBy(param) {
-			there, visible := owner.ids[name], w.callerSite(c).ids[name]
+			there, visible := other.ids[name], w.callerSite(c).ids[name]
 			if len(there) != 36 || visible == there {
 				continue
 			}
 			if got := ask(there); got != id {
-				t.Errorf("%s?%s with the %s of %s: %.300s, and elsewhere %.300s", l, param, name, owner.name, got, id)
+				t.Errorf("%s?%s with the %s of %s: %.300s, and elsewhere %.300s", l, param, name, other.name, got, id)
 			}
 			if s := w.slugs[there]; s != "" && s != w.slugs[visible] {
 				if got := ask(s); got != slug {
-					t.Errorf("%s?%s with the slug %s of %s: %.300s, and elsewhere %.300s", l, param, s, owner.name, got, slug)
+					t.Errorf("%s?%s with the slug %s of %s: %.300s, and elsewhere %.300s", l, param, s, other.name, got, slug)
 				}
 			}
 		}

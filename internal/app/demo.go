@@ -63,11 +63,11 @@ func (a *App) trustedHosts() []string {
 
 func (a *App) registerDemo(ctx context.Context, base string) error {
 	return a.store.InTx(ctx, func(tx resource.Tx) error {
-		dir, err := defaultWorkspace(ctx, tx)
+		workspace, err := defaultWorkspace(ctx, tx)
 		if err != nil {
 			return err
 		}
-		r := registrar{tx: tx, workspace: dir, now: a.clock.Now()}
+		r := registrar{tx: tx, workspace: workspace, now: a.clock.Now()}
 		if err := r.integration(ctx, a, base); err != nil {
 			return err
 		}

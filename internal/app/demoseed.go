@@ -61,11 +61,11 @@ func (a *App) seedOnce(ctx context.Context) error {
 }
 
 func (a *App) seed(ctx context.Context) error {
-	dir, err := defaultWorkspace(ctx, a.store)
+	workspace, err := defaultWorkspace(ctx, a.store)
 	if err != nil {
 		return err
 	}
-	s := &seeder{a: a, workspace: dir, keys: map[string]string{}, random: rand.New(rand.NewPCG(trafficSeed, 1))} //nolint:gosec // ids of examples
+	s := &seeder{a: a, workspace: workspace, keys: map[string]string{}, random: rand.New(rand.NewPCG(trafficSeed, 1))} //nolint:gosec // ids of examples
 	if err := a.store.InTx(ctx, func(tx resource.Tx) error { return s.teamKeys(ctx, tx) }); err != nil {
 		return fmt.Errorf("create team keys: %w", err)
 	}

@@ -96,13 +96,13 @@ func (f *field) startNginx(ctx context.Context, path, dir string, buffered bool)
 		return err
 	}
 	f.stops = append(f.stops, n.Stop)
-	gateway, err := proc.FamilyOf(n.PID)
+	processes, err := proc.FamilyOf(n.PID)
 	if err != nil {
 		return err
 	}
-	f.contenders = append(f.contenders, &contender{name: report.Nginx, addr: n.Addr, lines: []string{upstreamKey}, processes: gateway})
+	f.contenders = append(f.contenders, &contender{name: report.Nginx, addr: n.Addr, lines: []string{upstreamKey}, processes: processes})
 	if buffered {
-		f.contenders = append(f.contenders, &contender{name: report.Buffered, addr: n.Buffered, lines: []string{upstreamKey}, processes: gateway})
+		f.contenders = append(f.contenders, &contender{name: report.Buffered, addr: n.Buffered, lines: []string{upstreamKey}, processes: processes})
 	}
 	return nil
 }

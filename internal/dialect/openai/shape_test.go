@@ -119,16 +119,16 @@ func TestShapeTellsWhichThoughtsItDrops(t *testing.T) {
 	t.Parallel()
 	const body = `{"messages":[{"role":"user","content":"x"},{"role":"assistant","content":"b","content_blocks":[{"type":"thinking","thinking":"","signature":"s"},` +
 		`{"type":"redacted_thinking","data":"d"},{"type":"thinking","thinking":"hm"},{"type":"text","text":"b"}]}]}`
-	for path, want := range map[string][]int{
+	for field, want := range map[string][]int{
 		"": {0, 1, 2}, dialect.ReasoningInSeparateField: {0, 1}, dialect.ReasoningInContent: {0, 1}, dialect.ReasoningInDetails: {0, 1, 2},
 	} {
 		var lost []string
 		for _, i := range want {
 			lost = append(lost, dialect.ElementPath("messages[1].content_blocks", i))
 		}
-		got := openai.Shape(llm.ChatComplete, scan(t, body), dialect.Shaping{Rules: &dialect.RequestRules{ReasoningField: path}}).Unsupported
+		got := openai.Shape(llm.ChatComplete, scan(t, body), dialect.Shaping{Rules: &dialect.RequestRules{ReasoningField: field}}).Unsupported
 		if !slices.Equal(got, lost) {
-			t.Errorf("%q: dropped %q, want %q", path, got, lost)
+			t.Errorf("%q: dropped %q, want %q", field, got, lost)
 		}
 	}
 }

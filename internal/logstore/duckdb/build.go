@@ -128,10 +128,10 @@ func (b *builder) cover(k rollupKind) *bucketCover {
 	}
 	c := new(bucketCover)
 	for _, in := range b.spans {
-		target := coverOf(in, usable)
-		c.rows = append(c.rows, target.rows...)
-		for l := range target.slots {
-			c.slots[l] = append(c.slots[l], target.slots[l]...)
+		cover := coverOf(in, usable)
+		c.rows = append(c.rows, cover.rows...)
+		for l := range cover.slots {
+			c.slots[l] = append(c.slots[l], cover.slots[l]...)
 		}
 	}
 	return c
@@ -143,14 +143,14 @@ func (b *builder) from(in []span, columns ...string) string {
 }
 
 // gather returns SQL that combines rows and finer slots.
-func gather(c *bucketCover, rows, rollupSQL string, target rollupKind) string {
+func gather(c *bucketCover, rows, rollupSQL string, cover rollupKind) string {
 	var parts []string
 	if len(c.rows) > 0 {
 		parts = append(parts, rows)
 	}
 	for l, spans := range c.slots {
 		if len(spans) > 0 {
-			parts = append(parts, fmt.Sprintf(rollupSQL, table(target, rollupLevel(l)), spansCondition("start", spans)))
+			parts = append(parts, fmt.Sprintf(rollupSQL, table(cover, rollupLevel(l)), spansCondition("start", spans)))
 		}
 	}
 	return strings.Join(parts, " UNION ALL BY NAME ")

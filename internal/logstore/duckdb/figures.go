@@ -55,11 +55,11 @@ const (
 
 // totalSQL returns the sum of a number over attempts, with an optional condition. A sum that
 // overflows the result type is the maximum of that type.
-func totalSQL(number, bucketTable string) string {
-	if bucketTable != "" {
-		bucketTable = " FILTER (" + bucketTable + ")"
+func totalSQL(number, condition string) string {
+	if condition != "" {
+		condition = " FILTER (" + condition + ")"
 	}
-	return fmt.Sprintf("greatest(least(coalesce(sum(%s)%s, 0), 9223372036854775807), -9223372036854775807)::BIGINT", number, bucketTable)
+	return fmt.Sprintf("greatest(least(coalesce(sum(%s)%s, 0), 9223372036854775807), -9223372036854775807)::BIGINT", number, condition)
 }
 
 // rescuedBy is the number of retries of a row that succeeded after some.

@@ -107,13 +107,13 @@ func TestManyRows(t *testing.T) {
 	aim("MB of memory of the process", float64(peak())/(1<<20), 512)
 }
 
-// aim prints whether a figure is no more than it may be.
-func aim(attempt string, is, maxMS float64) {
+// aim prints whether a measured value meets its aim.
+func aim(metric string, got, maximum float64) {
 	verdict := "met"
-	if is > maxMS {
+	if got > maximum {
 		verdict = "missed"
 	}
-	fmt.Printf("| at most %.0f %s | %.0f | %s |\n", maxMS, attempt, is, verdict)
+	fmt.Printf("| at most %.0f %s | %.0f | %s |\n", maximum, metric, got, verdict)
 }
 
 // question is something that is asked of the log.
@@ -157,13 +157,13 @@ func questions() []question {
 	for _, by := range []record.Dimension{
 		record.ByProvider, record.ByModel, record.ByStatus, record.ByKey, record.ByConfig, record.ByWorkspace, record.ByProviderID, record.ByPrompt,
 	} {
-		attempt := wholly()
+		query := wholly()
 		if by == record.ByWorkspace {
-			attempt.WorkspaceID = ""
+			query.WorkspaceID = ""
 		}
 		out = append(out,
-			analysis(fmt.Sprintf("groups by %s: requests", by), record.Analysis{Query: attempt, By: by, Limit: 100}),
-			analysis(fmt.Sprintf("groups by %s: all columns", by), record.Analysis{Query: attempt, By: by, Metrics: all, Limit: 100}))
+			analysis(fmt.Sprintf("groups by %s: requests", by), record.Analysis{Query: query, By: by, Limit: 100}),
+			analysis(fmt.Sprintf("groups by %s: all columns", by), record.Analysis{Query: query, By: by, Metrics: all, Limit: 100}))
 	}
 	edges := wholly() // that are those of no hour
 	edges.From, edges.To = first.Add(10*time.Hour+23*time.Minute), first.Add(span-3*time.Hour-7*time.Minute)

@@ -33,7 +33,7 @@ func monthRow(random *rand.Rand, n int) *record.Attempt {
 	if n%3 == 0 { // which is the only one of its trace, and its neighbour of the next
 		a.TraceID = recordtest.ID(month, 1<<22|n)
 	}
-	text := func(stem string, bucket int) string { return fmt.Sprint(stem, random.IntN(bucket)) }
+	text := func(stem string, choices int) string { return fmt.Sprint(stem, random.IntN(choices)) }
 	a.WorkspaceID, a.KeyID, a.UserID, a.ConfigID = text("w", 3), text("k", 5), text("u", 2), text("pc-", 3)
 	a.Provider, a.ProviderID, a.Model, a.PromptSlug = text("p", 2), text("saved-", 3), text("m", 4), []string{"", "pp-a", "pp-b"}[random.IntN(3)]
 	a.CacheStatus = []string{"MISS", "HIT", "SEMANTIC HIT"}[random.IntN(3)]
