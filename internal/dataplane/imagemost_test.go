@@ -17,11 +17,11 @@ func TestPicturesHoldWhatTheirModelDraws(t *testing.T) {
 		`{"model":"gpt-image-1-mini","prompt":"x","n":3}`:                       3 * 6240,
 		`{"model":"gpt-image-1","prompt":"x","partial_images":3,"stream":true}`: 6540,
 	} {
-		if got := heldTokens(t, "openai", "/v1/images/generations", body); got < minTokens || got > minTokens+1500 {
+		if got := tokensHeld(t, "openai", "/v1/images/generations", body); got < minTokens || got > minTokens+1500 {
 			t.Errorf("%s: %d tokens are held, want %d", body, got, minTokens)
 		}
 	}
-	if got := heldTokens(t, "openai", "/v1/images/generations", `{"model":"gpt-image-9","prompt":"x"}`); got < 100_000 {
+	if got := tokensHeld(t, "openai", "/v1/images/generations", `{"model":"gpt-image-9","prompt":"x"}`); got < 100_000 {
 		t.Errorf("an unknown model holds %d", got)
 	}
 }

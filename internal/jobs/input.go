@@ -165,7 +165,7 @@ func (g *Group) addOutput(body []byte, limit int64) {
 	} else {
 		g.Open = plus(g.Open, responses)
 	}
-	if bringsIn(body) {
+	if addsInput(body) {
 		g.Context++
 	}
 	if searches(body) {

@@ -9,15 +9,15 @@ import (
 )
 
 // held is what a call holds of a budget of tokens.
-func heldTokens(t *testing.T, provider, path, body string, headers ...string) int64 {
+func tokensHeld(t *testing.T, provider, path, body string, headers ...string) int64 {
 	t.Helper()
 	r := newRig(t)
 	r.limited(keys.Kind, r.keyID(), quota.Limits{Budgets: []quota.Budget{budget(quota.TokenCount, 1e9)}})
-	callerTools := r.bedrock()
+	target := r.bedrock()
 	if provider != "bedrock" {
-		callerTools = []string{"x-gateway-provider: " + provider, "authorization: Bearer k", "x-gateway-custom-host: " + r.up.URL() + "/v1"}
+		target = []string{"x-gateway-provider: " + provider, "authorization: Bearer k", "x-gateway-custom-host: " + r.up.URL() + "/v1"}
 	}
-	a := r.call("POST", path, body, append(callerTools, headers...)...)
+	a := r.call("POST", path, body, append(target, headers...)...)
 	lines := r.journal.ledger()
 	if len(lines) == 0 || len(lines[0].Charges) != 1 {
 		t.Fatalf("%d %s: ledger %+v", a.StatusCode, a.Text, lines)
@@ -84,7 +84,7 @@ func TestWhatTheProviderBringsInIsHeldFor(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := heldTokens(t, c.provider, c.path, "{"+c.body+"}")
+			got := tokensHeld(t, c.provider, c.path, "{"+c.body+"}")
 			if maxUsage := int64(6000); c.all != (got >= 100_000) || !c.all && got > maxUsage {
 				t.Errorf("%d tokens are held", got)
 			}

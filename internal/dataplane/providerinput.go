@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect/gemini"
+	"sluice/internal/jobs"
 	"sluice/internal/routing"
 	"sluice/internal/splice"
 )
@@ -18,18 +19,6 @@ import (
 var contentFields = map[string]bool{
 	`"messages"`: true, `"input"`: true, `"prompt"`: true, `"system"`: true, `"instructions"`: true, `"contents"`: true,
 	`"systemInstruction"`: true, `"system_instruction"`: true, `"functions"`: true, `"tool_choice"`: true, `"response_format"`: true, `"metadata"`: true,
-}
-
-// inputMembers lists the members, other than tools, by which a provider adds input. It contains
-// the names of all providers, in lower case and without underscores.
-// Source: https://platform.claude.com/docs/en/agents-and-tools/mcp-connector,
-// https://openrouter.ai/docs/guides/features/plugins/overview, https://openrouter.ai/docs/guides/features/presets,
-// https://ai.google.dev/gemini-api/docs/caching, https://ai.google.dev/gemini-api/docs/interactions,
-// https://learn.microsoft.com/azure/foundry/openai/references/on-your-data,
-// https://docs.x.ai/docs/guides/live-search, read 2026-11.
-var inputMembers = map[string]bool{
-	"mcpservers": true, "plugins": true, "preset": true, "websearch": true, "websearchoptions": true, "searchparameters": true,
-	"enablesearch": true, "connectors": true, "datasources": true, "cachedcontent": true, "previousinteractionid": true,
 }
 
 // extraHolders lists the members in which client libraries send additional members.
@@ -68,8 +57,8 @@ func (a *attempt) isProviderInput(name, val []byte, depth int) bool {
 		return a.hasProviderTool(val, "")
 	case string(plain) == "toolconfig": // of Converse, whose tools belong to the caller or to the system
 		return bytes.Contains(val, []byte(`"systemTool"`))
-	case inputMembers[string(plain)]:
-		return isSet(val)
+	case jobs.AddsInput(string(plain)):
+		return jobs.IsSet(val)
 	case depth < 2 && extraHolders[string(plain)]:
 		for name, member := range splice.Members(val) {
 			if a.isProviderInput(name, member, depth+1) {
@@ -80,15 +69,6 @@ func (a *attempt) isProviderInput(name, val []byte, depth int) bool {
 	return false
 }
 
-// isSet reports whether a value enables something. {} does: it is a tool without settings.
-func isSet(val []byte) bool {
-	switch string(val) {
-	case "", "null", "false", `""`, "[]":
-		return false
-	}
-	return true
-}
-
 // hasProviderTool reports whether a raw list has a tool that the provider runs, or may run, and
 // that contains word. An empty word matches each tool.
 func (a *attempt) hasProviderTool(tools []byte, word string) bool {
@@ -96,59 +76,11 @@ func (a *attempt) hasProviderTool(tools []byte, word string) bool {
 		return mentions(tools, word)
 	}
 	for tool := range splice.Elements(tools) {
-		if mentions(tool, word) && !a.callerRuns(tool, 0) {
+		if mentions(tool, word) && (!jobs.CallerRuns(tool) || a.isGoogleBuiltin(tool)) {
 			return true
 		}
 	}
 	return false
-}
-
-// callerTools lists prefixes of the types of tools that the caller runs. Anthropic's types end
-// with a date.
-// Source: https://platform.claude.com/docs/en/agents-and-tools/tool-use/overview,
-// https://platform.openai.com/docs/guides/tools, read 2026-11.
-var callerTools = [...]string{"bash_", "text_editor_", "memory_", "computer", "local_shell", "apply_patch"}
-
-// callerRuns reports whether the caller runs a tool, or each tool of a group. The results of such
-// a tool are in the body of the next call.
-func (a *attempt) callerRuns(tool []byte, depth int) bool {
-	raw, typed := splice.Find(tool, "type")
-	if typed && (splice.IsName(raw, "function") || splice.IsName(raw, "custom")) {
-		return !a.isGoogleBuiltin(tool)
-	}
-	switch kind, _ := splice.Unquote(raw); kind {
-	case "":
-		return a.callerRunsUntyped(tool)
-	case "namespace":
-		group, _ := splice.Find(tool, "tools")
-		for one := range splice.Elements(group) {
-			if depth > 2 || !a.callerRuns(one, depth+1) {
-				return false
-			}
-		}
-		return true
-	case "shell":
-		return splice.Text(tool, "environment", "type") == "local"
-	default:
-		return slices.ContainsFunc(callerTools[:], func(begin string) bool { return strings.HasPrefix(kind, begin) })
-	}
-}
-
-// callerRunsUntyped is callerRuns for a tool without a type: Anthropic's
-// {"name":…,"input_schema":…}, Gemini's {"functionDeclarations":[…]} or Converse's
-// {"toolSpec":…}.
-func (a *attempt) callerRunsUntyped(tool []byte) bool {
-	for name, val := range splice.Members(tool) {
-		var key [longestName]byte
-		switch string(plainName(key[:0], name)) {
-		case "functiondeclarations", "toolspec", "cachepoint", "function", "name", "description", "inputschema", "parameters", "strict", "cachecontrol":
-		default:
-			if isSet(val) {
-				return false
-			}
-		}
-	}
-	return !a.isGoogleBuiltin(tool)
 }
 
 // isGoogleBuiltin reports whether Google itself runs a tool that is declared like a caller's
