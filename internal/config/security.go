@@ -70,7 +70,9 @@ func splitKeys(text string) []string { return splitList(strings.ReplaceAll(text,
 // Features enables or disables parts of the administration. Routes of a disabled part
 // return 403 with code AB03.
 type Features struct {
-	// Guardrails enables guardrails, and runs them on calls.
+	// Guardrails enables the administration of guardrails. This version stores guardrails but
+	// does not run them: it rejects a call with 501 if a guardrail that must stop calls applies
+	// to it. When `OFF`, the gateway ignores all guardrails.
 	Guardrails bool `env:"GUARDRAILS_ENABLED" envDefault:"ON"`
 
 	// APIAccess enables the administration for API keys.
