@@ -30,7 +30,7 @@ import (
 	"sluice/internal/routing"
 	"sluice/internal/sealed"
 	"sluice/internal/store/storetest"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // findings are what doctor says, by subject, "FAIL" or "warn" in front of what is not well.

@@ -3,7 +3,7 @@ package dataplane_test
 import (
 	"testing"
 
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // An access token of OAuth reaches Anthropic as a bearer token with its beta flag, brought by

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"sluice/internal/llm"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 const overAzure = `{"messages":[{"role":"user","content":"Hello there"}],"model":"gpt-3.5-turbo"}`

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"sluice/internal/credential"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // The key of Anthropic's client stands in x-api-key, and the answers have the shape that

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // wave is a recording of so many seconds, at 8,000 bytes each.

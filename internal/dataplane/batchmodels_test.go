@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"sluice/internal/credential"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // The requests of a batch name models of their own. An account that allows some models

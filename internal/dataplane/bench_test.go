@@ -9,8 +9,8 @@ import (
 
 	"sluice/internal/ledger"
 	"sluice/internal/record"
+	"sluice/internal/test/upstream/responder"
 	"sluice/internal/wire"
-	"sluice/test/upstream/responder"
 )
 
 // sink is a Responder that keeps nothing.

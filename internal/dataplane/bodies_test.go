@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"sluice/internal/dataplane/front"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // Bodies of all methods are passed on as they come, those of GET and DELETE too, over both

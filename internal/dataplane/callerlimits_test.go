@@ -14,7 +14,7 @@ import (
 	"sluice/internal/keys"
 	"sluice/internal/quota"
 	"sluice/internal/tenant"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 
 	"github.com/prometheus/client_golang/prometheus"
 )

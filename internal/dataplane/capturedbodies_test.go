@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"sluice/internal/record"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // What the client sent and got is kept beside what the upstream got and sent, where it is

@@ -10,7 +10,7 @@ import (
 	"sluice/internal/ledger"
 	"sluice/internal/quota"
 	"sluice/internal/store/storetest"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // What a provider keeps of a conversation is read again and paid again: a call that goes on

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // Mistral has its own word for a document: whatever the caller speaks, it gets that.

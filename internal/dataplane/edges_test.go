@@ -14,7 +14,7 @@ import (
 	"sluice/internal/credential"
 	"sluice/internal/dataplane"
 	"sluice/internal/record"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // A client that leaves in mid-stream is noticed upstream, long before the stream would

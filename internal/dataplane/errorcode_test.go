@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // failing is a provider with an error in its own shape: CODE is its code, "" or `,"code":…`.

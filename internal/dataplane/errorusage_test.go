@@ -7,7 +7,7 @@ import (
 
 	"sluice/internal/ledger"
 	"sluice/internal/record"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // failedResponse is a whole answer that reports an error and the usage of 70 and 1400 tokens.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"sluice/internal/llm"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // Where the provider counts nothing the gateway estimates, without a call.

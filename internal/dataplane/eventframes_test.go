@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"sluice/internal/llm"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // Streams in Amazon's frames tell what they used as others do, when they are passed through.

@@ -10,7 +10,7 @@ import (
 	"sluice/internal/keys"
 	"sluice/internal/ledger"
 	"sluice/internal/quota"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // A target that is fallen back to is held for by its own price, and not sent to when it

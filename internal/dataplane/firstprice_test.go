@@ -8,7 +8,7 @@ import (
 
 	"sluice/internal/catalog"
 	"sluice/internal/ident"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // A call that came before the price list of its provider was read costs what that says, if it

@@ -8,7 +8,7 @@ import (
 
 	"sluice/internal/keys"
 	"sluice/internal/quota"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // An edit of a picture costs by what its model looks at and draws, however few bytes the

@@ -9,7 +9,7 @@ import (
 	"sluice/internal/dataplane"
 	"sluice/internal/keys"
 	"sluice/internal/quota"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // Where a cost budget applies, a call that names no model is sent only to a path that is known

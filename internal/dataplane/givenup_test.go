@@ -8,7 +8,7 @@ import (
 
 	"sluice/internal/keys"
 	"sluice/internal/quota"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // streamedChat is a chat whose answer shall be a stream.

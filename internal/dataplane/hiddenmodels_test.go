@@ -10,7 +10,7 @@ import (
 	"github.com/coder/websocket"
 
 	"sluice/internal/credential"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // saved saves a provider whose calls reach the rig's upstream and that allows the models,

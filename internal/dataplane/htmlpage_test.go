@@ -7,7 +7,7 @@ import (
 
 	"sluice/internal/llm"
 	"sluice/internal/provider"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // isPageRefusal reports whether an answer says that the provider sent an HTML page.

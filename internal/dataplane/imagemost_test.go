@@ -6,7 +6,7 @@ import (
 
 	"sluice/internal/keys"
 	"sluice/internal/quota"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // A picture holds what its model can draw at most, and not the longest answer of any model.

@@ -8,7 +8,7 @@ import (
 	"sluice/internal/jobs"
 	"sluice/internal/keys"
 	"sluice/internal/quota"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // bound is the maximum of the job that a call makes.

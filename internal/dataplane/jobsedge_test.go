@@ -10,7 +10,7 @@ import (
 	"sluice/internal/keys"
 	"sluice/internal/quota"
 	"sluice/internal/record"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // A job that the database does not take counts with its maximum at once.

@@ -12,7 +12,7 @@ import (
 	"sluice/internal/credential"
 	"sluice/internal/dataplane"
 	"sluice/internal/prompt"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // trusting is a rig whose saved providers hold every kind of stored credential, and a

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"sluice/internal/record"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // wrongLabels are content types that say nothing true of a JSON object or an event stream.

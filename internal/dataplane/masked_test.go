@@ -8,7 +8,7 @@ import (
 
 	"sluice/internal/dataplane"
 	"sluice/internal/record"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // toolSecret stands in every body of these tests.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // However many answers a call asks for, in the words of its provider, none of them is more

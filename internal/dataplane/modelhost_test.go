@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"sluice/internal/credential"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // A model with configurations of its own is called at its host with its headers; the other

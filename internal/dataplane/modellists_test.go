@@ -9,7 +9,7 @@ import (
 
 	"sluice/internal/credential"
 	"sluice/internal/dataplane"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // listRig is a rig that reads the lists of providers.

@@ -3,7 +3,7 @@ package dataplane_test
 import (
 	"testing"
 
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // Whoever asks a provider for a model by the name that the list gave gets it from the provider

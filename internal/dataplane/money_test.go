@@ -19,7 +19,7 @@ import (
 	"sluice/internal/ledger"
 	"sluice/internal/quota"
 	"sluice/internal/tenant"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // What gpt-4o-mini costs in nano-dollars a token.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"sluice/internal/dataplane"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // Where a provider takes one input at a time a short request makes many calls: neither

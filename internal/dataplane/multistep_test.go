@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"sluice/internal/dataplane"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // An upload that takes four calls: the credential goes to the provider alone, not to the

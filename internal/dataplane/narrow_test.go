@@ -7,7 +7,7 @@ import (
 	"sluice/internal/keys"
 	"sluice/internal/ledger"
 	"sluice/internal/quota"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 const small = `{"model":"gpt-4o-mini","max_tokens":3,"messages":[{"role":"user","content":"Say hi."}]}`

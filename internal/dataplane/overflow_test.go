@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // A number that readers of JSON disagree about is refused with its path where the call is written

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"sluice/internal/credential"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 const (

@@ -9,7 +9,7 @@ import (
 	"sluice/internal/llm"
 	"sluice/internal/prompt"
 	"sluice/internal/record"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // prompt saves versions of a prompt; the first is the published one.

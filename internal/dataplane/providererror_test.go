@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // A record of an error that the provider answered with has its code and message, on typed

@@ -9,7 +9,7 @@ import (
 	"sluice/internal/credential"
 	"sluice/internal/dataplane"
 	"sluice/internal/record"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // quotedKey is a stored credential, and whole the form in which a provider quotes it.

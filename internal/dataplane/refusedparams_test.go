@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"sluice/internal/ledger"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 const refusesUsage = `{"object":"error","message":[{"type":"extra_forbidden","loc":["body","stream_options"],"msg":"Extra inputs are not permitted","input":{"include_usage":true}}],"code":400}`

@@ -7,8 +7,8 @@ import (
 	"sluice/internal/fault"
 	"sluice/internal/record"
 	"sluice/internal/record/replay"
+	"sluice/internal/test/upstream"
 	"sluice/internal/wire"
-	"sluice/test/upstream"
 )
 
 // A replay goes the way of every call, with the key's limits and on the ledger, and is

@@ -8,7 +8,7 @@ import (
 
 	"sluice/internal/keys"
 	"sluice/internal/quota"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // However a call names how long its answers may become and how many there may be, what is held

@@ -14,7 +14,7 @@ import (
 	"sluice/internal/ident"
 	"sluice/internal/keys"
 	"sluice/internal/store/storetest"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // keeping is a rig whose provider keeps no responses, and whose gateway keeps them.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // The delay that Google names in an error is what clients find in Retry-After.

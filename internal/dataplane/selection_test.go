@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"sluice/internal/dataplane"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 func TestSelection(t *testing.T) {

@@ -20,7 +20,7 @@ import (
 	"sluice/internal/ledger"
 	"sluice/internal/quota"
 	"sluice/internal/record"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // What gpt-realtime costs in nano-dollars a token.

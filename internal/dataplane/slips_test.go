@@ -9,7 +9,7 @@ import (
 
 	"sluice/internal/keys"
 	"sluice/internal/quota"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // Whatever numbers a provider gives, no bill is below nothing, every record can be written,

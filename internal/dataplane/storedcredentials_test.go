@@ -10,7 +10,7 @@ import (
 	"sluice/internal/access"
 	"sluice/internal/credential"
 	"sluice/internal/keys"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 const (

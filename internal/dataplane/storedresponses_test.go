@@ -11,7 +11,7 @@ import (
 	"sluice/internal/dataplane"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 
 	"log/slog"
 )

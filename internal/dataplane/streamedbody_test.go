@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // A nitro call goes through unread, whatever its body is, and is metered all the

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"sluice/internal/record"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // responseSpeaker answers on OpenAI's endpoint for responses.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // surface is a way in which callers speak, with a request of it.

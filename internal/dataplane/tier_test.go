@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // A call costs what the way costs in which it was served: what the provider says counts,

@@ -13,7 +13,7 @@ import (
 	"sluice/internal/ledger"
 	"sluice/internal/quota"
 	"sluice/internal/tenant"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // saveProvider gives the rig a saved provider at an upstream, and returns the headers that

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sluice/internal/dataplane"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // A provider is told the trace of the call, with the span of the attempt as its parent, if

@@ -8,7 +8,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/llm"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // gemini are the headers that send a call to the rig's upstream as if it were Google.

@@ -9,7 +9,7 @@ import (
 	"sluice/internal/dataplane"
 	"sluice/internal/keys"
 	"sluice/internal/quota"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // TestUnpricedModelsAreRefused: where a cost budget applies, a call whose cost nobody knows

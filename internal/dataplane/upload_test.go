@@ -13,7 +13,7 @@ import (
 
 	"sluice/internal/dataplane"
 	"sluice/internal/record"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // uploaded is a form with a batch file of that many lines of 64 KiB.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"sluice/internal/dialect"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // On the paths of vendors' own clients the gateway's errors have the vendor's shape, whatever is

@@ -11,7 +11,7 @@ import (
 	"sluice/internal/ident"
 	"sluice/internal/quota"
 	"sluice/internal/record"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // targets writes a fallback config over the rig's upstream: one target per model.

@@ -9,7 +9,7 @@ import (
 
 	"sluice/internal/sealed"
 	"sluice/internal/store"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // Who opens a store is told what is wrong, and says so; it is not in the log besides.

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // The secrets of every test. None may turn up where it does not belong.

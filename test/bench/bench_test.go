@@ -16,11 +16,11 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"sluice/internal/test/upstream/responder"
 	"sluice/test/bench/load"
 	"sluice/test/bench/report"
 	"sluice/test/bench/stat"
 	"sluice/test/bench/target"
-	"sluice/test/upstream/responder"
 )
 
 // Requests are what they claim to be, as a server reads them.

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"time"
 
+	"sluice/internal/test/upstream/responder"
 	"sluice/test/bench/load"
 	"sluice/test/bench/target"
-	"sluice/test/upstream/responder"
 )
 
 // scenario is one kind of load. Its job lacks what depends on the target: address,

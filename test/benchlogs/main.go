@@ -22,10 +22,10 @@ import (
 	"syscall"
 	"time"
 
+	"sluice/internal/test/upstream/responder"
 	"sluice/test/bench/load"
 	"sluice/test/bench/proc"
 	"sluice/test/bench/target"
-	"sluice/test/upstream/responder"
 )
 
 // flags are what a caller may choose.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // FuzzPassThrough sends anything anywhere: it arrives byte for byte, or is refused

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"sluice/internal/record"
+	"sluice/internal/test/upstream"
 	"sluice/internal/wire"
-	"sluice/test/upstream"
 )
 
 var update = flag.Bool("update", false, "rewrite what follows from requests and upstream replies")

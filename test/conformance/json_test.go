@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // member is a member of an object as it stands in a text.

@@ -11,7 +11,7 @@ import (
 	"github.com/andybalholm/brotli"
 	"pgregory.net/rapid"
 
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // through is a pass-through call of openai.

@@ -13,8 +13,8 @@ import (
 	"github.com/coder/websocket"
 
 	"sluice/internal/record"
+	"sluice/internal/test/upstream/testcert"
 	"sluice/internal/wire"
-	"sluice/test/upstream/testcert"
 )
 
 // socketServer is a provider of realtime conversations: it hears a client's frames

@@ -33,8 +33,8 @@ import (
 	"sluice/internal/record"
 	"sluice/internal/routing"
 	"sluice/internal/tenant"
-	"sluice/test/listen"
-	"sluice/test/upstream"
+	"sluice/internal/test/listen"
+	"sluice/internal/test/upstream"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // Graphs and groups add up with the calls that were made, with what was said of them, and

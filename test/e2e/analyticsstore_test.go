@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"sluice/internal/logstore/clickhousetest"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // With the rows of the log in ClickHouse calls are served, listed and counted; while the

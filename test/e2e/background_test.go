@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // A response in the background is billed with what its provider says, also when the gateway

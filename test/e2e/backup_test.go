@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // A backup of the data directory that is put back, as docs/operations.md has it, bills as it

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/tidwall/gjson"
 
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // A credential of a tool server in the body of a call, and in the answer that repeats it,

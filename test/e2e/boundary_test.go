@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // Client libraries send the headers of their provider with every call. Calls of the

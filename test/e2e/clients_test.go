@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"sluice/internal/store/storetest"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // The official clients, for Node and for Go, against a gateway in front of our own

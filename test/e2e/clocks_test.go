@@ -16,7 +16,7 @@ import (
 	"sluice/internal/config"
 	"sluice/internal/quota"
 	"sluice/internal/store/storetest"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // turned is the machine's clock with somebody turning it.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // A saved config may hold the credentials of providers. They are used, and masked

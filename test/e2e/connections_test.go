@@ -14,7 +14,7 @@ import (
 	"golang.org/x/net/http2"
 
 	"sluice/internal/store/storetest"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // startLimited starts a gateway under limits of open files, as ulimit takes them: "-n 512".

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"sluice/internal/cluster/redistest"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // The doctor finds a sound deployment sound, and names each thing that is not,

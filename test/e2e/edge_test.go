@@ -9,7 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
 	"sluice/internal/store/storetest"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // secure gives the listener a certificate of an authority that the client trusts.

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // A Parquet file of the log, from the order to the bytes, over HTTP alone; and it is there

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 const (

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"sluice/internal/logstore/clickhousetest"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // What is kept of a call is the same with rows and bodies in files as with rows in

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // The scopes of a key that runs what its workspace holds, and nothing besides.

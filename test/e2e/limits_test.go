@@ -13,7 +13,7 @@ import (
 	"sluice/internal/cluster/redistest"
 	"sluice/internal/store"
 	"sluice/internal/store/storetest"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // stormLimit is how long a node may take to hear of what became of Redis or of another node:

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"sluice/internal/logstore/clickhousetest"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // What is wrong with a question to the log is said with the name of the parameter, whichever

@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 const (

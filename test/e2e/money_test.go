@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // A budget holds against many callers at once and over kill -9, and what it says was used

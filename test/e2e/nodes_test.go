@@ -8,7 +8,7 @@ import (
 
 	"sluice/internal/store"
 	"sluice/internal/store/storetest"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // inForce is how soon a change is in force on every node: within a second, but the machine

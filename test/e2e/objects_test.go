@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // objectStore starts a store that speaks S3 and checks access keys; it returns the settings

@@ -9,8 +9,8 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"sluice/test/upstream"
-	"sluice/test/upstream/scripted"
+	"sluice/internal/test/upstream"
+	"sluice/internal/test/upstream/scripted"
 )
 
 // A call is told to who follows the log, shown with all that is known of it, found by what

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"sluice/internal/store/storetest"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // recovery bounds how long a gateway may take to see that a server came or went.

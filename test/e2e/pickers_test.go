@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // A model picker in front of a local server offers what the server has, follows its changes,

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // What --cpu-profile writes is read by the tool that it is for, and is whole when the

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"sluice/internal/prompt"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 var exchange = regexp.MustCompile("(?s)```http\n(\\w+) (\\S+)\n(.*?)```")

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 var block = regexp.MustCompile("(?s)```(\\w+)\n(.*?)```")

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // logLimit is how soon an answered call is in the log: within two seconds, but the machine

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // A price that was wrong by a factor of a thousand is corrected: what was recorded is

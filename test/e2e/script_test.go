@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"sluice/internal/identity"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // step is a call of the script. "{name}" in its key, path and body stands for what

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // Settings of the deployment reach the part that they are about.

@@ -12,7 +12,7 @@ import (
 
 	"sluice/internal/logstore/clickhousetest"
 	"sluice/internal/store/storetest"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // oneLog are the settings of nodes that share all that can be shared: the control plane, the

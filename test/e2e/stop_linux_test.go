@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"sluice/test/narrow"
+	"sluice/internal/test/narrow"
 )
 
 // A caller who does not take the end of a stream does not keep the gateway from stopping,

@@ -14,7 +14,7 @@ import (
 	"github.com/coder/websocket"
 
 	"sluice/internal/store/storetest"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 const slowChat = `{"model":"fault:slow-stream@100ms","stream":true,"messages":[{"role":"user","content":"Hello there"}]}`

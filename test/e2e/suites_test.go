@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"sluice/internal/store/storetest"
+	"sluice/internal/test/upstream"
 	"sluice/test/suites"
-	"sluice/test/upstream"
 )
 
 // refusedBySpec are generated tests of what the gateway refuses with 400 before

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/tidwall/gjson"
 
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // One trace: an application's span above, the gateway's call below it. The collector gets

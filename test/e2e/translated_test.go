@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/test/upstream"
-	"sluice/test/upstream/scripted"
+	"sluice/internal/test/upstream"
+	"sluice/internal/test/upstream/scripted"
 )
 
 // talks are the tests for Node about conversations, goTalks those for Go.

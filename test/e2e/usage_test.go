@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // What was used and stored is gone after a reset: nothing of it is still on its way.

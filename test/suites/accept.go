@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // Accept is the script of a provider that takes any request. It answers with the least

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // Requests are what arrived: method, target and body, in the order of this text. What

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 func TestGenerated(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"sluice/internal/test/narrow"
 	"sluice/internal/wire"
-	"sluice/test/narrow"
 )
 
 // An answer that is far from large ends, too, when a client with little room takes

@@ -18,7 +18,7 @@ import (
 
 	"sluice/internal/logstore/bodies"
 	"sluice/internal/logstore/objects"
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // fake is an object store in this process with the bucket "logs".

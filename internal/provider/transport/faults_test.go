@@ -15,8 +15,8 @@ import (
 	"sluice/internal/fault"
 	"sluice/internal/provider/netguard"
 	"sluice/internal/provider/transport"
+	"sluice/internal/test/upstream"
 	"sluice/internal/wire"
-	"sluice/test/upstream"
 )
 
 const okHead = "HTTP/1.1 200 OK\r\n"

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"sluice/internal/test/upstream/responder"
 	"sluice/test/bench/stat"
-	"sluice/test/upstream/responder"
 )
 
 var errStream = errors.New("a stream that lacks events or its end")

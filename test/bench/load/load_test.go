@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"sluice/internal/test/upstream"
+	"sluice/internal/test/upstream/responder"
+	"sluice/internal/test/upstream/testcert"
 	"sluice/test/bench/load"
-	"sluice/test/upstream"
-	"sluice/test/upstream/responder"
-	"sluice/test/upstream/testcert"
 )
 
 const limit = 20 * time.Second

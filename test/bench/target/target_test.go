@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"sluice/internal/quota"
-	"sluice/test/upstream/responder"
+	"sluice/internal/test/upstream/responder"
 )
 
 func TestFigureOf(t *testing.T) {

@@ -18,8 +18,8 @@ import (
 	"strings"
 	"time"
 
+	"sluice/internal/test/upstream/responder"
 	"sluice/test/bench/proc"
-	"sluice/test/upstream/responder"
 )
 
 // Answers says what an upstream answers; see responder.Options for zero values.
@@ -42,7 +42,7 @@ type Upstream struct {
 
 // BuildUpstream compiles the upstream's program into dir.
 func BuildUpstream(ctx context.Context, dir string) (path string, err error) {
-	return build(ctx, filepath.Join(dir, "upstream"), "sluice/test/upstream/cmd/upstream")
+	return build(ctx, filepath.Join(dir, "upstream"), "sluice/internal/test/upstream/cmd/upstream")
 }
 
 // BuildWithout compiles Sluice into dir without what the tags, separated by commas, leave out:

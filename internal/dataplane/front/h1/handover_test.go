@@ -16,8 +16,8 @@ import (
 	"github.com/coder/websocket"
 
 	"sluice/internal/dataplane/front/h1"
+	"sluice/internal/test/upstream/testcert"
 	"sluice/internal/wire"
-	"sluice/test/upstream/testcert"
 )
 
 // What is not for the gateway, or not plain HTTP/1.1, comes to the other server with

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"sluice/internal/dataplane/front/h1"
+	"sluice/internal/test/narrow"
 	"sluice/internal/wire"
-	"sluice/test/narrow"
 )
 
 // An answer that is far from large ends, too, when a client with little room takes

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/test/upstream/responder"
+	"sluice/internal/test/upstream/responder"
 )
 
 // BenchmarkChat is a 690-byte question and a 1 KB answer, client included.

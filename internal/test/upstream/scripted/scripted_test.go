@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // post asks a script and returns status and body of the answer.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // How an exchange ended, as the raw client saw it.

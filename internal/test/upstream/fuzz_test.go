@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"testing"
 
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // FuzzServer: no bytes on a connection, and no fault that they name, stop the

@@ -20,8 +20,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"sluice/test/upstream/responder"
-	"sluice/test/upstream/testcert"
+	"sluice/internal/test/upstream/responder"
+	"sluice/internal/test/upstream/testcert"
 )
 
 type flags struct {

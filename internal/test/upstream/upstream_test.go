@@ -20,7 +20,7 @@ import (
 	"github.com/coder/websocket"
 	"go.uber.org/goleak"
 
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -28,7 +28,7 @@ import (
 	"time"
 
 	"sluice/internal/demo"
-	"sluice/test/upstream/testcert"
+	"sluice/internal/test/upstream/testcert"
 )
 
 // Server is a running upstream. All methods are safe for concurrent use.

@@ -17,8 +17,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	"sluice/test/upstream/responder"
-	"sluice/test/upstream/testcert"
+	"sluice/internal/test/upstream/responder"
+	"sluice/internal/test/upstream/testcert"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

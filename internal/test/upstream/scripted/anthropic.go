@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 type object = map[string]any

@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"slices"
 
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // generate is a request to generate contents, as far as the script looks.

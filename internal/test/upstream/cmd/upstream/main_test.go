@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/test/upstream/responder"
+	"sluice/internal/test/upstream/responder"
 )
 
 // The command prints its URL, answers there with and without TLS, and ends with

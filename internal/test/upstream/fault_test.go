@@ -12,7 +12,7 @@ import (
 
 	"github.com/andybalholm/brotli"
 
-	"sluice/test/upstream"
+	"sluice/internal/test/upstream"
 )
 
 // faultCase is one fault as a raw client meets it on the chat endpoint.

@@ -10,7 +10,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"sluice/internal/dialect"
-	"sluice/test/upstream/responder"
+	"sluice/internal/test/upstream/responder"
 )
 
 // checkText checks an answer of the default size: its words, and 100 tokens.
