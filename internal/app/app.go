@@ -26,6 +26,7 @@ import (
 	"sluice/internal/dataplane/front/h1"
 	"sluice/internal/dialect/all"
 	"sluice/internal/dialect/openai"
+	"sluice/internal/gateway/responsestore"
 	"sluice/internal/ident"
 	"sluice/internal/jobs"
 	"sluice/internal/journal"
@@ -83,7 +84,7 @@ type App struct {
 	engine    *routing.Engine
 	client    *transport.Client
 	secrets   *secretref.Reader
-	states    *dataplane.ResponseStore
+	states    *responsestore.Store
 	jobs      *jobs.Tracker
 	gateway   *dataplane.Gateway
 	metrics   *telemetry.Registry
@@ -276,7 +277,7 @@ func (a *App) openProviders(context.Context) (err error) {
 
 func (a *App) buildGateway(context.Context) error {
 	a.engine = routing.NewEngine(a.clock, rand.Float64)
-	a.states = dataplane.NewResponseStore(a.store, a.clock, a.log)
+	a.states = responsestore.New(a.store, a.clock, a.log)
 	metrics := dataplane.NewMetrics()
 	a.metrics.Register(metrics.Collectors()...)
 	if a.access != nil {

@@ -144,8 +144,8 @@ func resultsHere(b []byte) []byte {
 
 // edited applies an edit to a JSON object.
 func edited(b []byte, e splice.Edit) []byte {
-	d := newDoc()
-	defer docs.Put(d)
+	d := splice.GetDoc()
+	defer splice.PutDoc(d)
 	if splice.Scan(b, d) != nil {
 		return b
 	}

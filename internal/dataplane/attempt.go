@@ -8,6 +8,7 @@ import (
 	"sluice/internal/credential"
 	"sluice/internal/dialect"
 	"sluice/internal/fault"
+	"sluice/internal/gateway/responsestore"
 	"sluice/internal/llm"
 	"sluice/internal/provider"
 	"sluice/internal/provider/transport"
@@ -37,21 +38,21 @@ type attempt struct {
 	resent            bool          // the request was sent again without one of them
 
 	plan         *provider.Plan
-	speech       translation            // translation of the call; zero when both sides use one format
-	shaped       []byte                 // of a recorded, translated call: the client's body after the changes of the config
-	unsupported  []string               // fields of the caller that the target does not support
-	call         *llm.Call              // a translated conversation
-	names        *dialect.Names         // tool names of the conversation, where the provider gets different ones
-	texts        *dialect.FreeTextTools // free-text tools of the conversation, where the provider supports functions only
-	sent         *dialect.Request       // any other translated request
-	to           *dialect.Target        // target of the translated conversation or request
-	more         [][]byte               // bodies of the additional calls that the request needs
-	extra        wire.Header            // header fields that the translation needs
-	conversation *conversation          // of a response that the gateway stores
-	restored     []byte                 // body to send, after earlier turns that the gateway stores were inserted
-	translator   *streamTranslator      // translates the stream of a translated conversation
-	header       wire.Header            // upstream request header, without the credential
-	body         wire.Payload           // upstream request body
+	speech       translation                 // translation of the call; zero when both sides use one format
+	shaped       []byte                      // of a recorded, translated call: the client's body after the changes of the config
+	unsupported  []string                    // fields of the caller that the target does not support
+	call         *llm.Call                   // a translated conversation
+	names        *dialect.Names              // tool names of the conversation, where the provider gets different ones
+	texts        *dialect.FreeTextTools      // free-text tools of the conversation, where the provider supports functions only
+	sent         *dialect.Request            // any other translated request
+	to           *dialect.Target             // target of the translated conversation or request
+	more         [][]byte                    // bodies of the additional calls that the request needs
+	extra        wire.Header                 // header fields that the translation needs
+	conversation *responsestore.Conversation // of a response that the gateway stores
+	restored     []byte                      // body to send, after earlier turns that the gateway stores were inserted
+	translator   *streamTranslator           // translates the stream of a translated conversation
+	header       wire.Header                 // upstream request header, without the credential
+	body         wire.Payload                // upstream request body
 	stream       bool
 
 	job          *jobPlan      // of a call that starts a provider job; nil for all others

@@ -6,7 +6,6 @@ import (
 	"mime"
 	"os"
 	"strings"
-	"sync"
 
 	"sluice/internal/fault"
 	"sluice/internal/jobs"
@@ -50,7 +49,7 @@ func (g *Gateway) readJSON(x *exchange) error {
 	if err != nil {
 		return fault.Wrap(fault.Internal, err)
 	}
-	x.doc = newDoc()
+	x.doc = splice.GetDoc()
 	if err := splice.Scan(raw, x.doc); err != nil {
 		return x.orCoded(err)
 	}
@@ -158,9 +157,9 @@ func (g *Gateway) readOpaque(x *exchange) error {
 	}
 	// A body that is not a JSON object is not rejected here: the upstream checks its
 	// own bodies. A duplicate security-relevant field is rejected all the same.
-	d := newDoc()
+	d := splice.GetDoc()
 	if err := splice.Scan(raw, d); err != nil {
-		docs.Put(d)
+		splice.PutDoc(d)
 		if fault.From(err).Param != "" {
 			return err
 		}
@@ -252,11 +251,6 @@ func tooLarge(limit int64) *fault.Error {
 	return fault.Newf(fault.TooLarge, "the body exceeds %d bytes, the maximum of this gateway; send a smaller body", limit).WithParam("body")
 }
 
-// docs pools the indexes of bodies.
-var docs = sync.Pool{New: func() any { return new(splice.Doc) }}
-
-func newDoc() *splice.Doc { return docs.Get().(*splice.Doc) }
-
 // mediaType returns the type of a content-type header in lower case, without parameters. If the
 // header cannot be parsed, it returns the part before the first semicolon, so that an error
 // message can quote it.
@@ -272,10 +266,5 @@ func mediaType(v string) string {
 	return t
 }
 
-// clip shortens a value from a caller to 80 bytes before an error message quotes it.
-func clip(s string) string {
-	if len(s) > 80 {
-		return s[:80] + "…"
-	}
-	return s
-}
+// clip is fault.Clip.
+func clip(s string) string { return fault.Clip(s) }

@@ -7,6 +7,7 @@ import (
 
 	"sluice/internal/catalog"
 	"sluice/internal/dialect/responses"
+	"sluice/internal/gateway/responsestore"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -25,7 +26,7 @@ const (
 func (a *attempt) fullRequestBody() []byte {
 	switch {
 	case a.conversation != nil:
-		return a.conversation.body
+		return a.conversation.Body()
 	case a.restored != nil:
 		return a.restored
 	}
@@ -48,7 +49,7 @@ func (g *Gateway) maxContextTokens(a *attempt, reach catalog.ContextLimits) int6
 			return unknown
 		}
 	}
-	if hasReferences(a.putBack("input")) {
+	if responsestore.HasReferences(a.putBack("input")) {
 		return unknown
 	}
 	raw := a.putBack("previous_response_id")

@@ -80,11 +80,11 @@ func (g *Gateway) counted(ctx context.Context, a *attempt) ([]byte, error) {
 	if a.x.match.Endpoint != llm.CountResponseInputTokens {
 		return body, nil
 	}
-	c, err := g.States.begin(ctx, a.x.key.Principal.WorkspaceID, body)
+	c, err := g.States.Begin(ctx, a.x.key.Principal.WorkspaceID, body)
 	if err != nil {
 		return nil, err
 	}
-	return c.body, nil
+	return c.Body(), nil
 }
 
 // countResponse returns the response in the format of the endpoint.

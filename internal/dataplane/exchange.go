@@ -137,7 +137,7 @@ func (x *exchange) close() {
 		x.last.close()
 	}
 	if x.doc != nil {
-		docs.Put(x.doc)
+		splice.PutDoc(x.doc)
 	}
 	if x.spool != nil {
 		_ = x.spool.Close() // an unnamed file: there is nothing to lose

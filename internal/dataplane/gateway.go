@@ -14,6 +14,7 @@ import (
 	"sluice/internal/catalog"
 	"sluice/internal/credential"
 	"sluice/internal/dialect"
+	"sluice/internal/gateway/responsestore"
 	"sluice/internal/ident"
 	"sluice/internal/jobs"
 	"sluice/internal/keys"
@@ -63,12 +64,12 @@ type Parts struct {
 	Engine    *routing.Engine
 	Client    *transport.Client
 	Signers   *sign.Set
-	Secrets   Secrets            // for accounts that map fields to secret managers; nil if none does
-	Dialect   *dialect.Dialect   // OpenAI's format, which callers use
-	Dialects  []*dialect.Dialect // all formats of callers and providers
-	Jobs      *jobs.Tracker      // for batches, fine-tuning jobs and videos; nil disables tracking
-	States    *ResponseStore     // for responses of providers that do not store them; nil stores nothing
-	Sockets   Dialer             // for realtime calls
+	Secrets   Secrets              // for accounts that map fields to secret managers; nil if none does
+	Dialect   *dialect.Dialect     // OpenAI's format, which callers use
+	Dialects  []*dialect.Dialect   // all formats of callers and providers
+	Jobs      *jobs.Tracker        // for batches, fine-tuning jobs and videos; nil disables tracking
+	States    *responsestore.Store // for responses of providers that do not store them; nil stores nothing
+	Sockets   Dialer               // for realtime calls
 	Guard     *netguard.Guard
 	Journal   journal
 	Limiter   limiter

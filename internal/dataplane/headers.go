@@ -215,7 +215,7 @@ func (g *Gateway) addGatewayHeaders(h wire.Header, x *exchange) wire.Header {
 			wire.Field{Name: prefix + "last-used-option-index", Value: a.target.Path},
 			wire.Field{Name: prefix + "retry-attempt-count", Value: small(a.retried)},
 			wire.Field{Name: prefix + "cache-status", Value: "DISABLED"})
-		h = a.conversation.header(h)
+		h = a.conversation.AppendHeader(h)
 		if a.estimated && a.response.body != nil {
 			h = append(h, wire.Field{Name: prefix + "estimated", Value: "true"})
 		}

@@ -19,7 +19,7 @@ func (g *Gateway) respondLocally(x *exchange, body []byte) error {
 
 // serveStoredResponse responds to a call for a response that the gateway stores.
 func (g *Gateway) serveStoredResponse(ctx context.Context, x *exchange) error {
-	body, err := g.States.buildResponse(ctx, x.key.Principal.WorkspaceID, x.match, x.req.RawQuery)
+	body, err := g.States.Respond(ctx, x.key.Principal.WorkspaceID, x.match, x.req.RawQuery)
 	if err != nil {
 		return err
 	}

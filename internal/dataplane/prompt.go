@@ -113,7 +113,7 @@ func (g *Gateway) usePrompt(x *exchange, name string) error {
 	if err != nil {
 		return err
 	}
-	made := attemptInput{llm.Match{Endpoint: llm.Complete, Body: llm.JSON}, "/completions", wire.NewSpool(g.set.SpoolDir), newDoc()}
+	made := attemptInput{llm.Match{Endpoint: llm.Complete, Body: llm.JSON}, "/completions", wire.NewSpool(g.set.SpoolDir), splice.GetDoc()}
 	if body.Chat {
 		made.match.Endpoint, made.path = llm.ChatComplete, "/chat/completions"
 	}

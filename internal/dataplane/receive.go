@@ -100,8 +100,8 @@ func (g *Gateway) bufferResponse(ctx context.Context, a *attempt) error {
 		return a.sentPage()
 	}
 	ep := a.x.match.Endpoint
-	d := newDoc()
-	defer docs.Put(d)
+	d := splice.GetDoc()
+	defer splice.PutDoc(d)
 	r := g.responseRules(a)
 	if a.log().Usage, a.log().ResponseModel, err = dialect.ReadResponse(ep, b, r.UsagePath, d); err != nil {
 		return a.plainText(b, err)
@@ -150,8 +150,8 @@ func (x *exchange) wantsBase64() bool {
 // named sets the member "provider" of a response to the provider's id.
 // Source: contract/providers.yaml, rules common to all.
 func named(b []byte, id string) []byte {
-	d := newDoc()
-	defer docs.Put(d)
+	d := splice.GetDoc()
+	defer splice.PutDoc(d)
 	if splice.Scan(b, d) != nil {
 		return b
 	}

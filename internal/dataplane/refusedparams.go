@@ -90,8 +90,8 @@ func (a *attempt) withoutRefused(body []byte, added dialect.Added) []byte {
 	if gone == 0 {
 		return body
 	}
-	d := newDoc()
-	defer docs.Put(d)
+	d := splice.GetDoc()
+	defer splice.PutDoc(d)
 	if splice.Scan(body, d) != nil { // dialects write JSON: cannot happen
 		return body
 	}

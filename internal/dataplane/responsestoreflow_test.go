@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"sluice/internal/access"
-	"sluice/internal/dataplane"
 	"sluice/internal/fault"
+	"sluice/internal/gateway/responsestore"
 	"sluice/internal/ident"
 	"sluice/internal/keys"
 	"sluice/internal/store/storetest"
@@ -18,11 +18,11 @@ import (
 )
 
 // keeping is a rig whose provider keeps no responses, and whose gateway keeps them.
-func keeping(t *testing.T, rows dataplane.Responses) *rig {
+func keeping(t *testing.T, rows responsestore.Database) *rig {
 	t.Helper()
 	r := newRig(t)
 	r.up.Handle(geminiPath, upstream.Always(upstream.JSON(200, []byte(geminiResponse))))
-	r.gateway.States = dataplane.NewResponseStore(rows, ident.System{}, slog.New(slog.DiscardHandler))
+	r.gateway.States = responsestore.New(rows, ident.System{}, slog.New(slog.DiscardHandler))
 	return r
 }
 

@@ -150,7 +150,7 @@ func (g *Gateway) shapeUnified(ctx context.Context, a *attempt, s dialect.Shapin
 	if x.partial != nil {
 		edits = append(edits, x.partial.edit(x.doc))
 	}
-	stateEdits, err := g.States.edits(ctx, x.key.Principal.WorkspaceID, x.match.Endpoint, x.doc)
+	stateEdits, err := g.States.Edits(ctx, x.key.Principal.WorkspaceID, x.match.Endpoint, x.doc)
 	if err != nil {
 		return err
 	}

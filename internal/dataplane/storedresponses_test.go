@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"sluice/internal/dataplane"
 	"sluice/internal/fault"
+	"sluice/internal/gateway/responsestore"
 	"sluice/internal/ident"
 	"sluice/internal/test/upstream"
 
@@ -55,7 +55,7 @@ func (s *memoryResponses) SweepResponses(context.Context, time.Time) error { ret
 // and whole again; then what is kept of it is read and deleted.
 func TestResponsesAreKept(t *testing.T) {
 	t.Parallel()
-	responseStore := dataplane.NewResponseStore(&memoryResponses{rows: map[string][2][]byte{}}, ident.System{}, slog.New(slog.DiscardHandler))
+	responseStore := responsestore.New(&memoryResponses{rows: map[string][2][]byte{}}, ident.System{}, slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- responseStore.Run(ctx) }()

@@ -112,11 +112,11 @@ func (g *Gateway) translateResponse(ctx context.Context, a *attempt, body []byte
 		return nil, fault.New(fault.InvalidParameter, "the body must be a JSON object that contains a conversation")
 	}
 	if a.x.match.Endpoint == llm.CreateModelResponse {
-		c, err := g.States.begin(ctx, a.x.key.Principal.WorkspaceID, body)
+		c, err := g.States.Begin(ctx, a.x.key.Principal.WorkspaceID, body)
 		if err != nil {
 			return nil, err
 		}
-		a.conversation, body = c, c.body
+		a.conversation, body = c, c.Body()
 	}
 	call, err := a.speech.client.DecodeCall(body)
 	if err != nil {
@@ -192,8 +192,8 @@ func (g *Gateway) applyRules(a *attempt, body []byte) wire.Payload {
 	if !rules.Any() && a.plan.Endpoint.Dialect != provider.OpenAI || len(body) == 0 || body[0] != '{' {
 		return wire.Bytes(body)
 	}
-	d := newDoc()
-	defer docs.Put(d)
+	d := splice.GetDoc()
+	defer splice.PutDoc(d)
 	if splice.Scan(body, d) != nil { // dialects write JSON: cannot happen
 		return wire.Bytes(body)
 	}

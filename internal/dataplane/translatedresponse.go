@@ -53,7 +53,7 @@ func (g *Gateway) translated(ctx context.Context, a *attempt) error {
 		a.replayed(r)
 		return nil
 	}
-	a.setJSONResponse(a.conversation.saveResponse(a.speech.client.EncodeResponse(make([]byte, 0, len(b)+responseOverheadBytes), r, a.answering())), "")
+	a.setJSONResponse(a.conversation.SaveResponse(a.speech.client.EncodeResponse(make([]byte, 0, len(b)+responseOverheadBytes), r, a.answering())), "")
 	return nil
 }
 
@@ -103,7 +103,7 @@ func (a *attempt) answering() *dialect.ResponseContext {
 	as := &dialect.ResponseContext{
 		Call: a.call, ID: strings.ReplaceAll(a.x.id, "-", "")[:26], Created: a.x.started.Unix(), Provider: providerID, Strict: a.strict,
 	}
-	a.conversation.answering(as)
+	a.conversation.SetContext(as)
 	return as
 }
 
@@ -112,7 +112,7 @@ func (a *attempt) replayed(r *llm.Response) {
 	enc := a.speech.client.NewEncoder(a.answering())
 	var out []byte
 	dialect.Replay(r, func(ev *llm.Event) { out = enc.Append(out, ev) })
-	a.conversation.saveStream(enc)
+	a.conversation.SaveStream(enc)
 	a.setJSONResponse(out, "text/event-stream")
 }
 

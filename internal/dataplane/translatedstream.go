@@ -8,6 +8,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/fault"
+	"sluice/internal/gateway/responsestore"
 	"sluice/internal/llm"
 	"sluice/internal/provider/transport"
 	"sluice/internal/wire"
@@ -119,7 +120,7 @@ type streamTranslator struct {
 	surface llm.Endpoint // of the client
 
 	dst          []byte
-	conversation *conversation
+	conversation *responsestore.Conversation
 	usage        llm.Usage
 	model        string
 	fault        *llm.Event // sent by the provider in the stream; nil for none
@@ -171,7 +172,7 @@ func (t *streamTranslator) event(ev *llm.Event) {
 	t.names.Event(ev)
 	t.texts.Event(ev, t.sign)
 	if ev.Kind == llm.EventEnd {
-		t.conversation.saveStream(t.enc)
+		t.conversation.SaveStream(t.enc)
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 // walk lets the strategy of the config choose targets until one succeeds or none is left. The
 // last attempt remains in x.last for respond.
 func (g *Gateway) walk(ctx context.Context, x *exchange) error {
-	if g.States.serves(x.match) {
+	if g.States.Serves(x.match) {
 		return g.serveStoredResponse(ctx, x)
 	}
 	if x.asksModels() && wantsCatalogue(x) {

@@ -53,6 +53,14 @@ func Newf(code Code, format string, args ...any) *Error {
 // Wrap returns an Error with the table's public text and a private cause.
 func Wrap(code Code, cause error) *Error { return &Error{Code: code, Cause: cause} }
 
+// Clip shortens a value from a caller to 80 bytes, so that an error message may quote it.
+func Clip(s string) string {
+	if len(s) > 80 {
+		return s[:80] + "…"
+	}
+	return s
+}
+
 // WithParam returns a copy that names the field at fault, for example "messages[2].role".
 func (e *Error) WithParam(param string) *Error { c := *e; c.Param = param; return &c }
 

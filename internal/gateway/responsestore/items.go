@@ -1,4 +1,4 @@
-package dataplane
+package responsestore
 
 import (
 	"strconv"
@@ -57,8 +57,8 @@ func appendItem(dst, item []byte) []byte {
 
 // without returns an object without the named members.
 func without(raw []byte, names ...string) []byte {
-	d := newDoc()
-	defer docs.Put(d)
+	d := splice.GetDoc()
+	defer splice.PutDoc(d)
 	if splice.Scan(raw, d) != nil {
 		return raw
 	}
@@ -91,8 +91,8 @@ var idPrefixes = map[string]string{
 }
 
 func shown(item []byte, unique string) []byte {
-	d := newDoc()
-	defer docs.Put(d)
+	d := splice.GetDoc()
+	defer splice.PutDoc(d)
 	if splice.Scan(item, d) != nil {
 		return item
 	}

@@ -1,4 +1,4 @@
-package dataplane
+package responsestore
 
 import (
 	"context"
@@ -13,36 +13,27 @@ import (
 	"sluice/internal/splice"
 )
 
-// serves reports whether a call is for a response that the gateway created, as its id shows.
+// Serves reports whether a call is for a response that the gateway created, as its id shows.
 // Providers serve all others.
-func (k *ResponseStore) serves(m llm.Match) bool {
+func (s *Store) Serves(m llm.Match) bool {
 	switch m.Endpoint {
 	case llm.GetModelResponse, llm.DeleteModelResponse, llm.ListResponseInputItems:
-		return k != nil && responses.IsID(m.ID)
+		return s != nil && responses.IsID(m.ID)
 	default:
 		return false
 	}
 }
 
-// buildResponse returns the body of the response. The error is fault.NotFound when the workspace
+// Respond returns the body of the response. The error is fault.NotFound when the workspace
 // does not have the stored response, and fault.InvalidParameter for an unsupported query.
 // Source: https://platform.openai.com/docs/api-reference/responses/get, read 2026-11.
-func (k *ResponseStore) buildResponse(ctx context.Context, workspace string, m llm.Match, query string) ([]byte, error) {
+func (s *Store) Respond(ctx context.Context, workspace string, m llm.Match, query string) ([]byte, error) {
 	id, err := url.PathUnescape(m.ID)
 	if err != nil {
 		return nil, fault.New(fault.InvalidRequest, "the path is not valid URL encoding")
 	}
 	if m.Endpoint == llm.DeleteModelResponse {
-		if err := k.remove(ctx, workspace, id); err != nil {
-			return nil, named404(err, id)
-		}
-		var w dialect.JSON
-		w.Open('{')
-		w.Str("id", id)
-		w.Str("object", "response")
-		w.Bool("deleted", true)
-		w.Close('}')
-		return w.B, nil
+		return s.respondDeleted(ctx, workspace, id)
 	}
 	q, err := url.ParseQuery(query)
 	if err != nil {
@@ -51,7 +42,7 @@ func (k *ResponseStore) buildResponse(ctx context.Context, workspace string, m l
 	if q.Get("stream") == "true" {
 		return nil, fault.New(fault.InvalidParameter, "stream is not supported for stored responses; read the response without stream").WithParam("stream")
 	}
-	input, response, err := k.find(ctx, workspace, id)
+	input, response, err := s.find(ctx, workspace, id)
 	if err != nil {
 		return nil, named404(err, id)
 	}
@@ -61,9 +52,23 @@ func (k *ResponseStore) buildResponse(ctx context.Context, workspace string, m l
 	return page(input, q)
 }
 
+// respondDeleted deletes a response and returns the body that confirms it.
+func (s *Store) respondDeleted(ctx context.Context, workspace, id string) ([]byte, error) {
+	if err := s.remove(ctx, workspace, id); err != nil {
+		return nil, named404(err, id)
+	}
+	var w dialect.JSON
+	w.Open('{')
+	w.Str("id", id)
+	w.Str("object", "response")
+	w.Bool("deleted", true)
+	w.Close('}')
+	return w.B, nil
+}
+
 func named404(err error, id string) error {
 	if fault.Has(err, fault.NotFound) {
-		return fault.Newf(fault.NotFound, "unknown response %q in this workspace", clip(id))
+		return fault.Newf(fault.NotFound, "unknown response %q in this workspace", fault.Clip(id))
 	}
 	return err
 }
@@ -97,7 +102,7 @@ func page(list []byte, q url.Values) ([]byte, error) {
 	if after := q.Get("after"); after != "" {
 		i := slices.IndexFunc(items, func(item []byte) bool { return splice.Text(item, "id") == after })
 		if i < 0 {
-			return nil, fault.Newf(fault.InvalidParameter, "after: unknown item %q", clip(after)).WithParam("after")
+			return nil, fault.Newf(fault.InvalidParameter, "after: unknown item %q", fault.Clip(after)).WithParam("after")
 		}
 		items = items[i+1:]
 	}

@@ -1,4 +1,4 @@
-package dataplane
+package responsestore
 
 import (
 	"context"
@@ -90,12 +90,12 @@ func (s *memoryResponses) count() int {
 	return len(s.rows)
 }
 
-func newTestStore(s *memoryResponses) *ResponseStore {
-	return NewResponseStore(s, ident.System{}, slog.New(slog.DiscardHandler))
+func newTestStore(s *memoryResponses) *Store {
+	return New(s, ident.System{}, slog.New(slog.DiscardHandler))
 }
 
-// running runs a keeper inside a bubble until stop is called.
-func running(t *testing.T, k *ResponseStore) (stop func()) {
+// running runs a store inside a bubble until stop is called.
+func running(t *testing.T, k *Store) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
@@ -110,7 +110,7 @@ func running(t *testing.T, k *ResponseStore) (stop func()) {
 
 const old = "resp_gw019000000000" // of 2024
 
-func TestKeeperWritesBehind(t *testing.T) {
+func TestStore_WritesBehind(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newMemoryResponses()
@@ -142,7 +142,7 @@ func TestKeeperWritesBehind(t *testing.T) {
 }
 
 // A database that is away takes nothing new, and gets what waits when it is back.
-func TestKeeperWithoutDatabase(t *testing.T) {
+func TestStore_WithoutDatabase(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newMemoryResponses()
@@ -169,7 +169,7 @@ func TestKeeperWithoutDatabase(t *testing.T) {
 }
 
 // What can never be written does not hold up the rest.
-func TestKeeperDropsWhatCannotBeWritten(t *testing.T) {
+func TestStore_DropsWhatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newMemoryResponses()
@@ -186,7 +186,7 @@ func TestKeeperDropsWhatCannotBeWritten(t *testing.T) {
 	})
 }
 
-func TestKeeperEndsWithEverythingWritten(t *testing.T) {
+func TestStore_EndsWithEverythingWritten(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newMemoryResponses()
@@ -205,7 +205,7 @@ func TestKeeperEndsWithEverythingWritten(t *testing.T) {
 	})
 }
 
-func TestKeeperHasALimit(t *testing.T) {
+func TestStore_HasALimit(t *testing.T) {
 	t.Parallel()
 	k := newTestStore(newMemoryResponses())
 	payload := make([]byte, maxPendingBytes/2)
@@ -215,10 +215,10 @@ func TestKeeperHasALimit(t *testing.T) {
 		}
 	}
 	if k.ready() {
-		t.Error("a full keeper is ready")
+		t.Error("a full store is ready")
 	}
-	if (*ResponseStore)(nil).ready() {
-		t.Error("no keeper is ready")
+	if (*Store)(nil).ready() {
+		t.Error("no store is ready")
 	}
 }
 
@@ -227,7 +227,7 @@ func TestKeeperHasALimit(t *testing.T) {
 func TestDeletedWhileWritten(t *testing.T) {
 	t.Parallel()
 	rows := newMemoryResponses()
-	k := NewResponseStore(rows, ident.System{}, slog.New(slog.DiscardHandler))
+	k := New(rows, ident.System{}, slog.New(slog.DiscardHandler))
 	if err := k.save("w", "r", []byte("[]"), []byte("{}")); err != nil {
 		t.Fatal(err)
 	}
@@ -248,7 +248,7 @@ func TestDeletedWhileWritten(t *testing.T) {
 }
 
 // A response is gone once it was deleted, wherever it was at that moment.
-func TestKeeperDeletes(t *testing.T) {
+func TestStore_Deletes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newMemoryResponses()
@@ -282,7 +282,7 @@ func TestKeeperDeletes(t *testing.T) {
 }
 
 // A response that another node made a moment ago is waited for, an old one is not.
-func TestKeeperWaitsForOtherNodes(t *testing.T) {
+func TestStore_WaitsForOtherNodes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newMemoryResponses()
@@ -317,9 +317,9 @@ func TestKeeperWaitsForOtherNodes(t *testing.T) {
 }
 
 // continueConversation makes a call and keeps its answer.
-func continueConversation(t *testing.T, k *ResponseStore, body, id, output string) *conversation {
+func continueConversation(t *testing.T, k *Store, body, id, output string) *Conversation {
 	t.Helper()
-	c, err := k.begin(t.Context(), "w", []byte(body))
+	c, err := k.Begin(t.Context(), "w", []byte(body))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, body)
 	}
@@ -327,7 +327,7 @@ func continueConversation(t *testing.T, k *ResponseStore, body, id, output strin
 		t.Fatalf("no JSON: %s", c.body)
 	}
 	response := []byte(`{"id":"` + id + `","object":"response","output":` + output + `,"store":true}`)
-	if got := c.saveResponse(response); string(got) != string(response) {
+	if got := c.SaveResponse(response); string(got) != string(response) {
 		t.Fatalf("it is not kept: %s", got)
 	}
 	return c
@@ -372,20 +372,20 @@ func TestConversationOfItsOwn(t *testing.T) {
 	for body, store := range map[string]bool{
 		`{"input":"x"}`: true, `{"input":"x","store":true}`: true, `{"input":"x","store":null,"previous_response_id":null}`: true, `{"input":"x","store":false}`: false,
 	} {
-		c, err := k.begin(t.Context(), "w", []byte(body))
-		if err != nil || string(c.body) != body || c.store != store || c.unkept {
+		c, err := k.Begin(t.Context(), "w", []byte(body))
+		if err != nil || string(c.body) != body || c.store != store || c.rejected {
 			t.Errorf("%s: %+v %v", body, c, err)
 		}
 	}
-	c, err := (*ResponseStore)(nil).begin(t.Context(), "w", []byte(`{"input":"x"}`))
-	if err != nil || c.store || c.unkept {
-		t.Errorf("without a keeper: %+v %v", c, err)
+	c, err := (*Store)(nil).Begin(t.Context(), "w", []byte(`{"input":"x"}`))
+	if err != nil || c.store || c.rejected {
+		t.Errorf("without a store: %+v %v", c, err)
 	}
-	var none *conversation
-	if string(none.saveResponse([]byte("{}"))) != "{}" || len(none.header(nil)) != 0 {
+	var none *Conversation
+	if string(none.SaveResponse([]byte("{}"))) != "{}" || len(none.AppendHeader(nil)) != 0 {
 		t.Error("a call of another kind is changed")
 	}
-	none.saveStream(nil)
+	none.SaveStream(nil)
 }
 
 func TestConversationRefuses(t *testing.T) {
@@ -399,7 +399,7 @@ func TestConversationRefuses(t *testing.T) {
 		"no text":              {"w", `{"input":"x","previous_response_id":7}`},
 		"an input that is not": {"w", `{"input":7,"previous_response_id":"` + old + `"}`},
 	} {
-		b, err := k.begin(t.Context(), c.workspace, []byte(c.body))
+		b, err := k.Begin(t.Context(), c.workspace, []byte(c.body))
 		if err == nil {
 			_, err = responses.Client().DecodeCall(b.body)
 		}
@@ -413,22 +413,22 @@ func TestConversationRefuses(t *testing.T) {
 func TestUnkept(t *testing.T) {
 	t.Parallel()
 	k := newTestStore(newMemoryResponses())
-	c, err := k.begin(t.Context(), "w", []byte(`{"input":"x"}`))
+	c, err := k.Begin(t.Context(), "w", []byte(`{"input":"x"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	k.logOutage(fault.New(fault.ReadOnly, "")) // while the provider thinks
-	if got := c.saveResponse([]byte(`{"id":"resp_gw1","store":true,"output":[]}`)); string(got) != `{"id":"resp_gw1","store":false,"output":[]}` {
+	if got := c.SaveResponse([]byte(`{"id":"resp_gw1","store":true,"output":[]}`)); string(got) != `{"id":"resp_gw1","store":false,"output":[]}` {
 		t.Errorf("%s", got)
 	}
-	if h := c.header(nil); h.Get("x-gateway-response-stored") != "false" {
+	if h := c.AppendHeader(nil); h.Get("x-gateway-response-stored") != "false" {
 		t.Errorf("header %v", h)
 	}
-	c, err = k.begin(t.Context(), "w", []byte(`{"input":"x"}`))
-	if err != nil || c.store || c.header(wire.Header{}).Get("x-gateway-response-stored") != "false" {
+	c, err = k.Begin(t.Context(), "w", []byte(`{"input":"x"}`))
+	if err != nil || c.store || c.AppendHeader(wire.Header{}).Get("x-gateway-response-stored") != "false" {
 		t.Errorf("the next call: %+v %v", c, err)
 	}
-	if c, err = k.begin(t.Context(), "w", []byte(`{"input":"x","store":false}`)); err != nil || len(c.header(nil)) != 0 {
+	if c, err = k.Begin(t.Context(), "w", []byte(`{"input":"x","store":false}`)); err != nil || len(c.AppendHeader(nil)) != 0 {
 		t.Errorf("a caller who wants nothing kept: %+v %v", c, err)
 	}
 }
@@ -444,7 +444,7 @@ func TestConversationGoesElsewhere(t *testing.T) {
 		if err := splice.Scan([]byte(body), &d); err != nil {
 			t.Fatal(err)
 		}
-		edits, err := k.edits(t.Context(), "w", llm.CreateModelResponse, &d)
+		edits, err := k.Edits(t.Context(), "w", llm.CreateModelResponse, &d)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -469,7 +469,7 @@ func TestServes(t *testing.T) {
 		"GET /responses/resp_67": false, "POST /responses": false, "GET /files/" + old: false,
 	} {
 		method, path, _ := strings.Cut(path, " ")
-		if got := k.serves(llm.Lookup(method, path)); got != want {
+		if got := k.Serves(llm.Lookup(method, path)); got != want {
 			t.Errorf("%s %s: %v", method, path, got)
 		}
 	}
@@ -481,7 +481,7 @@ func TestAnswers(t *testing.T) {
 	continueConversation(t, k, `{"input":[{"role":"user","content":"a"},{"role":"assistant","content":"b"},{"id":"own","role":"user","content":[{"type":"input_text","text":"c"}]}]}`, old, `[]`)
 	ask := func(workspace, method, path, query string) (map[string]any, error) {
 		t.Helper()
-		body, err := k.buildResponse(t.Context(), workspace, llm.Lookup(method, path), query)
+		body, err := k.Respond(t.Context(), workspace, llm.Lookup(method, path), query)
 		if err != nil {
 			return nil, err
 		}
@@ -545,7 +545,7 @@ func TestAnswers(t *testing.T) {
 func TestStreamIsKept(t *testing.T) {
 	t.Parallel()
 	k := newTestStore(newMemoryResponses())
-	c, err := k.begin(t.Context(), "w", []byte(`{"model":"m","input":"x"}`))
+	c, err := k.Begin(t.Context(), "w", []byte(`{"model":"m","input":"x"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -554,13 +554,13 @@ func TestStreamIsKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := &dialect.ResponseContext{Call: call, ID: "01900000000070008000000000"}
-	c.answering(a)
+	c.SetContext(a)
 	enc := responses.Client().NewEncoder(a)
 	for _, ev := range []llm.Event{{Kind: llm.EventStart}, {Kind: llm.EventText, Text: "Hi"}, {Kind: llm.EventFinish}, {Kind: llm.EventEnd}} {
 		enc.Append(nil, &ev)
-		c.saveStream(enc)
+		c.SaveStream(enc)
 	}
-	c.saveStream(enc)
+	c.SaveStream(enc)
 	_, out, err := k.find(t.Context(), "w", responses.ID(a.ID))
 	if err != nil || !strings.Contains(string(out), `"text":"Hi"`) || !strings.Contains(string(out), `"store":true`) || k.count() != 1 {
 		t.Errorf("%d kept: %s %v", k.count(), out, err)

@@ -1,4 +1,4 @@
-package dataplane
+package responsestore
 
 import (
 	"context"
@@ -16,13 +16,13 @@ import (
 	"sluice/internal/ident"
 )
 
-// Responses is the storage of responses that the gateway built for providers that do not store
-// responses. input is a JSON list of items, response the object that the caller got.
-// FindResponse and DeleteResponse find only the responses of the given workspace.
+// Database contains the stored responses; *store.Store implements it. input is a JSON list of
+// items, response the object that the caller got. FindResponse and DeleteResponse find only the
+// responses of the given workspace.
 //
 // Errors: fault.NotFound; fault.TooLarge; fault.ReadOnly and fault.Overloaded when the
 // database is unavailable.
-type Responses interface {
+type Database interface {
 	SaveResponse(ctx context.Context, workspace, id string, until time.Time, input, response []byte) error
 	FindResponse(ctx context.Context, workspace, id string, now time.Time) (input, response []byte, err error)
 	DeleteResponse(ctx context.Context, workspace, id string) error
@@ -37,14 +37,14 @@ const (
 	finalWriteTimeout = 5 * time.Second // to write the pending responses at shutdown
 )
 
-// ResponseStore stores responses without making requests wait for the database. A response is
+// Store stores responses without making requests wait for the database. A response is
 // pending in memory until Run has written it, and can be found there until then. A process that
 // is killed loses its pending responses, usually those of the last milliseconds.
 //
-// While the database accepts no writes, new responses are not stored. A ResponseStore is safe
+// While the database accepts no writes, new responses are not stored. A Store is safe
 // for concurrent use. A nil one stores nothing.
-type ResponseStore struct {
-	rows  Responses
+type Store struct {
+	rows  Database
 	clock ident.Clock
 	log   *slog.Logger
 	wake  chan struct{}
@@ -63,143 +63,143 @@ type pendingWrite struct {
 	deleted         bool
 }
 
-// NewResponseStore creates a ResponseStore. Responses stay in memory until Run is called.
-func NewResponseStore(rows Responses, clock ident.Clock, log *slog.Logger) *ResponseStore {
-	return &ResponseStore{rows: rows, clock: clock, log: log, wake: make(chan struct{}, 1)}
+// New creates a Store. Responses stay in memory until Run is called.
+func New(rows Database, clock ident.Clock, log *slog.Logger) *Store {
+	return &Store{rows: rows, clock: clock, log: log, wake: make(chan struct{}, 1)}
 }
 
 // Run writes pending responses and deletes expired ones until ctx ends. Then it writes the
 // remaining ones for at most finalWriteTimeout. It always returns nil.
-func (k *ResponseStore) Run(ctx context.Context) error {
+func (s *Store) Run(ctx context.Context) error {
 	retry, sweep := time.NewTicker(retryInterval), time.NewTicker(sweepInterval)
 	defer retry.Stop()
 	defer sweep.Stop()
 	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
-		case <-k.wake:
-			k.flush(ctx)
+		case <-s.wake:
+			s.flush(ctx)
 		case <-retry.C:
-			k.flush(ctx)
+			s.flush(ctx)
 		case <-sweep.C:
-			if err := k.rows.SweepResponses(ctx, k.clock.Now()); err != nil && ctx.Err() == nil {
-				k.log.Warn("cannot delete expired responses", "error", fault.From(err).Error())
+			if err := s.rows.SweepResponses(ctx, s.clock.Now()); err != nil && ctx.Err() == nil {
+				s.log.Warn("cannot delete expired responses", "error", fault.From(err).Error())
 			}
 		}
 	}
 	last, stop := context.WithTimeout(context.WithoutCancel(ctx), finalWriteTimeout)
 	defer stop()
-	k.flush(last)
-	if n := k.count(); n > 0 {
-		k.log.Error("stored responses lost", "responses", n)
+	s.flush(last)
+	if n := s.count(); n > 0 {
+		s.log.Error("stored responses lost", "responses", n)
 	}
 	return nil
 }
 
 // flush writes pending responses until none is left or the database is unavailable.
-func (k *ResponseStore) flush(ctx context.Context) {
+func (s *Store) flush(ctx context.Context) {
 	for {
-		r := k.oldest()
+		r := s.oldest()
 		if r == nil {
 			return
 		}
-		err := k.rows.SaveResponse(ctx, r.workspace, r.id, r.until, r.input, r.response)
+		err := s.rows.SaveResponse(ctx, r.workspace, r.id, r.until, r.input, r.response)
 		switch {
 		case err == nil:
 		case ctx.Err() != nil:
 			return
 		case fault.Has(err, fault.ReadOnly), fault.Has(err, fault.Overloaded):
-			k.logOutage(err)
+			s.logOutage(err)
 			return
 		default:
-			k.log.Error("cannot store response", "response", r.id, "error", fault.From(err).Error())
+			s.log.Error("cannot store response", "response", r.id, "error", fault.From(err).Error())
 		}
-		for forgotten := false; !k.dequeueWritten(r, forgotten); forgotten = true {
-			k.forget(ctx, r)
+		for forgotten := false; !s.dequeueWritten(r, forgotten); forgotten = true {
+			s.forget(ctx, r)
 		}
 	}
 }
 
-func (k *ResponseStore) oldest() *pendingWrite {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if len(k.waiting) == 0 {
+func (s *Store) oldest() *pendingWrite {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.waiting) == 0 {
 		return nil
 	}
-	return k.waiting[0]
+	return s.waiting[0]
 }
 
-func (k *ResponseStore) count() int {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return len(k.waiting)
+func (s *Store) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.waiting)
 }
 
-func (k *ResponseStore) logOutage(err error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if !k.unavailable {
-		k.log.Warn("database is read-only; responses are not stored", "error", fault.From(err).Error())
+func (s *Store) logOutage(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.unavailable {
+		s.log.Warn("database is read-only; responses are not stored", "error", fault.From(err).Error())
 	}
-	k.unavailable = true
+	s.unavailable = true
 }
 
 // dequeueWritten removes a written response from the queue. It reports false for a response that
 // was deleted meanwhile, unless forgotten is set: that one must first be deleted from the
 // database, because requests do not find it while it is in the queue.
-func (k *ResponseStore) dequeueWritten(r *pendingWrite, forgotten bool) (written bool) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.unavailable = false
+func (s *Store) dequeueWritten(r *pendingWrite, forgotten bool) (written bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.unavailable = false
 	if r.deleted && !forgotten {
 		return false
 	}
-	k.waiting = slices.DeleteFunc(k.waiting, func(w *pendingWrite) bool { return w == r })
-	k.bytes -= r.size()
+	s.waiting = slices.DeleteFunc(s.waiting, func(w *pendingWrite) bool { return w == r })
+	s.bytes -= r.size()
 	return true
 }
 
-func (k *ResponseStore) forget(ctx context.Context, r *pendingWrite) {
-	err := k.rows.DeleteResponse(ctx, r.workspace, r.id)
+func (s *Store) forget(ctx context.Context, r *pendingWrite) {
+	err := s.rows.DeleteResponse(ctx, r.workspace, r.id)
 	if err != nil && !fault.Has(err, fault.NotFound) {
-		k.log.Error("cannot delete stored response", "response", r.id, "error", fault.From(err).Error())
+		s.log.Error("cannot delete stored response", "response", r.id, "error", fault.From(err).Error())
 	}
 }
 
 func (r *pendingWrite) size() int { return len(r.input) + len(r.response) }
 
 // ready reports whether save would accept a response now.
-func (k *ResponseStore) ready() bool {
-	if k == nil {
+func (s *Store) ready() bool {
+	if s == nil {
 		return false
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return !k.unavailable && k.bytes < maxPendingBytes
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.unavailable && s.bytes < maxPendingBytes
 }
 
 var errTooManyPending = errors.New("too many responses are waiting to be written")
 
 // save queues a response to be written. The store owns the slices from now on.
-func (k *ResponseStore) save(workspace, id string, input, response []byte) error {
-	r := &pendingWrite{workspace: workspace, id: id, until: k.clock.Now().Add(responseRetention), input: input, response: response}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.unavailable || k.bytes+r.size() > maxPendingBytes {
+func (s *Store) save(workspace, id string, input, response []byte) error {
+	r := &pendingWrite{workspace: workspace, id: id, until: s.clock.Now().Add(responseRetention), input: input, response: response}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.unavailable || s.bytes+r.size() > maxPendingBytes {
 		return errTooManyPending
 	}
-	k.waiting = append(k.waiting, r)
-	k.bytes += r.size()
+	s.waiting = append(s.waiting, r)
+	s.bytes += r.size()
 	select {
-	case k.wake <- struct{}{}:
+	case s.wake <- struct{}{}:
 	default:
 	}
 	return nil
 }
 
 // held returns a pending response, nil when there is none. The caller holds mu.
-func (k *ResponseStore) held(workspace, id string) *pendingWrite {
-	for _, r := range k.waiting {
+func (s *Store) held(workspace, id string) *pendingWrite {
+	for _, r := range s.waiting {
 		if r.workspace == workspace && r.id == id {
 			return r
 		}
@@ -208,25 +208,25 @@ func (k *ResponseStore) held(workspace, id string) *pendingWrite {
 }
 
 // findPending is held for callers that do not hold mu.
-func (k *ResponseStore) findPending(workspace, id string) (r *pendingWrite, deleted bool) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	r = k.held(workspace, id)
+func (s *Store) findPending(workspace, id string) (r *pendingWrite, deleted bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r = s.held(workspace, id)
 	return r, r != nil && r.deleted
 }
 
 // find returns a response and its input, from memory or the database. It returns fault.NotFound
 // when the workspace has no response with that id.
-func (k *ResponseStore) find(ctx context.Context, workspace, id string) (input, response []byte, err error) {
-	switch r, deleted := k.findPending(workspace, id); {
+func (s *Store) find(ctx context.Context, workspace, id string) (input, response []byte, err error) {
+	switch r, deleted := s.findPending(workspace, id); {
 	case deleted:
 		return nil, nil, fault.New(fault.NotFound, "")
 	case r != nil:
 		return r.input, r.response, nil
 	}
 	for try := 0; ; try++ {
-		input, response, err = k.rows.FindResponse(ctx, workspace, id, k.clock.Now())
-		if !fault.Has(err, fault.NotFound) || try == otherTries || !k.fresh(id) {
+		input, response, err = s.rows.FindResponse(ctx, workspace, id, s.clock.Now())
+		if !fault.Has(err, fault.NotFound) || try == otherTries || !s.fresh(id) {
 			return input, response, err
 		}
 		if background.Sleep(ctx, otherPause) != nil {
@@ -244,7 +244,7 @@ const (
 
 // fresh reports whether the response with that id was created within otherFresh. The id begins
 // with a time, as UUIDs of version 7 do.
-func (k *ResponseStore) fresh(id string) bool {
+func (s *Store) fresh(id string) bool {
 	made, ok := strings.CutPrefix(id, responses.ID(""))
 	if !ok || len(made) < 12 {
 		return false
@@ -257,25 +257,25 @@ func (k *ResponseStore) fresh(id string) bool {
 	for _, b := range ms {
 		millis = millis<<8 | int64(b)
 	}
-	return k.clock.Now().Sub(time.UnixMilli(millis)).Abs() < otherFresh
+	return s.clock.Now().Sub(time.UnixMilli(millis)).Abs() < otherFresh
 }
 
 // remove deletes a response. It returns fault.NotFound when the workspace has no response with that
 // id.
-func (k *ResponseStore) remove(ctx context.Context, workspace, id string) error {
-	if found, again := k.delete(workspace, id); again {
+func (s *Store) remove(ctx context.Context, workspace, id string) error {
+	if found, again := s.delete(workspace, id); again {
 		return fault.New(fault.NotFound, "")
 	} else if found {
 		return nil
 	}
-	return k.rows.DeleteResponse(ctx, workspace, id)
+	return s.rows.DeleteResponse(ctx, workspace, id)
 }
 
 // delete marks a pending response as deleted. again reports whether it was already deleted.
-func (k *ResponseStore) delete(workspace, id string) (found, again bool) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	r := k.held(workspace, id)
+func (s *Store) delete(workspace, id string) (found, again bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.held(workspace, id)
 	if r == nil {
 		return false, false
 	}

@@ -1,4 +1,4 @@
-package dataplane
+package responsestore
 
 import (
 	"bytes"
@@ -18,9 +18,9 @@ const itemReference = "item_reference"
 // refers reports whether a text may contain a reference.
 func refers(text []byte) bool { return bytes.Contains(text, []byte(itemReference)) }
 
-// hasReferences reports whether a list of items contains a reference: by its type, or without a
+// HasReferences reports whether a list of items contains a reference: by its type, or without a
 // type as {"id":"msg_1"}.
-func hasReferences(items []byte) bool {
+func HasReferences(items []byte) bool {
 	for item := range splice.Elements(items) {
 		kind, typed := splice.Find(item, "type")
 		switch {
@@ -43,21 +43,21 @@ const maxReferences = 256
 // finder inserts stored items into one call. plain omits what only the provider that created an
 // item can read.
 type finder struct {
-	responseStore *ResponseStore
-	workspace     string
-	plain         bool
-	goesOn        bool
-	before        []byte // earlier items, separated by commas
-	known         map[string]exchanged
+	store     *Store
+	workspace string
+	plain     bool
+	goesOn    bool
+	before    []byte // earlier items, separated by commas
+	known     map[string]storedResponse
 }
 
-// exchanged is a stored response: two lists of items.
-type exchanged struct{ input, output []byte }
+// storedResponse is a stored response: two lists of items.
+type storedResponse struct{ input, output []byte }
 
 // goOn makes the call continue from a response, with the items before it and in it. The error is
 // fault.InvalidParameter when the response is unknown.
 func (f *finder) goOn(ctx context.Context, id string) error {
-	if f.responseStore == nil || !responses.IsID(id) {
+	if f.store == nil || !responses.IsID(id) {
 		return unknownResponse(id)
 	}
 	was, err := f.response(ctx, id)
@@ -69,13 +69,13 @@ func (f *finder) goOn(ctx context.Context, id string) error {
 }
 
 func unknownResponse(id string) error {
-	return fault.Newf(fault.InvalidParameter, "unknown response %q in this workspace, or it is not stored; send the complete conversation in input", clip(id)).WithParam("previous_response_id")
+	return fault.Newf(fault.InvalidParameter, "unknown response %q in this workspace, or it is not stored; send the complete conversation in input", fault.Clip(id)).WithParam("previous_response_id")
 }
 
-func (f *finder) response(ctx context.Context, id string) (exchanged, error) {
-	input, response, err := f.responseStore.find(ctx, f.workspace, id)
+func (f *finder) response(ctx context.Context, id string) (storedResponse, error) {
+	input, response, err := f.store.find(ctx, f.workspace, id)
 	output, _ := splice.Find(response, "output")
-	return exchanged{input, output}, err
+	return storedResponse{input, output}, err
 }
 
 // edits returns the edits that insert the earlier items and replace references with their items.
@@ -107,7 +107,7 @@ func (f *finder) edits(ctx context.Context, d *splice.Doc) ([]splice.Edit, error
 // referred returns the item that a reference refers to. It returns nil for any other item, and
 // for a reference that the gateway does not store. The provider or the codec checks those.
 func (f *finder) referred(ctx context.Context, item []byte) ([]byte, error) {
-	if f.responseStore == nil || splice.Text(item, "type") != itemReference {
+	if f.store == nil || splice.Text(item, "type") != itemReference {
 		return nil, nil
 	}
 	id := splice.Text(item, "id")
@@ -125,7 +125,7 @@ func (f *finder) referred(ctx context.Context, item []byte) ([]byte, error) {
 			return nil, err
 		}
 		if f.known == nil {
-			f.known = make(map[string]exchanged)
+			f.known = make(map[string]storedResponse)
 		}
 		f.known[response] = was
 	}
