@@ -13,10 +13,10 @@ import (
 	"syscall"
 	"time"
 
-	"sluice/internal/dataplane/front"
 	"sluice/internal/dataplane/front/h1"
 	"sluice/internal/fault"
 	"sluice/internal/sealed"
+	"sluice/internal/wire"
 )
 
 // headMax is the maximum size of the head of a client's request, in bytes.
@@ -37,7 +37,7 @@ func writeFault(w http.ResponseWriter, f *fault.Error) {
 
 // writeFaultOn works like writeFault, with the error body of surface s.
 func writeFaultOn(s fault.Surface, w http.ResponseWriter, f *fault.Error) {
-	h, body := front.RefusalOn(s, f)
+	h, body := wire.RefusalOn(s, f)
 	for _, line := range h {
 		w.Header().Set(line.Name, line.Value)
 	}
@@ -108,7 +108,7 @@ func (a *App) newServer(r *router) (*h1.Server, error) {
 		rest.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2", "http/1.1"}}
 	}
 	s := &h1.Server{
-		Gateway: a.gateway, IsModelRoute: r.isModelRoute, Rest: rest, Patience: front.Usual(), Log: a.log,
+		Gateway: a.gateway, IsModelRoute: r.isModelRoute, Rest: rest, Patience: h1.UsualTimeouts(), Log: a.log,
 		MaxConns: maxConnections(), MaxSilentPerClient: a.set.Server.UnusedPerClient,
 	}
 	a.connectionMetrics(s)

@@ -4,8 +4,8 @@ import (
 	"net/http"
 
 	"sluice/internal/admin"
-	"sluice/internal/dataplane/front"
 	"sluice/internal/telemetry/spans"
+	"sluice/internal/wire"
 )
 
 // ingest adds the routes to which applications send their own telemetry. Their base address is
@@ -13,7 +13,7 @@ import (
 // Source: contract/content-and-observability.yaml, OTLP ingestion.
 func (a *App) ingest(pages map[string]http.HandlerFunc) {
 	v := spans.New(spans.Parts{
-		Identify: a.identify, Journal: a.redactingJournal(), Prices: a.prices, RateLimiter: a.ingested, Refusal: front.Refusal, BodyLogBytes: a.set.Logs.BodyMaxBytes(), Clock: a.clock,
+		Identify: a.identify, Journal: a.redactingJournal(), Prices: a.prices, RateLimiter: a.ingested, Refusal: wire.Refusal, BodyLogBytes: a.set.Logs.BodyMaxBytes(), Clock: a.clock,
 	})
 	for _, route := range admin.TelemetryPaths() {
 		take := v.Traces

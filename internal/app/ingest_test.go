@@ -11,11 +11,11 @@ import (
 
 	"sluice/internal/access"
 	"sluice/internal/admin"
-	"sluice/internal/dataplane/front"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/resource"
 	"sluice/internal/telemetry/spans"
+	"sluice/internal/wire"
 )
 
 // What is described of ingestion is served, under both versions.
@@ -53,7 +53,7 @@ func TestIngestRefusesAsDescribed(t *testing.T) {
 		"what nobody foresaw": {err: fault.New(fault.Internal, "")},
 	} {
 		v := spans.New(spans.Parts{
-			Identify: func(*http.Request) (*access.Principal, error) { return c.by, c.err }, Refusal: front.Refusal, RateLimiter: new(resource.Rate), Clock: ident.System{},
+			Identify: func(*http.Request) (*access.Principal, error) { return c.by, c.err }, Refusal: wire.Refusal, RateLimiter: new(resource.Rate), Clock: ident.System{},
 		})
 		r := httptest.NewRequest(http.MethodPost, "/v1/otel/v1/traces", bytes.NewReader(c.body))
 		r.Header.Set("Content-Type", "application/json")

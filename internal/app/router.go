@@ -152,7 +152,7 @@ func (r *router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		r.model.ServeHTTP(w, req)
 		return
 	}
-	front.WithTimeouts(r.fallbackHandler(by, path), front.Usual()).ServeHTTP(w, req)
+	front.WithTimeouts(r.fallbackHandler(by, path), h1.UsualTimeouts()).ServeHTTP(w, req)
 }
 
 // fallbackHandler returns the handler of a request that is not model traffic.

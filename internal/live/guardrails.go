@@ -8,8 +8,8 @@ import (
 	"sluice/internal/tenant"
 )
 
-// guardrail contains the fields of a saved guardrail that calls need.
-type guardrail struct {
+// storedGuardrail contains the fields of a saved guardrail that calls need.
+type storedGuardrail struct {
 	org, workspace, id, slug string // workspace is empty for a guardrail of the organisation
 	deny                     bool   // its failure stops a call
 }
@@ -17,14 +17,14 @@ type guardrail struct {
 func decodeGuardrail(_ *Directory, r resource.Record) (any, error) {
 	var g guard.Guardrail
 	err := json.Unmarshal(r.Body, &g)
-	return &guardrail{r.OrgID, r.WorkspaceID, r.ID, r.ShownSlug(), g.Actions.Deny}, err
+	return &storedGuardrail{r.OrgID, r.WorkspaceID, r.ID, r.ShownSlug(), g.Actions.Deny}, err
 }
 
 // guardrailsByPlace returns the guardrails by organisation and workspace.
-func (p parts) guardrailsByPlace() map[[2]string][]*guardrail {
-	found := make(map[[2]string][]*guardrail)
+func (p parts) guardrailsByPlace() map[[2]string][]*storedGuardrail {
+	found := make(map[[2]string][]*storedGuardrail)
 	for _, v := range p[guard.Kind] {
-		g := v.(*guardrail)
+		g := v.(*storedGuardrail)
 		found[[2]string{g.org, g.workspace}] = append(found[[2]string{g.org, g.workspace}], g)
 	}
 	return found
@@ -33,7 +33,7 @@ func (p parts) guardrailsByPlace() map[[2]string][]*guardrail {
 // bind adds to a scope the guardrails that configs of its workspace can name, those of them
 // that stop calls, and the default guardrail of the workspace. Source:
 // contract/identity-and-governance.yaml, OrganisationDefaults and Workspace.defaults.
-func bind(scope *tenant.Scope, workspaceID string, org *tenant.Organisation, all map[[2]string][]*guardrail) {
+func bind(scope *tenant.Scope, workspaceID string, org *tenant.Organisation, all map[[2]string][]*storedGuardrail) {
 	for _, scopeID := range []string{"", workspaceID} {
 		for _, g := range all[[2]string{scope.OrgID, scopeID}] {
 			if scope.Guardrails == nil {

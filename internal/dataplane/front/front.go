@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"path"
+	server "sluice/internal/dataplane/front/h1"
 	"strings"
 
 	"sluice/internal/dataplane"
@@ -16,20 +17,20 @@ import (
 	"sluice/internal/wire"
 )
 
-// gateway serves the requests; *dataplane.Gateway implements it.
-type gateway interface {
+// requestServer serves the requests; *dataplane.Gateway implements it.
+type requestServer interface {
 	Serve(ctx context.Context, req *wire.Request, out wire.Responder) error
 	Realtime(ctx context.Context, req *wire.Request, client dataplane.Client) error
 }
 
 // Handler serves model traffic over HTTP/1.1 and HTTP/2.
 type Handler struct {
-	gateway  gateway
-	patience ClientTimeouts
+	gateway  requestServer
+	patience server.ClientTimeouts
 }
 
 // New returns the handler of a gateway.
-func New(g gateway) *Handler { return &Handler{g, Usual()} }
+func New(g requestServer) *Handler { return &Handler{g, server.UsualTimeouts()} }
 
 // call contains the response writer and the body reader of one request, in one allocation.
 type call struct {
@@ -76,7 +77,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // connection.
 func (c *call) finish() {
 	if c.out.Flush() == nil {
-		_, _ = io.CopyN(io.Discard, &c.body, Leftover) // the response is complete; the client may have disconnected
+		_, _ = io.CopyN(io.Discard, &c.body, server.MaxLeftover) // the response is complete; the client may have disconnected
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	server "sluice/internal/dataplane/front/h1"
 	"strings"
 	"testing"
 	"time"
@@ -19,7 +20,7 @@ import (
 )
 
 // overBoth runs a test against a gateway over HTTP/1.1 and over HTTP/2.
-func overBoth(t *testing.T, p ClientTimeouts, s scripted, test func(t *testing.T, c *http.Client, url string)) {
+func overBoth(t *testing.T, p server.ClientTimeouts, s scripted, test func(t *testing.T, c *http.Client, url string)) {
 	t.Helper()
 	for _, proto := range []string{"HTTP/1.1", "HTTP/2.0"} {
 		t.Run(proto, func(t *testing.T) {
@@ -47,7 +48,7 @@ func proto(t *testing.T, resp *http.Response) {
 // limit of writes does not count while nobody writes.
 func TestSilentProvider(t *testing.T) {
 	t.Parallel()
-	p := Usual()
+	p := server.UsualTimeouts()
 	p.WriteStall = time.Second
 	event := bytes.Repeat([]byte("data: x\n\n"), 10<<10) // more than the client takes before it reads
 	overBoth(t, p, func(_ context.Context, _ *wire.Request, out wire.Responder) error {
@@ -79,7 +80,7 @@ func TestSilentProvider(t *testing.T) {
 // The limit of reads does not count while nobody reads: what comes later is read.
 func TestBodyThatNobodyReads(t *testing.T) {
 	t.Parallel()
-	p := Usual()
+	p := server.UsualTimeouts()
 	p.Idle = 2 * time.Second
 	goOn := map[string]chan struct{}{"HTTP/1.1": make(chan struct{}), "HTTP/2.0": make(chan struct{})}
 	overBoth(t, p, func(_ context.Context, incoming *wire.Request, out wire.Responder) error {
@@ -123,7 +124,7 @@ func second[T any](_ T, err error) error { return err }
 // does not stay for ever.
 func TestClosedWindow(t *testing.T) {
 	t.Parallel()
-	p := Usual()
+	p := server.UsualTimeouts()
 	p.WriteStall = 100 * time.Millisecond
 	srv := httptest.NewUnstartedServer(&Handler{scripted(func(_ context.Context, _ *wire.Request, out wire.Responder) error {
 		return errors.Join(out.Head(200, nil, 5), second(out.Write([]byte("hello"))))

@@ -79,7 +79,7 @@ func validKey(key string) bool {
 
 // refuse rejects a handshake that does not reach the gateway.
 func refuse(w http.ResponseWriter, f *fault.Error) {
-	h, body := Refusal(f)
+	h, body := wire.Refusal(f)
 	for _, line := range h {
 		w.Header().Set(line.Name, line.Value)
 	}

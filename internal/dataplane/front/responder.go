@@ -3,6 +3,7 @@ package front
 import (
 	"net/http"
 	"net/textproto"
+	server "sluice/internal/dataplane/front/h1"
 	"strconv"
 	"time"
 
@@ -12,7 +13,7 @@ import (
 // responder writes a response to a ResponseWriter.
 type responder struct {
 	w        http.ResponseWriter
-	patience ClientTimeouts
+	patience server.ClientTimeouts
 	sent     int       // bytes of the body
 	armed    time.Time // when the current write deadline was set; zero without one
 	bare     bool      // the method is HEAD: no body follows from which net/http derives the length

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"sluice/internal/dataplane"
+	server "sluice/internal/dataplane/front/h1"
 	"sluice/internal/wire"
 )
 
@@ -28,9 +29,9 @@ func (s scripted) Serve(ctx context.Context, req *wire.Request, out wire.Respond
 func (scripted) Realtime(context.Context, *wire.Request, dataplane.Client) error { return nil }
 
 // impatient waits a short time.
-var impatient = ClientTimeouts{Idle: 100 * time.Millisecond, Grace: 400 * time.Millisecond, Rate: 1 << 20, WriteStall: 200 * time.Millisecond}
+var impatient = server.ClientTimeouts{Idle: 100 * time.Millisecond, Grace: 400 * time.Millisecond, Rate: 1 << 20, WriteStall: 200 * time.Millisecond}
 
-func serve(t *testing.T, p ClientTimeouts, s scripted) net.Conn {
+func serve(t *testing.T, p server.ClientTimeouts, s scripted) net.Conn {
 	t.Helper()
 	srv := httptest.NewServer(&Handler{s, p})
 	t.Cleanup(srv.Close)

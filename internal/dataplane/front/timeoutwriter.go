@@ -3,13 +3,14 @@ package front
 import (
 	"io"
 	"net/http"
+	server "sluice/internal/dataplane/front/h1"
 	"time"
 )
 
 // WithTimeouts adds client timeouts to a handler: the client must keep sending its body, even if
 // the handler does not read it, and must read the response. It needs a ResponseWriter of net/http
 // itself; others get no timeouts.
-func WithTimeouts(next http.Handler, p ClientTimeouts) http.Handler {
+func WithTimeouts(next http.Handler, p server.ClientTimeouts) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		out := &timeoutWriter{responder{w: w, patience: p, timed: timed(r)}}
 		if c := deadlines(w); c != nil && r.Body != nil && r.Body != http.NoBody {

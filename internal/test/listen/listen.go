@@ -36,7 +36,7 @@ func Start(t testing.TB, g *dataplane.Gateway) *Server {
 	}
 	errorLog := &complaints{}
 	s := &h1.Server{
-		Gateway: g, Patience: front.Usual(), Log: slog.New(slog.NewTextHandler(errorLog, nil)),
+		Gateway: g, Patience: h1.UsualTimeouts(), Log: slog.New(slog.NewTextHandler(errorLog, nil)),
 		IsModelRoute: func(string, string, wire.Header) bool { return true },
 		Rest: &http.Server{
 			Handler: front.New(g), ReadHeaderTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,

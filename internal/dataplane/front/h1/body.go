@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"sluice/internal/dataplane/front"
 	"sluice/internal/wire/syntax"
 )
 
@@ -178,7 +177,7 @@ func (b *body) shouldDiscard() bool {
 		return false
 	}
 	defer b.mu.Unlock()
-	return b.err == nil && (b.expects || b.left > front.Leftover)
+	return b.err == nil && (b.expects || b.left > MaxLeftover)
 }
 
 // longAgo is a deadline that ends reads at once.
@@ -204,7 +203,7 @@ func (b *body) finish(complete bool) bool {
 
 // drain discards the rest of the body.
 func (b *body) drain() bool {
-	if b.err != nil || b.left > front.Leftover {
+	if b.err != nil || b.left > MaxLeftover {
 		return b.err == io.EOF
 	}
 	buf := getBuffer()
@@ -212,7 +211,7 @@ func (b *body) drain() bool {
 	b.draining = true
 	b.c.idleSince.Store(time.Now().UnixNano())
 	b.c.state.CompareAndSwap(active, reading) // its response is sent, so it may be evicted
-	for n := 0; n <= front.Leftover && b.err == nil; {
+	for n := 0; n <= MaxLeftover && b.err == nil; {
 		k, _ := b.read(buf.b) // b.err stores the error
 		n += k
 	}

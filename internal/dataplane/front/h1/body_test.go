@@ -13,7 +13,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"sluice/internal/dataplane/front"
 	"sluice/internal/dataplane/front/h1"
 	"sluice/internal/wire"
 )
@@ -82,7 +81,7 @@ func TestUnreadBodies(t *testing.T) {
 	}{
 		"small":            {post("/v1/x", strings.Repeat("a", 100<<10)), false},
 		"chunked":          {"POST /v1/x HTTP/1.1\r\nHost: gw\r\nTransfer-Encoding: chunked\r\n\r\n" + strings.Repeat("3e8\r\n"+strings.Repeat("a", 1000)+"\r\n", 100) + "0\r\n\r\n", false},
-		"large":            {post("/v1/x", strings.Repeat("a", front.Leftover+10<<10)), true},
+		"large":            {post("/v1/x", strings.Repeat("a", h1.MaxLeftover+10<<10)), true},
 		"large in chunks":  {"POST /v1/x HTTP/1.1\r\nHost: gw\r\nTransfer-Encoding: chunked\r\n\r\n" + strings.Repeat("3e8\r\n"+strings.Repeat("a", 1000)+"\r\n", 400) + "0\r\n\r\n", true},
 		"malformed chunks": {"POST /v1/x HTTP/1.1\r\nHost: gw\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", true},
 	} {
@@ -219,7 +218,7 @@ func TestExpectBehindALargeAnswer(t *testing.T) {
 func TestSlowBodies(t *testing.T) {
 	t.Parallel()
 	impatient := func(s *h1.Server) {
-		s.Patience = front.ClientTimeouts{Idle: 100 * time.Millisecond, Grace: 400 * time.Millisecond, Rate: 1 << 20, WriteStall: time.Second}
+		s.Patience = h1.ClientTimeouts{Idle: 100 * time.Millisecond, Grace: 400 * time.Millisecond, Rate: 1 << 20, WriteStall: time.Second}
 	}
 	for name, c := range map[string]struct {
 		send  func(io.Writer)

@@ -14,7 +14,6 @@ import (
 	"syscall"
 	"time"
 
-	"sluice/internal/dataplane/front"
 	"sluice/internal/wire"
 	"sluice/internal/wire/socket"
 )
@@ -278,7 +277,7 @@ func (c *conn) lingeringClose() {
 		if err != nil {
 			return
 		}
-		if n += k; n > front.Leftover {
+		if n += k; n > MaxLeftover {
 			time.Sleep(lingering / 50)
 		}
 	}

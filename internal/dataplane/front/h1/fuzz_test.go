@@ -14,7 +14,6 @@ import (
 
 	"golang.org/x/net/http/httpguts"
 
-	"sluice/internal/dataplane/front"
 	"sluice/internal/dataplane/front/h1"
 	"sluice/internal/wire"
 )
@@ -68,7 +67,7 @@ func serveAll(data []byte, step int) (through []read, rest []byte) {
 			through = append(through, r)
 			return writeResponse(out, nil)
 		}),
-		IsModelRoute: func(string, string, wire.Header) bool { return true }, Patience: front.Usual(),
+		IsModelRoute: func(string, string, wire.Header) bool { return true }, Patience: h1.UsualTimeouts(),
 		Rest: &http.Server{MaxHeaderBytes: 64 << 10}, Log: slog.New(slog.DiscardHandler),
 	}
 	stop := s.OnHandover(func(b []byte) { rest = b })

@@ -15,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"sluice/internal/dataplane/front"
 	"sluice/internal/dataplane/front/h1"
 	"sluice/internal/wire"
 )
@@ -96,7 +95,7 @@ func startIn(calls context.Context, t testing.TB, l net.Listener, g scripted, ch
 	t.Helper()
 	r := &running{log: &complaints{}, done: make(chan error, 1)}
 	r.Server = &h1.Server{
-		Gateway: g, IsModelRoute: isModelRoute, Patience: front.Usual(),
+		Gateway: g, IsModelRoute: isModelRoute, Patience: h1.UsualTimeouts(),
 		Log: slog.New(slog.NewTextHandler(r.log, &slog.HandlerOptions{Level: slog.LevelError})),
 		Rest: &http.Server{
 			ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10,

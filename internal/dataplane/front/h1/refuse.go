@@ -3,8 +3,8 @@ package h1
 import (
 	"errors"
 
-	"sluice/internal/dataplane/front"
 	"sluice/internal/fault"
+	"sluice/internal/wire"
 )
 
 // refuse sends an error response for data that is not a valid request. For an error of the
@@ -16,7 +16,7 @@ func (c *conn) refuse(err error) step {
 	}
 	c.s.Log.Debug("rejected malformed request", "remote", c.remote, "error", f.Error())
 	c.reusable, c.body = false, nil
-	h, text := front.Refusal(f)
+	h, text := wire.Refusal(f)
 	c.out.begin("")
 	defer c.out.free()
 	if c.out.Head(f.HTTPStatus(), h, int64(len(text))) != nil {

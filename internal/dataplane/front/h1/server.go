@@ -11,7 +11,6 @@ import (
 	"syscall"
 	"time"
 
-	"sluice/internal/dataplane/front"
 	"sluice/internal/wire"
 	"sluice/internal/wire/socket"
 )
@@ -34,8 +33,8 @@ type Server struct {
 	// MaxHeaderBytes apply here, too. So does its TLSConfig, if any, which must list the
 	// protocols in NextProtos. Server sets its ConnState and ConnContext.
 	Rest     *http.Server
-	Patience front.ClientTimeouts // usually front.Usual()
-	Log      *slog.Logger         // rejections at level debug, panics as errors
+	Patience ClientTimeouts // usually UsualTimeouts()
+	Log      *slog.Logger   // rejections at level debug, panics as errors
 	// MaxConns is the maximum number of open connections. A further connection closes the oldest
 	// one that has not sent a complete request, else the one that has waited longest for its next
 	// request. While all are in use, the further connection waits. 0 means no limit.
