@@ -19,7 +19,7 @@ type rule struct {
 // The floors. A package may import what lies on floors below its own, and only what
 // its line says.
 var (
-	kernel = pathsBelow("internal", "fault ident background access lease llm sealed wire wire/syntax wire/socket wire/porttest packed splice")
+	kernel = pathsBelow("internal", "fault ident background access lease llm sealed wire wire/syntax wire/socket wire/porttest packed splice kernel/multipartedit")
 	domain = pathsBelow("internal", "mail/... tokens tenant/... keys/... credential/... deployment/... identity/... dialect/... routing/... provider/... guard/... quota/... ledger/... catalog/... jobs/... modellist prompt/... record/... audit/... mcp/... agent/...")
 
 	// metrics are declared beside the code they measure
@@ -36,6 +36,9 @@ var importRules = []rule{
 		"floor 0 is words that everybody speaks; it may use fault and ident"},
 	{pathsBelow("internal", "splice wire/syntax"), pathsBelow("internal", "fault ident wire"),
 		"floor 0 edits and reads bytes; it may use fault, ident and wire"},
+
+	{pathsBelow("internal", "kernel/multipartedit"), pathsBelow("internal", "fault splice wire"),
+		"form edits share the routing keys of JSON edits; they use fault, splice and wire"},
 
 	{pathsBelow("internal", "dialect/all"), all(kernel, "@/..."),
 		"the list of a room may name every member of it"},

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"mime"
 	"os"
+	"sluice/internal/kernel/multipartedit"
 	"strings"
 
 	"sluice/internal/fault"
@@ -123,7 +124,7 @@ func (g *Gateway) readForm(x *exchange) error {
 		return fault.New(fault.InvalidRequest, "the form is required; send it as multipart/form-data").WithParam("body")
 	}
 	x.spool = wire.NewSpool(g.set.SpoolDir)
-	f, err := splice.ReadForm(x.req.Body, x.ctl.contentType, x.spool, splice.FormLimits{Total: g.set.MaxUploadBytes})
+	f, err := multipartedit.Read(x.req.Body, x.ctl.contentType, x.spool, multipartedit.Limits{Total: g.set.MaxUploadBytes})
 	if err != nil {
 		return unheld(err, g.set.MaxUploadBytes)
 	}

@@ -2,6 +2,7 @@ package dataplane
 
 import (
 	"runtime/debug"
+	"sluice/internal/kernel/multipartedit"
 	"strconv"
 	"strings"
 	"time"
@@ -43,14 +44,14 @@ type exchange struct {
 	scope        *tenant.Scope
 	metadata     map[string]string
 
-	spool         *wire.Spool   // the complete body, if it was buffered
-	doc           *splice.Doc   // top level of the body, if it is a JSON object
-	form          *splice.Form  // parts of the body, if it is a form
-	made          []*wire.Spool // bodies that were derived from it
-	direct        *wire.Payload // the unbuffered body, if it is streamed
-	passes        *limitedBody  // the reader of direct
-	bodyNotParsed bool          // there is a body, but the model in it is not known
-	modelInQuery  bool          // the model is in the query
+	spool         *wire.Spool         // the complete body, if it was buffered
+	doc           *splice.Doc         // top level of the body, if it is a JSON object
+	form          *multipartedit.Form // parts of the body, if it is a form
+	made          []*wire.Spool       // bodies that were derived from it
+	direct        *wire.Payload       // the unbuffered body, if it is streamed
+	passes        *limitedBody        // the reader of direct
+	bodyNotParsed bool                // there is a body, but the model in it is not known
+	modelInQuery  bool                // the model is in the query
 
 	replay *replayContext // the replayed request, nil for a caller's own request
 	prompt *invocation    // the saved prompt that is run, nil for other requests

@@ -3,13 +3,13 @@ package dataplane
 import (
 	"cmp"
 	"encoding/json"
+	"sluice/internal/kernel/multipartedit"
 	"strings"
 
 	"sluice/internal/ident"
 	"sluice/internal/llm"
 	"sluice/internal/record"
 	"sluice/internal/sealed"
-	"sluice/internal/splice"
 )
 
 // record writes the attempt to the journal, once. It runs before the client receives the end of
@@ -153,7 +153,7 @@ func (g *Gateway) truncateBody(typ string, b []byte, size int64) record.Body {
 
 // formFields returns the recorded form of a form body: its fields, and the name, type and size of
 // its files. Field values are truncated to 1 KiB and contain no credentials.
-func formFields(f *splice.Form) []byte {
+func formFields(f *multipartedit.Form) []byte {
 	const valueMax = 1 << 10
 	type part struct {
 		Name  string `json:"name"`

@@ -3,9 +3,9 @@ package dialect
 import (
 	"context"
 	"io"
+	"sluice/internal/kernel/multipartedit"
 
 	"sluice/internal/llm"
-	"sluice/internal/splice"
 	"sluice/internal/wire"
 )
 
@@ -159,9 +159,9 @@ type StreamTranscoder interface {
 // Request is a caller's request to an OpenAIEndpoint.
 type Request struct {
 	Endpoint    llm.Endpoint
-	Body        []byte       // JSON with the changes of the target's config applied; nil if there is no JSON body
-	Payload     wire.Payload // body of any other type, for example a form
-	Form        *splice.Form // the parsed Payload; nil if it is not a form
+	Body        []byte              // JSON with the changes of the target's config applied; nil if there is no JSON body
+	Payload     wire.Payload        // body of any other type, for example a form
+	Form        *multipartedit.Form // the parsed Payload; nil if it is not a form
 	ContentType string
 	ID          string // id in the route, unescaped: "batch_1"
 	Query       string // raw

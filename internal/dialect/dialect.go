@@ -8,6 +8,7 @@ package dialect
 import (
 	"encoding/json"
 	"slices"
+	"sluice/internal/kernel/multipartedit"
 
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -25,13 +26,13 @@ type Dialect struct {
 	Check func(ep llm.Endpoint, d *splice.Doc, s Shaping) error
 
 	// CheckForm is Check for multipart requests.
-	CheckForm func(ep llm.Endpoint, f *splice.Form, s Shaping) error
+	CheckForm func(ep llm.Endpoint, f *multipartedit.Form, s Shaping) error
 
 	// Shape converts the shaping that a target requires into edits of the request.
 	Shape func(ep llm.Endpoint, d *splice.Doc, s Shaping) Shaped
 
 	// ShapeForm is Shape for multipart requests.
-	ShapeForm func(ep llm.Endpoint, f *splice.Form, s Shaping) []splice.FieldEdit
+	ShapeForm func(ep llm.Endpoint, f *multipartedit.Form, s Shaping) []multipartedit.Edit
 
 	// Clients are the client sides of this shape, by the endpoint of the route. Upstreams are
 	// the provider sides, by the endpoint of the provider's spec. A call in which both sides

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
+	"sluice/internal/kernel/multipartedit"
 	"strconv"
 
 	"sluice/internal/fault"
@@ -16,12 +17,12 @@ import (
 // Upload is the form of an upload. The file remains in the spooled form: no memory here grows
 // with the file.
 type Upload struct {
-	File    *splice.Part
+	File    *multipartedit.Part
 	Name    string   // of the file, without folders: "rows.jsonl"
 	Purpose string   // "batch"; empty if the form has none
 	Dropped []string // names of further fields
 
-	form *splice.Form
+	form *multipartedit.Form
 }
 
 // ReadUpload parses the form of an upload. A body that is not a form is fault.InvalidRequest. A

@@ -62,7 +62,7 @@ func (d *Doc) rejectDuplicateKeys() error {
 	var seen uint64 // one bit for each of routingKeys
 	for k := range d.items {
 		it := &d.items[k]
-		g := routingKeyIndex(d.src[it.key+1 : it.keyEnd-1])
+		g := RoutingKeyIndex(d.src[it.key+1 : it.keyEnd-1])
 		if g < 0 {
 			continue
 		}

@@ -62,8 +62,10 @@ var routingKeysByLen = func() (by [maxRoutingKeyLen + 1][]int8) {
 	return by
 }()
 
-// routingKeyIndex returns the index of a name in routingKeys, or -1.
-func routingKeyIndex(raw []byte) int {
+// RoutingKeyIndex returns the index of a routing key, 0 to 63, or -1 for any other name. The name
+// is the raw text between the quotes of a JSON member, or the name of a form field: "model".
+// Capitals and escapes do not matter.
+func RoutingKeyIndex(raw []byte) int {
 	for _, c := range raw {
 		if c == '\\' || c >= 0x80 || c >= 'A' && c <= 'Z' {
 			return foldedRoutingKeyIndex(raw)
@@ -80,7 +82,10 @@ func routingKeyIndex(raw []byte) int {
 	return -1
 }
 
-// foldedRoutingKeyIndex is routingKeyIndex for a name with escapes or capitals. Letters fold
+// RoutingKeyName returns the name of the routing key with that index: "model".
+func RoutingKeyName(index int) string { return routingKeys[index] }
+
+// foldedRoutingKeyIndex is RoutingKeyIndex for a name with escapes or capitals. Letters fold
 // one by one, so their number is a filter here too.
 func foldedRoutingKeyIndex(raw []byte) int {
 	name, ok := Unquote(append(append([]byte{'"'}, raw...), '"'))

@@ -20,7 +20,7 @@ func TestGuarded(t *testing.T) {
 			t.Errorf("%s: must be in lower case and have at most %d letters", name, maxRoutingKeyLen)
 		}
 		for _, twin := range []string{name, strings.ToUpper(name), fmt.Sprintf(`\u%04x%s`, name[0], name[1:]), strings.ReplaceAll(name, "s", "ſ")} {
-			if got := routingKeyIndex([]byte(twin)); got != k {
+			if got := RoutingKeyIndex([]byte(twin)); got != k {
 				t.Errorf("%s is number %d, want %d", twin, got, k)
 			}
 			var d Doc
@@ -30,7 +30,7 @@ func TestGuarded(t *testing.T) {
 			}
 		}
 		for _, other := range []string{name + "x", "x" + name, name[1:] + "_", ""} {
-			if got := routingKeyIndex([]byte(other)); got >= 0 && routingKeys[got] != other {
+			if got := RoutingKeyIndex([]byte(other)); got >= 0 && routingKeys[got] != other {
 				t.Errorf("%q is taken for %s", other, routingKeys[got])
 			}
 		}

@@ -3,6 +3,7 @@ package anthropic
 import (
 	"cmp"
 	"context"
+	"sluice/internal/kernel/multipartedit"
 
 	"sluice/internal/dialect"
 	"sluice/internal/fault"
@@ -35,9 +36,9 @@ func (upload) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.T
 	if err != nil {
 		return nil, err
 	}
-	others := []splice.FieldEdit{splice.DropField("purpose")}
+	others := []multipartedit.Edit{multipartedit.Drop("purpose")}
 	for _, name := range u.Dropped {
-		others = append(others, splice.DropField(name))
+		others = append(others, multipartedit.Drop(name))
 	}
 	body, err := r.Form.Edit(others)
 	if err != nil {

@@ -2,10 +2,10 @@ package dialecttest
 
 import (
 	"io"
+	"sluice/internal/kernel/multipartedit"
 	"testing"
 
 	"sluice/internal/dialect"
-	"sluice/internal/splice"
 	"sluice/internal/wire"
 )
 
@@ -15,7 +15,7 @@ func Upload(t testing.TB, r *dialect.Request) *dialect.Request {
 	t.Helper()
 	spool := wire.NewSpool(t.TempDir())
 	t.Cleanup(func() { _ = spool.Close() })
-	if f, err := splice.ReadForm(r.Payload.Open(), r.ContentType, spool, splice.FormLimits{}); err == nil {
+	if f, err := multipartedit.Read(r.Payload.Open(), r.ContentType, spool, multipartedit.Limits{}); err == nil {
 		r.Form, r.Payload = f, f.Payload()
 	}
 	r.NewSpool = func() *wire.Spool {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"mime/multipart"
 	"net/textproto"
+	"sluice/internal/kernel/multipartedit"
 	"strings"
 	"testing"
 
@@ -11,7 +12,6 @@ import (
 	"sluice/internal/dialect/openai"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
-	"sluice/internal/splice"
 	"sluice/internal/wire"
 )
 
@@ -67,7 +67,7 @@ func wantFault(t *testing.T, err error, param string) {
 // part is a field, or a file when its name is not empty.
 type part struct{ name, file, value string }
 
-func form(t *testing.T, parts []part) *splice.Form {
+func form(t *testing.T, parts []part) *multipartedit.Form {
 	t.Helper()
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)
@@ -96,7 +96,7 @@ func form(t *testing.T, parts []part) *splice.Form {
 			t.Error(err)
 		}
 	})
-	f, err := splice.ReadForm(&b, w.FormDataContentType(), sp, splice.FormLimits{})
+	f, err := multipartedit.Read(&b, w.FormDataContentType(), sp, multipartedit.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"sluice/internal/kernel/multipartedit"
 	"strings"
 
 	"sluice/internal/dialect"
@@ -12,24 +13,24 @@ import (
 // or boolean its JSON. Each element of an array becomes a separate field, named name[] where
 // the form has such fields or none. null omits the field. Drops name complete fields. Of the
 // provider's rules, Default, Drop, Swap and ModelPrefix apply.
-func ShapeForm(_ llm.Endpoint, f *splice.Form, s dialect.Shaping) []splice.FieldEdit {
-	var edits []splice.FieldEdit
+func ShapeForm(_ llm.Endpoint, f *multipartedit.Form, s dialect.Shaping) []multipartedit.Edit {
+	var edits []multipartedit.Edit
 	for _, p := range s.Default {
 		name, values := field(f, p)
-		edits = append(edits, splice.DefaultField(name, values...))
+		edits = append(edits, multipartedit.SetDefault(name, values...))
 	}
 	for _, p := range s.Override {
 		name, values := field(f, p)
-		edits = append(edits, splice.SetField(name, values...))
+		edits = append(edits, multipartedit.Set(name, values...))
 	}
 	for _, path := range s.Drop {
-		edits = append(edits, splice.DropField(path))
+		edits = append(edits, multipartedit.Drop(path))
 	}
 	return append(edits, providerFields(f, s)...)
 }
 
-func providerFields(f *splice.Form, s dialect.Shaping) []splice.FieldEdit {
-	var edits []splice.FieldEdit
+func providerFields(f *multipartedit.Form, s dialect.Shaping) []multipartedit.Edit {
+	var edits []multipartedit.Edit
 	rules := s.Rules
 	if rules == nil {
 		rules = &noRules
@@ -39,19 +40,19 @@ func providerFields(f *splice.Form, s dialect.Shaping) []splice.FieldEdit {
 		name, _ = f.Value("model")
 	}
 	if short := strings.TrimPrefix(name, rules.ModelPrefix); s.Model != "" || short != name {
-		edits = append(edits, splice.SetField("model", short))
+		edits = append(edits, multipartedit.Set("model", short))
 	}
 	for _, p := range rules.Default {
 		key, values := field(f, p)
-		edits = append(edits, splice.DefaultField(key, values...))
+		edits = append(edits, multipartedit.SetDefault(key, values...))
 	}
 	for _, path := range rules.Drop {
-		edits = append(edits, splice.DropField(path))
+		edits = append(edits, multipartedit.Drop(path))
 	}
 	for _, sw := range rules.Swap {
 		if text, ok := f.Value(sw.Path); ok {
 			if to, ok := sw.Values[string(splice.Quote(text))]; ok {
-				edits = append(edits, splice.SetField(sw.Path, fieldText([]byte(to))))
+				edits = append(edits, multipartedit.Set(sw.Path, fieldText([]byte(to))))
 			}
 		}
 	}
@@ -59,7 +60,7 @@ func providerFields(f *splice.Form, s dialect.Shaping) []splice.FieldEdit {
 }
 
 // field converts a JSON value into the values of form fields.
-func field(f *splice.Form, p dialect.Param) (name string, values []string) {
+func field(f *multipartedit.Form, p dialect.Param) (name string, values []string) {
 	raw := []byte(p.Raw)
 	if len(raw) == 0 || string(raw) == "null" {
 		return p.Key, nil

@@ -2,12 +2,12 @@ package openai
 
 import (
 	"slices"
+	"sluice/internal/kernel/multipartedit"
 	"strconv"
 	"strings"
 
 	"sluice/internal/dialect"
 	"sluice/internal/llm"
-	"sluice/internal/splice"
 )
 
 // rule is the check of a form field's value. A nil accept accepts any value.
@@ -44,7 +44,7 @@ var untranslated = []string{"language", "timestamp_granularities[]", "stream", "
 // the file (a file, not a name) and the model must be there, no field is unknown or
 // doubled, values are in range. Timestamps need response_format verbose_json. The model
 // may be what the target brings. Other endpoints need nothing.
-func CheckForm(ep llm.Endpoint, f *splice.Form, s dialect.Shaping) error {
+func CheckForm(ep llm.Endpoint, f *multipartedit.Form, s dialect.Shaping) error {
 	if ep != llm.CreateTranscription && ep != llm.CreateTranslation {
 		return nil
 	}
@@ -67,7 +67,7 @@ func CheckForm(ep llm.Endpoint, f *splice.Form, s dialect.Shaping) error {
 	return nil
 }
 
-func checkPart(ep llm.Endpoint, f *splice.Form, k int) error {
+func checkPart(ep llm.Endpoint, f *multipartedit.Form, k int) error {
 	p := &f.Parts[k]
 	r, known := fields[p.Name]
 	if !known || ep == llm.CreateTranslation && slices.Contains(untranslated, p.Name) {
@@ -89,7 +89,7 @@ func checkPart(ep llm.Endpoint, f *splice.Form, k int) error {
 }
 
 // checkFile requires the audio itself. Clients that pass a path send it as a plain field.
-func checkFile(p *splice.Part) error {
+func checkFile(p *multipartedit.Part) error {
 	if !p.HasFileName {
 		return dialect.InvalidField("file", "must be the audio file, not its name")
 	}
@@ -104,7 +104,7 @@ func checkFile(p *splice.Part) error {
 
 // audio checks the extension of the file's name, as providers do. If the name has none, the
 // content type decides or, when that is general, the provider.
-func audio(p *splice.Part) bool {
+func audio(p *multipartedit.Part) bool {
 	name := p.FileName[strings.LastIndexAny(p.FileName, `/\`)+1:]
 	if dot := strings.LastIndexByte(name, '.'); dot >= 0 {
 		return slices.Contains(formats, strings.ToLower(name[dot+1:]))

@@ -1,4 +1,4 @@
-package splice
+package multipartedit
 
 import (
 	"bytes"
@@ -8,19 +8,20 @@ import (
 	"sync"
 
 	"sluice/internal/fault"
+	"sluice/internal/splice"
 	"sluice/internal/wire"
 )
 
-// ReadForm reads a multipart/form-data body once, writes it to the spool and indexes its
+// Read reads a multipart/form-data body once, writes it to the spool and indexes its
 // parts. Memory does not grow with the body: apart from what the spool holds in memory,
 // only field values up to MaxValueBytes are stored.
 //
 // A body that violates RFC 7578, or that two readers could parse as two different forms,
 // is fault.InvalidRequest. So is a duplicate field whose name affects access or cost (see
-// routingKeys); Param is that name. A body over lim.Total is fault.TooLarge. Another
+// splice.RoutingKeyIndex); Param is that name. A body over lim.Total is fault.TooLarge. Another
 // content type is fault.UnsupportedMedia. Errors of r and of the spool are wrapped. The
 // caller closes the spool, also after an error.
-func ReadForm(r io.Reader, contentType string, spool *wire.Spool, lim FormLimits) (*Form, error) {
+func Read(r io.Reader, contentType string, spool *wire.Spool, lim Limits) (*Form, error) {
 	boundary, err := boundaryOf(contentType)
 	if err != nil {
 		return nil, err
@@ -37,7 +38,7 @@ func ReadForm(r io.Reader, contentType string, spool *wire.Spool, lim FormLimits
 	return fr.form, fr.form.rejectDuplicateFields()
 }
 
-// window is how many bytes of a body one read adds to the window at most. FormLimits.Head
+// window is how many bytes of a body one read adds to the window at most. Limits.Head
 // cannot exceed it, so the header lines of a part always fit.
 const window = 64 << 10
 
@@ -46,7 +47,7 @@ var windows = sync.Pool{New: func() any { b := make([]byte, 0, 2*window); return
 // formReader finds the parts of a form in a window that slides over the body.
 type formReader struct {
 	form  *Form
-	lim   FormLimits
+	lim   Limits
 	delim []byte // the line break and the boundary
 	r     io.Reader
 	win   []byte
@@ -293,14 +294,14 @@ func (fr *formReader) addContent(p *Part, b []byte) error {
 func cutShort() error { return malformed("unexpected end before the last boundary") }
 
 func (f *Form) rejectDuplicateFields() error {
-	var seen uint64 // one bit for each of routingKeys
+	var seen uint64 // one bit for each routing key
 	for k := range f.Parts {
-		g := routingKeyIndex([]byte(f.Parts[k].Name))
+		g := splice.RoutingKeyIndex([]byte(f.Parts[k].Name))
 		if g < 0 {
 			continue
 		}
 		if seen&(1<<g) != 0 {
-			return fault.Newf(fault.InvalidRequest, "duplicate form field %s; send it once", routingKeys[g]).WithParam(routingKeys[g])
+			return fault.Newf(fault.InvalidRequest, "duplicate form field %s; send it once", splice.RoutingKeyName(g)).WithParam(splice.RoutingKeyName(g))
 		}
 		seen |= 1 << g
 	}

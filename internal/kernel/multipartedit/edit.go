@@ -1,4 +1,4 @@
-package splice
+package multipartedit
 
 import (
 	"strings"
@@ -6,24 +6,32 @@ import (
 	"sluice/internal/wire"
 )
 
-// FieldEdit is one change of a form. Edits apply in order.
-type FieldEdit struct {
-	op     op
+// Edit is one change of a form. Edits apply in order.
+type Edit struct {
+	kind   editKind
 	name   string
 	values []string
 }
 
-// SetField sets the field name to these values, one part for each. Existing parts retain their
-// head and position. Further values are added at the end, surplus parts are removed.
-func SetField(name string, values ...string) FieldEdit { return FieldEdit{opSet, name, values} }
+type editKind uint8
 
-// DefaultField is SetField when no part has that name.
-func DefaultField(name string, values ...string) FieldEdit {
-	return FieldEdit{opDefault, name, values}
+const (
+	set editKind = iota
+	setDefault
+	drop
+)
+
+// Set sets the field name to these values, one part for each. Existing parts retain their
+// head and position. Further values are added at the end, surplus parts are removed.
+func Set(name string, values ...string) Edit { return Edit{set, name, values} }
+
+// SetDefault is Set when no part has that name.
+func SetDefault(name string, values ...string) Edit {
+	return Edit{setDefault, name, values}
 }
 
-// DropField removes every part with that name, including files.
-func DropField(name string) FieldEdit { return FieldEdit{op: opDrop, name: name} }
+// Drop removes every part with that name, including files.
+func Drop(name string) Edit { return Edit{kind: drop, name: name} }
 
 // slot is a part during a change of the form.
 type slot struct {
@@ -38,7 +46,7 @@ type slot struct {
 // from the spool without a copy, so the payload is valid until the spool is closed. A value
 // with a line that begins with the form's boundary is fault.InvalidRequest, because it could
 // imitate further parts.
-func (f *Form) Edit(edits []FieldEdit) (wire.Payload, error) {
+func (f *Form) Edit(edits []Edit) (wire.Payload, error) {
 	slots := make([]slot, len(f.Parts), len(f.Parts)+len(edits))
 	for k := range f.Parts {
 		slots[k] = slot{part: &f.Parts[k], name: f.Parts[k].Name}
@@ -60,7 +68,7 @@ func (f *Form) Edit(edits []FieldEdit) (wire.Payload, error) {
 
 // allows refuses values in which a line begins with the boundary, after any kind of line break.
 // Readers differ in the line breaks that they accept.
-func (f *Form) allows(e FieldEdit) error {
+func (f *Form) allows(e Edit) error {
 	for _, v := range e.values {
 		if strings.Contains(strings.ReplaceAll("\n"+v, "\r", "\n"), "\n--"+f.boundary) {
 			return malformed("a value contains a line that begins with the boundary").WithParam(e.name)
@@ -69,13 +77,13 @@ func (f *Form) allows(e FieldEdit) error {
 	return nil
 }
 
-func (e FieldEdit) apply(slots []slot) ([]slot, bool) {
+func (e Edit) apply(slots []slot) ([]slot, bool) {
 	changed, used := false, 0
 	for k := range slots {
 		s := &slots[k]
 		switch {
 		case s.dropped || s.name != e.name:
-		case e.op == opDefault:
+		case e.kind == setDefault:
 			return slots, false
 		case used < len(e.values):
 			s.value, s.changed, changed = e.values[used], true, true

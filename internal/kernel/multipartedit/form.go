@@ -1,4 +1,4 @@
-package splice
+package multipartedit
 
 import (
 	"mime"
@@ -9,8 +9,8 @@ import (
 	"sluice/internal/wire"
 )
 
-// FormLimits are the limits of a multipart form. A zero field means the default.
-type FormLimits struct {
+// Limits are the limits of a multipart form. A zero field means the default.
+type Limits struct {
 	Total int64 // bytes of the whole body, 512 MiB
 	Parts int   // 128
 	Head  int   // bytes of a part's header lines, 16 KiB; at most 64 KiB
@@ -20,8 +20,8 @@ type FormLimits struct {
 // MaxValueBytes is the maximum size of a field value in Part.Value: 64 KiB.
 const MaxValueBytes = 64 << 10
 
-func (l FormLimits) orDefault() FormLimits {
-	def := FormLimits{Total: 512 << 20, Parts: 128, Head: 16 << 10, Value: 1 << 20}
+func (l Limits) orDefault() Limits {
+	def := Limits{Total: 512 << 20, Parts: 128, Head: 16 << 10, Value: 1 << 20}
 	if l.Total > 0 {
 		def.Total = l.Total
 	}

@@ -1,4 +1,4 @@
-package splice_test
+package multipartedit_test
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"sluice/internal/fault"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/multipartedit"
 	"sluice/internal/wire"
 )
 
@@ -34,7 +34,7 @@ const speech = `#~Content-Disposition: form-data; name="file"; filename="speech.
 	`Content-Disposition: form-data; name="timestamp_granularities[]"~~word~#~` +
 	`Content-Disposition: form-data; name="timestamp_granularities[]"~~segment~#--~`
 
-func read(t testing.TB, body string, r io.Reader, lim splice.FormLimits) (*splice.Form, error) {
+func read(t testing.TB, body string, r io.Reader, lim multipartedit.Limits) (*multipartedit.Form, error) {
 	t.Helper()
 	sp := wire.NewSpool(t.TempDir())
 	t.Cleanup(func() {
@@ -45,7 +45,7 @@ func read(t testing.TB, body string, r io.Reader, lim splice.FormLimits) (*splic
 	if r == nil {
 		r = strings.NewReader(body)
 	}
-	return splice.ReadForm(r, formType, sp, lim)
+	return multipartedit.Read(r, formType, sp, lim)
 }
 
 func content(t testing.TB, p wire.Payload) string {
@@ -61,7 +61,7 @@ func TestReadForm(t *testing.T) {
 	t.Parallel()
 	body := form(speech)
 	for _, r := range []io.Reader{strings.NewReader(body), iotest.OneByteReader(strings.NewReader(body)), iotest.DataErrReader(strings.NewReader("\r\n" + body))} {
-		f, err := read(t, "", r, splice.FormLimits{})
+		f, err := read(t, "", r, multipartedit.Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,7 +99,7 @@ func TestReadFormRefuses(t *testing.T) {
 	t.Parallel()
 	field := func(head, val string) string { return form("#~" + head + "~~" + val + "~#--~") }
 	name := `Content-Disposition: form-data; name="model"`
-	lim := splice.FormLimits{Total: 1 << 20, Parts: 3, Head: 300, Value: 1000}
+	lim := multipartedit.Limits{Total: 1 << 20, Parts: 3, Head: 300, Value: 1000}
 	for _, c := range []struct {
 		name, body string
 		code       fault.Code
@@ -180,7 +180,7 @@ func TestReadFormContentTypes(t *testing.T) {
 		{`multipart/form-data; boundary="x\("`, fault.InvalidRequest},
 	} {
 		sp := wire.NewSpool(t.TempDir())
-		if _, err := splice.ReadForm(strings.NewReader("--x--"), c.contentType, sp, splice.FormLimits{}); !fault.Has(err, c.code) {
+		if _, err := multipartedit.Read(strings.NewReader("--x--"), c.contentType, sp, multipartedit.Limits{}); !fault.Has(err, c.code) {
 			t.Errorf("%q: %v, want %s", c.contentType, err, c.code)
 		}
 		if err := sp.Close(); err != nil {
@@ -195,7 +195,7 @@ func TestReadFormTakesWhatIsClear(t *testing.T) {
 	t.Parallel()
 	sp := wire.NewSpool(t.TempDir())
 	defer sp.Close()
-	if _, err := splice.ReadForm(strings.NewReader("--a*b--"), `multipart/form-data; charset="x;y*=z"; boundary=a*b`, sp, splice.FormLimits{}); err != nil {
+	if _, err := multipartedit.Read(strings.NewReader("--a*b--"), `multipart/form-data; charset="x;y*=z"; boundary=a*b`, sp, multipartedit.Limits{}); err != nil {
 		t.Errorf("stars in values: %v", err)
 	}
 	for _, c := range []struct{ head, content, name, file string }{
@@ -209,7 +209,7 @@ func TestReadFormTakesWhatIsClear(t *testing.T) {
 	} {
 		for _, step := range []int{1, 7, 1 << 20} {
 			body := form("#~Content-Disposition: form-data; ") + c.head + "\r\n\r\n" + c.content + form("~#--~")
-			f, err := read(t, "", &stepReader{[]byte(body), step}, splice.FormLimits{})
+			f, err := read(t, "", &stepReader{[]byte(body), step}, multipartedit.Limits{})
 			if err != nil {
 				t.Errorf("%s: %v", c.head, err)
 				continue
@@ -225,7 +225,7 @@ func TestReadFormTakesWhatIsClear(t *testing.T) {
 func TestReadFormKeepsTheReadersError(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("connection reset")
-	_, err := read(t, "", io.MultiReader(strings.NewReader(form(speech)[:90]), iotest.ErrReader(broken)), splice.FormLimits{})
+	_, err := read(t, "", io.MultiReader(strings.NewReader(form(speech)[:90]), iotest.ErrReader(broken)), multipartedit.Limits{})
 	if !errors.Is(err, broken) {
 		t.Fatalf("got %v", err)
 	}
@@ -233,7 +233,7 @@ func TestReadFormKeepsTheReadersError(t *testing.T) {
 
 func TestFormEdit(t *testing.T) {
 	t.Parallel()
-	type edits = []splice.FieldEdit
+	type edits = []multipartedit.Edit
 	added := func(name, v string) string {
 		return `#~Content-Disposition: form-data; name="` + name + `"~~` + v + `~`
 	}
@@ -243,21 +243,21 @@ func TestFormEdit(t *testing.T) {
 		want  string // of speech
 	}{
 		{"nothing", nil, speech},
-		{"set", edits{splice.SetField("model", "gpt-4o-transcribe")}, strings.Replace(speech, "whisper-1", "gpt-4o-transcribe", 1)},
-		{"set to nothing", edits{splice.SetField("model", "")}, strings.Replace(speech, "whisper-1", "", 1)},
-		{"add", edits{splice.SetField("language", "de")}, strings.Replace(speech, "#--", added("language", "de")+"#--", 1)},
-		{"add a strange name", edits{splice.SetField("a\"\r\nb", "v")}, strings.Replace(speech, "#--", added("a%22%0D%0Ab", "v")+"#--", 1)},
-		{"default", edits{splice.DefaultField("model", "x"), splice.DefaultField("temperature", "0.5")}, strings.Replace(speech, "#--", added("temperature", "0.5")+"#--", 1)},
-		{"fewer of many", edits{splice.SetField("timestamp_granularities[]", "segment")}, strings.Replace(strings.Replace(speech, "~word~", "~segment~", 1), added("timestamp_granularities[]", "segment")+"#--", "#--", 1)},
-		{"more of many", edits{splice.SetField("timestamp_granularities[]", "word", "segment", "x")}, strings.Replace(speech, "#--", added("timestamp_granularities[]", "x")+"#--", 1)},
-		{"drop the first", edits{splice.DropField("file")}, speech[strings.Index(speech, "#~Content-Disposition: form-data; name=\"model\""):]},
-		{"drop all", edits{splice.DropField("file"), splice.DropField("model"), splice.DropField("timestamp_granularities[]")}, "#--~"},
-		{"drop and set", edits{splice.DropField("timestamp_granularities[]"), splice.SetField("timestamp_granularities[]", "x"), splice.DropField("file"), splice.DropField("model")}, added("timestamp_granularities[]", "x") + "#--~"},
-		{"drop what is not there", edits{splice.DropField("user")}, speech},
+		{"set", edits{multipartedit.Set("model", "gpt-4o-transcribe")}, strings.Replace(speech, "whisper-1", "gpt-4o-transcribe", 1)},
+		{"set to nothing", edits{multipartedit.Set("model", "")}, strings.Replace(speech, "whisper-1", "", 1)},
+		{"add", edits{multipartedit.Set("language", "de")}, strings.Replace(speech, "#--", added("language", "de")+"#--", 1)},
+		{"add a strange name", edits{multipartedit.Set("a\"\r\nb", "v")}, strings.Replace(speech, "#--", added("a%22%0D%0Ab", "v")+"#--", 1)},
+		{"default", edits{multipartedit.SetDefault("model", "x"), multipartedit.SetDefault("temperature", "0.5")}, strings.Replace(speech, "#--", added("temperature", "0.5")+"#--", 1)},
+		{"fewer of many", edits{multipartedit.Set("timestamp_granularities[]", "segment")}, strings.Replace(strings.Replace(speech, "~word~", "~segment~", 1), added("timestamp_granularities[]", "segment")+"#--", "#--", 1)},
+		{"more of many", edits{multipartedit.Set("timestamp_granularities[]", "word", "segment", "x")}, strings.Replace(speech, "#--", added("timestamp_granularities[]", "x")+"#--", 1)},
+		{"drop the first", edits{multipartedit.Drop("file")}, speech[strings.Index(speech, "#~Content-Disposition: form-data; name=\"model\""):]},
+		{"drop all", edits{multipartedit.Drop("file"), multipartedit.Drop("model"), multipartedit.Drop("timestamp_granularities[]")}, "#--~"},
+		{"drop and set", edits{multipartedit.Drop("timestamp_granularities[]"), multipartedit.Set("timestamp_granularities[]", "x"), multipartedit.Drop("file"), multipartedit.Drop("model")}, added("timestamp_granularities[]", "x") + "#--~"},
+		{"drop what is not there", edits{multipartedit.Drop("user")}, speech},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, lead := range []string{"", "~"} {
-				f, err := read(t, form(lead+speech), nil, splice.FormLimits{})
+				f, err := read(t, form(lead+speech), nil, multipartedit.Limits{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -275,11 +275,11 @@ func TestFormEdit(t *testing.T) {
 
 func TestFormEditOfAnEmptyForm(t *testing.T) {
 	t.Parallel()
-	f, err := read(t, form("#--"), nil, splice.FormLimits{})
+	f, err := read(t, form("#--"), nil, multipartedit.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := f.Edit([]splice.FieldEdit{splice.SetField("model", "m")})
+	p, err := f.Edit([]multipartedit.Edit{multipartedit.Set("model", "m")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -290,13 +290,13 @@ func TestFormEditOfAnEmptyForm(t *testing.T) {
 
 func TestFormEditRefusesTheBoundaryInAValue(t *testing.T) {
 	t.Parallel()
-	f, err := read(t, form(speech), nil, splice.FormLimits{})
+	f, err := read(t, form(speech), nil, multipartedit.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	const part = "~Content-Disposition: form-data; name=\"model\"~~evil"
 	for _, v := range []string{form("a~#" + part), form("#--"), form("a\n#" + part), form("a\r#" + part)} { // some readers need no whole line break
-		if _, err := f.Edit([]splice.FieldEdit{splice.SetField("prompt", v)}); !fault.Has(err, fault.InvalidRequest) {
+		if _, err := f.Edit([]multipartedit.Edit{multipartedit.Set("prompt", v)}); !fault.Has(err, fault.InvalidRequest) {
 			t.Errorf("value %q: %v", v, err)
 		}
 	}
@@ -317,11 +317,11 @@ func TestReadFormMemoryDoesNotGrow(t *testing.T) {
 	const size = 25 << 20
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	f, err := read(t, "", largeForm(size), splice.FormLimits{})
+	f, err := read(t, "", largeForm(size), multipartedit.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := f.Edit([]splice.FieldEdit{splice.SetField("model", "m")})
+	p, err := f.Edit([]multipartedit.Edit{multipartedit.Set("model", "m")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -378,7 +378,7 @@ func agree(t interface {
 }, dir string, body []byte, step int) {
 	sp := wire.NewSpool(dir)
 	defer sp.Close()
-	got, err := splice.ReadForm(&stepReader{body, step}, formType, sp, splice.FormLimits{Total: 1 << 20, Parts: 8})
+	got, err := multipartedit.Read(&stepReader{body, step}, formType, sp, multipartedit.Limits{Total: 1 << 20, Parts: 8})
 	if err != nil {
 		return
 	}
@@ -428,7 +428,7 @@ func BenchmarkReadForm(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				sp := wire.NewSpool(dir)
-				if _, err := splice.ReadForm(largeForm(size), formType, sp, splice.FormLimits{}); err != nil {
+				if _, err := multipartedit.Read(largeForm(size), formType, sp, multipartedit.Limits{}); err != nil {
 					b.Fatal(err)
 				}
 				if err := sp.Close(); err != nil {
