@@ -18,6 +18,10 @@ import (
 // module is the name in go.mod, before every import path of our own.
 const module = "sluice"
 
+// testModule is the folder of the second module: tests of the complete program, which may require
+// what the program does not.
+const testModule = "test"
+
 // folder is a directory of Go files, as the rules look at it.
 type folder struct {
 	path  string      // "internal/store", "." for the root
@@ -26,7 +30,7 @@ type folder struct {
 	fset  *token.FileSet
 }
 
-// readTree is every Go file of this module, parsed, in the order of the paths. The tests
+// readTree is every Go file of this module and of testModule, parsed, in the order of the paths. The tests
 // share it, and change nothing of it.
 func readTree(t *testing.T) []*folder {
 	t.Helper()
@@ -77,10 +81,11 @@ func parseTree() ([]*folder, error) {
 	return tree, nil
 }
 
-// skip leaves out what go build leaves out, and modules of their own.
+// skip leaves out what go build leaves out, and other modules, except the module of the tests
+// of the complete program.
 func skip(dir string) error {
 	base := filepath.Base(dir)
-	if dir == "." {
+	if dir == "." || dir == testModule {
 		return nil
 	}
 	if base == "testdata" || base == "node_modules" || base[0] == '.' || base[0] == '_' {

@@ -233,7 +233,7 @@ func forEachFile(t *testing.T, visit func(path string, f *ast.File, set *token.F
 			return err
 		case d.IsDir() && (d.Name() == "node_modules" || d.Name() == "testdata" || d.Name() == "bin" || strings.HasPrefix(d.Name(), ".") && path != "."):
 			return filepath.SkipDir
-		case d.IsDir() && path != "." && isModule(path):
+		case d.IsDir() && path != "." && path != testModule && isModule(path):
 			return filepath.SkipDir
 		case d.IsDir() || !strings.HasSuffix(path, ".go") || path == "vocabulary_test.go":
 			return nil

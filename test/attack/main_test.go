@@ -26,7 +26,7 @@ func run(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	binary = filepath.Join(dir, "sluice")
-	if out, err := exec.Command("go", "build", "-pgo=off", "-o", binary, "sluice/cmd/sluice").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-C", "../..", "-pgo=off", "-o", binary, "./cmd/sluice").CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "attack: build the program: %v\n%s", err, out)
 		return 1
 	}

@@ -106,7 +106,7 @@ func commandLine() string {
 	if len(os.Args) == 1 {
 		return "make bench"
 	}
-	return strings.Join(append([]string{"go run ./test/bench"}, os.Args[1:]...), " ")
+	return strings.Join(append([]string{"go -C test run ./bench"}, os.Args[1:]...), " ")
 }
 
 // all runs the scenarios one after the other. When the time is over, what is

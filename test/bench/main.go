@@ -2,8 +2,8 @@
 // through nginx and without anything between: interleaved rounds on the loopback
 // interface, one scenario after the other. docs/benchmarks.md says how to read it.
 //
-//	go run ./test/bench --only chat-1k-c64,stream-burst-c16
-//	go run ./test/bench --quick
+//	go -C test run ./bench --only chat-1k-c64,stream-burst-c16
+//	go -C test run ./bench --quick
 //
 // It fails when a request was lost, doubled, answered wrongly or left unrecorded;
 // missing an aim of speed only shows in the report.
@@ -41,8 +41,8 @@ type flags struct {
 func readFlags() flags {
 	var f flags
 	set := flag.NewFlagSet("bench", flag.ExitOnError) // flag.CommandLine has those of test libraries too
-	set.StringVar(&f.sluice, "sluice", "bin/sluice", "program to measure")
-	set.StringVar(&f.out, "out", "bin/bench.json", "file for the results, JSON; empty for none")
+	set.StringVar(&f.sluice, "sluice", "../bin/sluice", "program to measure")
+	set.StringVar(&f.out, "out", "../bin/bench.json", "file for the results, JSON; empty for none")
 	set.StringVar(&f.markdown, "markdown", "", "page to put the results in, between its marks; - prints them")
 	set.StringVar(&f.only, "only", "", "scenarios to run, comma separated; all when empty")
 	set.BoolVar(&f.quick, "quick", false, "one short round of everything, for a look in about a minute")

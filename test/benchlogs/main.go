@@ -5,7 +5,7 @@
 // which is the least that anything costs calls on their machine, and a reader of another
 // gateway, which is what questions cost that are answered beside them.
 //
-//	go run ./test/benchlogs --sluice bin/sluice
+//	go -C test run ./benchlogs --sluice ../bin/sluice
 //
 // It prints the latency of the calls of each set of rounds, the share of the machine that others
 // took, the middle of the ratios, and whether the aim is met.
@@ -46,7 +46,7 @@ type flags struct {
 func main() {
 	var f flags
 	set := flag.NewFlagSet("benchlogs", flag.ExitOnError) // flag.CommandLine has those of test libraries too
-	set.StringVar(&f.sluice, "sluice", "bin/sluice", "program to measure")
+	set.StringVar(&f.sluice, "sluice", "../bin/sluice", "program to measure")
 	set.IntVar(&f.rows, "rows", 100_000, "calls that the log has before the first round")
 	set.IntVar(&f.rounds, "rounds", 6, "sets of rounds")
 	set.DurationVar(&f.length, "length", 5*time.Second, "length of a round")

@@ -17,12 +17,12 @@
 // The request and upstream-reply are written by hand, from the provider's
 // documentation. The other three are rewritten by
 //
-//	go test ./test/conformance -update
+//	go -C test test ./conformance -update
 //
 // and read before they are committed: a wrong line there is a wrong spec. For a
 // provider or endpoint that is new,
 //
-//	go test ./test/conformance -run Drafts -draft groq
+//	go -C test test ./conformance -run Drafts -draft groq
 //
 // writes the missing files from testdata/drafts, in OpenAI's words; then they are
 // changed to what the provider says. A message is its first line, its header lines,

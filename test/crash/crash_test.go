@@ -12,7 +12,7 @@ import (
 func TestCrash(t *testing.T) {
 	t.Parallel()
 	program := filepath.Join(t.TempDir(), "sluice")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-pgo=off", "-o", program, "sluice/cmd/sluice").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-C", "../..", "-pgo=off", "-o", program, "./cmd/sluice").CombinedOutput(); err != nil {
 		t.Fatalf("build the program: %v\n%s", err, out)
 	}
 	c, err := prepare(t.Context(), options{program: program, engine: sqlite, runs: 6, seed: uint64(time.Now().UnixNano()), progress: t.Output()})

@@ -2,8 +2,8 @@
 // and holds after each restart what the administration says against what the upstream
 // really served. docs/crash.md tells what is checked and what came out.
 //
-//	go run ./test/crash
-//	go run ./test/crash --engines sqlite --runs 20 --seed 7
+//	go -C test run ./crash
+//	go -C test run ./crash --engines sqlite --runs 20 --seed 7
 //
 // The first difference ends the campaign: it is printed with the seed, and the data stay
 // where they are.
@@ -33,7 +33,7 @@ type flags struct {
 func readFlags() flags {
 	var f flags
 	set := flag.NewFlagSet("crash", flag.ExitOnError) // flag.CommandLine has those of test libraries too
-	set.StringVar(&f.sluice, "sluice", "bin/sluice", "program to kill")
+	set.StringVar(&f.sluice, "sluice", "../bin/sluice", "program to kill")
 	set.StringVar(&f.engines, "engines", sqlite+","+postgres, "databases of the control plane, comma separated; each has a campaign of its own, side by side")
 	set.IntVar(&f.runs, "runs", 250, "kills in each campaign")
 	set.Uint64Var(&f.seed, "seed", uint64(time.Now().UnixNano()), "decides what happens when; a run is repeated as well as the machine repeats it")

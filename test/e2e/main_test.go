@@ -31,8 +31,8 @@ func run(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	binary = filepath.Join(dir, "sluice")
-	args := append([]string{"build", "-pgo=off", "-ldflags", "-X main.version=" + version, "-o", binary}, likeTests...)
-	build := exec.Command("go", append(args, "sluice/cmd/sluice")...)
+	args := append([]string{"build", "-C", "../..", "-pgo=off", "-ldflags", "-X main.version=" + version, "-o", binary}, likeTests...)
+	build := exec.Command("go", append(args, "./cmd/sluice")...)
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "e2e: build the program: %v\n%s", err, out)
 		return 1

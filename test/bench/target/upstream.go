@@ -52,9 +52,14 @@ func BuildWithout(ctx context.Context, dir, tags string) (path string, err error
 	return build(ctx, filepath.Join(dir, "sluice-"+tags), "sluice/cmd/sluice", "-trimpath", "-tags", tags)
 }
 
-// build compiles the program of a package to path.
+// build compiles the program of a package to path, in the module of the program: the tests'
+// module does not require all that the program needs.
 func build(ctx context.Context, path, pkg string, flags ...string) (string, error) {
-	args := append(append([]string{"build", "-o", path}, flags...), pkg)
+	program, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "sluice").Output()
+	if err != nil {
+		return "", fmt.Errorf("find the module of the program: %w", err)
+	}
+	args := append(append([]string{"build", "-C", strings.TrimSpace(string(program)), "-o", path}, flags...), pkg)
 	out, err := exec.CommandContext(ctx, "go", args...).CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("build %s: %w: %s", pkg, err, out)

@@ -1,3 +1,5 @@
+// Package otlp_test runs the exporter of spans and metrics against real collector servers: gRPC, and
+// HTTP with protobuf and JSON.
 package otlp_test
 
 import (

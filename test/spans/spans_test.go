@@ -1,3 +1,4 @@
+// Package spans_test sends spans of applications with the OpenTelemetry SDK to the receiver of spans.
 package spans_test
 
 import (

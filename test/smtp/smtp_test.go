@@ -1,3 +1,4 @@
+// Package smtp_test delivers emails to a real SMTP server, with and without TLS and a login.
 package smtp_test
 
 import (

@@ -401,14 +401,3 @@ func TestTheJournalGoesOnWithoutACollector(t *testing.T) {
 	assert.Positive(t, sent)
 	assert.Positive(t, missed)
 }
-
-func TestParsePairs(t *testing.T) {
-	t.Parallel()
-	pairs, err := otlp.ParsePairs(" a=1, b=x%3Dy%2C%20z ,,c=")
-	require.NoError(t, err)
-	assert.Equal(t, []otlp.Pair{{"a", "1"}, {"b", "x=y, z"}, {"c", ""}}, pairs)
-	for _, bad := range []string{"a", "=1", "a=%zz", strings.Repeat("a=1,", 65)} {
-		_, err := otlp.ParsePairs(bad)
-		assert.Error(t, err, bad)
-	}
-}
