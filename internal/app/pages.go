@@ -60,8 +60,8 @@ func cross(next http.Handler, c config.CORS) http.Handler {
 func (a *App) buildMetrics(context.Context) error {
 	m := a.metrics
 	m.Gauge("sluice_background_responses", "Background responses that are polled because providers still process them.", func() float64 { return float64(a.gateway.Background()) })
-	m.Gauge("sluice_abandoned_answers", "Complete provider responses that are read to the end without a waiting client.", func() float64 { return float64(a.gateway.AbandonedAnswers()) })
-	m.Gauge("sluice_abandoned_streams", "Provider streams that are read to the end after the client disconnected.", func() float64 { return float64(a.gateway.Abandoned()) })
+	m.Gauge("sluice_abandoned_answers", "Complete provider responses that are read to the end without a waiting client.", func() float64 { return float64(a.gateway.Abandoned().Responses()) })
+	m.Gauge("sluice_abandoned_streams", "Provider streams that are read to the end after the client disconnected.", func() float64 { return float64(a.gateway.Abandoned().Streams()) })
 	m.Gauge("sluice_open_requests", "Model requests in progress.", func() float64 { return float64(a.gateway.Open()) })
 	m.Gauge("sluice_journal_lag_records", "Journal entries that the request log has not processed yet.", func() float64 { return float64(a.records.Lag()) })
 	m.Gauge("sluice_journal_kept_entries", "Journal entries that the request log or the ledger still needs.", func() float64 { return float64(a.journal.Stats().Lag) })

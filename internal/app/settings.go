@@ -13,6 +13,7 @@ import (
 	"sluice/internal/config"
 	"sluice/internal/dataplane"
 	"sluice/internal/fault"
+	"sluice/internal/gateway/disconnect"
 	"sluice/internal/provider/netguard"
 	"sluice/internal/provider/sign"
 	"sluice/internal/provider/transport"
@@ -111,11 +112,11 @@ func signOptions(s config.Settings, filteredClient *http.Client) sign.Options {
 }
 
 // abandoned returns the settings of streams whose clients disconnect.
-func abandoned(u *config.Upstream) dataplane.Abandoned {
+func abandoned(u *config.Upstream) disconnect.Limits {
 	if u.AbandonedStreams != "drain" {
-		return dataplane.Abandoned{}
+		return disconnect.Limits{}
 	}
-	return dataplane.Abandoned{Streams: u.AbandonedStreamsMax, Bytes: int64(u.AbandonedStreamMB) << 20, Time: u.AbandonedStreamTimeout}
+	return disconnect.Limits{Max: u.AbandonedStreamsMax, Bytes: int64(u.AbandonedStreamMB) << 20, Time: u.AbandonedStreamTimeout}
 }
 
 // metadataHeaders reads the items of HEADERS_TO_METADATA: "x-team", "x-user-email:_user".
@@ -141,7 +142,7 @@ func (a *App) gatewaySettings() dataplane.Settings {
 	d.HeadTimeout = s.Upstream.RequestTimeout
 	d.IdleTimeout = s.Upstream.StreamIdleTimeout
 	d.Abandoned = abandoned(&s.Upstream)
-	d.AbandonedAnswers = dataplane.AbandonedAnswers{Max: s.Upstream.AbandonedAnswersMax, Bytes: int64(s.Upstream.AbandonedResponseMB) << 20, Time: s.Upstream.AbandonedResponseTimeout}
+	d.AbandonedAnswers = disconnect.Limits{Max: s.Upstream.AbandonedAnswersMax, Bytes: int64(s.Upstream.AbandonedResponseMB) << 20, Time: s.Upstream.AbandonedResponseTimeout}
 	d.Background.Responses, d.Background.Time = s.Upstream.BackgroundResponsesMax, s.Upstream.BackgroundResponseTimeout
 	d.ModelLists.Period = s.Upstream.ModelListPeriod
 	d.HeaderAliases = s.Requests.HeaderPrefixAliases

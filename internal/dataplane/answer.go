@@ -9,6 +9,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/fault"
+	"sluice/internal/gateway/disconnect"
 	"sluice/internal/record"
 	"sluice/internal/wire"
 )
@@ -89,9 +90,9 @@ func (g *Gateway) sendResponse(ctx context.Context, a *attempt) error {
 	if a.response.live {
 		return g.relay(ctx, a, h)
 	}
-	if a.outlives.isDetached() { // the client disconnected, and the complete response is known
+	if a.outlives.IsDetached() { // the client disconnected, and the complete response is known
 		a.drained = true
-		return g.left(a, errLeft)
+		return g.left(a, disconnect.ErrLeft)
 	}
 	g.captureClientResponse(a)
 	g.record(a, a.recordedOutcome())

@@ -8,6 +8,7 @@ import (
 	"sluice/internal/credential"
 	"sluice/internal/dialect"
 	"sluice/internal/fault"
+	"sluice/internal/gateway/disconnect"
 	"sluice/internal/gateway/responsestore"
 	"sluice/internal/llm"
 	"sluice/internal/provider"
@@ -70,7 +71,7 @@ type attempt struct {
 	retries      int // number of retries made
 	retried      int // value of x-gateway-retry-attempt-count
 	resp         *transport.Response
-	outlives     *detachedCall           // the call of resp; nil if it ends with its client
+	outlives     *disconnect.Call        // the call of resp; nil if it ends with its client
 	cancelUpload context.CancelCauseFunc // ends the context of cancelOnStalledUpload; nil without one
 	drained      bool                    // the client disconnected, and the response was read to its end
 	counted      bool                    // the provider ended the response with an error and reported usage
@@ -146,6 +147,6 @@ func (a *attempt) close() {
 		a.cancelUpload(nil)
 		a.cancelUpload = nil
 	}
-	a.outlives.release()
+	a.outlives.Release()
 	a.outlives = nil
 }

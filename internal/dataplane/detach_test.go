@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"sluice/internal/dataplane"
+	"sluice/internal/gateway/disconnect"
 	"sluice/internal/keys"
 	"sluice/internal/quota"
 	"sluice/internal/record"
@@ -18,7 +19,7 @@ import (
 
 // drains has streams read on within bounds that no test comes to by itself.
 func drains(s *dataplane.Settings) {
-	s.Abandoned = dataplane.Abandoned{Streams: 8, Bytes: 1 << 20, Time: time.Minute}
+	s.Abandoned = disconnect.Limits{Max: 8, Bytes: 1 << 20, Time: time.Minute}
 	s.IdleTimeout = time.Minute
 }
 
@@ -114,7 +115,7 @@ func TestAbandonedStreamIsReadOn(t *testing.T) {
 			r, up := newRig(t, drains), newGated(t, firstChunk, lastChunk)
 			plan := r.limited(keys.Kind, r.keyID(), quota.Limits{Budgets: []quota.Budget{budget(quota.Cost, 1)}})
 			r.visitor(t, up.URL, c.path, streamed)
-			until(t, "the stream to be read on", func() bool { return r.gateway.Abandoned() == 1 })
+			until(t, "the stream to be read on", func() bool { return r.gateway.Abandoned().Streams() == 1 })
 			if s := r.limiter.State(time.Now(), &plan.Budgets[0]); s.Held == 0 || len(r.journal.ledger()) != 1 || len(r.journal.all()) != 0 {
 				t.Errorf("while it is read on: %+v, %d lines, %d records", s, len(r.journal.ledger()), len(r.journal.all()))
 			}
@@ -123,7 +124,7 @@ func TestAbandonedStreamIsReadOn(t *testing.T) {
 			if row.Outcome != record.ClientGone || row.Spend.State != "settled" || row.Spend.Cost != counted || row.Usage.OutputTokens != 333 {
 				t.Errorf("%s: %+v, usage %+v", row.Outcome, row.Spend, row.Usage)
 			}
-			until(t, "the place to be given back", func() bool { return r.gateway.Abandoned() == 0 && r.gateway.Open() == 0 })
+			until(t, "the place to be given back", func() bool { return r.gateway.Abandoned().Streams() == 0 && r.gateway.Open() == 0 })
 			if s := r.limiter.State(time.Now(), &plan.Budgets[0]); s.Held != 0 || s.Used != counted {
 				t.Errorf("afterwards: %+v", s)
 			}
@@ -138,7 +139,7 @@ func TestAbandonedStreamIsReadOn(t *testing.T) {
 // number of streams. A gateway that stops ends all. Each is on record once, estimated.
 func TestReadingOnIsBounded(t *testing.T) {
 	t.Parallel()
-	set := func(a dataplane.Abandoned) func(*dataplane.Settings) {
+	set := func(a disconnect.Limits) func(*dataplane.Settings) {
 		return func(s *dataplane.Settings) { drains(s); s.Abandoned = a }
 	}
 	estimated := func(t *testing.T, r *rig, up *gated) {
@@ -148,51 +149,51 @@ func TestReadingOnIsBounded(t *testing.T) {
 			t.Errorf("%s: %+v", row.Outcome, s)
 		}
 		<-up.cancelled
-		until(t, "the place to be given back", func() bool { return r.gateway.Abandoned() == 0 && r.gateway.Open() == 0 })
+		until(t, "the place to be given back", func() bool { return r.gateway.Abandoned().Streams() == 0 && r.gateway.Open() == 0 })
 	}
 	t.Run("time", func(t *testing.T) {
 		t.Parallel()
-		r, up := newRig(t, set(dataplane.Abandoned{Streams: 1, Bytes: 1 << 20, Time: time.Millisecond})), newGated(t, firstChunk, "")
+		r, up := newRig(t, set(disconnect.Limits{Max: 1, Bytes: 1 << 20, Time: time.Millisecond})), newGated(t, firstChunk, "")
 		r.visitor(t, up.URL, "/v1/chat/completions", streamed)
 		estimated(t, r, up)
 	})
 	t.Run("bytes", func(t *testing.T) {
 		t.Parallel()
-		r := newRig(t, set(dataplane.Abandoned{Streams: 1, Bytes: 100, Time: time.Minute}))
+		r := newRig(t, set(disconnect.Limits{Max: 1, Bytes: 100, Time: time.Minute}))
 		up := newGated(t, firstChunk, strings.Repeat(": nothing\n\n", 100)+lastChunk)
 		r.visitor(t, up.URL, "/v1/chat/completions", streamed)
-		until(t, "the stream to be read on", func() bool { return r.gateway.Abandoned() == 1 })
+		until(t, "the stream to be read on", func() bool { return r.gateway.Abandoned().Streams() == 1 })
 		close(up.gate)
 		if row := r.journal.one(t); row.Outcome != record.ClientGone {
 			t.Errorf("on record as %s", row.Outcome)
 		}
-		until(t, "the place to be given back", func() bool { return r.gateway.Abandoned() == 0 })
+		until(t, "the place to be given back", func() bool { return r.gateway.Abandoned().Streams() == 0 })
 	})
 	t.Run("number", func(t *testing.T) {
 		t.Parallel()
-		r, up := newRig(t, set(dataplane.Abandoned{Streams: 1, Bytes: 1 << 20, Time: time.Minute})), newGated(t, firstChunk, "")
+		r, up := newRig(t, set(disconnect.Limits{Max: 1, Bytes: 1 << 20, Time: time.Minute})), newGated(t, firstChunk, "")
 		r.visitor(t, up.URL, "/v1/chat/completions", streamed)
-		until(t, "the stream to be read on", func() bool { return r.gateway.Abandoned() == 1 })
+		until(t, "the stream to be read on", func() bool { return r.gateway.Abandoned().Streams() == 1 })
 		r.visitor(t, up.URL, "/v1/chat/completions", streamed)
 		<-up.cancelled
-		if r.gateway.Abandoned() != 1 {
+		if r.gateway.Abandoned().Streams() != 1 {
 			t.Error("the first stream is not read on any more")
 		}
-		r.gateway.CancelAbandoned()
+		r.gateway.Abandoned().Cancel()
 		<-up.cancelled
 	})
 	t.Run("a gateway that stops", func(t *testing.T) {
 		t.Parallel()
 		r, up := newRig(t, drains), newGated(t, firstChunk, "")
 		r.visitor(t, up.URL, "/v1/chat/completions", streamed)
-		until(t, "the stream to be read on", func() bool { return r.gateway.Abandoned() == 1 })
-		r.gateway.CancelAbandoned()
+		until(t, "the stream to be read on", func() bool { return r.gateway.Abandoned().Streams() == 1 })
+		r.gateway.Abandoned().Cancel()
 		estimated(t, r, up)
 	})
 	t.Run("after it stopped", func(t *testing.T) {
 		t.Parallel()
 		r, up := newRig(t, drains), newGated(t, firstChunk, "")
-		r.gateway.CancelAbandoned()
+		r.gateway.Abandoned().Cancel()
 		r.visitor(t, up.URL, "/v1/chat/completions", streamed)
 		estimated(t, r, up)
 	})
@@ -208,7 +209,7 @@ func TestAbandonedStreamBreaks(t *testing.T) {
 			t.Parallel()
 			r, up := newRig(t, drains), newGated(t, firstChunk, after)
 			r.visitor(t, up.URL, "/v1/chat/completions", streamed)
-			until(t, "the stream to be read on", func() bool { return r.gateway.Abandoned() == 1 })
+			until(t, "the stream to be read on", func() bool { return r.gateway.Abandoned().Streams() == 1 })
 			close(up.gate)
 			if row := r.journal.one(t); row.Outcome != record.ClientGone || row.Spend.State != "estimated" {
 				t.Errorf("%s: %+v", row.Outcome, row.Spend)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"sluice/internal/dataplane"
+	"sluice/internal/gateway/disconnect"
 	"sluice/internal/keys"
 	"sluice/internal/ledger"
 	"sluice/internal/quota"
@@ -118,7 +119,7 @@ func (r *rig) closedAt(t *testing.T, plan *quota.Plan, records int) int64 {
 	if missing := r.missingRecords(plan, records); missing != "" {
 		t.Fatal(missing)
 	}
-	until(t, "all to end", func() bool { return r.gateway.AbandonedAnswers() == 0 && r.gateway.Open() == 0 })
+	until(t, "all to end", func() bool { return r.gateway.Abandoned().Responses() == 0 && r.gateway.Open() == 0 })
 	return r.limiter.State(time.Now(), &plan.Budgets[0]).Used
 }
 
@@ -137,7 +138,7 @@ func TestWholeAnswerOfACallerWhoLeaves(t *testing.T) {
 					when = up.called
 				}
 				r.leaver(t, c.path, c.body, up.headers(c.p), when)
-				until(t, "the answer to be read on", func() bool { return r.gateway.AbandonedAnswers() == 1 })
+				until(t, "the answer to be read on", func() bool { return r.gateway.Abandoned().Responses() == 1 })
 				if s := r.limiter.State(time.Now(), &plan.Budgets[0]); s.Held == 0 {
 					t.Error("nothing is held while the answer is read on")
 				}
@@ -208,7 +209,7 @@ func TestRetriesAndFallbacksAfterATimeout(t *testing.T) {
 			if a := r.call("POST", c.path, c.body, "x-gateway-config: "+config(up)); a.StatusCode != 408 {
 				t.Fatalf("%d %s", a.StatusCode, a.Text)
 			}
-			until(t, "both to be read on", func() bool { return r.gateway.AbandonedAnswers() == 2 })
+			until(t, "both to be read on", func() bool { return r.gateway.Abandoned().Responses() == 2 })
 			close(up.gate)
 			records := 3 // of the attempt, and of both calls
 			if name == "a fallback" {
@@ -235,7 +236,7 @@ func TestRetriesAndFallbacksAfterATimeout(t *testing.T) {
 func TestUnknownAnswerCountsAtItsMaximum(t *testing.T) {
 	t.Parallel()
 	c := bufferedCalls[len(bufferedCalls)-2]
-	none := func(s *dataplane.Settings) { s.AbandonedAnswers = dataplane.AbandonedAnswers{} }
+	none := func(s *dataplane.Settings) { s.AbandonedAnswers = disconnect.Limits{} }
 	short := func(s *dataplane.Settings) { s.AbandonedAnswers.Time = time.Millisecond }
 	small := func(s *dataplane.Settings) { s.AbandonedAnswers.Bytes = 10 }
 	usual := func(*dataplane.Settings) {}
@@ -252,8 +253,8 @@ func TestUnknownAnswerCountsAtItsMaximum(t *testing.T) {
 		{"reading on takes too long", short, "", true, func(*rig, *counting) {}},
 		{"reading on takes too long, after a timeout", short, "50", true, func(*rig, *counting) {}},
 		{"too much is read on", small, "", false, func(_ *rig, up *counting) { close(up.gate) }},
-		{"the gateway stops", usual, "", true, func(r *rig, _ *counting) { r.gateway.CancelAbandoned() }},
-		{"the gateway stops, after a timeout", usual, "50", true, func(r *rig, _ *counting) { r.gateway.CancelAbandoned() }},
+		{"the gateway stops", usual, "", true, func(r *rig, _ *counting) { r.gateway.Abandoned().Cancel() }},
+		{"the gateway stops, after a timeout", usual, "50", true, func(r *rig, _ *counting) { r.gateway.Abandoned().Cancel() }},
 		{"the provider breaks off", usual, "", false, func(_ *rig, up *counting) { up.CloseClientConnections() }},
 	} {
 		t.Run(k.name, func(t *testing.T) {
@@ -277,7 +278,7 @@ func TestUnknownAnswerCountsAtItsMaximum(t *testing.T) {
 				}
 				r.leaver(t, c.path, c.body, up.headers(c.p), when)
 				if k.name == "the gateway stops" || k.name == "the provider breaks off" || k.name == "too much is read on" {
-					until(t, "the answer to be read on", func() bool { return r.gateway.AbandonedAnswers() == 1 })
+					until(t, "the answer to be read on", func() bool { return r.gateway.Abandoned().Responses() == 1 })
 				}
 			}
 			k.end(r, up)

@@ -14,6 +14,7 @@ import (
 	"sluice/internal/catalog"
 	"sluice/internal/credential"
 	"sluice/internal/dialect"
+	"sluice/internal/gateway/disconnect"
 	"sluice/internal/gateway/responsestore"
 	"sluice/internal/ident"
 	"sluice/internal/jobs"
@@ -98,11 +99,11 @@ type Settings struct {
 	AllowUnpriced    bool // calls with unknown cost are allowed even if a cost budget applies
 	BlockInline      bool // reject configuration in headers
 	ConfigLimits     routing.Limits
-	UserAgent        string    // sent upstream on typed routes
-	Abandoned        Abandoned // streams whose clients disconnected
+	UserAgent        string            // sent upstream on typed routes
+	Abandoned        disconnect.Limits // streams whose clients disconnected
 	// AbandonedAnswers limits buffered responses whose clients disconnected or whose time is
 	// over.
-	AbandonedAnswers AbandonedAnswers
+	AbandonedAnswers disconnect.Limits
 	Background       Background   // responses that providers continue after they answered
 	ModelLists       ModelLists   // of providers whose models the catalog does not contain
 	GuardrailsOff    bool         // GUARDRAILS_ENABLED=OFF: guardrails do not apply to any call
@@ -115,7 +116,7 @@ func DefaultSettings() Settings {
 	return Settings{
 		MaxJSONBytes: 64 << 20, MaxUploadBytes: 512 << 20, MaxResponseBytes: 256 << 20, BodyLogBytes: 256 << 10,
 		IdleTimeout: 5 * time.Minute, UserAgent: "sluice",
-		AbandonedAnswers: AbandonedAnswers{Max: 256, Bytes: 64 << 20, Time: 10 * time.Minute},
+		AbandonedAnswers: disconnect.Limits{Max: 256, Bytes: 64 << 20, Time: 10 * time.Minute},
 		Background:       Background{Responses: 10_000, Time: 24 * time.Hour, Pause: 2 * time.Second, MaxPause: 15 * time.Second},
 		ModelLists:       ModelLists{Period: time.Minute, Wait: 2 * time.Second, Timeout: 10 * time.Second},
 	}
@@ -137,8 +138,7 @@ type Gateway struct {
 	// secretHeaders contains the names of headers in which providers receive credentials.
 	secretHeaders map[string]bool
 	open          atomic.Int64 // requests being served
-	lingering     detachedStreams
-	answersLeft   detachedStreams // buffered responses
+	abandoned     *disconnect.Calls
 	followers     *backgroundPoller
 	contexts      *contexts
 	jobFiles      *cache[string, *jobs.Input]                                             // of files for jobs, by fileKey
@@ -163,6 +163,7 @@ func New(p Parts, s Settings) *Gateway {
 		dialects:      t,
 		lines:         t.lines(),
 		counter:       tokens.New(),
+		abandoned:     disconnect.New(s.Abandoned, s.AbandonedAnswers),
 		followers:     newFollowers(),
 		contexts:      newContexts(),
 		jobFiles:      newCache[string, *jobs.Input](filesCounted),
@@ -173,6 +174,9 @@ func New(p Parts, s Settings) *Gateway {
 	g.modelLists = newProviderModels(g)
 	return g
 }
+
+// Abandoned returns the provider calls that are still read after their clients disconnected.
+func (g *Gateway) Abandoned() *disconnect.Calls { return g.abandoned }
 
 // Open returns the number of requests being served. Draining uses it.
 func (g *Gateway) Open() int64 { return g.open.Load() }

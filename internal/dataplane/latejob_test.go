@@ -35,7 +35,7 @@ func TestJobThatIsCreatedLateIsFollowed(t *testing.T) {
 		t.Fatalf("%d %s", a.StatusCode, a.Text)
 	}
 	open()
-	until(t, "the answer to be read", func() bool { return w.gateway.AbandonedAnswers() == 0 && w.gateway.Open() == 0 })
+	until(t, "the answer to be read", func() bool { return w.gateway.Abandoned().Responses() == 0 && w.gateway.Open() == 0 })
 	jobs := w.store.Jobs()
 	if len(jobs) != 1 || w.used(plan) != jobs[0].MaxCostNano || jobs[0].MaxCostNano <= 2*100*300 {
 		t.Fatalf("open %+v, used %d; %s", jobs, w.used(plan), w.log.String())

@@ -1,6 +1,7 @@
 package dataplane
 
 import (
+	"context"
 	"maps"
 	"slices"
 
@@ -10,20 +11,12 @@ import (
 	"sluice/internal/record"
 )
 
-// readOn is the body of a buffered response. After the caller has left, it ends once the call has
-// read enough.
-type readOn struct {
-	transport.Body
-	call *detachedCall
-}
-
-// Read implements io.Reader.
-func (r *readOn) Read(p []byte) (int, error) {
-	n, err := r.Body.Read(p)
-	if err == nil && r.call.isDetached() {
-		err = r.call.took(n)
-	}
-	return n, err
+// detach returns the context for a provider call. If the limits permit it, the call may outlive
+// ctx.
+func (g *Gateway) detach(ctx context.Context, a *attempt) context.Context {
+	a.outlives.Release()
+	ctx, a.outlives = g.abandoned.Detach(ctx, !a.wantsStream() && a.reservation.reserved())
+	return ctx
 }
 
 // mayGoOn reports whether a call that timed out may continue without its request. It must be for
@@ -36,7 +29,7 @@ func (a *attempt) mayGoOn() bool {
 // of the same request, whose record receives the usage that the response reports. It returns
 // false when the call must be cancelled.
 func (g *Gateway) goOn(a *attempt, p *transport.Pending) bool {
-	if !a.outlives.isBuffered(g) || !a.outlives.detach() {
+	if !a.outlives.IsBuffered() || !a.outlives.Detach() {
 		return false
 	}
 	b := g.apart(a)
@@ -85,7 +78,7 @@ func (g *Gateway) receivePending(b *attempt, p *transport.Pending) bool {
 	if err != nil {
 		return false
 	}
-	resp.Body = &readOn{resp.Body, b.outlives}
+	resp.Body = b.outlives.LimitBody(resp.Body)
 	b.upstream, b.got = int32(resp.Status), resp.Header
 	b.firstByte = g.Clock.Now().Sub(b.started)
 	if err := b.decodeBody(resp); err != nil {

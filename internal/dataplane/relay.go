@@ -11,6 +11,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/fault"
+	"sluice/internal/gateway/disconnect"
 	"sluice/internal/provider/transport"
 	"sluice/internal/record"
 	"sluice/internal/wire"
@@ -25,7 +26,7 @@ func (g *Gateway) relay(ctx context.Context, a *attempt, h wire.Header) error {
 	p := &relay{g: g, a: a, head: h, capture: capture{max: g.set.BodyLogBytes}, watch: g.meter(a), flush: a.resp.Length < 0 || a.resp.Length > fastBytes}
 	defer a.forget(&p.capture)
 	if p.watch != nil {
-		a.outlives.begin(g)
+		a.outlives.BeginStream()
 		p.frame = framedBy(a.response.header)
 	}
 	for {
@@ -33,9 +34,9 @@ func (g *Gateway) relay(ctx context.Context, a *attempt, h wire.Header) error {
 		n, err := a.resp.Body.Read(buf)
 		end := p.read(buf[:n], err)
 		switch {
-		case a.outlives.isDetached():
-			if a.drained = end; end || err != nil || !a.outlives.isBuffered(g) && a.outlives.took(n) != nil {
-				return p.left(errLeft)
+		case a.outlives.IsDetached():
+			if a.drained = end; end || err != nil || !a.outlives.IsBuffered() && a.outlives.CountRead(n) != nil {
+				return p.left(disconnect.ErrLeft)
 			}
 		case end || n > 0:
 			if err := p.pass(buf[:n], end); err != nil || end {
@@ -137,7 +138,7 @@ func (p *relay) pass(b []byte, end bool) error {
 		b = a.withoutKey(b)
 	}
 	if err := a.x.writeChunk(b, p.flush && !end); err != nil {
-		if !a.recorded && a.outlives.left() {
+		if !a.recorded && a.outlives.ClientLeft() {
 			return nil
 		}
 		return p.left(err)

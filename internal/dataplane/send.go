@@ -103,7 +103,7 @@ func (g *Gateway) call(ctx context.Context, a *attempt, buf *transport.ResponseB
 		Method: a.plan.Method, Scheme: a.plan.Scheme, Host: a.plan.Host, Target: r.signing.Target, Header: r.signed, Body: a.body,
 		HeadTimeout: g.headTimeout(a), IdleTimeout: g.set.IdleTimeout, ResponseBuffer: buf,
 	}
-	a.outlives.release()
+	a.outlives.Release()
 	a.outlives = nil
 	switch {
 	case buf == nil || a != &r.attempt:
@@ -135,8 +135,8 @@ func (g *Gateway) call(ctx context.Context, a *attempt, buf *transport.ResponseB
 	a.upstream, a.got = int32(resp.Status), resp.Header
 	a.firstByte = g.Clock.Now().Sub(a.started)
 	a.queue, a.connect = resp.Queue, resp.Connect
-	if o := a.outlives; o.isBuffered(g) {
-		resp.Body = &readOn{resp.Body, o}
+	if a.outlives.IsBuffered() {
+		resp.Body = a.outlives.LimitBody(resp.Body)
 	}
 	a.noteRetryInfo(resp)
 	a.judge(resp, buf != nil)

@@ -14,7 +14,7 @@ import (
 // connected receive an error. Abandoned calls that are still being read end, too.
 func (g *Gateway) Stop() {
 	g.stopped.Store(true)
-	g.CancelAbandoned()
+	g.abandoned.Cancel()
 }
 
 // AwaitNone returns when no request is in progress, or when ctx ends.

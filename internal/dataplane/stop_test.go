@@ -62,7 +62,7 @@ func TestStopEndsStreams(t *testing.T) {
 			l, done := &listener{received: make(chan struct{}, 1)}, make(chan error, 1)
 			go func() { done <- r.gateway.Serve(ctx, req, l) }()
 			<-l.received
-			r.gateway.CancelAbandoned()
+			r.gateway.Abandoned().Cancel()
 			r.gateway.Stop()
 			cut()
 			if err := <-done; err != nil || !strings.HasSuffix(l.text.String(), c.ends) {

@@ -9,6 +9,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/fault"
+	"sluice/internal/gateway/disconnect"
 	"sluice/internal/llm"
 	"sluice/internal/provider/transport"
 	"sluice/internal/record"
@@ -56,7 +57,7 @@ func (g *Gateway) stream(ctx context.Context, a *attempt) error {
 	if a.first == nil || a.status >= 400 {
 		return nil
 	}
-	a.outlives.begin(g)
+	a.outlives.BeginStream()
 	g.detectStreamJob(a, a.first)
 	s := &relayer{g: g, a: a, watch: dialect.NewStream(g.streamOptions(a)), capture: capture{max: g.set.BodyLogBytes}}
 	if err := s.begin(); err != nil {
@@ -124,7 +125,7 @@ func (s *relayer) begin() error {
 func (s *relayer) pass(p []byte, last bool) error {
 	s.capture.take(p)
 	out := s.watch.Feed(p)
-	if s.a.outlives.isDetached() {
+	if s.a.outlives.IsDetached() {
 		return s.stopReadingOn(len(p))
 	}
 	if s.watch.Done() {
@@ -137,7 +138,7 @@ func (s *relayer) pass(p []byte, last bool) error {
 		out = s.a.withoutKey(out)
 	}
 	err := s.a.x.writeChunk(out, !last)
-	if err != nil && !s.a.recorded && s.a.outlives.left() {
+	if err != nil && !s.a.recorded && s.a.outlives.ClientLeft() {
 		return nil
 	}
 	return err
@@ -146,9 +147,9 @@ func (s *relayer) pass(p []byte, last bool) error {
 // stopReadingOn ends the reading of a detached stream when it is complete or enough was read.
 func (s *relayer) stopReadingOn(n int) error {
 	if s.watch.Done() {
-		return errLeft
+		return disconnect.ErrLeft
 	}
-	return s.a.outlives.took(n)
+	return s.a.outlives.CountRead(n)
 }
 
 // left records that the client disconnected before the end of its stream, with the usage so far.
@@ -170,9 +171,9 @@ func (s *relayer) end(ctx context.Context, err error) error {
 	if !complete && !end.Failed && end.Finished && errors.Is(err, io.EOF) {
 		tail, complete = append(tail, "data: [DONE]\n\n"...), true // some servers omit the mark
 	}
-	if s.a.outlives.isDetached() {
+	if s.a.outlives.IsDetached() {
 		s.upstreamDone = complete
-		return s.left(errLeft)
+		return s.left(disconnect.ErrLeft)
 	}
 	if complete {
 		s.ended()

@@ -54,7 +54,7 @@ func TestStreamGivenUpBeforeItsFirstEvent(t *testing.T) {
 							case !unknown && (state != ledger.Estimated || used < 2 || used > 30):
 								t.Errorf("counted %d of %d, %s", used, held, state)
 							}
-							if n := r.gateway.Abandoned(); n != 0 {
+							if n := r.gateway.Abandoned().Streams(); n != 0 {
 								t.Errorf("%d streams are read on", n)
 							}
 						})
@@ -289,9 +289,11 @@ func (c *spenders) run(t *testing.T) {
 			close(disconnect)
 		}
 		wg.Wait()
-		until(t, "cancelled streams to end", func() bool { return up.alive(0) == r.gateway.Abandoned() })
+		until(t, "cancelled streams to end", func() bool { return up.alive(0) == r.gateway.Abandoned().Streams() })
 		open()
-		until(t, "all to end", func() bool { return r.gateway.AbandonedAnswers()+r.gateway.Abandoned() == 0 && r.gateway.Open() == 0 })
+		until(t, "all to end", func() bool {
+			return r.gateway.Abandoned().Responses()+r.gateway.Abandoned().Streams() == 0 && r.gateway.Open() == 0
+		})
 	}
 	until(t, "nothing to be held", func() bool { return r.limiter.State(time.Now(), &plan.Budgets[0]).Held == 0 })
 	used := r.limiter.State(time.Now(), &plan.Budgets[0]).Used

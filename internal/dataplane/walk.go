@@ -58,7 +58,7 @@ func (g *Gateway) attemptTarget(ctx context.Context, x *exchange, t *routing.Tar
 	x.last = a
 	err := g.try(ctx, a)
 	o := routing.Outcome{Status: cmp.Or(a.failing, a.status), FromGateway: a.estimated, Committed: a.committed, Err: err, Latency: a.firstByte}
-	o.Ended, o.Final = a.committed && !a.canContinue, a.outlives.isDetached()
+	o.Ended, o.Final = a.committed && !a.canContinue, a.outlives.IsDetached()
 	if f := fault.From(err); f != nil {
 		o.UpstreamFailed = f.Code == fault.UpstreamUnreachable || f.Code == fault.UpstreamFailed || f.Code == fault.UpstreamTimeout
 		o.Garbled = f.Code == fault.UpstreamInvalid
