@@ -36,6 +36,9 @@ type auditRow struct {
 	Hash        string
 }
 
+// auditTable is the audit log: its rows, checkpoints and chain of hashes.
+type auditTable struct{ *database }
+
 // auditColumns are the columns of the table audit, in the order of values.
 const auditColumns = "id, org_id, workspace_id, actor_id, actor_kind, action, kind, target_id, at_ms, remote_ip, method, path, request_id, status, body, seq, prev, hash"
 
@@ -68,7 +71,7 @@ func (t *tx) Audit(ctx context.Context, a resource.AuditRow) error {
 
 // AuditTrail returns the rows of an organisation, newest first, that are older than the row with
 // the id before. An empty before starts with the newest row. The limit is 1 to 1000; 0 means 100.
-func (s *Store) AuditTrail(ctx context.Context, orgID, before string, limit int) ([]resource.AuditRow, error) {
+func (s *auditTable) AuditTrail(ctx context.Context, orgID, before string, limit int) ([]resource.AuditRow, error) {
 	maxRows, err := pageSize(limit)
 	if err != nil {
 		return nil, err

@@ -100,7 +100,7 @@ func (h *auditHead) advanced() statement {
 
 // chainOld adds the rows that are older than the chain to it, oldest first. Each batch is a
 // separate transaction, so an interrupted run continues where it stopped.
-func (s *Store) chainOld(ctx context.Context) error {
+func (s *auditTable) chainOld(ctx context.Context) error {
 	for {
 		n := 0
 		err := s.InTx(ctx, func(rtx resource.Tx) (err error) {

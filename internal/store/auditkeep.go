@@ -37,7 +37,7 @@ func (c *auditCheckpoint) checkpoint() audit.Checkpoint {
 
 // PutCheckpoint adds a checkpoint, and makes its First the first row of the trail. It returns
 // Conflict if the number exists already or the checkpoint's row does not exist yet.
-func (s *Store) PutCheckpoint(ctx context.Context, c audit.Checkpoint) error {
+func (s *auditTable) PutCheckpoint(ctx context.Context, c audit.Checkpoint) error {
 	stamped, err := time.Parse(time.RFC3339, c.Timestamp)
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ const dropBatch = 1000
 
 // PruneAudit deletes the rows before the first retained row of a trail, and the checkpoints
 // before the last one that covers the retained rows.
-func (s *Store) PruneAudit(ctx context.Context, orgID string) error {
+func (s *auditTable) PruneAudit(ctx context.Context, orgID string) error {
 	head, err := s.Head(ctx, orgID)
 	if err != nil {
 		return err

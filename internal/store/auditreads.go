@@ -30,7 +30,7 @@ func chainedRows(rows []auditRow) []audit.Row {
 }
 
 // AuditRows returns the rows that a query selects, the newest first, and their total number.
-func (s *Store) AuditRows(ctx context.Context, q audit.Query) (list []audit.Row, total int, err error) {
+func (s *auditTable) AuditRows(ctx context.Context, q audit.Query) (list []audit.Row, total int, err error) {
 	limit, err := pageSize(q.Limit)
 	if err != nil {
 		return nil, 0, err
@@ -82,7 +82,7 @@ func auditFilter(sel *bun.SelectQuery, q audit.Query) *bun.SelectQuery {
 
 // Head returns the end of an organisation's trail. The end of an empty trail is before the first
 // row.
-func (s *Store) Head(ctx context.Context, orgID string) (audit.Head, error) {
+func (s *auditTable) Head(ctx context.Context, orgID string) (audit.Head, error) {
 	var rows []auditHead
 	err := s.runStep(ctx, "read the head of the audit trail", func(ctx context.Context) error {
 		rows = rows[:0]
@@ -103,7 +103,7 @@ func (h *auditHead) head() audit.Head {
 }
 
 // Heads lists the trails that follow an organisation by its id, at most limit.
-func (s *Store) Heads(ctx context.Context, after string, limit int) ([]audit.Head, error) {
+func (s *auditTable) Heads(ctx context.Context, after string, limit int) ([]audit.Head, error) {
 	var rows []auditHead
 	err := s.runStep(ctx, "list the audit trails", func(ctx context.Context) error {
 		rows = rows[:0]
@@ -122,7 +122,7 @@ func (s *Store) Heads(ctx context.Context, after string, limit int) ([]audit.Hea
 
 // Span returns the first and the last row of the chain in a time range; 0 and 0 if there is none.
 // The range excludes to; a zero time sets no limit.
-func (s *Store) Span(ctx context.Context, orgID string, from, to time.Time) (first, last int64, err error) {
+func (s *auditTable) Span(ctx context.Context, orgID string, from, to time.Time) (first, last int64, err error) {
 	err = s.runStep(ctx, "read the audit trail", func(ctx context.Context) error {
 		sel := s.db.NewSelect().Model((*auditRow)(nil)).ColumnExpr("COALESCE(MIN(a.seq), 0), COALESCE(MAX(a.seq), 0)")
 		return auditFilter(sel, audit.Query{OrgID: orgID, From: from, To: to}).Scan(ctx, &first, &last)
@@ -131,7 +131,7 @@ func (s *Store) Span(ctx context.Context, orgID string, from, to time.Time) (fir
 }
 
 // Rows returns rows of the chain starting at seq, in order, at most limit.
-func (s *Store) Rows(ctx context.Context, orgID string, seq int64, limit int) ([]audit.Row, error) {
+func (s *auditTable) Rows(ctx context.Context, orgID string, seq int64, limit int) ([]audit.Row, error) {
 	var rows []auditRow
 	err := s.runStep(ctx, "read the audit trail", func(ctx context.Context) error {
 		rows = rows[:0]
@@ -141,7 +141,7 @@ func (s *Store) Rows(ctx context.Context, orgID string, seq int64, limit int) ([
 }
 
 // Checkpoints returns the checkpoints of a trail starting at a number, in order.
-func (s *Store) Checkpoints(ctx context.Context, orgID string, number int64, limit int) ([]audit.Checkpoint, error) {
+func (s *auditTable) Checkpoints(ctx context.Context, orgID string, number int64, limit int) ([]audit.Checkpoint, error) {
 	return s.checkpoints(ctx, limit, func(q *bun.SelectQuery) *bun.SelectQuery {
 		return q.Where("c.org_id = ?", orgID).Where("c.number >= ?", number).Order("c.number")
 	})
@@ -149,7 +149,7 @@ func (s *Store) Checkpoints(ctx context.Context, orgID string, number int64, lim
 
 // Around returns the newest checkpoint of a row before seq, and the first checkpoint of seq or a
 // later row.
-func (s *Store) Around(ctx context.Context, orgID string, seq int64) (before, after *audit.Checkpoint, err error) {
+func (s *auditTable) Around(ctx context.Context, orgID string, seq int64) (before, after *audit.Checkpoint, err error) {
 	before, err = s.checkpoint(ctx, func(q *bun.SelectQuery) *bun.SelectQuery {
 		return q.Where("c.org_id = ?", orgID).Where("c.seq < ?", seq).Order("c.seq DESC", "c.number DESC")
 	})
@@ -160,13 +160,13 @@ func (s *Store) Around(ctx context.Context, orgID string, seq int64) (before, af
 }
 
 // Expired returns the newest checkpoint that was made at or before a time.
-func (s *Store) Expired(ctx context.Context, orgID string, until time.Time) (*audit.Checkpoint, error) {
+func (s *auditTable) Expired(ctx context.Context, orgID string, until time.Time) (*audit.Checkpoint, error) {
 	return s.checkpoint(ctx, func(q *bun.SelectQuery) *bun.SelectQuery {
 		return q.Where("c.org_id = ?", orgID).Where("c.at_ms <= ?", until.UnixMilli()).Order("c.number DESC")
 	})
 }
 
-func (s *Store) checkpoint(ctx context.Context, where func(*bun.SelectQuery) *bun.SelectQuery) (*audit.Checkpoint, error) {
+func (s *auditTable) checkpoint(ctx context.Context, where func(*bun.SelectQuery) *bun.SelectQuery) (*audit.Checkpoint, error) {
 	list, err := s.checkpoints(ctx, 1, where)
 	if err != nil || len(list) == 0 {
 		return nil, err
@@ -174,7 +174,7 @@ func (s *Store) checkpoint(ctx context.Context, where func(*bun.SelectQuery) *bu
 	return &list[0], nil
 }
 
-func (s *Store) checkpoints(ctx context.Context, limit int, where func(*bun.SelectQuery) *bun.SelectQuery) ([]audit.Checkpoint, error) {
+func (s *auditTable) checkpoints(ctx context.Context, limit int, where func(*bun.SelectQuery) *bun.SelectQuery) ([]audit.Checkpoint, error) {
 	var rows []auditCheckpoint
 	err := s.runStep(ctx, "read the checkpoints", func(ctx context.Context) error {
 		rows = rows[:0]

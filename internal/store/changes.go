@@ -47,7 +47,7 @@ func (t *tx) published() []statement {
 // Changes returns the changes after a sequence number, in order, at most limit rows. The limit is
 // 1 to 1000; 0 means 100. On a replica the feed lags as far as the records do, so the two always
 // match.
-func (s *Store) Changes(ctx context.Context, after int64, limit int) ([]resource.Change, error) {
+func (s *database) Changes(ctx context.Context, after int64, limit int) ([]resource.Change, error) {
 	maxRows, err := pageSize(limit)
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func (s *Store) Changes(ctx context.Context, after int64, limit int) ([]resource
 }
 
 // LastChange returns the highest sequence number of the feed; 0 while it is empty.
-func (s *Store) LastChange(ctx context.Context) (int64, error) {
+func (s *database) LastChange(ctx context.Context) (int64, error) {
 	var last int64
 	err := s.runStep(ctx, "read the change feed", func(ctx context.Context) error {
 		return s.askOne(ctx, statement{text: "SELECT COALESCE(MAX(seq), 0) FROM changes"}, &last)

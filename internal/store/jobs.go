@@ -28,11 +28,17 @@ type jobRow struct {
 	Body      []byte // jobs.Job, compressed
 }
 
+// jobTable is the table of unfinished work at providers.
+type jobTable struct {
+	*database
+	meters meterTable
+}
+
 // AddJob stores a job that is due at a time, adds deltas to the meters, both in one transaction,
 // and returns the meters as of then. A job that is stored already changes nothing. node is the
 // only node that may check it; empty for any. The feed reports the subjects. It returns ReadOnly
 // if the writer is unreachable.
-func (s *Store) AddJob(ctx context.Context, j *jobs.Job, node string, due, now time.Time, deltas []quota.Delta) (after []quota.Meter, err error) {
+func (s *jobTable) AddJob(ctx context.Context, j *jobs.Job, node string, due, now time.Time, deltas []quota.Delta) (after []quota.Meter, err error) {
 	if err := storable("id", j.ID, 36); err != nil {
 		return nil, err
 	}
@@ -42,7 +48,7 @@ func (s *Store) AddJob(ctx context.Context, j *jobs.Job, node string, due, now t
 	}
 	row := jobRow{ID: j.ID, JobKey: j.Key(), Node: node, CreatedMS: j.Created.UnixMilli(), DueMS: due.UnixMilli(), Body: s.zip.EncodeAll(body, nil)}
 	err = s.InTx(ctx, func(rtx resource.Tx) (err error) {
-		err = s.onMeters(ctx, rtx, "store an open job", func(ctx context.Context, db bun.IDB) error {
+		err = runInTx(ctx, rtx, "store an open job", func(ctx context.Context, db bun.IDB) error {
 			_, err := db.NewInsert().Model(&row).Exec(ctx)
 			return err
 		})
@@ -58,7 +64,7 @@ func (s *Store) AddJob(ctx context.Context, j *jobs.Job, node string, due, now t
 }
 
 // chargeJob adds deltas, returns the updated meters, and reports them in the feed.
-func (s *Store) chargeJob(ctx context.Context, rtx resource.Tx, now time.Time, deltas []quota.Delta) ([]quota.Meter, error) {
+func (s *jobTable) chargeJob(ctx context.Context, rtx resource.Tx, now time.Time, deltas []quota.Delta) ([]quota.Meter, error) {
 	if len(deltas) == 0 {
 		return nil, nil
 	}
@@ -67,17 +73,17 @@ func (s *Store) chargeJob(ctx context.Context, rtx resource.Tx, now time.Time, d
 		return nil, err
 	}
 	uses := usesOf(ordered(deltas))
-	if err := s.addUsage(ctx, rtx, now, uses); err != nil {
+	if err := s.meters.addUsage(ctx, rtx, now, uses); err != nil {
 		return nil, err
 	}
 	for i := range uses {
 		t.change(quota.MeterKind, uses[i].SubjectID, false)
 	}
-	return s.metersAfter(ctx, rtx, uses)
+	return s.meters.metersAfter(ctx, rtx, uses)
 }
 
 // DueJobs implements jobs.Store. It reads from the writer.
-func (s *Store) DueJobs(ctx context.Context, node string, now, created time.Time, limit int) ([]*jobs.Job, error) {
+func (s *jobTable) DueJobs(ctx context.Context, node string, now, created time.Time, limit int) ([]*jobs.Job, error) {
 	var rows []jobRow
 	source := reads{db: s.writer, engine: s.engine, side: s.write}
 	err := source.runStep(ctx, "list open jobs that are due", func(ctx context.Context) error {
@@ -101,7 +107,7 @@ func (s *Store) DueJobs(ctx context.Context, node string, now, created time.Time
 }
 
 // FindJob implements jobs.Store. It reads from the writer.
-func (s *Store) FindJob(ctx context.Context, id string) (*jobs.Job, error) {
+func (s *jobTable) FindJob(ctx context.Context, id string) (*jobs.Job, error) {
 	var row jobRow
 	source := reads{db: s.writer, engine: s.engine, side: s.write}
 	err := source.runStep(ctx, "find an open job", func(ctx context.Context) error {
@@ -116,7 +122,7 @@ func (s *Store) FindJob(ctx context.Context, id string) (*jobs.Job, error) {
 	return s.jobOf(&row)
 }
 
-func (s *Store) jobOf(row *jobRow) (*jobs.Job, error) {
+func (s *jobTable) jobOf(row *jobRow) (*jobs.Job, error) {
 	body, err := s.unzip.DecodeAll(row.Body, nil)
 	if err != nil {
 		return nil, err
@@ -129,7 +135,7 @@ func (s *Store) jobOf(row *jobRow) (*jobs.Job, error) {
 }
 
 // PostponeJob implements jobs.Store.
-func (s *Store) PostponeJob(ctx context.Context, j *jobs.Job, due time.Time) error {
+func (s *jobTable) PostponeJob(ctx context.Context, j *jobs.Job, due time.Time) error {
 	body, err := j.Encode()
 	if err != nil {
 		return err
@@ -139,7 +145,7 @@ func (s *Store) PostponeJob(ctx context.Context, j *jobs.Job, due time.Time) err
 }
 
 // SetJobDue implements jobs.Store.
-func (s *Store) SetJobDue(ctx context.Context, key, node string, due time.Time) (bool, error) {
+func (s *jobTable) SetJobDue(ctx context.Context, key, node string, due time.Time) (bool, error) {
 	n, err := s.exec(ctx, "schedule the check of an open job", "UPDATE open_jobs SET due_ms = ?, node = CASE WHEN node = '' THEN node ELSE ? END WHERE job_key = ?", due.UnixMilli(), node, key)
 	return n > 0, err
 }
@@ -147,7 +153,7 @@ func (s *Store) SetJobDue(ctx context.Context, key, node string, due time.Time) 
 // SettleJob adds deltas to the meters and marks the job as settled, in one transaction, and
 // returns the updated meters. If the job is settled already or deleted, nothing changes and it
 // returns no meters. The feed reports the subjects.
-func (s *Store) SettleJob(ctx context.Context, id string, now time.Time, deltas []quota.Delta) (after []quota.Meter, err error) {
+func (s *jobTable) SettleJob(ctx context.Context, id string, now time.Time, deltas []quota.Delta) (after []quota.Meter, err error) {
 	err = s.InTx(ctx, func(rtx resource.Tx) error {
 		after = nil
 		open, err := s.markSettled(ctx, rtx, id)
@@ -160,8 +166,8 @@ func (s *Store) SettleJob(ctx context.Context, id string, now time.Time, deltas 
 }
 
 // markSettled marks the job as settled and reports whether it was open before.
-func (s *Store) markSettled(ctx context.Context, rtx resource.Tx, id string) (open bool, err error) {
-	err = s.onMeters(ctx, rtx, "finish an open job", func(ctx context.Context, db bun.IDB) error {
+func (s *jobTable) markSettled(ctx context.Context, rtx resource.Tx, id string) (open bool, err error) {
+	err = runInTx(ctx, rtx, "finish an open job", func(ctx context.Context, db bun.IDB) error {
 		res, err := db.NewUpdate().Table("open_jobs").Set("settled = 1").Where("id = ?", id).Where("settled = 0").Exec(ctx)
 		if err != nil {
 			return err
@@ -174,13 +180,13 @@ func (s *Store) markSettled(ctx context.Context, rtx resource.Tx, id string) (op
 }
 
 // DropJob implements jobs.Store.
-func (s *Store) DropJob(ctx context.Context, id string) error {
+func (s *jobTable) DropJob(ctx context.Context, id string) error {
 	_, err := s.exec(ctx, "delete an open job", "DELETE FROM open_jobs WHERE id = ?", id)
 	return err
 }
 
 // CountJobs implements jobs.Store. It reads from the writer.
-func (s *Store) CountJobs(ctx context.Context) (int, error) {
+func (s *jobTable) CountJobs(ctx context.Context) (int, error) {
 	var n int64
 	source := reads{db: s.writer, engine: s.engine, side: s.write}
 	err := source.runStep(ctx, "count open jobs", func(ctx context.Context) (err error) {

@@ -9,11 +9,14 @@ import (
 	"sluice/internal/fault"
 )
 
+// leaseTable is the table of leases.
+type leaseTable struct{ *database }
+
 // TakeLease acquires or renews a named lease for ttl and reports whether holder has it now. A
 // lease has one holder at a time, until it is released or expires. Expiry follows the clock of
 // the database, so the clocks of the nodes do not matter. Names have at most 64 characters and
 // holders at most 255. It returns ReadOnly while the writer is down.
-func (s *Store) TakeLease(ctx context.Context, name, holder string, ttl time.Duration) (bool, error) {
+func (s *leaseTable) TakeLease(ctx context.Context, name, holder string, ttl time.Duration) (bool, error) {
 	if err := storable("name", name, 64); err != nil {
 		return false, err
 	}
@@ -36,7 +39,7 @@ func (s *Store) TakeLease(ctx context.Context, name, holder string, ttl time.Dur
 }
 
 // Now returns the time of the writer's server; on SQLite that is this machine's time.
-func (s *Store) Now(ctx context.Context) (time.Time, error) {
+func (s *leaseTable) Now(ctx context.Context) (time.Time, error) {
 	source := reads{db: s.writer, engine: s.engine, side: s.write}
 	var ms int64
 	err := source.runStep(ctx, "read the database time", func(ctx context.Context) error {
@@ -46,7 +49,7 @@ func (s *Store) Now(ctx context.Context) (time.Time, error) {
 }
 
 // LeaseHolder returns the holder of a lease, read from the writer; empty if there is none.
-func (s *Store) LeaseHolder(ctx context.Context, name string) (holder string, err error) {
+func (s *leaseTable) LeaseHolder(ctx context.Context, name string) (holder string, err error) {
 	source := reads{db: s.writer, engine: s.engine, side: s.write}
 	err = source.runStep(ctx, "find the holder of lease "+name, func(ctx context.Context) error {
 		return s.writer.QueryRowContext(ctx, "SELECT holder FROM leases WHERE name = ? AND expires_ms > "+s.engine.nowMS, name).Scan(&holder)
@@ -58,14 +61,14 @@ func (s *Store) LeaseHolder(ctx context.Context, name string) (holder string, er
 }
 
 // ReleaseLease releases a lease. It is not an error if another holder has it.
-func (s *Store) ReleaseLease(ctx context.Context, name, holder string) error {
+func (s *leaseTable) ReleaseLease(ctx context.Context, name, holder string) error {
 	_, err := s.exec(ctx, "release lease "+name, "DELETE FROM leases WHERE name = ? AND holder = ?", name, holder)
 	return err
 }
 
 // exec runs a single statement on the writer and returns the number of matching rows. The
 // statement may run twice if a connection breaks, so it must be idempotent.
-func (s *Store) exec(ctx context.Context, doing, query string, args ...any) (int64, error) {
+func (s *database) exec(ctx context.Context, doing, query string, args ...any) (int64, error) {
 	if s.isKnownUnavailable() {
 		return 0, fault.New(fault.ReadOnly, "")
 	}

@@ -13,7 +13,7 @@ import (
 // that reset is in the future by the time now. First it resets the meters that were due before
 // some of the usage: the worker reaches them later, and must find the usage since then in them.
 // The meters stay locked until the end of the transaction, so that none is reset meanwhile.
-func (s *Store) dropLate(ctx context.Context, db bun.IDB, uses []usageUpdate, now time.Time) error {
+func (s *meterTable) dropLate(ctx context.Context, db bun.IDB, uses []usageUpdate, now time.Time) error {
 	for i := range uses {
 		u := &uses[i]
 		for k := range u.deltas {
@@ -38,7 +38,7 @@ func (s *Store) dropLate(ctx context.Context, db bun.IDB, uses []usageUpdate, no
 }
 
 // renew resets the meter of a delta as of a time in ms. It creates a missing counter of a policy.
-func (s *Store) renew(ctx context.Context, db bun.IDB, d quota.Delta, resetAt int64) error {
+func (s *meterTable) renew(ctx context.Context, db bun.IDB, d quota.Delta, resetAt int64) error {
 	if d.Units = 0; d.ValueKey != "" {
 		if err := s.firstUsage(ctx, db, &d); err != nil {
 			return err

@@ -37,6 +37,9 @@ type meterRow struct {
 	NextResetMS    int64 `bun:"next_reset_ms"`
 }
 
+// meterTable contains the usage meters and the position in the journal up to which they count.
+type meterTable struct{ *database }
+
 func meterRowOf(m quota.Meter) (meterRow, error) {
 	for _, f := range []struct {
 		name, value string
@@ -90,7 +93,7 @@ func timeOrNever(ms int64) time.Time {
 // Meters returns the meters that a query selects, by subject and entry, at most 1000. If from is
 // a transaction of this store, the meters stay locked until its end, so that its changes are not
 // based on outdated usage.
-func (s *Store) Meters(ctx context.Context, from resource.Reader, q quota.MeterQuery) ([]quota.Meter, error) {
+func (s *meterTable) Meters(ctx context.Context, from resource.Reader, q quota.MeterQuery) ([]quota.Meter, error) {
 	limit, err := pageSize(q.Limit)
 	if err != nil {
 		return nil, err
@@ -102,7 +105,7 @@ func (s *Store) Meters(ctx context.Context, from resource.Reader, q quota.MeterQ
 // FreshMeters works like Meters but reads from the writer, without locks: a replica may lag
 // behind a CountUsage of this node. While the writer is down nothing is counted, so the reader
 // has all there is.
-func (s *Store) FreshMeters(ctx context.Context, q quota.MeterQuery) ([]quota.Meter, error) {
+func (s *meterTable) FreshMeters(ctx context.Context, q quota.MeterQuery) ([]quota.Meter, error) {
 	limit, err := pageSize(q.Limit)
 	if err != nil {
 		return nil, err
@@ -138,7 +141,7 @@ func (r reads) meters(ctx context.Context, q quota.MeterQuery, limit int64, lock
 }
 
 // CountMeters returns how many meters a query selects. It ignores the page of the query.
-func (s *Store) CountMeters(ctx context.Context, from resource.Reader, q quota.MeterQuery) (int, error) {
+func (s *meterTable) CountMeters(ctx context.Context, from resource.Reader, q quota.MeterQuery) (int, error) {
 	r, _ := s.readsOf(from)
 	var n int64
 	err := r.runStep(ctx, "count usage meters", func(ctx context.Context) (err error) {
@@ -150,7 +153,7 @@ func (s *Store) CountMeters(ctx context.Context, from resource.Reader, q quota.M
 
 // readsOf returns the reads of a transaction of this store and its lock clause; for every other
 // reader it returns the reads of the store.
-func (s *Store) readsOf(from resource.Reader) (r reads, lock string) {
+func (s *meterTable) readsOf(from resource.Reader) (r reads, lock string) {
 	if t, ok := from.(*tx); ok {
 		return t.reads, t.engine.lock
 	}

@@ -63,7 +63,7 @@ const meterBatch = 500
 // readUses reads the meters of ordered uses, and locks them if lock is a lock clause: first those
 // of budgets, then those of policies, each in the order of their names, so that transactions
 // cannot deadlock.
-func (s *Store) readUses(ctx context.Context, db bun.IDB, uses []usageUpdate, lock string) error {
+func (s *meterTable) readUses(ctx context.Context, db bun.IDB, uses []usageUpdate, lock string) error {
 	at := make(map[meterName]*usageUpdate, len(uses))
 	var budgets, heads []string // subjects
 	var counters []*usageUpdate
@@ -150,7 +150,7 @@ func namesOfCounters(list []*usageUpdate) []string {
 
 // readResets reads and locks the meters of ordered uses, and reads the next resets of their
 // policies. A missing counter of a policy was never reset.
-func (s *Store) readResets(ctx context.Context, db bun.IDB, uses []usageUpdate) error {
+func (s *meterTable) readResets(ctx context.Context, db bun.IDB, uses []usageUpdate) error {
 	if err := s.readUses(ctx, db, uses, s.engine.lock); err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ var errForeignTx = errors.New("the transaction does not belong to this store")
 
 // AddMeter stores a new meter. It returns Conflict when its subject already has a meter with
 // the same BudgetKey.
-func (s *Store) AddMeter(ctx context.Context, rtx resource.Tx, m quota.Meter) error {
+func (s *meterTable) AddMeter(ctx context.Context, rtx resource.Tx, m quota.Meter) error {
 	return s.changeMeters(ctx, rtx, "add a usage meter", m.ID, func(ctx context.Context, db bun.IDB) error {
 		row, err := meterRowOf(m)
 		if err != nil {
@@ -32,7 +32,7 @@ func (s *Store) AddMeter(ctx context.Context, rtx resource.Tx, m quota.Meter) er
 // SaveMeter writes a meter that Meters read in the same transaction. If the meter no longer
 // exists, SaveMeter does nothing and returns nil. The change feed reports the meter when its
 // usage or the time of a reset changed.
-func (s *Store) SaveMeter(ctx context.Context, rtx resource.Tx, m quota.Meter) error {
+func (s *meterTable) SaveMeter(ctx context.Context, rtx resource.Tx, m quota.Meter) error {
 	moved, err := s.changesUsage(ctx, rtx, m)
 	if err != nil {
 		return err
@@ -48,12 +48,12 @@ func (s *Store) SaveMeter(ctx context.Context, rtx resource.Tx, m quota.Meter) e
 	if moved {
 		return s.changeMeters(ctx, rtx, "save a usage meter", m.ID, save)
 	}
-	return s.onMeters(ctx, rtx, "save a usage meter", save)
+	return runInTx(ctx, rtx, "save a usage meter", save)
 }
 
 // DropMeters deletes meters of a subject. An empty workspaceID selects all workspaces.
 // entries are the BudgetKeys to delete; without entries it deletes all.
-func (s *Store) DropMeters(ctx context.Context, rtx resource.Tx, subjectID, workspaceID string, entries ...string) error {
+func (s *meterTable) DropMeters(ctx context.Context, rtx resource.Tx, subjectID, workspaceID string, entries ...string) error {
 	return s.changeMeters(ctx, rtx, "drop usage meters", subjectID, func(ctx context.Context, db bun.IDB) error {
 		del := db.NewDelete().Table("usage_meters").Where("carrier_id = ?", subjectID)
 		if workspaceID != "" {
@@ -69,8 +69,8 @@ func (s *Store) DropMeters(ctx context.Context, rtx resource.Tx, subjectID, work
 
 // RetuneMeters sets the limits of all meters of a policy, including its head, to those of
 // head. It updates their flags as quota.Meter.SetLimits does. before holds the old limits.
-func (s *Store) RetuneMeters(ctx context.Context, rtx resource.Tx, before, head quota.Meter) error {
-	return s.onMeters(ctx, rtx, "adjust usage meters", func(ctx context.Context, db bun.IDB) error {
+func (s *meterTable) RetuneMeters(ctx context.Context, rtx resource.Tx, before, head quota.Meter) error {
+	return runInTx(ctx, rtx, "adjust usage meters", func(ctx context.Context, db bun.IDB) error {
 		up := db.NewUpdate().Table("usage_meters").Where("carrier_id = ?", head.ID).
 			Set("limit_units = ?", head.Limit).Set("threshold_units = ?", head.Threshold)
 		raised := head.Limit > before.Limit
@@ -87,7 +87,7 @@ func (s *Store) RetuneMeters(ctx context.Context, rtx resource.Tx, before, head 
 
 // ResetMeters resets all meters of a policy, including its head, as of resetAt. It skips
 // meters that were reset at that time or later.
-func (s *Store) ResetMeters(ctx context.Context, rtx resource.Tx, subjectID string, resetAt time.Time) error {
+func (s *meterTable) ResetMeters(ctx context.Context, rtx resource.Tx, subjectID string, resetAt time.Time) error {
 	return s.changeMeters(ctx, rtx, "reset usage meters", subjectID, func(ctx context.Context, db bun.IDB) error {
 		_, err := resetTo(db.NewUpdate(), resetAt.UnixMilli()).Where("carrier_id = ?", subjectID).Exec(ctx)
 		return err
@@ -96,9 +96,9 @@ func (s *Store) ResetMeters(ctx context.Context, rtx resource.Tx, subjectID stri
 
 // changesUsage reports whether a meter differs from the stored one in its usage or its reset
 // times. It is false for a meter that is not stored.
-func (s *Store) changesUsage(ctx context.Context, rtx resource.Tx, m quota.Meter) (bool, error) {
+func (s *meterTable) changesUsage(ctx context.Context, rtx resource.Tx, m quota.Meter) (bool, error) {
 	var old []meterRow
-	err := s.onMeters(ctx, rtx, "read a usage meter", func(ctx context.Context, db bun.IDB) error {
+	err := runInTx(ctx, rtx, "read a usage meter", func(ctx context.Context, db bun.IDB) error {
 		return db.NewSelect().Model(&old).Column("used", "last_reset_ms", "next_reset_ms").
 			Where("m.carrier_id = ?", m.ID).Where("m.entry = ?", m.BudgetKey).Scan(ctx)
 	})
@@ -108,10 +108,10 @@ func (s *Store) changesUsage(ctx context.Context, rtx resource.Tx, m quota.Meter
 	return old[0].Used != m.Used || old[0].LastResetMS != msOrNever(m.LastReset) || old[0].NextResetMS != msOrNever(m.NextReset), nil
 }
 
-// changeMeters is onMeters for changes that other nodes need: the change feed reports that
+// changeMeters is runInTx for changes that other nodes need: the change feed reports that
 // meters of the subject changed.
-func (s *Store) changeMeters(ctx context.Context, rtx resource.Tx, doing, subjectID string, f func(context.Context, bun.IDB) error) error {
-	if err := s.onMeters(ctx, rtx, doing, f); err != nil {
+func (s *meterTable) changeMeters(ctx context.Context, rtx resource.Tx, doing, subjectID string, f func(context.Context, bun.IDB) error) error {
+	if err := runInTx(ctx, rtx, doing, f); err != nil {
 		return err
 	}
 	t, err := unwrapTx(rtx)
@@ -121,7 +121,8 @@ func (s *Store) changeMeters(ctx context.Context, rtx resource.Tx, doing, subjec
 	return err
 }
 
-func (s *Store) onMeters(ctx context.Context, rtx resource.Tx, doing string, f func(context.Context, bun.IDB) error) error {
+// runInTx runs one step of a transaction and names it in the error.
+func runInTx(ctx context.Context, rtx resource.Tx, doing string, f func(context.Context, bun.IDB) error) error {
 	t, err := unwrapTx(rtx)
 	if err != nil {
 		return err
@@ -141,7 +142,7 @@ func (s *Store) onMeters(ctx context.Context, rtx resource.Tx, doing string, f f
 // The change feed reports AddUsage. It reports AddUsageIn only for negative usage: a node
 // that rejects calls because a budget is used up does not store usage, so it would not see
 // the correction. All other nodes read the meters when they flush.
-func (s *Store) AddUsage(ctx context.Context, deltas []quota.Delta) error {
+func (s *meterTable) AddUsage(ctx context.Context, deltas []quota.Delta) error {
 	return s.InTx(ctx, func(rtx resource.Tx) error {
 		if err := s.AddUsageIn(ctx, rtx, time.Time{}, deltas); err != nil {
 			return err
@@ -157,13 +158,13 @@ func (s *Store) AddUsage(ctx context.Context, deltas []quota.Delta) error {
 // AddUsageIn is AddUsage within a transaction. now is the time on the caller's clock. A
 // reset after now was made by a clock that ran ahead, so usage before that reset counts.
 // With a zero now it does not count.
-func (s *Store) AddUsageIn(ctx context.Context, rtx resource.Tx, now time.Time, deltas []quota.Delta) error {
+func (s *meterTable) AddUsageIn(ctx context.Context, rtx resource.Tx, now time.Time, deltas []quota.Delta) error {
 	return s.addUsage(ctx, rtx, now, usesOf(ordered(deltas)))
 }
 
 // addUsage is AddUsageIn for updates that are grouped and ordered by meter. It stores in
 // uses what it read and changed of each meter.
-func (s *Store) addUsage(ctx context.Context, rtx resource.Tx, now time.Time, uses []usageUpdate) error {
+func (s *meterTable) addUsage(ctx context.Context, rtx resource.Tx, now time.Time, uses []usageUpdate) error {
 	t, err := unwrapTx(rtx)
 	if err != nil {
 		return err
@@ -189,7 +190,7 @@ const usageRows = 150
 // addUses adds its usage to each meter. It updates existing meters in few messages, because
 // the transaction holds their locks meanwhile. A missing meter belongs to a deleted budget, or is
 // the counter of a policy for a new value key.
-func (s *Store) addUses(ctx context.Context, t *tx, uses []usageUpdate) error {
+func (s *meterTable) addUses(ctx context.Context, t *tx, uses []usageUpdate) error {
 	there := make([]*usageUpdate, 0, len(uses))
 	reported := "" // the last subject that was added to the change feed
 	for i := range uses {
@@ -269,7 +270,7 @@ FROM usage_meters AS h WHERE h.carrier_id = ? AND h.entry = '' `
 
 // firstUsage creates the counter of a policy for a value key. If another node has created it
 // meanwhile, firstUsage adds the usage to that one.
-func (s *Store) firstUsage(ctx context.Context, db bun.IDB, d *quota.Delta) error {
+func (s *meterTable) firstUsage(ctx context.Context, db bun.IDB, d *quota.Delta) error {
 	row, err := meterRowOf(quota.Meter{Subject: quota.Subject{ID: d.SubjectID}, BudgetKey: d.BudgetKey, ValueKey: d.ValueKey})
 	if err != nil {
 		return err

@@ -33,6 +33,13 @@ const (
 	migrationPoll = 100 * time.Millisecond
 )
 
+// migrator updates the schema, one node at a time, and checks the privileges that this needs.
+type migrator struct {
+	*database
+	leases leaseTable
+	audits auditTable
+}
+
 // Migrate updates the schema and returns when it is up to date. Any number of instances may
 // call it at once: one runs the steps while the others wait. Each completed step is written
 // to the table schema_steps, so the next call continues an interrupted run. When the schema
@@ -41,7 +48,7 @@ const (
 //
 // It returns ReadOnly when the writer is unavailable: call it again when Health reports the
 // writer as available. It returns ErrNewer as CheckVersion does.
-func (s *Store) Migrate(ctx context.Context) error {
+func (s *migrator) Migrate(ctx context.Context) error {
 	migrations, err := s.engine.migrations()
 	if err != nil {
 		return err
@@ -70,14 +77,14 @@ func (s *Store) Migrate(ctx context.Context) error {
 		err = s.up(work, migrations)
 	}
 	if err == nil {
-		err = s.chainOld(work)
+		err = s.audits.chainOld(work)
 	}
 	cancel()
 	<-renewed
 	if err != nil {
 		err = s.noteWriter(ctx, fmt.Errorf("migrate: %w", err))
 	}
-	if release := s.ReleaseLease(context.WithoutCancel(ctx), migrationLease, holder); err == nil {
+	if release := s.leases.ReleaseLease(context.WithoutCancel(ctx), migrationLease, holder); err == nil {
 		err = release
 	}
 	return err
@@ -93,7 +100,7 @@ var ErrNewer = errors.New("the database was migrated by a newer version of sluic
 // It reads from the reader while the writer is unavailable. It ignores errors of that read,
 // such as that of an empty database: if the error lasts, the next use of the tables returns
 // it.
-func (s *Store) CheckVersion(ctx context.Context) error {
+func (s *migrator) CheckVersion(ctx context.Context) error {
 	migrations, err := s.engine.migrations()
 	if err != nil {
 		return err
@@ -114,7 +121,7 @@ func (s *Store) CheckVersion(ctx context.Context) error {
 // upToDate reports whether schema_steps contains every step and all audit rows are chained.
 // A step is added to schema_steps when it is completed. After an error, such as that of an
 // empty database, upToDate returns false: if the error lasts, the migration returns it.
-func (s *Store) upToDate(ctx context.Context, migrations []*goose.Migration) bool {
+func (s *migrator) upToDate(ctx context.Context, migrations []*goose.Migration) bool {
 	if s.isKnownUnavailable() {
 		return false
 	}
@@ -136,7 +143,7 @@ func (s *Store) upToDate(ctx context.Context, migrations []*goose.Migration) boo
 
 // makeLeases creates the table leases, because the steps need a lease. When several instances
 // create it at once, the database may report to each that it exists; that is not an error.
-func (s *Store) makeLeases(ctx context.Context) error {
+func (s *migrator) makeLeases(ctx context.Context) error {
 	ddl, err := s.engine.step("leases.sql")
 	if err != nil {
 		return err
@@ -148,11 +155,11 @@ func (s *Store) makeLeases(ctx context.Context) error {
 	return nil
 }
 
-func (s *Store) awaitLease(ctx context.Context, holder string) error {
+func (s *migrator) awaitLease(ctx context.Context, holder string) error {
 	tick := time.NewTicker(migrationPoll)
 	defer tick.Stop()
 	for {
-		got, err := s.TakeLease(ctx, migrationLease, holder, migrationTTL)
+		got, err := s.leases.TakeLease(ctx, migrationLease, holder, migrationTTL)
 		if got || err != nil {
 			return err
 		}
@@ -166,7 +173,7 @@ func (s *Store) awaitLease(ctx context.Context, holder string) error {
 
 // renewLease renews the lease until ctx ends. It calls stop when another holder has the
 // lease.
-func (s *Store) renewLease(ctx context.Context, stop context.CancelFunc, holder string) {
+func (s *migrator) renewLease(ctx context.Context, stop context.CancelFunc, holder string) {
 	tick := time.NewTicker(migrationTTL / 4)
 	defer tick.Stop()
 	for {
@@ -177,14 +184,14 @@ func (s *Store) renewLease(ctx context.Context, stop context.CancelFunc, holder 
 		}
 		// An error does not mean that the lease is lost: on SQLite a long step uses the only
 		// connection.
-		if held, err := s.TakeLease(ctx, migrationLease, holder, migrationTTL); err == nil && !held {
+		if held, err := s.leases.TakeLease(ctx, migrationLease, holder, migrationTTL); err == nil && !held {
 			stop()
 			return
 		}
 	}
 }
 
-func (s *Store) up(ctx context.Context, migrations []*goose.Migration) error {
+func (s *migrator) up(ctx context.Context, migrations []*goose.Migration) error {
 	p, err := goose.NewProvider(s.engine.goose, s.write.db, nil, goose.WithGoMigrations(migrations...),
 		goose.WithDisableGlobalRegistry(true), goose.WithTableName(ledger))
 	if err != nil {

@@ -32,10 +32,13 @@ type responseRow struct {
 	Response    []byte // compressed
 }
 
+// responseTable is the table of stored responses.
+type responseTable struct{ *database }
+
 // SaveResponse stores a response and its input items until a time; storing it again changes
 // nothing. It does not retain the slices. It returns TooLarge if both together exceed
 // MaxResponseBytes, and ReadOnly while the writer is down.
-func (s *Store) SaveResponse(ctx context.Context, workspace, id string, until time.Time, input, response []byte) error {
+func (s *responseTable) SaveResponse(ctx context.Context, workspace, id string, until time.Time, input, response []byte) error {
 	for name, value := range map[string]string{"id": id, "workspace_id": workspace} {
 		if err := storable(name, value, 64); err != nil {
 			return err
@@ -59,7 +62,7 @@ func (s *Store) SaveResponse(ctx context.Context, workspace, id string, until ti
 // FindResponse returns what SaveResponse stored in that workspace, unless it has expired by now:
 // the items as a list and the response as an object. Otherwise it returns NotFound. A reader may
 // lag, so a response that the reader lacks is read from the writer.
-func (s *Store) FindResponse(ctx context.Context, workspace, id string, now time.Time) (input, response []byte, err error) {
+func (s *responseTable) FindResponse(ctx context.Context, workspace, id string, now time.Time) (input, response []byte, err error) {
 	row, err := s.reads.response(ctx, workspace, id, now)
 	if fault.Has(err, fault.NotFound) && s.read.db != s.write.db && !s.write.isRecentlyUnavailable() {
 		onWriter := reads{db: s.writer, engine: s.engine, side: s.write}
@@ -90,7 +93,7 @@ func (r reads) response(ctx context.Context, workspace, id string, now time.Time
 
 // DeleteResponse deletes a response of a workspace. It returns NotFound if there is none, and
 // ReadOnly while the writer is down.
-func (s *Store) DeleteResponse(ctx context.Context, workspace, id string) error {
+func (s *responseTable) DeleteResponse(ctx context.Context, workspace, id string) error {
 	n, err := s.exec(ctx, "delete a response", "DELETE FROM responses WHERE id = ? AND workspace_id = ?", id, workspace)
 	if err == nil && n == 0 {
 		return fault.New(fault.NotFound, "")
@@ -99,7 +102,7 @@ func (s *Store) DeleteResponse(ctx context.Context, workspace, id string) error 
 }
 
 // SweepResponses deletes what has expired by now. Several nodes may run it at once.
-func (s *Store) SweepResponses(ctx context.Context, now time.Time) error {
+func (s *responseTable) SweepResponses(ctx context.Context, now time.Time) error {
 	_, err := s.exec(ctx, "delete expired responses", "DELETE FROM responses WHERE expires_ms <= ?", now.UnixMilli())
 	return err
 }

@@ -82,7 +82,7 @@ var tablesOf = [...]struct{ name, column, spared string }{
 // statement that matches no row. It tries to create tables if some are missing. The SQLite file
 // has no rights, and a writer that is down in HADR mode is skipped. Other errors come from
 // servers that do not respond.
-func (s *Store) CheckRights(ctx context.Context) error {
+func (s *migrator) CheckRights(ctx context.Context) error {
 	if s.engine.local {
 		return nil
 	}
@@ -97,7 +97,7 @@ func (s *Store) CheckRights(ctx context.Context) error {
 	return lacking(s.lacks(ctx, s.read, toRead))
 }
 
-func (s *Store) checkWriter(ctx context.Context) error {
+func (s *migrator) checkWriter(ctx context.Context) error {
 	found, err := s.lacks(ctx, s.write, append([]right{toRead}, toWrite...)...)
 	if err != nil || len(found.Rights) > 0 {
 		return lacking(found, err)
@@ -120,7 +120,7 @@ func lacking(found MissingPrivileges, err error) error {
 }
 
 // lacks returns the rights that a handle lacks on existing tables.
-func (s *Store) lacks(ctx context.Context, target *side, needed ...right) (found MissingPrivileges, err error) {
+func (s *migrator) lacks(ctx context.Context, target *side, needed ...right) (found MissingPrivileges, err error) {
 	found.Reader = target == s.read
 	without := map[string][]string{}
 	for _, t := range tablesOf {
@@ -151,7 +151,7 @@ func (s *Store) lacks(ctx context.Context, target *side, needed ...right) (found
 // tryStatement classifies the error of a statement that changes nothing: denied if its login
 // lacks a right. It returns an error only if the server does not respond. Servers check rights
 // before they check anything else in such a statement.
-func (s *Store) tryStatement(ctx context.Context, target *side, statement string) (errorClass, error) {
+func (s *migrator) tryStatement(ctx context.Context, target *side, statement string) (errorClass, error) {
 	q, v := reads{engine: s.engine, side: target}, other
 	err := q.runStep(ctx, "check the privileges of the database user", func(ctx context.Context) error {
 		_, err := target.db.ExecContext(ctx, statement)

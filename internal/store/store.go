@@ -1,3 +1,17 @@
+// Package store stores the records of the control plane in a SQL database: SQLite (the
+// default), PostgreSQL, or MySQL and MariaDB. It implements resource.Store and does not
+// depend on any kind of record. No other package depends on the engine in use. Start
+// reading with Store and Open.
+//
+// A Store has two handles. Writes go to the writer inside InTx. Reads go to the reader:
+// on SQLite a pool next to the single writing connection, on a server the DB_READER_*
+// endpoint. What differs between the engines is in one engine value per file (sqlite.go,
+// postgres.go, mysql.go).
+//
+// A few tables exist in addition to the records. One of them holds the responses that
+// the gateway stores for callers of providers that do not store any.
+//
+// Source: spec, Deployment settings; contract/identity-and-governance.md section 15.
 package store
 
 import (
@@ -14,10 +28,21 @@ import (
 
 var _ resource.Store = (*Store)(nil)
 
-// Store is an open database. It is safe for concurrent use and lives until Close.
-// Its reads (Find, FindSlug, List, Count, Versions, Links, Changes, LastChange)
-// see committed records only and go to the reader.
+// Store is an open database. It is safe for concurrent use and lives until Close. Each group of
+// tables has a type of its own. Reads (Find, FindSlug, List, Count, Versions, Links, Changes,
+// LastChange) see committed records only and go to the reader.
 type Store struct {
+	*database
+	migrator
+	leaseTable
+	auditTable
+	meterTable
+	jobTable
+	responseTable
+}
+
+// database contains the two handles, transactions, and the tables of records.
+type database struct {
 	reads
 	packers
 	writer *bun.DB
@@ -46,7 +71,7 @@ func Open(ctx context.Context, s Settings, log *slog.Logger) (*Store, error) {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
 	read := &side{name: "reader", db: r, idle: s.PoolSize, query: "SELECT '0'"}
-	st := &Store{
+	db := &database{
 		packers: pack,
 		reads:   reads{db: bun.NewDB(r, e.dialect()), engine: e, side: read, past: newPast()},
 		writer:  bun.NewDB(w, e.dialect()),
@@ -56,14 +81,23 @@ func Open(ctx context.Context, s Settings, log *slog.Logger) (*Store, error) {
 		write:   &side{name: "writer", db: w, idle: s.PoolSize, query: e.writable},
 		read:    read,
 	}
-	if err := st.try(ctx); err != nil {
-		return nil, errors.Join(err, st.Close())
+	if err := db.try(ctx); err != nil {
+		return nil, errors.Join(err, db.Close())
 	}
-	return st, nil
+	return newStore(db), nil
+}
+
+func newStore(db *database) *Store {
+	leases, meters := leaseTable{db}, meterTable{db}
+	audits := auditTable{db}
+	return &Store{
+		database: db, migrator: migrator{db, leases, audits}, leaseTable: leases, auditTable: audits,
+		meterTable: meters, jobTable: jobTable{db, meters}, responseTable: responseTable{db},
+	}
 }
 
 // try checks both handles once and fails if a required one is down.
-func (s *Store) try(ctx context.Context) error {
+func (s *database) try(ctx context.Context) error {
 	if err := s.probe(ctx, s.read); err != nil {
 		return fmt.Errorf("database reader: %w", err)
 	}
@@ -79,7 +113,7 @@ func (s *Store) try(ctx context.Context) error {
 }
 
 // Close closes both handles. Calls in progress fail.
-func (s *Store) Close() error {
+func (s *database) Close() error {
 	if s.read.db == s.write.db {
 		return s.write.db.Close()
 	}

@@ -39,7 +39,7 @@ type tx struct {
 // no disk space or a failing disk, or is a file that another process locks for longer than
 // busyTimeout. If the writer goes down during the commit, InTx returns ReadOnly too, and it is
 // unknown whether the transaction was committed.
-func (s *Store) InTx(ctx context.Context, f func(resource.Tx) error) error {
+func (s *database) InTx(ctx context.Context, f func(resource.Tx) error) error {
 	if s.isKnownUnavailable() {
 		return fault.New(fault.ReadOnly, "")
 	}
@@ -48,11 +48,11 @@ func (s *Store) InTx(ctx context.Context, f func(resource.Tx) error) error {
 }
 
 // isKnownUnavailable reports whether a write would be rejected without trying the writer.
-func (s *Store) isKnownUnavailable() bool { return s.hadr && s.write.isRecentlyUnavailable() }
+func (s *database) isKnownUnavailable() bool { return s.hadr && s.write.isRecentlyUnavailable() }
 
 // noteWriter converts an error of a writer that is missing, full, failing or locked to ReadOnly.
 // It records the state, so that the next write need not detect it again.
-func (s *Store) noteWriter(ctx context.Context, err error) error {
+func (s *database) noteWriter(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (s *Store) noteWriter(ctx context.Context, err error) error {
 	return fault.Wrap(fault.ReadOnly, err)
 }
 
-func (s *Store) once(ctx context.Context, f func(resource.Tx) error) error {
+func (s *database) once(ctx context.Context, f func(resource.Tx) error) error {
 	limited, cancel := s.engine.withLimit(ctx, txLimit)
 	defer cancel()
 	conn, release, err := s.begin(ctx, limited)
@@ -110,7 +110,7 @@ func (s *Store) once(ctx context.Context, f func(resource.Tx) error) error {
 // begin begins a transaction, which ends with limited. With a single writer, transactions queue
 // in order of arrival: the pool would pick any waiting one, so some would wait for many others. A
 // waiting caller may cancel. release admits the next one.
-func (s *Store) begin(ctx, limited context.Context) (conn bun.Tx, release func(), err error) {
+func (s *database) begin(ctx, limited context.Context) (conn bun.Tx, release func(), err error) {
 	release = func() {}
 	if s.engine.local {
 		waiting, cancel := context.WithTimeout(ctx, txLimit)

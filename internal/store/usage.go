@@ -24,7 +24,7 @@ type usagePosition struct {
 
 // UsagePosition returns the number of the first entry in a node's journal that is not counted
 // yet; 0 for a node that has counted nothing. It reads from the writer.
-func (s *Store) UsagePosition(ctx context.Context, node string) (seq uint64, err error) {
+func (s *meterTable) UsagePosition(ctx context.Context, node string) (seq uint64, err error) {
 	err = s.InTx(ctx, func(rtx resource.Tx) (err error) {
 		seq, err = s.positionIn(ctx, rtx, node)
 		return err
@@ -33,7 +33,7 @@ func (s *Store) UsagePosition(ctx context.Context, node string) (seq uint64, err
 }
 
 // UsageSeen returns a recent UsagePosition. It reads from the reader, which may lag.
-func (s *Store) UsageSeen(ctx context.Context, node string) (seq uint64, err error) {
+func (s *meterTable) UsageSeen(ctx context.Context, node string) (seq uint64, err error) {
 	r, _ := s.readsOf(nil)
 	err = r.runStep(ctx, "read the usage offset", func(ctx context.Context) error {
 		var row usagePosition
@@ -47,8 +47,8 @@ func (s *Store) UsageSeen(ctx context.Context, node string) (seq uint64, err err
 }
 
 // positionIn reads the position of a node and locks it until the end of the transaction.
-func (s *Store) positionIn(ctx context.Context, rtx resource.Tx, node string) (seq uint64, err error) {
-	err = s.onMeters(ctx, rtx, "read the usage offset", func(ctx context.Context, db bun.IDB) error {
+func (s *meterTable) positionIn(ctx context.Context, rtx resource.Tx, node string) (seq uint64, err error) {
+	err = runInTx(ctx, rtx, "read the usage offset", func(ctx context.Context, db bun.IDB) error {
 		var row usagePosition
 		sel := db.NewSelect().Model(&row).Where("p.node = ?", node)
 		if s.engine.lock != "" {
@@ -71,7 +71,7 @@ func (s *Store) positionIn(ctx context.Context, rtx resource.Tx, node string) (s
 // leaves it unknown whether the call was committed, make the same call again: it adds nothing if
 // the position is at to. If the position is neither, it returns Conflict: another process counts
 // for the same node. now has the same meaning as in AddUsageIn.
-func (s *Store) CountUsage(ctx context.Context, node string, now time.Time, from, to uint64, deltas []quota.Delta) (after []quota.Meter, err error) {
+func (s *meterTable) CountUsage(ctx context.Context, node string, now time.Time, from, to uint64, deltas []quota.Delta) (after []quota.Meter, err error) {
 	list, moved := ordered(deltas), false
 	err = s.InTx(ctx, func(rtx resource.Tx) error {
 		uses := usesOf(list)
@@ -106,7 +106,7 @@ func (s *Store) CountUsage(ctx context.Context, node string, now time.Time, from
 
 // metersAfter returns the meters of the usage as they are in the transaction. It reads those
 // whose rows are not known.
-func (s *Store) metersAfter(ctx context.Context, rtx resource.Tx, uses []usageUpdate) ([]quota.Meter, error) {
+func (s *meterTable) metersAfter(ctx context.Context, rtx resource.Tx, uses []usageUpdate) ([]quota.Meter, error) {
 	after := make([]quota.Meter, 0, len(uses))
 	var unknown []usageUpdate
 	for i := range uses {
@@ -119,7 +119,7 @@ func (s *Store) metersAfter(ctx context.Context, rtx resource.Tx, uses []usageUp
 	if len(unknown) == 0 {
 		return after, nil
 	}
-	err := s.onMeters(ctx, rtx, "reload usage meters", func(ctx context.Context, db bun.IDB) error {
+	err := runInTx(ctx, rtx, "reload usage meters", func(ctx context.Context, db bun.IDB) error {
 		return s.readUses(ctx, db, unknown, "")
 	})
 	for i := range unknown {
@@ -132,8 +132,8 @@ func (s *Store) metersAfter(ctx context.Context, rtx resource.Tx, uses []usageUp
 
 // moveUsage moves the position of a node, which positionIn locked. Two nodes that insert the
 // first position at once conflict.
-func (s *Store) moveUsage(ctx context.Context, rtx resource.Tx, node string, from, to uint64) error {
-	return s.onMeters(ctx, rtx, "save the usage offset", func(ctx context.Context, db bun.IDB) error {
+func (s *meterTable) moveUsage(ctx context.Context, rtx resource.Tx, node string, from, to uint64) error {
+	return runInTx(ctx, rtx, "save the usage offset", func(ctx context.Context, db bun.IDB) error {
 		if from == 0 {
 			_, err := db.NewInsert().Model(&usagePosition{Node: node, Seq: int64(to)}).Exec(ctx)
 			return err

@@ -48,7 +48,7 @@ type side struct {
 
 // Run watches both handles until ctx ends and then returns nil. It updates Health, permits writes
 // again when the writer is back, and on SQLite does maintenance that writers would otherwise do.
-func (s *Store) Run(ctx context.Context) error {
+func (s *database) Run(ctx context.Context) error {
 	var both sync.WaitGroup
 	for _, x := range []*side{s.write, s.read} {
 		both.Go(func() { s.watch(ctx, x) })
@@ -60,7 +60,7 @@ func (s *Store) Run(ctx context.Context) error {
 	return nil
 }
 
-func (s *Store) watch(ctx context.Context, x *side) {
+func (s *database) watch(ctx context.Context, x *side) {
 	tick := time.NewTicker(checkEvery)
 	defer tick.Stop()
 	for {
@@ -74,17 +74,17 @@ func (s *Store) watch(ctx context.Context, x *side) {
 }
 
 // check probes a handle and records the result.
-func (s *Store) check(ctx context.Context, x *side) { s.recordCheck(ctx, x, s.probe(ctx, x)) }
+func (s *database) check(ctx context.Context, x *side) { s.recordCheck(ctx, x, s.probe(ctx, x)) }
 
 // recordCheck records the result of a check, unless it reveals nothing about the server.
-func (s *Store) recordCheck(ctx context.Context, x *side, err error) {
+func (s *database) recordCheck(ctx context.Context, x *side, err error) {
 	if ctx.Err() == nil && !x.busy(err) {
 		s.seen(x, err)
 	}
 }
 
 // probe sends a query to a handle and returns an error if it does not respond as expected.
-func (s *Store) probe(ctx context.Context, x *side) error {
+func (s *database) probe(ctx context.Context, x *side) error {
 	limited, cancel := context.WithTimeout(ctx, checkLimit)
 	defer cancel()
 	var state string
@@ -104,7 +104,7 @@ func (x *side) busy(err error) bool {
 }
 
 // seen records the state of a handle and logs changes of it, not each check.
-func (s *Store) seen(x *side, err error) {
+func (s *database) seen(x *side, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	now := time.Now().UTC()
@@ -130,7 +130,7 @@ const (
 
 // recordWriteBlock records why a write failed, or that it succeeded, and logs the change. Checks
 // by Run cannot detect it, because a full disk and a locked file still allow reads.
-func (s *Store) recordWriteBlock(reason string, err error) {
+func (s *database) recordWriteBlock(reason string, err error) {
 	x := s.write
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -186,7 +186,7 @@ func (x *side) isRecentlyUnavailable() bool {
 }
 
 // Health returns the state of the handles. It does not access the database.
-func (s *Store) Health() Health {
+func (s *database) Health() Health {
 	w, r := s.write.downSince(), s.read.downSince()
 	reason, since := s.write.isWriteBlocked()
 	h := Health{Status: OK, Writer: w.IsZero(), Reader: r.IsZero()}
