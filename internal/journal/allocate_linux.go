@@ -7,11 +7,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// populate loads pages for writing. It uses few reads for pages that the kernel no longer has.
-func populate(b []byte) error {
-	return errors.Join(unix.Madvise(b, unix.MADV_WILLNEED), unix.Madvise(b, unix.MADV_POPULATE_WRITE))
-}
-
 // readSingly makes the kernel load touched pages one at a time, for the same reason as
 // writeZeros, and because a journal is read where it was just written.
 func readSingly(b []byte) error { return unix.Madvise(b, unix.MADV_RANDOM) }

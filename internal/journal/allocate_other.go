@@ -2,13 +2,7 @@
 
 package journal
 
-import (
-	"errors"
-	"os"
-)
-
-// populate is not supported here.
-func populate([]byte) error { return errors.ErrUnsupported }
+import "os"
 
 // readSingly does nothing here.
 func readSingly([]byte) error { return nil }

@@ -103,7 +103,7 @@ type Journal struct {
 	active           *segment   // nil until the first Append
 	preallocated     []*segment // created before they are needed, or used before
 	idlePreallocated int        // how many of them, at the front, were not needed since dropSpares
-	running          bool       // Run is running: spare files are retained, pages prefaulted
+	running          bool       // Run is running: spare files are retained
 	number           uint64     // of the next file
 	next             uint64     // sequence number of the next entry
 	readers          []*reader  // the consumers
@@ -116,10 +116,9 @@ type Journal struct {
 	syncing  sync.Mutex // one Sync at a time; taken before mu
 	trimming sync.Mutex // one Trim at a time; taken before mu
 
-	dirty            atomic.Bool               // something was appended since the last Sync
-	late             atomic.Pointer[time.Time] // since when Run has tried to write entries to the disk; nil while nothing waits
-	poke             chan struct{}
-	prefaultRequests chan struct{} // wakes the goroutine that prefaults pages
+	dirty atomic.Bool               // something was appended since the last Sync
+	late  atomic.Pointer[time.Time] // since when Run has tried to write entries to the disk; nil while nothing waits
+	poke  chan struct{}
 
 	waiters struct { // wakes Wait
 		waiting atomic.Bool
@@ -345,7 +344,6 @@ func (j *Journal) reserve(size int, spare bool) (frame, error) {
 	j.next++
 	s.next = j.next
 	s.refs.Add(1) // until the frame is filled
-	j.requestPrefault(s)
 	return f, nil
 }
 

@@ -28,7 +28,7 @@ func Open(o Options) (*Journal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open journal: %w", err)
 	}
-	j := &Journal{o: o, lock: lock, poke: make(chan struct{}, 1), prefaultRequests: make(chan struct{}, 1)}
+	j := &Journal{o: o, lock: lock, poke: make(chan struct{}, 1)}
 	if j.id, err = identity(o.Dir, o.Logger); err != nil {
 		return nil, errors.Join(fmt.Errorf("open journal: %w", err), lock.Close())
 	}

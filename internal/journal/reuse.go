@@ -48,8 +48,7 @@ func (j *Journal) reuse(segments []*segment) error {
 		s.consumedSequence().Store(0)
 		errs = append(errs, s.forget(int64(len(s.data))))
 		s.from, s.fromSeq, s.used, s.first, s.next = fileHeader, 0, fileHeader, 0, 0
-		s.sealed, s.durable, s.needsPrefault = false, false, false
-		s.prefaulted = s.mapPages(0, prefaultBytes)
+		s.sealed, s.durable = false, false
 	}
 	j.mu.Lock()
 	if !j.closed {

@@ -19,7 +19,8 @@ const retryAfter = time.Second
 // works without it, but then only Sync and Close make records survive a power
 // failure. Run returns the error of the last sync.
 func (j *Journal) Run(ctx context.Context) error {
-	defer j.prefault()()
+	j.setRunning(true)
+	defer j.setRunning(false)
 	disk := background.NewOutageLog(j.o.Logger, "journal sync failed; retrying", "journal sync restored")
 	var sync, spares, again alarm
 	for {
@@ -53,6 +54,13 @@ func (j *Journal) Run(ctx context.Context) error {
 	}
 }
 
+// setRunning records whether Run runs: only then consumed files are retained for reuse.
+func (j *Journal) setRunning(is bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.running = is
+}
+
 // alarm fires once after it was set. Nil means that it is not set.
 type alarm <-chan time.Time
 
@@ -81,9 +89,6 @@ func (j *Journal) prepare() {
 	j.mu.Unlock()
 
 	s, err := createSegment(j.o.Dir, number, j.o.SegmentBytes, true)
-	if err == nil {
-		s.prefaulted = s.mapPages(0, prefaultBytes)
-	}
 
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -24,15 +24,13 @@ type segment struct {
 	holes  []corruptRange // ranges that recovery skipped, in order
 
 	// Guarded by Journal.mu.
-	first         uint64 // sequence number of the first record
-	next          uint64 // sequence number after the last record
-	used          int64  // bytes, including the file header
-	from          int64  // offset before which everything is consumed
-	fromSeq       uint64 // sequence number of the entry at from, 0 for the first record
-	prefaulted    int64  // bytes from the start whose pages are mapped for writing
-	needsPrefault bool   // more pages were requested
-	sealed        bool   // no record will be added
-	durable       bool   // completely on the disk
+	first   uint64 // sequence number of the first record
+	next    uint64 // sequence number after the last record
+	used    int64  // bytes, including the file header
+	from    int64  // offset before which everything is consumed
+	fromSeq uint64 // sequence number of the entry at from, 0 for the first record
+	sealed  bool   // no record will be added
+	durable bool   // completely on the disk
 }
 
 // corruptRange is a part of a file in which no entry can be read although a later entry can.
@@ -49,14 +47,14 @@ func segmentPath(dir string, number uint64) string {
 
 // createSegment creates and maps a file and reserves all its blocks. On a full disk,
 // a write to a mapped page without a block would end the process.
-func createSegment(dir string, number uint64, size int64, prefault bool) (*segment, error) {
+func createSegment(dir string, number uint64, size int64, fill bool) (*segment, error) {
 	path := segmentPath(dir, number)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("create segment: %w", err)
 	}
 	s := &segment{number: number, path: path, live: true, begin: fileHeader, from: fileHeader, used: fileHeader}
-	if err = allocate(f, size, prefault); err == nil {
+	if err = allocate(f, size, fill); err == nil {
 		s.data, err = mapFile(f, size, unix.PROT_READ|unix.PROT_WRITE)
 	}
 	if err == nil {
