@@ -5,8 +5,6 @@ import (
 	"net"
 	"syscall"
 	"time"
-
-	"sluice/internal/wire/socket"
 )
 
 // consume removes n bytes from the input and releases the buffer when it is empty.
@@ -77,9 +75,9 @@ func (c *conn) receive() error {
 // arrive reads from a descriptor that may have data. It returns false if there was none.
 func (c *conn) arrive(fd uintptr) bool {
 	buf := getBuffer()
-	n, err := socket.Read(int(fd), buf.b)
+	n, err := syscall.Read(int(fd), buf.b)
 	for errors.Is(err, syscall.EINTR) {
-		n, err = socket.Read(int(fd), buf.b)
+		n, err = syscall.Read(int(fd), buf.b)
 	}
 	if n > 0 {
 		buf.end = n
