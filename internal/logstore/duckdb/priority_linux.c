@@ -46,7 +46,7 @@ struct helper {
 
 static __thread struct helper *mine; // NULL: the thread does its jobs itself
 
-void quietWait(uintptr_t who); // of quiet_linux.go
+void quietWait(uintptr_t who); // of priority_linux.go
 
 // tell adds to an eventfd, which cannot fail before it has been told 2^64 times.
 static void tell(int fd) {

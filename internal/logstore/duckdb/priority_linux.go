@@ -25,10 +25,15 @@ import (
 
 // helper is a thread that runs statements of DuckDB and yields to everything else, because model
 // traffic goes first. Go threads keep their priority: a thread that yields and runs Go would
-// block calls with runtime resources that it holds whenever the machine is busy. With three busy
-// loops next to the gateway, a reader made the 99th percentile of calls 30 times as long
-// (quiet_linux.c describes how threads yield). It belongs to one goroutine at a time. A nil
+// block calls with runtime resources that it holds whenever the machine is busy.
+// priority_linux.c describes how threads yield. It belongs to one goroutine at a time. A nil
 // helper runs the work on the calling thread.
+//
+// The gain justifies the C code. With three busy loops next to the gateway, a reader of the log
+// made the 99th percentile of calls 4 times as long with threads of niceness 10, and 30 times with
+// idle threads that run Go. With helpers it is 0.9 to 1.2 times (2026-11-23, two cores of an AMD
+// EPYC, Linux 6.18). `go -C test run ./benchlogs --delay 20ms` measures it again; docs/logs.md has
+// later figures under "Effect of queries on calls".
 type helper struct {
 	cHelper  *C.struct_helper
 	handle   cgo.Handle
