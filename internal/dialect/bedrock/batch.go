@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
-	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -31,16 +30,7 @@ var (
 // provider_options, win, except for the model.
 func (newBatch) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	t := dialect.Fields(r.Body)
-	input, ok, err := fileParam(t, "input_file_id")
-	switch {
-	case err != nil:
-		return nil, err
-	case !ok:
-		return nil, fault.New(fault.InvalidParameter, "input_file_id is required; send it in the request body").WithParam("input_file_id")
-	case to.Model == "":
-		return nil, fault.New(fault.InvalidParameter, "model is required; send it in the request body").WithParam("model")
-	}
-	role, err := roleARN(t)
+	input, role, err := jobInput(t, "input_file_id", to)
 	if err != nil {
 		return nil, err
 	}

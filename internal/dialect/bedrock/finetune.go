@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
-	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -32,16 +31,7 @@ var (
 // precedence, except for the model.
 func (newTuning) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	t := dialect.Fields(r.Body)
-	training, ok, err := fileParam(t, "training_file")
-	switch {
-	case err != nil:
-		return nil, err
-	case !ok:
-		return nil, fault.New(fault.InvalidParameter, "training_file is required; send it in the request body").WithParam("training_file")
-	case to.Model == "":
-		return nil, fault.New(fault.InvalidParameter, "model is required; send it in the request body").WithParam("model")
-	}
-	role, err := roleARN(t)
+	training, role, err := jobInput(t, "training_file", to)
 	if err != nil {
 		return nil, err
 	}

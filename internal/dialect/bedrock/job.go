@@ -80,6 +80,22 @@ func outputConfig(t *llm.FieldTracker, input s3Object, param string) []byte {
 	return splice.Quote(input.folder())
 }
 
+// jobInput returns what every new job needs: the file with its input, from a parameter of the
+// request, and the role. A job needs a model, too.
+func jobInput(t *llm.FieldTracker, param string, to *dialect.Target) (input s3Object, role []byte, err error) {
+	input, ok, err := fileParam(t, param)
+	switch {
+	case err != nil:
+		return input, nil, err
+	case !ok:
+		return input, nil, fault.New(fault.InvalidParameter, param+" is required; send it in the request body").WithParam(param)
+	case to.Model == "":
+		return input, nil, fault.New(fault.InvalidParameter, "model is required; send it in the request body").WithParam("model")
+	}
+	role, err = roleARN(t)
+	return input, role, err
+}
+
 // roleARN returns the role with which Amazon reads and writes the files.
 func roleARN(t *llm.FieldTracker) ([]byte, error) {
 	raw, ok := t.Consume("role_arn")

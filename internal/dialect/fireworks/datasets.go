@@ -40,10 +40,7 @@ var datasetsPages = pages("datasets", writeFile)
 
 // Follow requests the next page of a list.
 func (datasets) Follow(incoming *dialect.Incoming) (dialect.Next, bool, error) {
-	if incoming.Sent.Endpoint != llm.ListFiles {
-		return dialect.Next{}, false, nil
-	}
-	return datasetsPages.Follow(incoming)
+	return followPages(incoming, llm.ListFiles, datasetsPages)
 }
 
 // TranslateResponse reads a dataset or {"datasets":[…]}. It does not read the response to a
@@ -60,12 +57,26 @@ func (datasets) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response
 }
 
 func fileResponse(body []byte) (*dialect.Response, error) {
+	return recordResponse(body, "a dataset", writeFile)
+}
+
+// recordResponse returns one record of the provider, written by write. kind names the record in
+// the error for another body: "a dataset".
+func recordResponse(body []byte, kind string, write func(w *dialect.JSON, raw []byte)) (*dialect.Response, error) {
 	if splice.Text(body, "name") == "" {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider response is not a dataset")
+		return nil, fault.New(fault.UpstreamInvalid, "the provider response is not "+kind)
 	}
 	var w dialect.JSON
-	writeFile(&w, body)
+	write(&w, body)
 	return &dialect.Response{Body: w.B}, nil
+}
+
+// followPages requests the next page of a list, and nothing for another endpoint.
+func followPages(incoming *dialect.Incoming, list llm.Endpoint, p *dialect.Pagination) (dialect.Next, bool, error) {
+	if incoming.Sent.Endpoint != list {
+		return dialect.Next{}, false, nil
+	}
+	return p.Follow(incoming)
 }
 
 // writeFile writes a dataset as a file. Its size is 0, because Fireworks does not report it.

@@ -135,10 +135,7 @@ var jobsPages = pages("supervisedFineTuningJobs", writeJob)
 
 // Follow requests the next page of a list.
 func (jobs) Follow(incoming *dialect.Incoming) (dialect.Next, bool, error) {
-	if incoming.Sent.Endpoint != llm.ListFinetunes {
-		return dialect.Next{}, false, nil
-	}
-	return jobsPages.Follow(incoming)
+	return followPages(incoming, llm.ListFinetunes, jobsPages)
 }
 
 // TranslateResponse reads a job or {"supervisedFineTuningJobs":[…]}. It does not read the response to
@@ -155,12 +152,7 @@ func (jobs) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, er
 }
 
 func jobResponse(body []byte) (*dialect.Response, error) {
-	if splice.Text(body, "name") == "" {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider response is not a fine-tuning job")
-	}
-	var w dialect.JSON
-	writeJob(&w, body)
-	return &dialect.Response{Body: w.B}, nil
+	return recordResponse(body, "a fine-tuning job", writeJob)
 }
 
 // states maps the states of a job; every other state is "queued".
