@@ -85,7 +85,7 @@ func fingerprint(raw []byte) uint64 {
 
 // refusal returns the error that lists the issues, also in its message, because official
 // clients show only that.
-func (p *parser) refusal() error {
+func (p *valueReader) refusal() error {
 	texts, details := make([]string, len(p.issues)), make([]string, len(p.issues))
 	for i, is := range p.issues {
 		texts[i], details[i] = is.path+": "+is.message, "path: "+is.path+", message: "+is.message
@@ -94,7 +94,7 @@ func (p *parser) refusal() error {
 }
 
 // document checks size, encoding, syntax and depth, so that later code can rely on them.
-func (p *parser) document(raw []byte) bool {
+func (p *valueReader) document(raw []byte) bool {
 	if len(raw) > MaxBytes {
 		p.failf("", "must not be larger than %d bytes", MaxBytes)
 		return false

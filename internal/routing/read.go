@@ -19,14 +19,18 @@ type issue struct{ path, message string }
 
 // parser contains the state of one Parse, including the issues found so far.
 type parser struct {
+	valueReader
 	limits       Limits
-	issues       []issue
 	leaves       []*Target
 	instructions *int // of all regular expressions so far; nil before the first
 }
 
+// valueReader converts the JSON values of a document to Go values and collects what is wrong with
+// them.
+type valueReader struct{ issues []issue }
+
 // failf records an issue at a path of the document. The empty path is its root.
-func (p *parser) failf(path, format string, args ...any) {
+func (p *valueReader) failf(path, format string, args ...any) {
 	if len(p.issues) < maxIssues {
 		if path == "" {
 			path = rootPath
@@ -125,12 +129,12 @@ func readObject[T any](p *parser, path string, v gjson.Result, known fields[T], 
 }
 
 // eachItem calls f for the items of a list.
-func (p *parser) eachItem(path string, v gjson.Result, f func(path string, v gjson.Result)) {
+func (p *valueReader) eachItem(path string, v gjson.Result, f func(path string, v gjson.Result)) {
 	p.upTo(MaxBytes, path, v, f) // limited by the size of the document
 }
 
 // upTo is eachItem for a list with at most limit items.
-func (p *parser) upTo(limit int, path string, v gjson.Result, f func(path string, v gjson.Result)) {
+func (p *valueReader) upTo(limit int, path string, v gjson.Result, f func(path string, v gjson.Result)) {
 	if !v.IsArray() {
 		p.failf(path, "must be a list")
 		return
@@ -146,7 +150,7 @@ func (p *parser) upTo(limit int, path string, v gjson.Result, f func(path string
 }
 
 // text reads a non-empty string.
-func (p *parser) text(path string, v gjson.Result) string {
+func (p *valueReader) text(path string, v gjson.Result) string {
 	if v.Type != gjson.String || v.Str == "" {
 		p.failf(path, "must be a non-empty string")
 		return ""
@@ -154,14 +158,14 @@ func (p *parser) text(path string, v gjson.Result) string {
 	return v.Str
 }
 
-func (p *parser) flag(path string, v gjson.Result) bool {
+func (p *valueReader) flag(path string, v gjson.Result) bool {
 	if !v.IsBool() {
 		p.failf(path, "must be true or false")
 	}
 	return v.Type == gjson.True
 }
 
-func (p *parser) number(path string, v gjson.Result, low, high float64) float64 {
+func (p *valueReader) number(path string, v gjson.Result, low, high float64) float64 {
 	if v.Type != gjson.Number || !(v.Num >= low && v.Num <= high) {
 		p.failf(path, "must be a number from %s to %s", plain(low), plain(high))
 		return low
@@ -169,7 +173,7 @@ func (p *parser) number(path string, v gjson.Result, low, high float64) float64 
 	return v.Num
 }
 
-func (p *parser) integer(path string, v gjson.Result, low, high int) int {
+func (p *valueReader) integer(path string, v gjson.Result, low, high int) int {
 	if v.Type != gjson.Number || v.Num != math.Trunc(v.Num) || v.Num < float64(low) || v.Num > float64(high) {
 		p.failf(path, "must be an integer from %d to %d", low, high)
 		return low
@@ -180,12 +184,12 @@ func (p *parser) integer(path string, v gjson.Result, low, high int) int {
 func plain(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
 // millis reads a whole number of milliseconds, at most a day.
-func (p *parser) millis(path string, v gjson.Result, low int) time.Duration {
+func (p *valueReader) millis(path string, v gjson.Result, low int) time.Duration {
 	return time.Duration(p.integer(path, v, low, 24*60*60*1000)) * time.Millisecond
 }
 
 // statuses reads a list of HTTP statuses. An empty list is not nil.
-func (p *parser) statuses(path string, v gjson.Result) []int {
+func (p *valueReader) statuses(path string, v gjson.Result) []int {
 	list := []int{}
 	p.upTo(MaxStatuses, path, v, func(path string, v gjson.Result) {
 		list = append(list, p.integer(path, v, 100, 599))
@@ -194,7 +198,7 @@ func (p *parser) statuses(path string, v gjson.Result) []int {
 }
 
 // texts reads a list of strings, at most MaxParams.
-func (p *parser) texts(path string, v gjson.Result) []string {
+func (p *valueReader) texts(path string, v gjson.Result) []string {
 	var list []string
 	p.upTo(MaxParams, path, v, func(path string, v gjson.Result) {
 		list = append(list, p.text(path, v))
@@ -203,7 +207,7 @@ func (p *parser) texts(path string, v gjson.Result) []string {
 }
 
 // params reads an object whose values are stored unchanged.
-func (p *parser) params(path string, v gjson.Result) []Param {
+func (p *valueReader) params(path string, v gjson.Result) []Param {
 	if !v.IsObject() {
 		p.failf(path, "must be an object")
 		return nil
