@@ -11,12 +11,12 @@ import (
 )
 
 // Analyse implements logstore.RowStore.
-func (d *DB) Analyse(ctx context.Context, a record.Analysis) (record.AnalysisPage, error) {
+func (d *queries) Analyse(ctx context.Context, a record.Analysis) (record.AnalysisPage, error) {
 	return logstore.Analyse(ctx, a, d.analyse)
 }
 
 // analyse runs the statement of an analysis.
-func (d *DB) analyse(ctx context.Context, a *record.Analysis) (page record.AnalysisPage, err error) {
+func (d *queries) analyse(ctx context.Context, a *record.Analysis) (page record.AnalysisPage, err error) {
 	near, err := d.tooMany(ctx, a)
 	if err != nil {
 		return page, err
@@ -47,7 +47,7 @@ func (d *DB) analyse(ctx context.Context, a *record.Analysis) (page record.Analy
 
 // tooMany reports whether percentiles are requested over more rows than fit in memory for exact
 // ones.
-func (d *DB) tooMany(ctx context.Context, a *record.Analysis) (bool, error) {
+func (d *queries) tooMany(ctx context.Context, a *record.Analysis) (bool, error) {
 	if a.Metrics&record.MetricPercentiles == 0 || a.By == record.ByScore {
 		return false, nil
 	}

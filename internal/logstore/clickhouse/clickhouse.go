@@ -68,25 +68,21 @@ const maxReaders = 8
 
 // DB is the request log on a server. Its methods are safe for concurrent use.
 type DB struct {
+	*server
+	queries
+	*rowWriter
+	*retention
+	*feedbackTable
+}
+
+// server is the connection to the server and the schema of its tables.
+type server struct {
 	o       Options
 	c       *client.Client
 	readers chan struct{} // one for each running query
 
 	ready    atomic.Bool // the tables have the schema of this program
 	starting sync.Mutex  // one prepare at a time
-
-	batchLimit time.Duration // of a Write
-
-	feeds atomic.Uint64 // number of feeds, as FeedbackProgress read it
-
-	deleting sync.Mutex // guards others
-	others   deferredDeletes
-
-	writing sync.Mutex // one Write at a time; guards the following fields
-	known   bool       // last is what the server has stored
-	last    position
-	version uint64 // version of the position that was stored last, or tried to be
-	buffers
 }
 
 var _ logstore.RowStore = (*DB)(nil)
@@ -107,11 +103,19 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		d.c.Close()
 		return nil, fmt.Errorf("open log database: %w", err)
 	}
-	return d, nil
+	return newDB(d), nil
 }
 
-// prepared returns a DB that has not contacted the server.
-func prepared(o Options) (*DB, error) {
+func newDB(s *server) *DB {
+	rows := &rowWriter{server: s, batchLimit: batchLimit}
+	return &DB{
+		server: s, queries: queries{s}, rowWriter: rows, feedbackTable: &feedbackTable{server: s},
+		retention: &retention{server: s, rows: rows, others: deferredDeletes{wait: otherWait}},
+	}
+}
+
+// prepared returns a server that was not contacted yet.
+func prepared(o Options) (*server, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -125,14 +129,14 @@ func prepared(o Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &DB{o: o, c: c, readers: make(chan struct{}, maxReaders), batchLimit: batchLimit, others: deferredDeletes{wait: otherWait}}, nil
+	return &server{o: o, c: c, readers: make(chan struct{}, maxReaders)}, nil
 }
 
 // Close closes idle connections.
-func (d *DB) Close() error { d.c.Close(); return nil }
+func (d *server) Close() error { d.c.Close(); return nil }
 
 // prepare updates the tables, once.
-func (d *DB) prepare(ctx context.Context) error {
+func (d *server) prepare(ctx context.Context) error {
 	if d.ready.Load() {
 		return nil
 	}
@@ -155,7 +159,7 @@ var reading = map[string]string{"do_not_merge_across_partitions_select_final": "
 
 // ask runs a query. If it fails for lack of a server, time or memory, the error states that to
 // the caller.
-func (d *DB) ask(ctx context.Context, sql string, p *client.Params, row func(scan func(...any) error) error) error {
+func (d *server) ask(ctx context.Context, sql string, p *client.Params, row func(scan func(...any) error) error) error {
 	select {
 	case d.readers <- struct{}{}:
 		defer func() { <-d.readers }()

@@ -29,7 +29,7 @@ var correctionColumns = []string{
 const correctedAtOnce = 500
 
 // correct stores corrections and applies them to their rows.
-func (d *DB) correct(ctx context.Context, trail []record.Correction) error {
+func (d *rowWriter) correct(ctx context.Context, trail []record.Correction) error {
 	if len(trail) == 0 {
 		return nil
 	}
@@ -67,7 +67,7 @@ var corrected = map[string]string{
 
 // insertCorrected inserts rows again, with the newest of their corrections. Deleted rows are not
 // inserted.
-func (d *DB) insertCorrected(ctx context.Context, some []record.Correction) error {
+func (d *rowWriter) insertCorrected(ctx context.Context, some []record.Correction) error {
 	var p client.Params
 	ids := make([]string, len(some))
 	from, to := some[0].Started, some[0].Started
@@ -90,7 +90,7 @@ func (d *DB) insertCorrected(ctx context.Context, some []record.Correction) erro
 }
 
 // Corrections implements logstore.RowStore.
-func (d *DB) Corrections(ctx context.Context, id string) (out []record.Correction, err error) {
+func (d *queries) Corrections(ctx context.Context, id string) (out []record.Correction, err error) {
 	var p client.Params
 	err = d.ask(ctx, "SELECT operation, toUnixTimestamp64Micro(started), toUnixTimestamp64Micro(corrected), corrected_by, "+
 		strings.Join(correctionColumns[5:], ", ")+" FROM corrections FINAL WHERE id = "+p.Text(id)+" ORDER BY corrected, operation", &p,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"sluice/internal/logstore"
 	"sluice/internal/logstore/clickhouse/client"
@@ -29,8 +30,14 @@ func offsetOf(version uint64) feedbackOffset {
 	return feedbackOffset{version >> nextBits, version & (1<<nextBits - 1)}
 }
 
+// feedbackTable contains the feedback of callers on traces.
+type feedbackTable struct {
+	*server
+	feeds atomic.Uint64 // number of feeds, as FeedbackProgress read it
+}
+
 // FeedbackProgress implements logstore.Feedback.
-func (d *DB) FeedbackProgress(ctx context.Context) (int64, error) {
+func (d *feedbackTable) FeedbackProgress(ctx context.Context) (int64, error) {
 	offset, err := d.feedbackOffset(ctx)
 	if err != nil {
 		return 0, err
@@ -40,7 +47,7 @@ func (d *DB) FeedbackProgress(ctx context.Context) (int64, error) {
 }
 
 // feedbackOffset returns the progress of the feedback, whichever node stored it.
-func (d *DB) feedbackOffset(ctx context.Context) (feedbackOffset, error) {
+func (d *feedbackTable) feedbackOffset(ctx context.Context) (feedbackOffset, error) {
 	if err := d.prepare(ctx); err != nil {
 		return feedbackOffset{}, err
 	}
@@ -58,7 +65,7 @@ func (d *DB) feedbackOffset(ctx context.Context) (feedbackOffset, error) {
 // stores it. A batch may be stored twice: a read at the same or a later position returns the same
 // state or a newer one. A new feed, which first replaces everything, is numbered from what
 // FeedbackProgress found, so that nodes that notice it at once create one.
-func (d *DB) PutFeedback(ctx context.Context, b logstore.FeedbackBatch) error {
+func (d *feedbackTable) PutFeedback(ctx context.Context, b logstore.FeedbackBatch) error {
 	offset, err := d.feedbackOffset(ctx)
 	if err != nil {
 		return err
@@ -83,7 +90,7 @@ func (d *DB) PutFeedback(ctx context.Context, b logstore.FeedbackBatch) error {
 	return d.noteFeedback(ctx, to)
 }
 
-func (d *DB) putFeedback(ctx context.Context, b logstore.FeedbackBatch, offset feedbackOffset) error {
+func (d *feedbackTable) putFeedback(ctx context.Context, b logstore.FeedbackBatch, offset feedbackOffset) error {
 	var rows client.Rows
 	for i := range b.Put {
 		appendFeedback(&rows, &b.Put[i], offset, false)
@@ -112,7 +119,7 @@ func appendFeedback(rows *client.Rows, f *record.TraceFeedback, offset feedbackO
 	rows.End()
 }
 
-func (d *DB) noteFeedback(ctx context.Context, offset feedbackOffset) error {
+func (d *feedbackTable) noteFeedback(ctx context.Context, offset feedbackOffset) error {
 	var row client.Rows
 	row.Text(feedbackName)
 	row.Uint64(offset.version())

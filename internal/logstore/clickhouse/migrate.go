@@ -27,7 +27,7 @@ var tables = []string{"attempts", "corrections"}
 
 // migrate creates the missing database and tables, and makes the server delete old rows
 // automatically. If there is nothing to do, it only reads.
-func (d *DB) migrate(ctx context.Context) error {
+func (d *server) migrate(ctx context.Context) error {
 	if _, err := d.checkVersion(ctx); err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ var (
 )
 
 // migrationState returns the migrations, and how many of them are done.
-func (d *DB) migrationState(ctx context.Context) (done int, names []string, err error) {
+func (d *server) migrationState(ctx context.Context) (done int, names []string, err error) {
 	if names, err = fs.Glob(migrations, "migrations/*.sql"); err != nil {
 		return 0, nil, fmt.Errorf("migrate: %w", err)
 	}
@@ -64,7 +64,7 @@ func (d *DB) migrationState(ctx context.Context) (done int, names []string, err 
 }
 
 // checkVersion rejects a server that is too old.
-func (d *DB) checkVersion(ctx context.Context) (version string, err error) {
+func (d *server) checkVersion(ctx context.Context) (version string, err error) {
 	err = d.c.Query(ctx, client.Statement{SQL: "SELECT version()", Bare: true}, func(scan func(...any) error) error { return scan(&version) })
 	if err == nil && !newEnough(version) {
 		err = fmt.Errorf("%w: it is %s, but %d.%d or later is required", errOld, version, minVersion[0], minVersion[1])
@@ -81,7 +81,7 @@ func newEnough(text string) bool {
 }
 
 // schemaVersion returns the number of finished migrations; 0 without a database.
-func (d *DB) schemaVersion(ctx context.Context) (version int, err error) {
+func (d *server) schemaVersion(ctx context.Context) (version int, err error) {
 	err = d.c.Query(ctx, client.Statement{SQL: "SELECT max(version) FROM migrations"}, func(scan func(...any) error) error { return scan(&version) })
 	if client.Is(err, client.UnknownDatabase, client.UnknownTable) {
 		return 0, nil
@@ -93,7 +93,7 @@ func (d *DB) schemaVersion(ctx context.Context) (version int, err error) {
 }
 
 // up runs the pending migrations. Another instance may have run some of them meanwhile.
-func (d *DB) up(ctx context.Context, names []string) error {
+func (d *server) up(ctx context.Context, names []string) error {
 	version, err := d.schemaVersion(ctx)
 	if err != nil {
 		return err
@@ -115,7 +115,7 @@ func (d *DB) up(ctx context.Context, names []string) error {
 }
 
 // createDatabase creates the database, if it is missing, and the list of migrations.
-func (d *DB) createDatabase(ctx context.Context) error {
+func (d *server) createDatabase(ctx context.Context) error {
 	name := d.o.Server.Database
 	there := false
 	var p client.Params
@@ -136,7 +136,7 @@ func (d *DB) createDatabase(ctx context.Context) error {
 	return nil
 }
 
-func (d *DB) runMigration(ctx context.Context, name string, version int) error {
+func (d *server) runMigration(ctx context.Context, name string, version int) error {
 	if prefix := fmt.Sprintf("migrations/%04d_", version); !strings.HasPrefix(name, prefix) {
 		return fmt.Errorf("expected a name like %s", prefix+"x.sql")
 	}
@@ -159,12 +159,12 @@ func (d *DB) runMigration(ctx context.Context, name string, version int) error {
 
 // ttlClause returns the clause that makes the server delete rows automatically a day after they
 // are due, in case nothing else deletes them.
-func (d *DB) ttlClause() string {
+func (d *server) ttlClause() string {
 	return "toDateTime(started) + toIntervalDay(" + strconv.Itoa(d.o.RetentionDays+1) + ")"
 }
 
 // unretained returns the tables whose TTL clause differs from the settings.
-func (d *DB) unretained(ctx context.Context) (wrong []string, err error) {
+func (d *server) unretained(ctx context.Context) (wrong []string, err error) {
 	var p client.Params
 	err = d.c.Query(ctx, client.Statement{
 		SQL:    "SELECT name, create_table_query FROM system.tables WHERE database = currentDatabase() AND name IN " + p.Texts(tables) + " ORDER BY name",
@@ -186,7 +186,7 @@ func (d *DB) unretained(ctx context.Context) (wrong []string, err error) {
 }
 
 // retain sets the TTL clause of the tables. It does not rewrite existing parts.
-func (d *DB) retain(ctx context.Context) error {
+func (d *server) retain(ctx context.Context) error {
 	wrong, err := d.unretained(ctx)
 	if err != nil {
 		return err

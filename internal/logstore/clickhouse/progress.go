@@ -19,13 +19,13 @@ type position struct {
 }
 
 // name returns the name of this node's row.
-func (d *DB) name() string { return "journal " + d.o.Node }
+func (d *rowWriter) name() string { return "journal " + d.o.Node }
 
 // latest makes a query see what was stored through another replica of the server.
 var latest = map[string]string{"select_sequential_consistency": "1"}
 
 // Progress implements logstore.RowStore.
-func (d *DB) Progress(ctx context.Context) (logstore.Progress, error) {
+func (d *rowWriter) Progress(ctx context.Context) (logstore.Progress, error) {
 	d.writing.Lock()
 	defer d.writing.Unlock()
 	if err := d.load(ctx); err != nil {
@@ -35,7 +35,7 @@ func (d *DB) Progress(ctx context.Context) (logstore.Progress, error) {
 }
 
 // load reads the position.
-func (d *DB) load(ctx context.Context) error {
+func (d *rowWriter) load(ctx context.Context) error {
 	d.known = false
 	if err := d.prepare(ctx); err != nil {
 		return err
@@ -58,7 +58,7 @@ func (d *DB) load(ctx context.Context) error {
 
 // note stores the position. Its version is higher than that of every earlier try, including tries
 // without a response.
-func (d *DB) note(ctx context.Context, pos position) error {
+func (d *rowWriter) note(ctx context.Context, pos position) error {
 	d.version = max(d.version+1, uint64(time.Now().UnixMicro()))
 	var row client.Rows
 	row.Text(d.name())

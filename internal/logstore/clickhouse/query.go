@@ -11,8 +11,11 @@ import (
 	"sluice/internal/record"
 )
 
+// queries reads attempts for pages, single records and analytics.
+type queries struct{ *server }
+
 // List implements logstore.RowStore.
-func (d *DB) List(ctx context.Context, q record.Query) (page record.Page, err error) {
+func (d *queries) List(ctx context.Context, q record.Query) (page record.Page, err error) {
 	s := filter(q)
 	s.add(shown)
 	if q.ByArrival {
@@ -42,7 +45,7 @@ func (d *DB) List(ctx context.Context, q record.Query) (page record.Page, err er
 const shown = "NOT blank"
 
 // RowWithBody implements logstore.RowStore. It includes bodies of other nodes.
-func (d *DB) RowWithBody(ctx context.Context, q record.Query) (logstore.BodiedPage, error) {
+func (d *queries) RowWithBody(ctx context.Context, q record.Query) (logstore.BodiedPage, error) {
 	s := filter(q)
 	s.add(shown + " AND body_file > 0")
 	rows, next, err := d.page(ctx, q, s)
@@ -55,7 +58,7 @@ func (d *DB) RowWithBody(ctx context.Context, q record.Query) (logstore.BodiedPa
 
 // Billed implements logstore.RowStore. It returns only the attempts of this node: this node
 // cannot see what others do to theirs meanwhile, and budgets must not be corrected twice.
-func (d *DB) Billed(ctx context.Context, q record.Query) (record.BilledPage, error) {
+func (d *queries) Billed(ctx context.Context, q record.Query) (record.BilledPage, error) {
 	s := filter(q)
 	s.add(shown)
 	s.add("spend_state NOT IN ('', 'released')")
@@ -69,7 +72,7 @@ func (d *DB) Billed(ctx context.Context, q record.Query) (record.BilledPage, err
 }
 
 // page reads the rows of a page, and the start of the next one.
-func (d *DB) page(ctx context.Context, q record.Query, s *selection) ([]stored, record.Cursor, error) {
+func (d *queries) page(ctx context.Context, q record.Query, s *selection) ([]stored, record.Cursor, error) {
 	if err := s.after(q); err != nil {
 		return nil, "", err
 	}
@@ -97,7 +100,7 @@ func (d *DB) page(ctx context.Context, q record.Query, s *selection) ([]stored, 
 }
 
 // Find implements logstore.RowStore.
-func (d *DB) Find(ctx context.Context, orgID, workspaceID, id string) (record.Attempt, bodies.Ref, error) {
+func (d *queries) Find(ctx context.Context, orgID, workspaceID, id string) (record.Attempt, bodies.Ref, error) {
 	s := new(selection)
 	s.add("org_id = " + s.Text(orgID))
 	s.is("workspace_id", workspaceID)
@@ -113,7 +116,7 @@ func (d *DB) Find(ctx context.Context, orgID, workspaceID, id string) (record.At
 }
 
 // rows reads the rows that a statement selects. rest begins with WHERE.
-func (d *DB) rows(ctx context.Context, rest string, s *selection) (out []stored, err error) {
+func (d *queries) rows(ctx context.Context, rest string, s *selection) (out []stored, err error) {
 	err = d.ask(ctx, "SELECT "+readable+" FROM attempts FINAL"+rest, &s.Params, func(read func(...any) error) error {
 		row, err := scan(d.o.Node, read)
 		out = append(out, row)

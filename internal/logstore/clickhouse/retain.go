@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"sluice/internal/logstore"
@@ -29,7 +30,7 @@ func (s *selection) inWave(w logstore.RetentionBatch) string {
 
 // addNode adds the condition that rows have their bodies in files of a node. An empty
 // node means this node.
-func (s *selection) addNode(d *DB, home string) {
+func (s *selection) addNode(d *server, home string) {
 	if home == "" {
 		home = d.o.Node
 	}
@@ -39,10 +40,19 @@ func (s *selection) addNode(d *DB, home string) {
 // single returns the condition that selects rows whose bodies are separate objects.
 func (s *selection) single() string { return "body_file = " + s.Uint(bodies.Single) }
 
+// retention deletes rows and bodies that are no longer retained.
+type retention struct {
+	*server
+	rows *rowWriter
+
+	deleting sync.Mutex // guards others
+	others   deferredDeletes
+}
+
 // part limits a selection to its first rows by time: rows of one day, about partRows of
 // them. Rows of the same microsecond stay together, so there may be more. It returns the
 // number of rows and the time of the last one.
-func (d *DB) part(ctx context.Context, s *selection) (rows int64, until time.Time, err error) {
+func (d *retention) part(ctx context.Context, s *selection) (rows int64, until time.Time, err error) {
 	var first time.Time
 	one := func(dest ...any) func(func(...any) error) error {
 		return func(scan func(...any) error) error { return scan(dest...) }
@@ -96,7 +106,7 @@ func (o *deferredDeletes) ready(due logstore.RetentionCutoffs, now time.Time) lo
 // Delete implements logstore.RowStore. For days that are due in every workspace the server
 // drops complete partitions. Rows of other nodes that are due only in some workspaces are
 // deleted later, so that bodies are deleted before the rows that refer to them.
-func (d *DB) Delete(ctx context.Context, due logstore.RetentionCutoffs) (int64, error) {
+func (d *retention) Delete(ctx context.Context, due logstore.RetentionCutoffs) (int64, error) {
 	n, err := eachWave(due, func(w logstore.RetentionBatch) (int64, error) { return d.deleteDay(ctx, w, w.Workspaces != nil) })
 	if err == nil && n == 0 {
 		d.deleting.Lock()
@@ -117,7 +127,7 @@ func (d *DB) Delete(ctx context.Context, due logstore.RetentionCutoffs) (int64, 
 
 // deleteDay deletes the rows of a retention batch on the first day that has any. If isLocal
 // is set it deletes only rows of this node.
-func (d *DB) deleteDay(ctx context.Context, w logstore.RetentionBatch, isLocal bool) (rows int64, err error) {
+func (d *retention) deleteDay(ctx context.Context, w logstore.RetentionBatch, isLocal bool) (rows int64, err error) {
 	s := new(selection)
 	s.wave(w)
 	if isLocal {
@@ -151,7 +161,7 @@ var firstDay = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // deleteTrail deletes the corrections in a selection. Usually there are none, and a count is
 // cheaper than a DELETE that finds nothing.
-func (d *DB) deleteTrail(ctx context.Context, s *selection) error {
+func (d *retention) deleteTrail(ctx context.Context, s *selection) error {
 	var n int64
 	err := d.ask(ctx, "SELECT count() FROM corrections"+s.where(), &s.Params, func(scan func(...any) error) error { return scan(&n) })
 	if err != nil || n == 0 {
@@ -161,7 +171,7 @@ func (d *DB) deleteTrail(ctx context.Context, s *selection) error {
 }
 
 // change runs a statement of retention and returns when it has taken effect.
-func (d *DB) change(ctx context.Context, sql string, p *client.Params) error {
+func (d *retention) change(ctx context.Context, sql string, p *client.Params) error {
 	return d.c.Exec(ctx, client.Statement{SQL: sql, Params: p, Settings: map[string]string{"lightweight_deletes_sync": "2", "mutations_sync": "1"}})
 }
 
@@ -174,9 +184,9 @@ var blanks = map[string]string{
 
 // Blank implements logstore.RowStore. It inserts the rows again with a higher version. The
 // server removes the older version when it merges the two, and nothing reads it meanwhile.
-func (d *DB) Blank(ctx context.Context, due logstore.RetentionCutoffs) (int64, error) {
-	d.writing.Lock()
-	defer d.writing.Unlock()
+func (d *retention) Blank(ctx context.Context, due logstore.RetentionCutoffs) (int64, error) {
+	d.rows.writing.Lock()
+	defer d.rows.writing.Unlock()
 	n, err := eachWave(due, func(w logstore.RetentionBatch) (int64, error) {
 		s := new(selection)
 		s.add("NOT blank")
@@ -199,10 +209,10 @@ func (d *DB) Blank(ctx context.Context, due logstore.RetentionCutoffs) (int64, e
 }
 
 // DueFiles implements logstore.RowStore.
-func (d *DB) DueFiles(ctx context.Context, home string, due logstore.RetentionCutoffs) (files []uint32, err error) {
+func (d *retention) DueFiles(ctx context.Context, home string, due logstore.RetentionCutoffs) (files []uint32, err error) {
 	for _, w := range due.Waves() {
 		s := new(selection)
-		s.addNode(d, home)
+		s.addNode(d.server, home)
 		s.wave(w)
 		err := d.ask(ctx, "SELECT DISTINCT body_file FROM attempts FINAL"+s.where()+" ORDER BY body_file", &s.Params, func(scan func(...any) error) error {
 			var file uint32
@@ -220,9 +230,9 @@ func (d *DB) DueFiles(ctx context.Context, home string, due logstore.RetentionCu
 }
 
 // RetainedSpans implements logstore.RowStore.
-func (d *DB) RetainedSpans(ctx context.Context, home string, file uint32, due logstore.RetentionCutoffs) (spans []bodies.Span, err error) {
+func (d *retention) RetainedSpans(ctx context.Context, home string, file uint32, due logstore.RetentionCutoffs) (spans []bodies.Span, err error) {
 	s := new(selection)
-	s.addNode(d, home)
+	s.addNode(d.server, home)
 	s.add("body_file = " + s.Uint(uint64(file)))
 	for _, w := range due.Waves() {
 		s.add("NOT (" + s.inWave(w) + ")")
@@ -240,7 +250,7 @@ func (d *DB) RetainedSpans(ctx context.Context, home string, file uint32, due lo
 }
 
 // DueKeys implements logstore.RowStore.
-func (d *DB) DueKeys(ctx context.Context, due logstore.RetentionCutoffs) (keys []string, wave logstore.RetentionCutoffs, err error) {
+func (d *retention) DueKeys(ctx context.Context, due logstore.RetentionCutoffs) (keys []string, wave logstore.RetentionCutoffs, err error) {
 	_, err = eachWave(due, func(w logstore.RetentionBatch) (int64, error) {
 		s := new(selection)
 		s.add(s.single())
@@ -267,15 +277,15 @@ func (d *DB) DueKeys(ctx context.Context, due logstore.RetentionCutoffs) (keys [
 var forgotten = map[string]string{"body_key": "''", "body_file": "0", "body_block": "0", "body_at": "0", "request_length": "0", "response_length": "0"}
 
 // Forget implements logstore.RowStore.
-func (d *DB) Forget(ctx context.Context, home string, file uint32, due logstore.RetentionCutoffs) (int64, error) {
-	d.writing.Lock()
-	defer d.writing.Unlock()
+func (d *retention) Forget(ctx context.Context, home string, file uint32, due logstore.RetentionCutoffs) (int64, error) {
+	d.rows.writing.Lock()
+	defer d.rows.writing.Unlock()
 	n, err := eachWave(due, func(w logstore.RetentionBatch) (int64, error) {
 		s := new(selection)
 		if file == bodies.Single {
 			s.add(s.single())
 		} else {
-			s.addNode(d, home)
+			s.addNode(d.server, home)
 			s.add("body_file = " + s.Uint(uint64(file)))
 		}
 		s.wave(w)
@@ -292,9 +302,9 @@ func (d *DB) Forget(ctx context.Context, home string, file uint32, due logstore.
 }
 
 // FirstFile implements logstore.RowStore.
-func (d *DB) FirstFile(ctx context.Context, home string) (file uint32, err error) {
+func (d *retention) FirstFile(ctx context.Context, home string) (file uint32, err error) {
 	s := new(selection)
-	s.addNode(d, home)
+	s.addNode(d.server, home)
 	err = d.ask(ctx, "SELECT min(body_file) FROM attempts FINAL"+s.where(), &s.Params, func(scan func(...any) error) error { return scan(&file) })
 	if err != nil {
 		return 0, fmt.Errorf("find first bodies: %w", err)
@@ -304,7 +314,7 @@ func (d *DB) FirstFile(ctx context.Context, home string) (file uint32, err error
 
 // again inserts the rows that a condition selects once more, with changed columns and a
 // version that replaces the older one.
-func (d *DB) again(ctx context.Context, p *client.Params, changed map[string]string, version, where, join string) error {
+func (d *server) again(ctx context.Context, p *client.Params, changed map[string]string, version, where, join string) error {
 	names, values := []string{"version"}, []string{version}
 	for _, c := range columns {
 		names = append(names, c.name)

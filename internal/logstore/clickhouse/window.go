@@ -20,7 +20,7 @@ const (
 // narrow limits a selection in order of time to a part of the log that contains the complete
 // page: the server sorts what is selected, and without a time range it would sort the log. Days
 // are partitions and time is in their key, so that the server does not read what is outside.
-func (d *DB) narrow(ctx context.Context, q *record.Query, s *selection) error {
+func (d *queries) narrow(ctx context.Context, q *record.Query, s *selection) error {
 	from, to, err := d.reach(ctx, q)
 	if err != nil {
 		return err
@@ -48,7 +48,7 @@ func (d *DB) narrow(ctx context.Context, q *record.Query, s *selection) error {
 
 // reach returns the time range of the rows of a page: that of the query and its cursor, otherwise
 // that of the log.
-func (d *DB) reach(ctx context.Context, q *record.Query) (from, to time.Time, err error) {
+func (d *queries) reach(ctx context.Context, q *record.Query) (from, to time.Time, err error) {
 	from, to = q.From, q.To
 	if q.After != "" {
 		started, _, err := q.After.Split()

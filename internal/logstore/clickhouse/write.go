@@ -3,6 +3,7 @@ package clickhouse
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"sluice/internal/ledger"
@@ -13,8 +14,20 @@ import (
 	"sluice/internal/record"
 )
 
+// rowWriter inserts rows and the position in the journal up to which they are stored.
+type rowWriter struct {
+	*server
+	batchLimit time.Duration // of a Write
+
+	writing sync.Mutex // one Write at a time; guards the following fields
+	known   bool       // last is what the server has stored
+	last    position
+	version uint64 // version of the position that was stored last, or tried to be
+	buffers
+}
+
 // Write implements logstore.RowStore. The package comment describes its steps.
-func (d *DB) Write(ctx context.Context, fill func(logstore.Sink) (logstore.Progress, error)) error {
+func (d *rowWriter) Write(ctx context.Context, fill func(logstore.Sink) (logstore.Progress, error)) error {
 	d.writing.Lock()
 	defer d.writing.Unlock()
 	if err := ctx.Err(); err != nil {
@@ -44,7 +57,7 @@ func (d *DB) Write(ctx context.Context, fill func(logstore.Sink) (logstore.Progr
 const batchLimit = 45 * time.Second
 
 // store performs the steps of a Write.
-func (d *DB) store(ctx context.Context, w *writer, p logstore.Progress) error {
+func (d *rowWriter) store(ctx context.Context, w *writer, p logstore.Progress) error {
 	ctx, stop := context.WithTimeout(ctx, d.batchLimit)
 	defer stop()
 	end := position{next: p.Next.Seq, bodies: p.BodyStore}
@@ -72,7 +85,7 @@ type buffers struct {
 
 // writer collects what a Write stores.
 type writer struct {
-	db    *DB
+	db    *rowWriter
 	trail []record.Correction
 }
 

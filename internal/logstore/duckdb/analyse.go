@@ -10,12 +10,12 @@ import (
 )
 
 // Analyse implements logstore.RowStore.
-func (d *DB) Analyse(ctx context.Context, a record.Analysis) (record.AnalysisPage, error) {
+func (d *queries) Analyse(ctx context.Context, a record.Analysis) (record.AnalysisPage, error) {
 	return logstore.Analyse(ctx, a, d.analyse)
 }
 
 // analyse runs the single statement of an analysis.
-func (d *DB) analyse(ctx context.Context, a *record.Analysis) (page record.AnalysisPage, err error) {
+func (d *queries) analyse(ctx context.Context, a *record.Analysis) (page record.AnalysisPage, err error) {
 	err = d.reading(ctx, func(tx *sql.Tx) error {
 		has, err := d.usable(ctx, tx, spanOf(a.Query.From, a.Query.To))
 		if err != nil {
@@ -65,7 +65,7 @@ func runQuestion(ctx context.Context, tx *sql.Tx, q *question) (page record.Anal
 // usable returns the slots inside a time span, and hours that extend beyond its ends, with the
 // kinds of rollups of each. It returns none if the span has so few rows that reading them is as
 // fast.
-func (d *DB) usable(ctx context.Context, db querier, window span) (map[bucket]rollupKind, error) {
+func (d *queries) usable(ctx context.Context, db querier, window span) (map[bucket]rollupKind, error) {
 	has := map[bucket]rollupKind{}
 	var finest, rows int64
 	err := eachSlot(ctx, db, window.hours().condition("start"), func(s bucket, k rollupKind, n int64) {

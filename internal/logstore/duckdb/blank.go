@@ -11,7 +11,7 @@ import (
 )
 
 // Blank implements logstore.RowStore.
-func (d *DB) Blank(ctx context.Context, due logstore.RetentionCutoffs) (int64, error) {
+func (d *retention) Blank(ctx context.Context, due logstore.RetentionCutoffs) (int64, error) {
 	n, err := eachWave(due, func(wave logstore.RetentionBatch) (int64, error) { return d.blankPart(ctx, wave) })
 	if err != nil {
 		return 0, fmt.Errorf("blank log rows: %w", err)
@@ -19,7 +19,7 @@ func (d *DB) Blank(ctx context.Context, due logstore.RetentionCutoffs) (int64, e
 	return n, nil
 }
 
-func (d *DB) blankPart(ctx context.Context, wave logstore.RetentionBatch) (int64, error) {
+func (d *retention) blankPart(ctx context.Context, wave logstore.RetentionBatch) (int64, error) {
 	w, window, there, err := d.part(ctx, wave, isShown)
 	if err != nil || !there {
 		return 0, err
@@ -43,7 +43,7 @@ var blankColumns = fmt.Sprintf(`bytes_in = %d, metadata = '', end_user = '', spa
 
 // blankSeries creates the blank series of rows. It returns SQL values that map each series of a
 // row to its blank one: "(17, 204), (18, 204)".
-func (d *DB) blankSeries(ctx context.Context, tx *sql.Tx, rows *where) (string, error) {
+func (d *retention) blankSeries(ctx context.Context, tx *sql.Tx, rows *where) (string, error) {
 	var pairs []string
 	var fresh []*record.Attempt
 	var ids []int32

@@ -70,7 +70,7 @@ WHERE attempts.id = c.id AND attempts.started = c.started AND attempts.started B
 }
 
 // Corrections implements logstore.RowStore.
-func (d *DB) Corrections(ctx context.Context, id string) ([]record.Correction, error) {
+func (d *queries) Corrections(ctx context.Context, id string) ([]record.Correction, error) {
 	rows, err := d.sql.QueryContext(ctx, "SELECT "+correctionColumns+" FROM corrections WHERE id = ? ORDER BY number", keyParam(id))
 	if err != nil {
 		return nil, fmt.Errorf("read corrections: %w", err)

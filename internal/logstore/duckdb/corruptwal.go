@@ -25,7 +25,7 @@ const entryHeader = 16
 // connect opens the file. It cuts a damaged write-ahead log before the damage and saves the rest
 // in a separate file. What was committed before the damage remains. Records that were committed
 // after it are stored again, as far as the journal contains them.
-func (d *DB) connect() (*duckdb.Connector, error) {
+func (d *database) connect() (*duckdb.Connector, error) {
 	c, err := duckdb.NewConnector(d.o.dsn(), nil)
 	if m := matchWALError(err); m != nil {
 		if err := d.truncateWAL(m[1], m[2]); err != nil {
@@ -46,7 +46,7 @@ func matchWALError(err error) []string {
 // setAside is the suffix of the file with the rest of a damaged write-ahead log.
 const setAside = ".damaged"
 
-func (d *DB) truncateWAL(path, offset string) (err error) {
+func (d *database) truncateWAL(path, offset string) (err error) {
 	position, err := strconv.ParseInt(offset, 10, 64)
 	if position -= entryHeader; err != nil || position < 0 || !strings.HasPrefix(path, d.o.Path) {
 		return fmt.Errorf("offset %s of %s is outside the log of %s", offset, path, d.o.Path)

@@ -12,7 +12,7 @@ const usualReserve = 256
 // checkDiskSpace rejects a write if a checkpoint might lack disk space. A commit without space is
 // rolled back and tried again later. A checkpoint without space makes the complete database
 // unusable, for reading too, until reopen opens it again.
-func (d *DB) checkDiskSpace() error {
+func (d *database) checkDiskSpace() error {
 	if d.o.ReserveMB < 0 {
 		return nil
 	}

@@ -102,6 +102,15 @@ func (o Options) dsn() string {
 // made unusable is reopened as soon as there is disk space. Until then methods that need it
 // return fault.Overloaded.
 type DB struct {
+	*database
+	queries
+	retention
+	roller
+	feedbackTable
+}
+
+// database is the open file: its connections, its one writer, and how it is opened again.
+type database struct {
 	o    Options
 	base *base   // of sql
 	sql  *sql.DB // for reading, and for rare writes
@@ -127,19 +136,20 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	if err := os.MkdirAll(filepath.Dir(o.Path), 0o700); err != nil {
 		return nil, fmt.Errorf("open log database: %w", err)
 	}
-	d := &DB{o: o, base: newBase(), now: o.Clock.Now, log: o.Logger, exactBelow: int64(o.ExactBelow)}
+	d := &database{o: o, base: newBase(), now: o.Clock.Now, log: o.Logger, exactBelow: int64(o.ExactBelow)}
 	d.sql = sql.OpenDB(d.base)
 	d.sql.SetMaxOpenConns(maxReaders + 1) // and one that computes rollups
 	d.sql.SetMaxIdleConns(idleReaders)
 	if err := d.open(ctx); err != nil {
 		return nil, errors.Join(err, d.sql.Close())
 	}
-	return d, nil
+	feedback := feedbackTable{d}
+	return &DB{d, queries{d}, retention{d}, roller{d, feedback}, feedback}, nil
 }
 
 // Close ends all use of the database and writes what is not yet in its file. Queries in progress
 // return an error.
-func (d *DB) Close() error {
+func (d *database) Close() error {
 	d.opening.Lock()
 	defer d.opening.Unlock()
 	d.base.refuse(errClosed)
@@ -150,7 +160,7 @@ func (d *DB) Close() error {
 }
 
 // Progress implements logstore.RowStore.
-func (d *DB) Progress(ctx context.Context) (logstore.Progress, error) {
+func (d *database) Progress(ctx context.Context) (logstore.Progress, error) {
 	if err := d.reopen(ctx); err != nil {
 		return logstore.Progress{}, fmt.Errorf("read progress of the log database: %w", err)
 	}

@@ -14,8 +14,11 @@ import (
 // feedbackChunk is how many feedback rows one statement contains.
 const feedbackChunk = 200
 
+// feedbackTable contains the feedback of callers on traces.
+type feedbackTable struct{ *database }
+
 // FeedbackProgress implements logstore.Feedback.
-func (d *DB) FeedbackProgress(ctx context.Context) (next int64, err error) {
+func (d *feedbackTable) FeedbackProgress(ctx context.Context) (next int64, err error) {
 	if err := d.sql.QueryRowContext(ctx, "SELECT next FROM feedback_progress").Scan(&next); err != nil {
 		return 0, fmt.Errorf("read feedback progress: %w", err)
 	}
@@ -23,7 +26,7 @@ func (d *DB) FeedbackProgress(ctx context.Context) (next int64, err error) {
 }
 
 // PutFeedback implements logstore.Feedback.
-func (d *DB) PutFeedback(ctx context.Context, b logstore.FeedbackBatch) error {
+func (d *feedbackTable) PutFeedback(ctx context.Context, b logstore.FeedbackBatch) error {
 	if err := d.checkDiskSpace(); err != nil {
 		return err
 	}

@@ -70,7 +70,7 @@ const maxTracesPerUpdate = 100_000
 // updatePendingTraces updates the rows of pending traces in the hours whose rows with feedback
 // are stored. It reports whether more traces are pending. An hour that loses its slot meanwhile
 // is computed again.
-func (d *DB) updatePendingTraces(ctx context.Context) (more bool, err error) {
+func (d *feedbackTable) updatePendingTraces(ctx context.Context) (more bool, err error) {
 	is, err := isPending(ctx, d.sql)
 	if err == nil && is {
 		err = d.checkDiskSpace()

@@ -19,7 +19,7 @@ const (
 )
 
 // reading runs f in a read-only transaction, on a thread that yields to others.
-func (d *DB) reading(ctx context.Context, f func(*sql.Tx) error) error {
+func (d *database) reading(ctx context.Context, f func(*sql.Tx) error) error {
 	if err := d.reopen(ctx); err != nil {
 		return fmt.Errorf("read log rows: %w", err)
 	}
@@ -35,7 +35,7 @@ func (d *DB) reading(ctx context.Context, f func(*sql.Tx) error) error {
 
 // count returns the number of rows that a query selects, from rollups where possible. Blank rows
 // count in rollups but are not shown; excluding them costs more than counting them separately.
-func (d *DB) count(ctx context.Context, tx *sql.Tx, q record.Query) (n int64, err error) {
+func (d *queries) count(ctx context.Context, tx *sql.Tx, q record.Query) (n int64, err error) {
 	all := timed(q)
 	if !q.Weighted.Open() { // few rows have feedback
 		all.others.add(isShown)
@@ -52,7 +52,7 @@ func (d *DB) count(ctx context.Context, tx *sql.Tx, q record.Query) (n int64, er
 }
 
 // countAll works like count but includes blank rows.
-func (d *DB) countAll(ctx context.Context, tx *sql.Tx, q record.Query, src *source) (n int64, err error) {
+func (d *queries) countAll(ctx context.Context, tx *sql.Tx, q record.Query, src *source) (n int64, err error) {
 	var has map[bucket]rollupKind
 	if !q.ByArrival {
 		if has, err = d.usable(ctx, tx, spanOf(q.From, q.To)); err != nil {
@@ -95,7 +95,7 @@ func countJudged(ctx context.Context, tx *sql.Tx, q *question, c *bucketCover, s
 }
 
 // page reads the rows of a page, and the start of the next one.
-func (d *DB) page(ctx context.Context, tx *sql.Tx, q record.Query, src *source) ([]stored, record.Cursor, error) {
+func (d *queries) page(ctx context.Context, tx *sql.Tx, q record.Query, src *source) ([]stored, record.Cursor, error) {
 	if err := src.others.after(q); err != nil {
 		return nil, "", err
 	}
@@ -122,7 +122,7 @@ func (d *DB) page(ctx context.Context, tx *sql.Tx, q record.Query, src *source) 
 // findRowIDs returns the row numbers of a page and of one more row, and the time range in which
 // the rows started. It searches slices of time, in the order of the page, until it has enough
 // rows.
-func (d *DB) findRowIDs(ctx context.Context, tx *sql.Tx, q record.Query, src *source, order string) (ids []string, window span, err error) {
+func (d *queries) findRowIDs(ctx context.Context, tx *sql.Tx, q record.Query, src *source, order string) (ids []string, window span, err error) {
 	windows, err := d.slicesOf(ctx, tx, q)
 	if err != nil {
 		return nil, window, err
@@ -163,7 +163,7 @@ func (d *DB) findRowIDs(ctx context.Context, tx *sql.Tx, q record.Query, src *so
 
 // slicesOf divides the time of a query into slices, starting with the one where its page begins.
 // Each has a multiple of the rows of the previous one, as estimated from slots.
-func (d *DB) slicesOf(ctx context.Context, tx *sql.Tx, q record.Query) (out []span, err error) {
+func (d *queries) slicesOf(ctx context.Context, tx *sql.Tx, q record.Query) (out []span, err error) {
 	period := spanOf(q.From, q.To)
 	if q.ByArrival || q.Offset > deepOffset {
 		return []span{period}, nil

@@ -11,8 +11,11 @@ import (
 	"sluice/internal/record"
 )
 
+// queries reads attempts for pages, single records and analytics.
+type queries struct{ *database }
+
 // List implements logstore.RowStore.
-func (d *DB) List(ctx context.Context, q record.Query) (page record.Page, err error) {
+func (d *queries) List(ctx context.Context, q record.Query) (page record.Page, err error) {
 	src := timed(q)
 	src.others.add(isShown)
 	var rows []stored
@@ -39,7 +42,7 @@ func (d *DB) List(ctx context.Context, q record.Query) (page record.Page, err er
 }
 
 // RowWithBody implements logstore.RowStore.
-func (d *DB) RowWithBody(ctx context.Context, q record.Query) (page logstore.BodiedPage, err error) {
+func (d *queries) RowWithBody(ctx context.Context, q record.Query) (page logstore.BodiedPage, err error) {
 	src := timed(q)
 	src.others.add("body_file > 0")
 	var rows []stored
@@ -55,7 +58,7 @@ func (d *DB) RowWithBody(ctx context.Context, q record.Query) (page logstore.Bod
 }
 
 // Billed implements logstore.RowStore.
-func (d *DB) Billed(ctx context.Context, q record.Query) (page record.BilledPage, err error) {
+func (d *queries) Billed(ctx context.Context, q record.Query) (page record.BilledPage, err error) {
 	src := timed(q)
 	src.others.add(isShown)
 	src.others.add("spend_state NOT IN ('', 'released')")
@@ -72,7 +75,7 @@ func (d *DB) Billed(ctx context.Context, q record.Query) (page record.BilledPage
 }
 
 // Find implements logstore.RowStore.
-func (d *DB) Find(ctx context.Context, orgID, workspaceID, id string) (record.Attempt, bodies.Ref, error) {
+func (d *queries) Find(ctx context.Context, orgID, workspaceID, id string) (record.Attempt, bodies.Ref, error) {
 	var rows []stored
 	err := d.reading(ctx, func(tx *sql.Tx) (err error) {
 		rows, err = readRows(ctx, tx, " FROM attempts WHERE id = ? AND "+isShown, []any{keyParam(id)})

@@ -49,7 +49,7 @@ func load(ctx context.Context, db *sql.DB) (k writerState, err error) {
 
 // open opens the file, updates its tables and reads the writer's state. Only then can others
 // connect.
-func (d *DB) open(ctx context.Context) error {
+func (d *database) open(ctx context.Context) error {
 	c, err := d.connect()
 	if err != nil {
 		return fmt.Errorf("open log database %s: %w", d.o.Path, err)
@@ -69,7 +69,7 @@ func (d *DB) open(ctx context.Context) error {
 }
 
 // prepare leaves the connector open; of its connections only the writer's remains.
-func (d *DB) prepare(ctx context.Context, c *duckdb.Connector) (k writerState, l *link, err error) {
+func (d *database) prepare(ctx context.Context, c *duckdb.Connector) (k writerState, l *link, err error) {
 	db := sql.OpenDB(struct{ driver.Connector }{c}) // hides the connector's Close
 	defer func() { err = errors.Join(err, db.Close()) }()
 	if err := migrate(ctx, db); err != nil {
@@ -85,7 +85,7 @@ func (d *DB) prepare(ctx context.Context, c *duckdb.Connector) (k writerState, l
 // close ends what is in progress on the database and closes it: first the connections, then the
 // file. The caller holds opening and has rejected further use. A goroutine with a connection may
 // wait for mu, so mu is not held meanwhile.
-func (d *DB) close() error {
+func (d *database) close() error {
 	d.sql.SetMaxIdleConns(0)
 	d.base.wait()
 	d.sql.SetMaxIdleConns(idleReaders)
@@ -106,7 +106,7 @@ func (d *DB) close() error {
 // space. It returns why the database is unavailable, or nil. It does not wait while another
 // goroutine reopens it. All users of the database call it, without a lock: the writer until it
 // has stored what waits, and the builder of rollups.
-func (d *DB) reopen(ctx context.Context) error {
+func (d *database) reopen(ctx context.Context) error {
 	why := d.base.err()
 	if why == nil || errors.Is(why, errClosed) || !d.opening.TryLock() {
 		return why

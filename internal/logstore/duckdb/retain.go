@@ -39,10 +39,13 @@ func (w *where) due(wave logstore.RetentionBatch) {
 	w.add("series IN (SELECT id FROM series WHERE workspace_id IN ("+marks(len(args))+"))", args...)
 }
 
+// retention deletes rows and bodies that are no longer retained.
+type retention struct{ *database }
+
 // part selects the first rows of a retention batch by time. It returns their condition and the
 // span of their start times; there is false if no row is due. Rows of the same microsecond
 // stay together, so there may be some more than partRows.
-func (d *DB) part(ctx context.Context, wave logstore.RetentionBatch, conditions ...string) (w where, window span, there bool, err error) {
+func (d *retention) part(ctx context.Context, wave logstore.RetentionBatch, conditions ...string) (w where, window span, there bool, err error) {
 	w.due(wave)
 	for _, c := range conditions {
 		w.add(c)
@@ -58,7 +61,7 @@ func (d *DB) part(ctx context.Context, wave logstore.RetentionBatch, conditions 
 
 // change runs do in a transaction of the only writer. The transaction also deletes the rollups
 // of window, the time in which rows change. The zero span means that the metrics do not change.
-func (d *DB) change(ctx context.Context, window span, do func(*sql.Tx) (int64, error)) (n int64, err error) {
+func (d *database) change(ctx context.Context, window span, do func(*sql.Tx) (int64, error)) (n int64, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	stored := false
@@ -104,7 +107,7 @@ func eachWave(due logstore.RetentionCutoffs, do func(logstore.RetentionBatch) (i
 }
 
 // Delete implements logstore.RowStore. The last call also deletes series without rows.
-func (d *DB) Delete(ctx context.Context, due logstore.RetentionCutoffs) (int64, error) {
+func (d *retention) Delete(ctx context.Context, due logstore.RetentionCutoffs) (int64, error) {
 	n, err := eachWave(due, func(wave logstore.RetentionBatch) (int64, error) { return d.deletePart(ctx, wave) })
 	if err == nil && n == 0 {
 		err = d.sweep(ctx, due.Before)
@@ -115,7 +118,7 @@ func (d *DB) Delete(ctx context.Context, due logstore.RetentionCutoffs) (int64, 
 	return n, nil
 }
 
-func (d *DB) deletePart(ctx context.Context, wave logstore.RetentionBatch) (int64, error) {
+func (d *retention) deletePart(ctx context.Context, wave logstore.RetentionBatch) (int64, error) {
 	w, window, there, err := d.part(ctx, wave)
 	if err != nil || !there {
 		return 0, err
@@ -136,7 +139,7 @@ func deleteTrail(ctx context.Context, tx *sql.Tx, batch *where) error {
 
 // sweep deletes corrections whose rows were deleted earlier, and series without rows. The
 // search for such series does not block the writer.
-func (d *DB) sweep(ctx context.Context, before time.Time) error {
+func (d *retention) sweep(ctx context.Context, before time.Time) error {
 	if !before.IsZero() {
 		if _, err := d.change(ctx, span{}, func(tx *sql.Tx) (int64, error) {
 			return exec(ctx, tx, "DELETE FROM corrections WHERE started < ?", before.UTC())
@@ -168,7 +171,7 @@ func (d *DB) sweep(ctx context.Context, before time.Time) error {
 }
 
 // DueFiles implements logstore.RowStore. All files belong to this node.
-func (d *DB) DueFiles(ctx context.Context, _ string, due logstore.RetentionCutoffs) (files []uint32, err error) {
+func (d *retention) DueFiles(ctx context.Context, _ string, due logstore.RetentionCutoffs) (files []uint32, err error) {
 	for _, wave := range due.Waves() {
 		var w where
 		w.add(inFile)
@@ -188,7 +191,7 @@ func (d *DB) DueFiles(ctx context.Context, _ string, due logstore.RetentionCutof
 }
 
 // visit scans the rows of a query into dest and calls visit for each.
-func (d *DB) visit(ctx context.Context, query string, args []any, visit func() error, dest ...any) error {
+func (d *retention) visit(ctx context.Context, query string, args []any, visit func() error, dest ...any) error {
 	rows, err := d.sql.QueryContext(ctx, query, args...)
 	if err != nil {
 		return err
@@ -223,7 +226,7 @@ func (w *where) notDue(due logstore.RetentionCutoffs) {
 }
 
 // RetainedSpans implements logstore.RowStore.
-func (d *DB) RetainedSpans(ctx context.Context, _ string, file uint32, due logstore.RetentionCutoffs) (spans []bodies.Span, err error) {
+func (d *retention) RetainedSpans(ctx context.Context, _ string, file uint32, due logstore.RetentionCutoffs) (spans []bodies.Span, err error) {
 	var w where
 	w.add("body_file = ?", file)
 	w.notDue(due)
@@ -245,7 +248,7 @@ const inFile = "body_file BETWEEN 1 AND 4294967294"
 var isSingle = fmt.Sprintf("body_file = %d", uint32(bodies.Single))
 
 // DueKeys implements logstore.RowStore.
-func (d *DB) DueKeys(ctx context.Context, due logstore.RetentionCutoffs) (keys []string, batch logstore.RetentionCutoffs, err error) {
+func (d *retention) DueKeys(ctx context.Context, due logstore.RetentionCutoffs) (keys []string, batch logstore.RetentionCutoffs, err error) {
 	_, err = eachWave(due, func(wave logstore.RetentionBatch) (int64, error) {
 		w, window, there, err := d.part(ctx, wave, isSingle)
 		if err != nil || !there {
@@ -267,7 +270,7 @@ func (d *DB) DueKeys(ctx context.Context, due logstore.RetentionCutoffs) (keys [
 }
 
 // Forget implements logstore.RowStore.
-func (d *DB) Forget(ctx context.Context, _ string, file uint32, due logstore.RetentionCutoffs) (int64, error) {
+func (d *retention) Forget(ctx context.Context, _ string, file uint32, due logstore.RetentionCutoffs) (int64, error) {
 	condition := fmt.Sprintf("body_file = %d", file)
 	n, err := eachWave(due, func(wave logstore.RetentionBatch) (int64, error) {
 		w, _, there, err := d.part(ctx, wave, condition)
@@ -288,7 +291,7 @@ func (d *DB) Forget(ctx context.Context, _ string, file uint32, due logstore.Ret
 const withoutRef = "CASE WHEN contains(extra, '\"body_key\":') THEN replace(json_merge_patch(extra::JSON, '{\"body_key\":null}'::JSON)::VARCHAR, '{}', '') ELSE extra END"
 
 // FirstFile implements logstore.RowStore.
-func (d *DB) FirstFile(ctx context.Context, _ string) (uint32, error) {
+func (d *retention) FirstFile(ctx context.Context, _ string) (uint32, error) {
 	var file sql.NullInt64
 	err := d.sql.QueryRowContext(ctx, "SELECT min(body_file) FROM attempts WHERE "+inFile).Scan(&file)
 	if err != nil {

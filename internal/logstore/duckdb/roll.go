@@ -18,9 +18,15 @@ const (
 	idleShare    = 30               // the pause after a check without work is at least this many times its duration
 )
 
+// roller computes the rollups that analytics read.
+type roller struct {
+	*database
+	feedback feedbackTable
+}
+
 // Run computes rollups in advance until ctx ends. It logs a failure and repeats the work with
 // the pauses of background.RunWithBackoff. Meanwhile analyses read the rows instead.
-func (d *DB) Run(ctx context.Context) error {
+func (d *roller) Run(ctx context.Context) error {
 	var worked uint64
 	outage := background.NewOutageLog(d.log, "cannot compute rollups; queries fall back to full scans", "rollups of the request log restored")
 	background.RunWithBackoff(ctx, func(ctx context.Context) error {
@@ -47,7 +53,7 @@ func (d *DB) Run(ctx context.Context) error {
 }
 
 // Roll computes all rollup buckets that are due at now. It must not be called while Run runs.
-func (d *DB) Roll(ctx context.Context, now time.Time) error {
+func (d *roller) Roll(ctx context.Context, now time.Time) error {
 	for {
 		if more, err := d.rollOne(ctx, now); err != nil || !more {
 			return err
@@ -57,7 +63,7 @@ func (d *DB) Roll(ctx context.Context, now time.Time) error {
 
 // rollOne computes the next rollup buckets that are due. If there are none, it updates pending
 // traces. It reports whether there was work.
-func (d *DB) rollOne(ctx context.Context, now time.Time) (more bool, err error) {
+func (d *roller) rollOne(ctx context.Context, now time.Time) (more bool, err error) {
 	err = atLowPriority(func() error {
 		if err := d.reopen(ctx); err != nil {
 			return err
@@ -69,7 +75,7 @@ func (d *DB) rollOne(ctx context.Context, now time.Time) (more bool, err error) 
 		if more = len(slots) > 0; more {
 			return d.build(ctx, slots)
 		}
-		more, err = d.updatePendingTraces(ctx)
+		more, err = d.feedback.updatePendingTraces(ctx)
 		return err
 	})
 	if err != nil {
@@ -80,7 +86,7 @@ func (d *DB) rollOne(ctx context.Context, now time.Time) (more bool, err error) 
 
 // loadHours loads, once, the hours that have rows. It also deletes rollups whose buckets are
 // gone.
-func (d *DB) loadHours(ctx context.Context) error {
+func (d *roller) loadHours(ctx context.Context) error {
 	d.mu.Lock()
 	x := d.slots // d.slots is replaced if the database is reopened meanwhile
 	sweep, known := x.sweep, x.surveyed
@@ -107,7 +113,7 @@ func (d *DB) loadHours(ctx context.Context) error {
 	return nil
 }
 
-func (d *DB) hoursOfRows(ctx context.Context) (map[int64]int64, error) {
+func (d *roller) hoursOfRows(ctx context.Context) (map[int64]int64, error) {
 	rows, err := d.sql.QueryContext(ctx, "SELECT epoch_us(started) // 3600000000, count(*) FROM attempts GROUP BY ALL")
 	if err != nil {
 		return nil, err
@@ -125,7 +131,7 @@ func (d *DB) hoursOfRows(ctx context.Context) (map[int64]int64, error) {
 }
 
 // deleteUnusedRollups deletes rollups, and feedback rows, that belong to no rollup bucket.
-func (d *DB) deleteUnusedRollups(ctx context.Context) error {
+func (d *roller) deleteUnusedRollups(ctx context.Context) error {
 	for l := range levels {
 		for _, k := range rollupLevel(l).tables() {
 			_, err := d.sql.ExecContext(ctx, fmt.Sprintf("DELETE FROM %s WHERE start NOT IN (SELECT start FROM slots WHERE level = %d)", table(k, rollupLevel(l)), l))
@@ -141,7 +147,7 @@ func (d *DB) deleteUnusedRollups(ctx context.Context) error {
 // nextSlots returns the rollup buckets to compute together next: the newest of the finest
 // level that has any, up to about batchRows rows. Hours are computed from the minutes that
 // exist, quarters of a day from hours, days from quarters, and weeks from days.
-func (d *DB) nextSlots(now time.Time) []bucket {
+func (d *roller) nextSlots(now time.Time) []bucket {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	x := d.slots
@@ -221,7 +227,7 @@ func (x *slotIndex) isReady(s bucket, now int64) bool {
 
 // build computes rollup buckets of one level in a separate transaction. If one of their rows
 // changed since the transaction began, build stores nothing.
-func (d *DB) build(ctx context.Context, slots []bucket) error {
+func (d *roller) build(ctx context.Context, slots []bucket) error {
 	if err := d.checkDiskSpace(); err != nil {
 		return err
 	}
@@ -240,7 +246,7 @@ func (d *DB) build(ctx context.Context, slots []bucket) error {
 
 // beginBuild begins a transaction between two transactions of the writer, and reads the rollup
 // buckets of finer levels.
-func (d *DB) beginBuild(ctx context.Context, conn *sql.Conn, slots []bucket) (*builder, error) {
+func (d *roller) beginBuild(ctx context.Context, conn *sql.Conn, slots []bucket) (*builder, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	tx, err := conn.BeginTx(ctx, nil)
@@ -266,7 +272,7 @@ func (d *DB) beginBuild(ctx context.Context, conn *sql.Conn, slots []bucket) (*b
 }
 
 // endBuild commits the computed rollups between two transactions of the writer.
-func (d *DB) endBuild(ctx context.Context, b *builder, failed error) error {
+func (d *roller) endBuild(ctx context.Context, b *builder, failed error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	x := d.slots

@@ -108,7 +108,7 @@ func (x *slotIndex) finishTransaction(gone map[bucket]bool, stored bool, now tim
 // markDirty removes all slots that overlap a span, in a transaction that deletes or changes rows
 // of the span or data that belongs to them. The caller holds mu until the transaction has ended,
 // and then calls markDirtyAgain.
-func (d *DB) markDirty(ctx context.Context, tx *sql.Tx, window span) error {
+func (d *database) markDirty(ctx context.Context, tx *sql.Tx, window span) error {
 	if x := d.slots; x.building.from < window.to && window.from < x.building.to {
 		x.changed = true
 	}
@@ -127,7 +127,7 @@ func (d *DB) markDirty(ctx context.Context, tx *sql.Tx, window span) error {
 }
 
 // markDirtyAgain follows markDirty, whether the transaction was stored or not.
-func (d *DB) markDirtyAgain(ctx context.Context) error {
+func (d *database) markDirtyAgain(ctx context.Context) error {
 	before := d.slots.valid
 	d.slots.valid = map[bucket]bool{}
 	if err := d.slots.load(ctx, d.sql); err != nil {

@@ -13,7 +13,7 @@ import (
 )
 
 // Write implements logstore.RowStore.
-func (d *DB) Write(ctx context.Context, fill func(logstore.Sink) (logstore.Progress, error)) (err error) {
+func (d *database) Write(ctx context.Context, fill func(logstore.Sink) (logstore.Progress, error)) (err error) {
 	if err := d.reopen(ctx); err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (d *DB) Write(ctx context.Context, fill func(logstore.Sink) (logstore.Progr
 }
 
 // write appends what fill adds, stores its progress and commits.
-func (d *DB) write(ctx context.Context, w *writer, fill func(logstore.Sink) (logstore.Progress, error)) error {
+func (d *database) write(ctx context.Context, w *writer, fill func(logstore.Sink) (logstore.Progress, error)) error {
 	p, err := fill(w)
 	if err := w.close(err); err != nil {
 		return err
@@ -81,7 +81,7 @@ func arrival(last time.Time) time.Time {
 
 // writer appends the rows of one transaction.
 type writer struct {
-	db        *DB
+	db        *database
 	rows      *appender // nil before the first
 	series    *appender // nil before the first
 	trail     *appender // of corrections; nil before the first
