@@ -36,8 +36,7 @@ func (doctor) Run(ctx context.Context, s *settings) error {
 	if err != nil && !errors.As(err, &broken) {
 		return err
 	}
-	log, err := logger(l)
-	if err != nil {
+	if _, err := logger(l); err != nil {
 		return err
 	}
 	var problems []config.Problem
@@ -45,7 +44,7 @@ func (doctor) Run(ctx context.Context, s *settings) error {
 		problems = broken.Problems
 	}
 	bad := 0
-	for _, f := range app.Doctor(ctx, l.Settings, problems, log) {
+	for _, f := range app.Doctor(ctx, l.Settings, problems) {
 		mark := "ok  "
 		switch {
 		case f.Err != nil && f.Warning:

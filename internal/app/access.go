@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sluice/internal/fault"
+	"sluice/internal/gateway/nethttp/router"
 	"sluice/internal/resource"
 	"sluice/internal/telemetry/accesslog"
 )
@@ -37,18 +38,16 @@ func (a *App) adminLine(r *http.Request, seen *statusWriter, out *resource.Outco
 	}
 	if line.Code == string(fault.UnknownRoute) { // the message quotes the path, which may contain a secret
 		escaped := r.URL.EscapedPath()
-		line.Error = strings.ReplaceAll(line.Error, clipPath(escaped), clipPath(a.admin.ShownPath(r.Method, escaped)))
+		line.Error = strings.ReplaceAll(line.Error, router.ClipPath(escaped), router.ClipPath(a.admin.ShownPath(r.Method, escaped)))
 	}
 	return line
 }
 
-// refuseOn writes f as the response to a request without a route, and records it for the access
-// log.
-func refuseOn(s fault.Surface, w http.ResponseWriter, r *http.Request, f *fault.Error) {
+// noteFault records for the access log why a request without a route is rejected.
+func noteFault(r *http.Request, f *fault.Error) {
 	if out := resource.OutcomeOf(r.Context()); out != nil {
 		out.Fault = f
 	}
-	writeFaultOn(s, w, f)
 }
 
 // statusWriter records the status of a response.

@@ -27,7 +27,7 @@ func (a *App) openRows(ctx context.Context) (logstore.RowStore, error) {
 			return nil, err
 		}
 		a.closers = append(a.closers, rows)
-		a.background = append(a.background, service{"rollups of the request log", rows.Run})
+		a.services.Add("rollups of the request log", rows.Run)
 		return rows, nil
 	}
 	o := analyticsOptions(a.set, a.store, a.log)
@@ -101,16 +101,4 @@ func alone(ctx context.Context, leases *store.Store, work func(context.Context) 
 		err = release
 	}
 	return err
-}
-
-// checkAnalytics checks that ClickHouse can store the rows of the request log.
-func checkAnalytics(ctx context.Context, s config.Settings, _ *slog.Logger) Finding {
-	f := Finding{Subject: "analytics store"}
-	if !s.Analytics.Shared() {
-		f.Detail = "rows of the request log are stored in a file under DATA_DIR (ANALYTICS_STORE)"
-		return f
-	}
-	f.Detail, f.Err = clickhouse.Check(ctx, analyticsServer(s))
-	f.Hint = clickhouse.Hint(f.Err)
-	return f
 }

@@ -11,13 +11,13 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net"
-	"os"
 	"path/filepath"
 	"sync/atomic"
 	"time"
 
 	"sluice/internal/admin"
 	"sluice/internal/audit"
+	"sluice/internal/background"
 	"sluice/internal/catalog"
 	"sluice/internal/cluster/redis"
 	"sluice/internal/config"
@@ -31,11 +31,15 @@ import (
 	"sluice/internal/jobs"
 	"sluice/internal/journal"
 	"sluice/internal/keys"
+	"sluice/internal/limits/ratefile"
 	"sluice/internal/live"
 	"sluice/internal/logstore"
 	"sluice/internal/logstore/export"
 	"sluice/internal/logstore/feedback"
 	"sluice/internal/logstore/objects"
+	"sluice/internal/ops/datadir"
+	"sluice/internal/ops/hint"
+	"sluice/internal/ops/process"
 	"sluice/internal/provider"
 	"sluice/internal/provider/netguard"
 	"sluice/internal/provider/sign"
@@ -46,9 +50,11 @@ import (
 	"sluice/internal/sealed"
 	"sluice/internal/secretref"
 	"sluice/internal/spend"
+	"sluice/internal/storage/requestlog/retention"
 	"sluice/internal/store"
 	"sluice/internal/telemetry"
 	"sluice/internal/telemetry/accesslog"
+	"sluice/internal/tenant"
 	"sluice/internal/wire"
 	"sluice/internal/worker"
 )
@@ -69,7 +75,7 @@ type App struct {
 	directory *live.Directory
 	limits    limiter
 	shared    *redis.Limiter // same as limits when nodes share them through Redis; else nil
-	rates     *rateStore     // stored rates of a node that does not use Redis; else nil
+	rates     *ratefile.File // stored rates of a node that does not use Redis; else nil
 	journal   *journal.Journal
 	records   *journal.Records
 	lines     *journal.Lines
@@ -97,15 +103,15 @@ type App struct {
 	server    *h1.Server
 	listener  net.Listener
 
-	demo       bool
-	seedDays   int // days of demo traffic
-	hasGOGC    bool
-	access     *accesslog.Log // nil without an access log
-	background []service      // services that the steps of New add to Run
-	telemetry  []service      // services that export to collectors
-	leaving    atomic.Bool    // the health check reports "draining", so that callers go to other nodes
-	draining   atomic.Bool    // new requests are no longer accepted
-	closers    []io.Closer    // resources that New opened; closed in reverse order
+	demo      bool
+	seedDays  int // days of demo traffic
+	hasGOGC   bool
+	access    *accesslog.Log   // nil without an access log
+	services  background.Group // steps of New add services, and Run the others
+	telemetry []exporter       // services that export to collectors
+	leaving   atomic.Bool      // the health check reports "draining", so that callers go to other nodes
+	draining  atomic.Bool      // new requests are no longer accepted
+	closers   []io.Closer      // resources that New opened; closed in reverse order
 }
 
 // Options configures what is not a setting.
@@ -167,7 +173,7 @@ func New(ctx context.Context, s config.Settings, o Options) (_ *App, err error) 
 }
 
 func (a *App) lockData(context.Context) error {
-	lock, err := lockData(a.set.Data.Dir)
+	lock, err := datadir.Lock(a.set.Data.Dir)
 	if err != nil {
 		return err
 	}
@@ -175,55 +181,18 @@ func (a *App) lockData(context.Context) error {
 	return nil
 }
 
-func (a *App) openData(context.Context) error {
-	if err := os.MkdirAll(filepath.Join(a.set.Data.Dir, "spool"), 0o700); err != nil {
-		return fmt.Errorf("create the data directory: %w; %s", err, dataDirHint)
-	}
-	return usableData(a.set.Data.Dir)
-}
+func (a *App) openData(context.Context) error { return datadir.Create(a.set.Data.Dir) }
 
 func (a *App) openStore(ctx context.Context) (err error) {
 	a.store, err = store.Open(ctx, storeSettings(a.set), a.log)
 	if err != nil {
-		return withHint(a.set, err)
+		return hint.WithDatabase(storeSettings(a.set), err)
 	}
 	a.closers = append(a.closers, a.store)
 	if err := a.migrate(ctx); err != nil {
 		return err
 	}
-	return missesDatabase(ctx, a.set, a.store)
-}
-
-// openSealer reads the sealing keys. It runs after openStore, because a new key is created only
-// if the database does not contain anything that an older key sealed.
-func (a *App) openSealer(ctx context.Context) error {
-	secrets, err := sealingKeys(a.set.Security.EncryptionKeys(), a.set.Data.Dir, func() error { return a.nothingSealed(ctx) })
-	if err != nil {
-		return err
-	}
-	a.box, err = sealed.NewBox(secrets...)
-	return err
-}
-
-// foundDeployment creates the organisation and its first keys if they do not exist.
-func (a *App) foundDeployment(ctx context.Context) error {
-	p, err := pepperSecret.read(ctx, a.store, a.box, a.clock)
-	if err != nil {
-		return err
-	}
-	a.hasher = keys.NewHasher(p)
-	if err := a.openAudit(ctx); err != nil {
-		return err
-	}
-	first, err := a.bootstrapper().found(ctx, a.set.Bootstrap.AdminKey.Reveal(), a.set.Bootstrap.WorkspaceKey.Reveal())
-	if err == nil && first != (FirstKeys{}) && a.founded != nil {
-		a.founded(first)
-	}
-	return err
-}
-
-func (a *App) bootstrapper() *bootstrapper {
-	return &bootstrapper{store: a.store, box: a.box, hasher: a.hasher, now: a.clock.Now(), prefix: a.set.Security.APIKeyPrefix}
+	return lostDatabase(a.set).Check(ctx, a.store)
 }
 
 // openLogs opens the journal and the log store that consumes it.
@@ -250,6 +219,19 @@ func (a *App) openLogs(ctx context.Context) (err error) {
 	return nil
 }
 
+// retention returns the job that deletes expired logs.
+func (a *App) retention() retention.Job {
+	return retention.Job{
+		Logs: a.logs, Deployment: deploymentRetention(a.set.Logs), Clock: a.clock, Log: a.log,
+		Overrides: func(ctx context.Context) (map[string]tenant.Retention, error) {
+			return admin.LogRetention(ctx, a.store)
+		},
+	}
+}
+
+// journalDir returns the directory of a gateway's journal.
+func journalDir(s config.Settings) string { return filepath.Join(s.Data.Dir, "journal") }
+
 // recordBytes returns the maximum size of a record in the journal: all bodies at their maximum
 // size plus 1 MiB for the other fields, and at least 4 MiB.
 func recordBytes(bodyMax int) int {
@@ -257,11 +239,17 @@ func recordBytes(bodyMax int) int {
 	return max(minBytes, len(new(record.Attempt).Bodies())*bodyMax+rest)
 }
 
+// A start waits this long for a replica that lags, and reads it again after each pause.
+const (
+	replicaWait  = 10 * time.Second
+	replicaPause = 100 * time.Millisecond
+)
+
 func (a *App) openDirectory(ctx context.Context) error {
 	a.directory = live.New(a.store, a.box, configLimits(a.set), a.log)
 	f := a.set.Features
 	a.directory.Count(live.LimitOptions{Limiter: a.limits, Meters: a.store, NoBudgets: !f.UsageLimits, NoPolicies: !f.Policy})
-	return retryUntil(ctx, a.directory.Load)
+	return background.Retry(ctx, replicaWait, replicaPause, a.directory.Load)
 }
 
 // openProviders loads the provider specifications and creates the upstream client.
@@ -318,8 +306,8 @@ func (a *App) openListener(ctx context.Context) (err error) {
 	if a.server, err = a.newServer(a.newRouter()); err != nil {
 		return err
 	}
-	if a.listener, err = listen(ctx, a.set.Server.Address()); err != nil {
-		return listenError(err)
+	if a.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", a.set.Server.Address()); err != nil {
+		return hint.Listener(err)
 	}
 	a.closers = append(a.closers, closerFunc(func() { _ = a.listener.Close() })) // an error means that Shutdown has closed it already
 	return nil
@@ -332,45 +320,44 @@ func (a *App) Addr() string { return a.listener.Addr().String() }
 // nodes. Then it accepts no new requests and lets the running ones finish within
 // DRAIN_TIMEOUT. Last it stops the components that requests write to.
 func (a *App) Run(ctx context.Context) error {
-	g := group{deadline: a.set.Server.DrainDelay + a.set.Server.DrainTimeout + 10*time.Second}
-	g.parts = append(g.parts, a.background...)
+	g := &a.services
+	g.Deadline = a.set.Server.DrainDelay + a.set.Server.DrainTimeout + 10*time.Second
 	if !a.hasGOGC {
-		g.add("heap", tuneHeap)
+		g.Add("heap", process.TuneHeap)
 	}
-	g.add("program's pages", a.releaseStartupMemory)
 	if a.access != nil { // stops last, after the lines of the last requests
-		g.add("access log", a.access.Run)
+		g.Add("access log", a.access.Run)
 	}
 	if a.rates != nil { // stops late, when everything is counted
-		g.add("rates", a.rates.Run)
+		g.Add("rates", a.rates.Run)
 	}
-	g.add("store", a.store.Run)
-	g.add("audit trail", a.maintainAudit)
-	g.add("rejected tokens", a.tokens.Run)
-	g.add("stored responses", a.states.Run)
-	g.add("journal", a.journal.Run)
+	g.Add("store", a.store.Run)
+	g.Add("audit trail", a.maintainAudit)
+	g.Add("rejected tokens", a.tokens.Run)
+	g.Add("stored responses", a.states.Run)
+	g.Add("journal", a.journal.Run)
 	if len(a.telemetry) > 0 {
-		g.add("telemetry", a.sendTelemetry)
+		g.Add("telemetry", a.sendTelemetry)
 	}
-	g.add("request log", a.runIngest)
-	g.add("request log feedback", a.feedback.Run)
+	g.Add("request log", a.runIngest)
+	g.Add("request log feedback", a.feedback.Run)
 	if a.demo && a.seedDays > 0 {
-		g.add("demo traffic", a.seedTraffic)
+		g.Add("demo traffic", a.demoTraffic().Run)
 	}
 	if a.shared != nil { // stops after the ledger, which reports to it what it stores
-		g.add("limits", a.shared.Run)
+		g.Add("limits", a.shared.Run)
 	}
-	g.add("ledger", a.spend.Run)
-	g.add("price lists", a.prices.Run)
-	g.add("retention", a.retain)
-	g.add("live snapshot", a.directory.Run)
-	g.add("worker", a.worker.Run)
-	g.add("log exports", a.exports.Run)
-	g.add("background responses", a.gateway.FollowBackground)
-	g.add("open jobs", a.followJobs)
-	g.add("model lists", a.gateway.ReadModelLists)
-	g.add("listener", a.serve)
-	return g.run(ctx)
+	g.Add("ledger", a.spend.Run)
+	g.Add("price lists", a.prices.Run)
+	g.Add("retention", a.retention().Run)
+	g.Add("live snapshot", a.directory.Run)
+	g.Add("worker", a.worker.Run)
+	g.Add("log exports", a.exports.Run)
+	g.Add("background responses", a.gateway.FollowBackground)
+	g.Add("open jobs", a.followJobs)
+	g.Add("model lists", a.gateway.ReadModelLists)
+	g.Add("listener", a.serve)
+	return g.Run(ctx)
 }
 
 // cutGrace is how long calls that outlast DRAIN_TIMEOUT may take to notify their callers. They

@@ -2,23 +2,20 @@ package app
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"time"
 
 	"sluice/internal/audit"
 	"sluice/internal/config"
-	"sluice/internal/fault"
-	"sluice/internal/resource"
-	"sluice/internal/tenant"
+	"sluice/internal/ops/bootstrap"
+	"sluice/internal/ops/localadmin"
 	"sluice/internal/wire"
 )
 
 // openAudit reads the key that signs the audit trail. The first start creates it.
 func (a *App) openAudit(ctx context.Context) error {
-	seed, err := auditSecret.read(ctx, a.store, a.box, a.clock)
+	seed, err := bootstrap.AuditKey().Read(ctx, a.store, a.box, a.clock)
 	if err != nil {
 		return err
 	}
@@ -51,12 +48,8 @@ func AuditKey(ctx context.Context, s config.Settings, log *slog.Logger) (pem str
 	})
 }
 
-// AuditQuery selects a part of the audit trail: an organisation by id or slug, which may be empty
-// if there is only one, and a time range. A zero time sets no limit.
-type AuditQuery struct {
-	Organisation string
-	From, To     time.Time
-}
+// AuditQuery selects a part of the audit trail.
+type AuditQuery = localadmin.AuditQuery
 
 // ExportAudit writes the audit trail as JSON lines, read from the store. It works while the
 // gateway runs.
@@ -65,52 +58,13 @@ func ExportAudit(ctx context.Context, s config.Settings, log *slog.Logger, query
 		if err := a.openAudit(ctx); err != nil {
 			return err
 		}
-		org, err := findOrganisation(ctx, a.store, query.Organisation)
-		if err != nil {
-			return err
-		}
-		return audit.Export(ctx, w, a.store, a.signer, org, audit.Range{From: query.From, To: query.To}, a.clock.Now())
+		return localadmin.ExportAudit(ctx, w, a.store, a.signer, query, a.clock.Now())
 	})
-}
-
-func findOrganisation(ctx context.Context, from resource.Reader, name string) (string, error) {
-	orgs, err := from.List(ctx, resource.Query{Kind: tenant.OrganisationKind, Limit: 1000})
-	if err != nil {
-		return "", err
-	}
-	for _, o := range orgs {
-		if name == o.ID || name == o.Slug && name != "" {
-			return o.ID, nil
-		}
-	}
-	switch {
-	case name != "":
-		return "", fault.Newf(fault.NotFound, "organisation %q does not exist", name)
-	case len(orgs) != 1:
-		return "", fmt.Errorf("%d organisations exist; set --organisation", len(orgs))
-	}
-	return orgs[0].ID, nil
 }
 
 // VerifyAudit reads an export and returns a summary of what it proves. If the export is faulty,
 // it returns an error and no summary. published is a checkpoint that was stored elsewhere, as
 // JSON; it may be empty.
 func VerifyAudit(export io.Reader, publicKey, published string) (summary string, err error) {
-	key, err := audit.ParsePublicKey(publicKey)
-	if err != nil {
-		return "", fmt.Errorf("--public-key: %w", err)
-	}
-	var o audit.Options
-	if published != "" {
-		known, ok := audit.ParseCheckpoint([]byte(published))
-		if !ok {
-			return "", errors.New("--checkpoint: not a valid checkpoint; copy it from an export or from the log")
-		}
-		o.Known = known
-	}
-	report, err := audit.Verify(export, key, o)
-	if err != nil {
-		return "", err
-	}
-	return report.String(), nil
+	return localadmin.VerifyAudit(export, publicKey, published)
 }

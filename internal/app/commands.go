@@ -2,27 +2,27 @@ package app
 
 import (
 	"context"
-	"crypto/tls"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
-	"net/http"
 	"net/url"
-	"slices"
-	"strings"
-	"time"
+	"os"
 
-	"sluice/internal/access"
+	"sluice/internal/admin"
 	"sluice/internal/config"
-	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/logstore/clickhouse"
+	"sluice/internal/ops/datadir"
+	"sluice/internal/ops/health"
+	"sluice/internal/ops/hint"
+	"sluice/internal/ops/keyrotation"
+	"sluice/internal/ops/localadmin"
 	"sluice/internal/resource"
+	"sluice/internal/sealed"
 	"sluice/internal/store"
-	"sluice/internal/tenant"
+	"sluice/internal/worker"
 )
 
 // offline opens what the commands that do not serve need: the sealer and the store.
@@ -46,11 +46,11 @@ func offline(ctx context.Context, s config.Settings, log *slog.Logger, use func(
 func Migrate(ctx context.Context, s config.Settings, log *slog.Logger) (err error) {
 	db, err := store.Open(ctx, storeSettings(s), log)
 	if err != nil {
-		return withHint(s, err)
+		return hint.WithDatabase(storeSettings(s), err)
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	if err := db.Migrate(ctx); err != nil {
-		return withHint(s, err)
+		return hint.WithDatabase(storeSettings(s), err)
 	}
 	if !s.Analytics.Shared() {
 		return nil
@@ -59,18 +59,13 @@ func Migrate(ctx context.Context, s config.Settings, log *slog.Logger) (err erro
 }
 
 // NewKey describes a key to create from the command line.
-type NewKey struct {
-	Name      string
-	Type      string   // organisation-service or workspace-service
-	Workspace string   // slug; empty means the default workspace
-	Scopes    []string // empty means all scopes that the type allows
-}
+type NewKey = localadmin.NewKey
 
 // CreateKey creates a key and returns its raw value, which is not stored in clear text. It works
 // while the gateway runs; the key is in force within a second. In an empty deployment it first
 // creates what a first start creates and calls founded, as described in Options.
 func CreateKey(ctx context.Context, s config.Settings, log *slog.Logger, n NewKey, founded func(FirstKeys)) (raw string, err error) {
-	if err := n.check(); err != nil {
+	if err := n.Check(); err != nil {
 		return "", err
 	}
 	raw = ident.NewKey(s.Security.APIKeyPrefix)
@@ -79,67 +74,73 @@ func CreateKey(ctx context.Context, s config.Settings, log *slog.Logger, n NewKe
 		if err := a.foundDeployment(ctx); err != nil {
 			return err
 		}
-		var workspace resource.Record
-		err := readFromWriter(ctx, a.store, func(from resource.Reader) (err error) {
-			workspace, err = findWorkspace(ctx, from, n.Workspace)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		r, err := a.bootstrapper().key(raw, n.Name, access.KeyType(n.Type), workspace.OrgID, workspaceIDFor(n, workspace))
-		if err != nil {
-			return err
-		}
-		if len(n.Scopes) > 0 {
-			if err := narrow(&r, n.Scopes); err != nil {
-				return err
-			}
-		}
-		return a.store.InTx(ctx, func(tx resource.Tx) error { return tx.Insert(ctx, r) })
+		return n.Create(ctx, a.store, a.keyMaker(), raw)
 	})
 }
 
-// check rejects invalid fields before anything is created.
-func (n NewKey) check() error {
-	if strings.TrimSpace(n.Name) == "" {
-		return fault.New(fault.InvalidParameter, "name is required; set --name").WithParam("name")
-	}
-	t := access.KeyType(n.Type)
-	for _, s := range n.Scopes {
-		may, known := access.MayHold(t, s)
-		switch {
-		case !known:
-			return fault.Newf(fault.InvalidParameter, "unknown scope %q; keys of type %s support: %s", s, t, strings.Join(access.Allowed(t), ", ")).WithParam("scopes")
-		case !may:
-			return fault.Newf(fault.InvalidParameter, "keys of type %s do not support the scope %q; supported: %s", t, s, strings.Join(access.Allowed(t), ", ")).WithParam("scopes")
-		}
-	}
-	return nil
+// User is a user as the command line lists them.
+type User = localadmin.User
+
+// Users lists the users of all organisations, the oldest first, at most 1000.
+func Users(ctx context.Context, s config.Settings, log *slog.Logger) (users []User, err error) {
+	return users, offline(ctx, s, log, func(a *App) error {
+		users, err = localadmin.Users(ctx, a.store)
+		return err
+	})
 }
 
-func workspaceIDFor(n NewKey, workspace resource.Record) string {
-	if access.KeyType(n.Type) == access.OrganisationService {
-		return ""
-	}
-	return workspace.ID
-}
-
-func findWorkspace(ctx context.Context, r resource.Reader, slug string) (resource.Record, error) {
-	if slug == "" {
-		return defaultWorkspace(ctx, r)
-	}
-	orgs, err := r.List(ctx, resource.Query{Kind: tenant.OrganisationKind, Limit: 1000})
+// SetPassword replaces the password of a user, named by e-mail address or id, ends their
+// sessions, and records it in the audit trail. With an empty password it generates one and
+// returns it. It returns fault.NotFound if the user does not exist. It works while the gateway
+// runs. In an empty deployment it first creates what a first start creates and calls founded, as
+// described in Options.
+func SetPassword(ctx context.Context, s config.Settings, log *slog.Logger, user string, password sealed.String, founded func(FirstKeys)) (sealed.String, error) {
+	password, hash, err := localadmin.HashPassword(ctx, password)
 	if err != nil {
-		return resource.Record{}, err
+		return password, err
 	}
-	for _, o := range orgs {
-		w, err := r.FindSlug(ctx, tenant.WorkspaceKind, o.ID, slug)
-		if !fault.Has(err, fault.NotFound) {
-			return w, err
+	return password, offline(ctx, s, log, func(a *App) error {
+		a.founded = founded
+		if err := a.foundDeployment(ctx); err != nil {
+			return err
+		}
+		replace := func(ctx context.Context, tx resource.Tx, u resource.Record, hash string) error {
+			return errors.Join(admin.SetPassword(ctx, tx, u, hash, a.clock.Now()), admin.EndSessions(ctx, tx, u.OrgID, u.ID, ""))
+		}
+		trail := resource.Trail{Off: !a.set.Features.AuditLogs, Clock: a.clock}
+		return localadmin.Passwords{Store: a.store, Trail: trail, Replace: replace}.Set(ctx, user, hash)
+	})
+}
+
+// RotateSealing seals everything that older keys sealed again under the current key. Without
+// ENCRYPTION_KEY it first creates the current key in the key file; with it,
+// ENCRYPTION_KEY=new,old contains both. It returns the number of records written. It fails while
+// a gateway uses the data directory. It also fails while a gateway uses the database, unless
+// withGateways states that those gateways already seal under the current key. After an
+// interruption it can run again: until it finishes, the key file contains every key in use.
+func RotateSealing(ctx context.Context, s config.Settings, log *slog.Logger, withGateways bool) (n int, err error) {
+	if file := storeSettings(s).Path; s.Database.Type == config.SQLite {
+		if _, err := os.Stat(file); err != nil {
+			return 0, fmt.Errorf("find the database: %w; set its folder with --data-dir or DATA_DIR", err)
 		}
 	}
-	return resource.Record{}, fault.Newf(fault.NotFound, "workspace %q does not exist", slug)
+	lock, err := datadir.Lock(s.Data.Dir)
+	if err != nil {
+		return 0, err
+	}
+	a := &App{set: s, log: log, clock: ident.System{}, closers: []io.Closer{lock}}
+	defer func() { err = errors.Join(err, a.Close()) }()
+	if err := a.openData(ctx); err != nil {
+		return 0, err
+	}
+	if err := a.openStore(ctx); err != nil {
+		return 0, err
+	}
+	r := keyrotation.Rotation{Store: a.store, Dir: s.Data.Dir, Keys: s.Security.EncryptionKeys(), Lease: worker.Lease, Log: log}
+	if withGateways || s.Database.Type == config.SQLite { // a gateway on SQLite would hold the lock
+		return r.Run(ctx)
+	}
+	return r.RunAlone(ctx)
 }
 
 // HealthURL returns the URL of the health endpoint of a gateway with these settings.
@@ -159,35 +160,8 @@ func localURL(s config.Settings) string {
 	return u.String()
 }
 
-// maxHealthBytes limits how many bytes of the health response are read.
-const maxHealthBytes = 64 << 10
-
 // Health requests the status of the gateway with these settings: "ok", "degraded" or "draining".
 // It fails if nothing responds, or if the response does not come from a gateway.
 func Health(ctx context.Context, s config.Settings) (status string, err error) {
-	healthURL := HealthURL(s)
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, healthURL, http.NoBody)
-	if err != nil {
-		return "", err
-	}
-	resp, err := healthClient().Do(req)
-	if err != nil {
-		return "", fmt.Errorf("the gateway does not respond: %w", err)
-	}
-	defer func() { _ = resp.Body.Close() }() // it was only read
-	var b healthBody
-	err = json.NewDecoder(io.LimitReader(resp.Body, maxHealthBytes)).Decode(&b)
-	if err != nil || b.Version == "" || b.Journal == "" || !slices.Contains([]string{"ok", "degraded", "draining"}, b.Status) {
-		return "", fmt.Errorf("%s is not a sluice gateway (%s)", healthURL, resp.Status)
-	}
-	return b.Status, nil
-}
-
-// healthClient returns a client for HealthURL. It does not verify the certificate: the listener
-// is on this machine, and the certificate need not name the address that is called.
-func healthClient() *http.Client {
-	return &http.Client{
-		Timeout:   5 * time.Second,
-		Transport: &http.Transport{TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: true}},
-	}
+	return health.Check(ctx, HealthURL(s))
 }

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"errors"
 	"testing"
 )
 
@@ -22,14 +21,5 @@ func TestHealthURL(t *testing.T) {
 		if got := HealthURL(s); got != want {
 			t.Errorf("%q: %s, want %s", listen, got, want)
 		}
-	}
-}
-
-// A driver that tried twice is quoted once.
-func TestStoreErrorSaysItOnce(t *testing.T) {
-	t.Parallel()
-	err := errors.New("database reader: failed to connect:\n\trefused\n\trefused")
-	if got := storeError(freshSettings(t), err); got.Error() != "database: failed to connect:\n\trefused" || !errors.Is(got, err) {
-		t.Errorf("%q", got)
 	}
 }

@@ -1,223 +1,71 @@
 package app
 
 import (
-	"cmp"
 	"context"
-	"crypto/x509"
-	"errors"
-	"fmt"
-	"log/slog"
-	"net"
-	"os"
-	"slices"
-	"strconv"
-	"strings"
-	"syscall"
-	"time"
 
 	"sluice/internal/config"
-	"sluice/internal/mail/smtp"
+	"sluice/internal/journal"
+	"sluice/internal/logstore/clickhouse"
+	"sluice/internal/logstore/objects"
+	"sluice/internal/ops/bootstrap"
+	"sluice/internal/ops/demo/seed"
+	"sluice/internal/ops/doctor"
+	"sluice/internal/provider/netguard"
+	"sluice/internal/provider/sign"
 )
-
-// Finding is the result of one check of doctor.
-type Finding struct {
-	Subject string // "database"
-	Detail  string // what works
-	Err     error  // what fails; nil if all is well
-	Hint    string // what to do about it
-	Warning bool   // nothing that is in use fails because of it
-}
-
-// Message returns the finding as one line, without passwords in addresses.
-func (f Finding) Message() string {
-	if f.Err == nil {
-		return f.Detail
-	}
-	text := f.Err.Error()
-	if f.Hint != "" {
-		text += "; " + f.Hint
-	}
-	return config.WithoutLogin(strings.Join(strings.Fields(text), " ")) // drivers report each attempt on a separate line
-}
-
-// freeSpaceMin is the free disk space of the data directory, in bytes, below which doctor warns:
-// the journal preallocates its files.
-const freeSpaceMin = 1 << 30
-
-// check is one check of doctor, with the prefixes of the settings that it depends on.
-type check struct {
-	subject         string
-	settingPrefixes []string
-	run             func(context.Context, config.Settings, *slog.Logger) []Finding
-}
-
-func single(check func(context.Context, config.Settings, *slog.Logger) Finding) func(context.Context, config.Settings, *slog.Logger) []Finding {
-	return func(ctx context.Context, s config.Settings, log *slog.Logger) []Finding {
-		return []Finding{check(ctx, s, log)}
-	}
-}
 
 // Doctor checks everything that a gateway with these settings needs. It changes nothing, except
 // that it creates a missing data directory. broken are the invalid settings, for which s contains
-// defaults. Checks that depend on a broken setting are skipped, because a default is not what the
-// operator configured.
-func Doctor(ctx context.Context, s config.Settings, broken []config.Problem, log *slog.Logger) (out []Finding) {
-	if len(broken) == 0 {
-		out = append(out, Finding{Subject: "settings", Detail: "all settings are valid"})
-	}
-	for _, p := range broken {
-		out = append(out, Finding{Subject: "settings", Err: errors.New(p.String())})
-	}
-	saved := &stored{}
-	defer func() { _ = saved.Close() }() // it was only read
-	for _, l := range [...]check{
-		{"disk", []string{"DATA_DIR"}, single(checkDisk)},
-		{"database", []string{"DB_", "DATA_DIR"}, single(saved.checkDatabase)},
-		{"sealing", []string{"ENCRYPTION_KEY", "DATA_DIR"}, single(saved.checkSealing)},
-		{"redis", []string{"REDIS_", "CACHE_STORE"}, single(checkRedis)},
-		{"analytics store", []string{"ANALYTICS_"}, single(checkAnalytics)},
-		{"log store", []string{"LOG_STORE", "AWS_", "GCP_", "CLOUD_", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"}, single(checkLogStore)},
-		{"tls", []string{"TLS_"}, single(checkTLS)},
-		{"listener", []string{"LISTEN", "PORT", "TLS_"}, single(checkListen)},
-		{"clock", []string{"DATA_DIR"}, single(saved.checkClock)},
-		{"upstream", []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "TRUSTED_CUSTOM_HOSTS", "CONNECT_TIMEOUT"}, saved.checkUpstreams},
-		{"mail", []string{"SMTP_"}, single(checkMail)},
-		{"collector", []string{"OTEL_", "EXPERIMENTAL_GEN_AI_OTEL_"}, checkCollectors},
-	} {
-		if name := l.brokenSetting(broken); name != "" {
-			out = append(out, Finding{Subject: l.subject, Err: fmt.Errorf("skipped, because %s is not valid", name), Warning: true})
-			continue
-		}
-		out = append(out, l.run(ctx, s, log)...)
-	}
-	return out
+// defaults; checks that depend on them are skipped.
+func Doctor(ctx context.Context, s config.Settings, broken []config.Problem) []doctor.Finding {
+	d := &doctor.Deployment{Database: storeSettings(s), Dir: s.Data.Dir, Keys: s.Security.EncryptionKeys(), Lost: lostDatabase(s)}
+	defer func() { _ = d.Close() }() // it was only read
+	return doctor.Run(ctx, broken, []doctor.Entry{
+		{Subject: "disk", Settings: []string{"DATA_DIR"}, Check: doctor.Disk{Dir: s.Data.Dir}},
+		{Subject: "database", Settings: []string{"DB_", "DATA_DIR"}, Check: doctor.Database{Deployment: d}},
+		{Subject: "sealing", Settings: []string{"ENCRYPTION_KEY", "DATA_DIR"}, Check: doctor.Sealing{Deployment: d}},
+		{Subject: "redis", Settings: []string{"REDIS_", "CACHE_STORE"}, Check: doctor.Redis{Enabled: s.Redis.Enabled(), Server: redisServer(s.Redis)}},
+		{Subject: "analytics store", Settings: []string{"ANALYTICS_"}, Check: analyticsCheck(s)},
+		{Subject: "log store", Settings: []string{"LOG_STORE", "AWS_", "GCP_", "CLOUD_", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"}, Check: logStoreCheck(s)},
+		{Subject: "tls", Settings: []string{"TLS_"}, Check: doctor.Certificate{TLS: s.TLS}},
+		{Subject: "listener", Settings: []string{"LISTEN", "PORT", "TLS_"}, Check: doctor.Listener{Address: s.Server.Address(), HealthURL: HealthURL(s)}},
+		{Subject: "clock", Settings: []string{"DATA_DIR"}, Check: doctor.Clock{Deployment: d}},
+		{
+			Subject: "upstream", Settings: []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "TRUSTED_CUSTOM_HOSTS", "CONNECT_TIMEOUT"},
+			Check: doctor.Upstreams{Deployment: d, Transport: transportOptions(s, netguard.New(s.Security.TrustedCustomHosts)), Ignored: []string{seed.IntegrationID}},
+		},
+		{Subject: "mail", Settings: []string{"SMTP_"}, Check: doctor.Mail{Enabled: s.Mail.Enabled, Server: smtpSettings(s.Mail)}},
+		{Subject: "collector", Settings: []string{"OTEL_", "EXPERIMENTAL_GEN_AI_OTEL_"}, Check: doctor.Collectors{Settings: s.OpenTelemetry}},
+	})
 }
 
-// brokenSetting returns the first broken setting that a check depends on; empty if there is none.
-func (l check) brokenSetting(broken []config.Problem) string {
-	for _, p := range broken {
-		for _, start := range l.settingPrefixes {
-			if strings.HasPrefix(strings.ToUpper(p.Setting), start) {
-				return p.Setting
-			}
-		}
+// lostDatabase returns the check for a SQLite database that is gone.
+func lostDatabase(s config.Settings) bootstrap.LostDatabase {
+	if s.Database.Type != config.SQLite {
+		return bootstrap.LostDatabase{}
 	}
-	return ""
+	return bootstrap.LostDatabase{Path: storeSettings(s).Path, JournalDir: journalDir(s), HasJournal: journal.Exists}
 }
 
-func checkDisk(_ context.Context, s config.Settings, _ *slog.Logger) Finding {
-	f := Finding{Subject: "disk", Hint: dataDirHint}
-	if f.Err = os.MkdirAll(s.Data.Dir, 0o700); f.Err != nil {
-		return f
+// analyticsCheck checks that ClickHouse can store the rows of the request log.
+func analyticsCheck(s config.Settings) doctor.Service {
+	c := doctor.Service{Subject: "analytics store", Hint: clickhouse.Hint}
+	if !s.Analytics.Shared() {
+		c.Unused = "rows of the request log are stored in a file under DATA_DIR (ANALYTICS_STORE)"
 	}
-	probe, err := os.CreateTemp(s.Data.Dir, "doctor-")
-	if err != nil {
-		f.Err = err
-		return f
-	}
-	if err := errors.Join(probe.Close(), os.Remove(probe.Name())); err != nil {
-		f.Err = err
-		return f
-	}
-	if err := usableData(s.Data.Dir); err != nil {
-		f.Err, f.Hint = err, ""
-		return f
-	}
-	var fs syscall.Statfs_t
-	if err := syscall.Statfs(s.Data.Dir, &fs); err != nil {
-		f.Err = err
-		return f
-	}
-	free := int64(fs.Bavail) * int64(fs.Bsize)
-	if free < freeSpaceMin {
-		f.Err = fmt.Errorf("only %d MiB are free in %s", free>>20, s.Data.Dir)
-	}
-	f.Detail = fmt.Sprintf("%s is writable, %d GiB are free", s.Data.Dir, free>>30)
-	return f
+	c.Try = func(ctx context.Context) (string, error) { return clickhouse.Check(ctx, analyticsServer(s)) }
+	return c
 }
 
-func checkTLS(_ context.Context, s config.Settings, _ *slog.Logger) Finding {
-	f := Finding{Subject: "tls", Hint: "renew the certificate and set TLS_CERT and TLS_KEY, or TLS_CERT_PATH and TLS_KEY_PATH"}
-	if s.TLS.Cert == "" {
-		f.Detail = "the listener uses plain HTTP; use it only on this machine or behind a proxy with TLS"
-		return f
+// logStoreCheck checks that the bucket can store bodies: it writes an object, reads and deletes it.
+func logStoreCheck(s config.Settings) doctor.Service {
+	c := doctor.Service{Subject: "log store", Hint: objects.Hint}
+	if !s.LogStore.Remote() {
+		c.Unused = "bodies of the request log are stored in files under DATA_DIR (LOG_STORE)"
 	}
-	pair, err := s.TLS.Certificate()
-	if err != nil {
-		f.Err = err
-		return f
+	c.Try = func(ctx context.Context) (string, error) {
+		b := objects.New(bucketOptions(s, sign.New(signOptions(s, nil))))
+		return "the bucket " + s.LogStore.Bucket + " can store, read, list and delete objects", b.Probe(ctx)
 	}
-	leaf, err := x509.ParseCertificate(pair.Certificate[0])
-	if err != nil {
-		f.Err = err
-		return f
-	}
-	name, from, until := certified(leaf), leaf.NotBefore.Format(time.DateOnly), leaf.NotAfter.Format(time.DateOnly)
-	switch now := time.Now(); {
-	case now.After(leaf.NotAfter):
-		f.Err = fmt.Errorf("the certificate of %s expired on %s", name, until)
-	case now.Before(leaf.NotBefore):
-		f.Err = fmt.Errorf("the certificate of %s is not valid until %s", name, from)
-		f.Hint = "set the clock if it is wrong, wait until the certificate is valid, or " + f.Hint
-	case now.Add(renewalTime).After(leaf.NotAfter):
-		f.Err, f.Warning = fmt.Errorf("the certificate of %s expires on %s", name, until), true
-	}
-	f.Detail = fmt.Sprintf("the certificate of %s is valid until %s", name, until)
-	return f
-}
-
-// renewalTime is the time before its expiry at which a certificate should be renewed.
-const renewalTime = 7 * 24 * time.Hour
-
-// certified returns the names that a certificate is for. The name of its subject seldom contains
-// them today.
-func certified(leaf *x509.Certificate) string {
-	names := slices.Clone(leaf.DNSNames)
-	for _, ip := range leaf.IPAddresses {
-		names = append(names, ip.String())
-	}
-	if len(names) == 0 {
-		return cmp.Or(leaf.Subject.CommonName, "an unnamed subject")
-	}
-	return strings.Join(names, ", ")
-}
-
-func checkListen(ctx context.Context, s config.Settings, _ *slog.Logger) Finding {
-	f := Finding{Subject: "listener"}
-	addr := s.Server.Address()
-	if _, err := Health(ctx, s); err == nil {
-		f.Detail = "a gateway already responds on " + addr
-		return f
-	}
-	l, err := listen(ctx, addr)
-	if err != nil {
-		f.Err = listenError(err)
-		return f
-	}
-	f.Err = l.Close()
-	f.Detail = addr + " is free"
-	return f
-}
-
-// checkMail logs in to the mail server. It sends nothing.
-func checkMail(ctx context.Context, s config.Settings, _ *slog.Logger) Finding {
-	f := Finding{Subject: "mail"}
-	if !s.Mail.Enabled {
-		f.Detail = "SMTP_MAIL is off; emails stay in the outbox"
-		return f
-	}
-	at := net.JoinHostPort(s.Mail.Host, strconv.Itoa(s.Mail.Port))
-	sender, err := smtp.New(smtpSettings(s.Mail))
-	if err == nil {
-		err = sender.Try(ctx)
-	}
-	if err != nil {
-		f.Err, f.Hint = fmt.Errorf("%s: %w", at, err), smtp.Hint(err)
-		return f
-	}
-	f.Detail = at + " accepts emails"
-	if s.Mail.User != "" {
-		f.Detail += " of " + s.Mail.User
-	}
-	return f
+	return c
 }

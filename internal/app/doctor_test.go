@@ -10,7 +10,6 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"errors"
-	"io"
 	"log/slog"
 	"math/big"
 	"net"
@@ -26,9 +25,13 @@ import (
 	"sluice/internal/config"
 	"sluice/internal/credential"
 	"sluice/internal/ident"
+	"sluice/internal/ops/bootstrap"
+	"sluice/internal/ops/doctor"
+	"sluice/internal/ops/keyfile"
 	"sluice/internal/resource"
 	"sluice/internal/routing"
 	"sluice/internal/sealed"
+	"sluice/internal/store"
 	"sluice/internal/store/storetest"
 	"sluice/internal/test/upstream"
 )
@@ -37,13 +40,13 @@ import (
 func findings(t *testing.T, s config.Settings, broken ...config.Problem) map[string]string {
 	t.Helper()
 	out := map[string]string{}
-	for _, f := range Doctor(t.Context(), s, broken, slog.New(slog.DiscardHandler)) {
+	for _, f := range Doctor(t.Context(), s, broken) {
 		out[f.Subject] += marked(f) + "\n"
 	}
 	return out
 }
 
-func marked(f Finding) string {
+func marked(f doctor.Finding) string {
 	switch {
 	case f.Err != nil && f.Warning:
 		return "warn " + f.Message()
@@ -62,54 +65,6 @@ func wants(t *testing.T, message, start string, parts ...string) {
 		if !strings.Contains(message, p) {
 			t.Errorf("%q does not say %q", message, p)
 		}
-	}
-}
-
-// listeningAt makes the settings listen where a server is.
-func listeningAt(t *testing.T, s config.Settings, url string) config.Settings {
-	t.Helper()
-	host, port, err := net.SplitHostPort(strings.TrimPrefix(url, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Server.Listen = host
-	s.Server.Port, err = net.LookupPort("tcp", port)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
-// Only a gateway is taken for one, whatever else answers with 200.
-func TestHealthKnowsAGateway(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		name, body string
-		code       int
-		status     string // empty: it is none
-	}{
-		{"gateway", `{"status":"ok","version":"1","database":"ok","journal":"ok"}`, 200, "ok"},
-		{"gateway that stops", `{"status":"draining","version":"1","database":"ok","journal":"ok"}`, 503, "draining"},
-		{"another server", "<html>hello</html>", 200, ""},
-		{"another server that is well", `{"status":"ok"}`, 200, ""},
-		{"nothing", "", 200, ""},
-	} {
-		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			w.WriteHeader(c.code)
-			_, _ = io.WriteString(w, c.body)
-		}))
-		s := listeningAt(t, freshSettings(t), srv.URL)
-		status, err := Health(t.Context(), s)
-		if status != c.status || (err == nil) != (c.status != "") {
-			t.Errorf("%s: %q, %v", c.name, status, err)
-		}
-		listener := checkListen(t.Context(), s, nil).Message()
-		if c.status != "" {
-			wants(t, listener, "a gateway already responds")
-		} else {
-			wants(t, listener, "listen tcp", "address already in use; stop the program that listens there, or choose another address with --listen and --port")
-		}
-		srv.Close()
 	}
 }
 
@@ -151,7 +106,7 @@ func save(t *testing.T, s config.Settings, custom map[string]string, doc string)
 		if err := a.foundDeployment(t.Context()); err != nil {
 			return err
 		}
-		workspace, err := defaultWorkspace(t.Context(), a.store)
+		workspace, err := bootstrap.DefaultWorkspace(t.Context(), a.store)
 		if err != nil {
 			return err
 		}
@@ -163,7 +118,16 @@ func save(t *testing.T, s config.Settings, custom map[string]string, doc string)
 }
 
 func saveRecords(ctx context.Context, a *App, tx resource.Tx, workspace resource.Record, custom map[string]string, doc string) error {
-	r := registrar{tx: tx, workspace: workspace, now: a.clock.Now()}
+	put := func(kind, id, slug string, body any) error {
+		b, err := json.Marshal(body)
+		if err != nil {
+			return err
+		}
+		return tx.Insert(ctx, resource.Record{
+			Kind: kind, ID: id, OrgID: workspace.OrgID, WorkspaceID: workspace.ID, Slug: slug, Name: slug,
+			Status: resource.Active, Version: 1, Created: a.clock.Now(), Updated: a.clock.Now(), Body: b,
+		})
+	}
 	for slug, host := range custom {
 		id := ident.NewID()
 		fields, err := json.Marshal(map[string]string{"custom_host": host})
@@ -174,7 +138,7 @@ func saveRecords(ctx context.Context, a *App, tx resource.Tx, workspace resource
 		if err != nil {
 			return err
 		}
-		if err := r.put(ctx, credential.IntegrationKind, id, slug, credential.Integration{Name: slug, AIProviderID: "openai", Configurations: shut}); err != nil {
+		if err := put(credential.IntegrationKind, id, slug, credential.Integration{Name: slug, AIProviderID: "openai", Configurations: shut}); err != nil {
 			return err
 		}
 	}
@@ -182,7 +146,7 @@ func saveRecords(ctx context.Context, a *App, tx resource.Tx, workspace resource
 	if err := saved.Seal(a.box, id, []byte(doc)); err != nil {
 		return err
 	}
-	return r.put(ctx, routing.SavedKind, id, "pc-config", saved)
+	return put(routing.SavedKind, id, "pc-config", saved)
 }
 
 // Cures fit the engine, and no reader is spoken of where there is none.
@@ -270,7 +234,7 @@ func TestDoctorOfKeys(t *testing.T) {
 			s := freshSettings(t)
 			s.Upstream.HTTPSProxy = sealed.New("http://127.0.0.1:1")
 			save(t, s, map[string]string{"openai-main": "https://127.0.0.1:1/v1"}, `{}`)
-			path := filepath.Join(s.Data.Dir, KeyFile)
+			path := filepath.Join(s.Data.Dir, keyfile.Name)
 			if err := c.spoil(path, &s); err != nil {
 				t.Fatal(err)
 			}
@@ -297,29 +261,6 @@ func TestDoctorOfAFreshServer(t *testing.T) {
 	message := findings(t, s)
 	wants(t, message["database"], "mysql responds")
 	wants(t, message["upstream"], "warn no providers are saved; ")
-}
-
-// A certificate is looked at as clients look at it: for whom it is, and when.
-func TestDoctorOfCertificates(t *testing.T) {
-	t.Parallel()
-	const day = 24 * time.Hour
-	for _, c := range []struct {
-		from, until time.Duration // from now
-		names       []string
-		message     string
-		parts       []string
-	}{
-		{-day, 90 * day, []string{"gw.example", "gw"}, "the certificate of gw.example, gw, 10.0.0.1 is valid until ", nil},
-		{-day, 90 * day, nil, "the certificate of 10.0.0.1 is valid until ", nil},
-		{-day, 3 * day, []string{"gw"}, "warn the certificate of gw, 10.0.0.1 expires on ", []string{"renew the certificate"}},
-		{-9 * day, -day, []string{"gw"}, "FAIL the certificate of gw, 10.0.0.1 expired on ", []string{"TLS_CERT and TLS_KEY"}},
-		{day, 90 * day, []string{"gw"}, "FAIL the certificate of gw, 10.0.0.1 is not valid until ", []string{"set the clock"}},
-	} {
-		s := freshSettings(t)
-		s.TLS.Cert, s.TLS.Key = certificate(t, time.Now().Add(c.from), time.Now().Add(c.until), c.names)
-		f := checkTLS(t.Context(), s, nil)
-		wants(t, marked(f), c.message, c.parts...)
-	}
 }
 
 // certificate is one for names and 10.0.0.1, with its key.
@@ -358,4 +299,17 @@ func TestDoctorGoesOnWithoutASetting(t *testing.T) {
 	wants(t, message["database"], "warn skipped, because DB_TYPE is not valid")
 	wants(t, message["disk"], l.Settings.Data.Dir+" is writable")
 	wants(t, message["clock"], "the time is ")
+}
+
+// The servers say that still.
+func TestDatabaseCuresOfServers(t *testing.T) {
+	t.Parallel()
+	for name, server := range map[string]func(testing.TB) store.Settings{config.Postgres: storetest.Postgres, config.MySQL: storetest.MySQL} {
+		w := server(t).Writer
+		s := freshSettings(t)
+		s.Database = config.Database{Type: name, Host: w.Host, Port: w.Port, User: w.User, Pass: w.Pass, Name: w.Name + "_missing", SSL: "DISABLED", PoolSize: 1}
+		wants(t, findings(t, s)["database"], "FAIL database: ", "; create the database that DB_NAME names")
+		s.Database.Name, s.Database.User = w.Name, "nobody_of_that_name"
+		wants(t, findings(t, s)["database"], "FAIL database: ", "DB_USER")
+	}
 }

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"net"
 	"path/filepath"
@@ -10,7 +9,6 @@ import (
 	"testing"
 
 	"sluice/internal/config"
-	"sluice/internal/resource"
 	"sluice/internal/sealed"
 	"sluice/internal/store/storetest"
 )
@@ -94,29 +92,6 @@ func TestFirstCommandsBesideALaggingReader(t *testing.T) {
 	if reported != 1 {
 		t.Errorf("told %d times", reported)
 	}
-}
-
-// A database that fails is not taken for one without the workspace.
-func TestWorkspaceThatCannotBeLookedFor(t *testing.T) {
-	t.Parallel()
-	gone := errors.New("the connection is gone")
-	if _, err := findWorkspace(t.Context(), failingReader{err: gone}, "ws"); !errors.Is(err, gone) {
-		t.Error(err)
-	}
-}
-
-// failingReader knows one organisation, and fails when it is asked for a slug.
-type failingReader struct {
-	resource.Reader
-	err error
-}
-
-func (failingReader) List(context.Context, resource.Query) ([]resource.Record, error) {
-	return []resource.Record{{ID: "o"}}, nil
-}
-
-func (r failingReader) FindSlug(context.Context, string, string, string) (resource.Record, error) {
-	return resource.Record{}, r.err
 }
 
 // What no key can be is refused before anything is made, and says what can.

@@ -8,6 +8,7 @@ import (
 	"sluice/internal/cluster/redis"
 	"sluice/internal/config"
 	"sluice/internal/fault"
+	"sluice/internal/limits/ratefile"
 	"sluice/internal/quota"
 	"sluice/internal/resource"
 )
@@ -33,8 +34,8 @@ func (a *App) openLimits(context.Context) (err error) {
 	local := quota.NewLimiter()
 	a.limits = local
 	if !a.set.Redis.Enabled() {
-		a.rates = newRateStore(local, a.set.Data.Dir, a.clock, a.log)
-		a.rates.restore()
+		a.rates = ratefile.New(local, a.set.Data.Dir, a.clock, a.log)
+		a.rates.Restore()
 		return nil
 	}
 	metrics := redis.NewMetrics()

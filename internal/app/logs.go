@@ -2,10 +2,8 @@ package app
 
 import (
 	"cmp"
-	"context"
 	"crypto/tls"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/url"
 	"path/filepath"
@@ -83,19 +81,4 @@ func bucketHTTP(s config.Settings) *http.Client {
 		t.Proxy = func(r *http.Request) (*url.URL, error) { return choose(r.URL) }
 	}
 	return &http.Client{Transport: t}
-}
-
-// checkLogStore writes an object, reads it and deletes it.
-func checkLogStore(ctx context.Context, s config.Settings, _ *slog.Logger) Finding {
-	f := Finding{Subject: "log store"}
-	if !s.LogStore.Remote() {
-		f.Detail = "bodies of the request log are stored in files under DATA_DIR (LOG_STORE)"
-		return f
-	}
-	b := objects.New(bucketOptions(s, sign.New(signOptions(s, nil))))
-	if f.Err = b.Probe(ctx); f.Err != nil {
-		f.Hint = objects.Hint(f.Err)
-	}
-	f.Detail = "the bucket " + s.LogStore.Bucket + " can store, read, list and delete objects"
-	return f
 }

@@ -3,57 +3,25 @@ package app
 import (
 	"context"
 	"net/http"
-	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/rs/cors"
 
-	"sluice/internal/config"
-	"sluice/internal/fault"
-	"sluice/internal/sealed"
+	"sluice/internal/dataplane/front/h1"
+	"sluice/internal/gateway/nethttp/router"
 )
 
 // pages returns the few pages that belong neither to the data plane nor to the administration.
 func (a *App) pages() map[string]http.HandlerFunc {
 	p := map[string]http.HandlerFunc{
 		"/":          func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("Sluice is running.\n")) },
-		"/health":    a.health,
-		"/v1/health": a.health,
+		"/health":    a.report().ServeHTTP,
+		"/v1/health": a.report().ServeHTTP,
 	}
 	if a.set.Telemetry.Prometheus {
-		p["/metrics"] = requireToken(a.set.Telemetry.MetricsToken, a.metrics.Handler().ServeHTTP)
+		p["/metrics"] = router.RequireToken(a.set.Telemetry.MetricsToken, a.metrics.Handler().ServeHTTP)
 	}
 	a.ingest(p)
 	return p
-}
-
-// requireToken serves a page only to callers that send its token, and to every caller if it has
-// no token.
-func requireToken(token sealed.String, page http.HandlerFunc) http.HandlerFunc {
-	if token.Empty() {
-		return page
-	}
-	return func(w http.ResponseWriter, r *http.Request) {
-		const scheme = "Bearer "
-		h := r.Header.Get("Authorization")
-		if len(h) <= len(scheme) || !strings.EqualFold(h[:len(scheme)], scheme) || !token.Equal(h[len(scheme):]) {
-			w.Header().Set("WWW-Authenticate", "Bearer")
-			writeFault(w, fault.New(fault.Unauthenticated, "metrics require the bearer token from METRICS_TOKEN"))
-			return
-		}
-		page(w, r)
-	}
-}
-
-// cross responds to browsers' preflight requests and sends the origins that may read responses.
-func cross(next http.Handler, c config.CORS) http.Handler {
-	if !c.Enabled {
-		return next
-	}
-	return cors.New(cors.Options{
-		AllowedOrigins: c.AllowedOrigins, AllowedMethods: c.AllowedMethods,
-		AllowedHeaders: c.AllowedHeaders, ExposedHeaders: c.ExposeHeaders,
-	}).Handler(next)
 }
 
 // buildMetrics registers the metrics of other parts of the program.
@@ -100,6 +68,15 @@ func (a *App) storeMetrics() {
 	a.metrics.Gauge("sluice_log_store_up", "1 if the request log accepts writes; otherwise records stay in the journal.", func() float64 { return up(a.logs.Err() == nil) })
 	a.metrics.Total("sluice_log_store_records_total", "Records stored in the request log.", func() float64 { return float64(a.logs.Stats().Records) })
 	a.metrics.Total("sluice_log_store_failures_total", "Failed batches of records; each was retried.", func() float64 { return float64(a.logs.Stats().Failures) })
+}
+
+// connectionMetrics registers metrics that count evicted client connections.
+func (a *App) connectionMetrics(s *h1.Server) {
+	for _, reason := range [...]string{h1.EvictedSilent, h1.EvictedIdle, h1.EvictedShare} {
+		a.metrics.Register(prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "sluice_connections_evicted_total", Help: "Client connections closed to free a slot for others, by reason.", ConstLabels: prometheus.Labels{"reason": reason},
+		}, func() float64 { return float64(s.Evicted(reason)) }))
+	}
 }
 
 // breakers exports the open circuit breakers. Closed ones are not worth a series each.

@@ -14,11 +14,13 @@ import (
 	"sluice/internal/dataplane"
 	"sluice/internal/fault"
 	"sluice/internal/gateway/disconnect"
+	"sluice/internal/ops/hint"
 	"sluice/internal/provider/netguard"
 	"sluice/internal/provider/sign"
 	"sluice/internal/provider/transport"
 	"sluice/internal/routing"
 	"sluice/internal/store"
+	"sluice/internal/tenant"
 )
 
 // The functions in this file convert the settings to the options of other packages.
@@ -39,14 +41,14 @@ func (a *App) migrate(ctx context.Context) error {
 	err := a.store.Migrate(ctx)
 	if err != nil && a.set.Database.HADR && fault.Has(err, fault.ReadOnly) {
 		a.log.Warn("database writer unavailable; skipped the schema check", "error", err.Error())
-		a.background = append(a.background, service{"late migration", a.migrateLater})
+		a.services.Add("late migration", a.migrateLater)
 		return nil
 	}
 	if err == nil {
 		err = a.store.CheckRights(ctx)
 	}
 	if err != nil {
-		return withHint(a.set, err)
+		return hint.WithDatabase(storeSettings(a.set), err)
 	}
 	return nil
 }
@@ -156,4 +158,14 @@ func (a *App) gatewaySettings() dataplane.Settings {
 	d.UserAgent = "sluice/" + a.version
 	d.TrustedProxies = a.proxies
 	return d
+}
+
+// deploymentRetention returns the retention of the settings.
+func deploymentRetention(l config.Logs) tenant.Retention {
+	days := func(n int) *int { return &n }
+	r := tenant.Retention{Bodies: days(l.RetentionDays), Rows: days(l.MetricsRetentionDays), Metrics: days(l.MetricsRetentionDays)}
+	if l.RowsRetentionDays > 0 {
+		r.Rows = days(l.RowsRetentionDays)
+	}
+	return r
 }

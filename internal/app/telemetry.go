@@ -11,6 +11,12 @@ import (
 	"sluice/internal/telemetry/otlp"
 )
 
+// exporter sends one signal to a collector until its context ends.
+type exporter struct {
+	name string
+	run  func(context.Context) error
+}
+
 // openTelemetry prepares the export to collectors. It reads the journal, so that requests do not
 // wait for it.
 func (a *App) openTelemetry(context.Context) error {
@@ -52,7 +58,7 @@ func (a *App) sendTraces(o *config.OpenTelemetry, counters *otlp.DeliveryCounter
 	if err != nil {
 		return err
 	}
-	a.telemetry = append(a.telemetry, service{"traces", traces.Run})
+	a.telemetry = append(a.telemetry, exporter{"traces", traces.Run})
 	return nil
 }
 
@@ -63,7 +69,7 @@ func (a *App) sendMetrics(o *config.OpenTelemetry, counters *otlp.DeliveryCounte
 	if err != nil {
 		return err
 	}
-	a.telemetry = append(a.telemetry, service{"metrics", metrics.Run})
+	a.telemetry = append(a.telemetry, exporter{"metrics", metrics.Run})
 	return nil
 }
 
@@ -77,4 +83,9 @@ func (a *App) collector(o *config.OpenTelemetry, endpoint string, headers sealed
 		Clock:    a.clock,
 		Log:      a.log,
 	}
+}
+
+// collectorAt returns the collector that the settings configure.
+func collectorAt(o *config.OpenTelemetry, endpoint string, headers sealed.String) otlp.Target {
+	return otlp.Target{Endpoint: endpoint, Protocol: otlp.Protocol(o.Protocol), Headers: headers}
 }
