@@ -53,7 +53,7 @@ suites: ## the tests that vendors generate for their own clients, with and witho
 
 bench: build ## paired benchmark against the bare upstream and, when installed, nginx; then what translation costs, and a start with 100,000 keys
 	$(TEST) run ./bench
-	$(GO) test -run '^$$' -bench . -benchmem ./internal/dialect/all
+	$(GO) test -run '^$$' -bench . -benchmem ./internal/dialect/registry
 	$(GO) test -run '^$$' -bench ManyKeys -benchtime 3x -benchmem ./internal/live
 
 bench-logs: build ## pages, filters and analytics of the request log over ROWS generated rows (ROWS=100000000 is the long form), records that come in meanwhile, and what calls feel of a reader

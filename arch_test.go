@@ -22,6 +22,9 @@ var (
 	kernel = pathsBelow("internal", "fault ident background access lease llm sealed wire wire/syntax wire/socket wire/porttest packed splice kernel/...")
 	domain = pathsBelow("internal", "mail/... tokens tenant/... keys/... credential/... deployment/... identity/... dialect/... routing/... provider/... guard/... quota/... ledger/... catalog/... jobs/... modellist prompt/... record/... audit/... mcp/... agent/...")
 
+	// dialectParts are the parts that dialects share
+	dialectParts = pathsBelow("internal/dialect", "")
+
 	// metrics are declared beside the code they measure
 	metrics = []string{"internal/telemetry", "internal/telemetry/accesslog"}
 )
@@ -40,10 +43,14 @@ var importRules = []rule{
 	{pathsBelow("internal", "kernel/multipartedit"), pathsBelow("internal", "fault splice wire"),
 		"form edits share the routing keys of JSON edits; they use fault, splice and wire"},
 
-	{pathsBelow("internal", "dialect/all"), all(kernel, "@/..."),
+	{pathsBelow("internal", "dialect/registry"), all(kernel, "@/..."),
 		"the list of a room may name every member of it"},
-	{pathsBelow("internal", "dialect/*"), all(kernel, "@"),
-		"a dialect knows its room and no other member of it: what two share belongs to the room"},
+	{[]string{"internal/dialect"}, all(kernel, dialectParts),
+		"the root of dialect declares the interfaces; it may use the parts that dialects share"},
+	{dialectParts, all(kernel, "@", dialectParts),
+		"a shared part uses other shared parts and the interfaces, never a dialect"},
+	{pathsBelow("internal", "dialect/*"), all(kernel, "@", dialectParts),
+		"a dialect uses the interfaces and the shared parts, never another dialect: what two share becomes a shared part"},
 	{domain, all(kernel, "@/..."),
 		"rooms import the kernel, never another room: what two rooms need is wired by app or belongs to the kernel"},
 
@@ -149,8 +156,10 @@ func TestImportRules_MatchExamples(t *testing.T) {
 		{"internal/provider/transport", "internal/provider/netguard", true},
 		{"internal/provider/transport", "internal/routing", false},
 		{"internal/dialect/openai", "internal/dialect", true},
+		{"internal/dialect/openai", "internal/dialect/jsonwriter", true},
 		{"internal/dialect/openai", "internal/dialect/anthropic", false},
-		{"internal/dialect/all", "internal/dialect/anthropic", true},
+		{"internal/dialect/jsonwriter", "internal/dialect/openai", false},
+		{"internal/dialect/registry", "internal/dialect/anthropic", true},
 		{"internal/dataplane", "internal/routing", true},
 		{"internal/dataplane", "internal/store", false},
 		{"internal/dataplane", "internal/gateway/responsestore", true},

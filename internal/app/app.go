@@ -24,8 +24,8 @@ import (
 	"sluice/internal/dataplane"
 	"sluice/internal/dataplane/front"
 	"sluice/internal/dataplane/front/h1"
-	"sluice/internal/dialect/all"
 	"sluice/internal/dialect/openai"
+	"sluice/internal/dialect/registry"
 	"sluice/internal/gateway/responsestore"
 	"sluice/internal/ident"
 	"sluice/internal/jobs"
@@ -285,7 +285,7 @@ func (a *App) buildGateway(context.Context) error {
 		Signers:   signers,
 		Secrets:   a.secrets,
 		Dialect:   openai.Dialect(),
-		Dialects:  all.List(),
+		Dialects:  registry.List(),
 		States:    a.states,
 		Jobs:      a.openTracker(),
 		Sockets:   front.Dialer{HTTP: a.client.HTTPClient()},

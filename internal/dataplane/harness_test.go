@@ -18,8 +18,8 @@ import (
 	"sluice/internal/credential"
 	"sluice/internal/dataplane"
 	"sluice/internal/dataplane/front"
-	"sluice/internal/dialect/all"
 	"sluice/internal/dialect/openai"
+	"sluice/internal/dialect/registry"
 	"sluice/internal/ident"
 	"sluice/internal/keys"
 	"sluice/internal/ledger"
@@ -97,7 +97,7 @@ func newRig(t testing.TB, change ...func(*dataplane.Settings)) *rig {
 	r.gateway = dataplane.New(dataplane.Parts{
 		Directory: func() dataplane.Directory { return r.dir }, Hasher: hasher, Specs: specs,
 		Engine: routing.NewEngine(ident.System{}, rand.Float64), Client: client, Signers: sign.New(sign.Options{}),
-		Dialect: openai.Dialect(), Dialects: all.List(), Sockets: front.Dialer{HTTP: client.HTTPClient()}, Guard: filter, Journal: r.journal, Limiter: r.limiter, Prices: builtinPrices,
+		Dialect: openai.Dialect(), Dialects: registry.List(), Sockets: front.Dialer{HTTP: client.HTTPClient()}, Guard: filter, Journal: r.journal, Limiter: r.limiter, Prices: builtinPrices,
 		Metrics: r.metrics, Clock: ident.System{}, Log: slog.New(slog.NewTextHandler(&r.log, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	}, r.set)
 	r.server = listen.Start(t, r.gateway)

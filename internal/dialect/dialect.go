@@ -2,7 +2,7 @@
 // edits them for a target, reads usage from responses and translates errors. When both sides
 // use the same shape, the bytes are relayed unchanged except for small edits.
 //
-// Each shape is a sub-package. Start with Dialect below; package all lists the shapes.
+// Each shape is a sub-package. Start with Dialect below; package registry lists the shapes.
 package dialect
 
 import (

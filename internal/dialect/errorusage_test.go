@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"sluice/internal/dialect"
-	"sluice/internal/dialect/all"
+	"sluice/internal/dialect/registry"
 	"sluice/internal/llm"
 )
 
@@ -41,7 +41,7 @@ func TestUsageOfFailedStreams(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			var up dialect.Upstream
-			for _, d := range all.List() {
+			for _, d := range registry.List() {
 				if d.Name == c.dialect {
 					up = d.Upstreams[c.ep]
 				}

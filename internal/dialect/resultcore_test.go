@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"sluice/internal/dialect"
-	"sluice/internal/dialect/all"
+	"sluice/internal/dialect/registry"
 	"sluice/internal/dialect/responses"
 	"sluice/internal/llm"
 )
@@ -19,7 +19,7 @@ func toolProviders(t *testing.T) map[string]dialect.Upstream {
 		"anthropic": {"claude-opus-5-5"}, "bedrock": {"us.anthropic.claude-opus-5-5", "amazon.nova-pro-v1:0"}, "cohere": {"command-a-03-2025"},
 		"gemini": {"gemini-2.5-pro", "gemini-3-pro-preview"}, "openai": {"gpt-5"}, "oracle": {"meta.llama-4", "cohere.command-r", "cohere.command-a-reasoning"}, "workers-ai": {"@cf/meta/llama-4"},
 	}
-	for _, d := range all.List() {
+	for _, d := range registry.List() {
 		up, ok := d.Upstreams[llm.ChatComplete]
 		for _, model := range models[d.Name] {
 			if delete(models, d.Name); ok {

@@ -19,8 +19,8 @@ import (
 	"sluice/internal/credential"
 	"sluice/internal/dataplane"
 	"sluice/internal/dataplane/front"
-	"sluice/internal/dialect/all"
 	"sluice/internal/dialect/openai"
+	"sluice/internal/dialect/registry"
 	"sluice/internal/ident"
 	"sluice/internal/keys"
 	"sluice/internal/ledger"
@@ -90,7 +90,7 @@ func newRigOver(t testing.TB, addr string, trust *tls.Config) *rig {
 		Directory: func() dataplane.Directory { return dir }, Hasher: hasher, Specs: specs(),
 		Engine: routing.NewEngine(ident.System{}, rand.Float64), Client: client,
 		Signers: sign.New(sign.Options{Clock: noon{}, HTTP: entra()}),
-		Dialect: openai.Dialect(), Dialects: all.List(), Sockets: front.Dialer{HTTP: client.HTTPClient()}, Guard: guard,
+		Dialect: openai.Dialect(), Dialects: registry.List(), Sockets: front.Dialer{HTTP: client.HTTPClient()}, Guard: guard,
 		Journal: r.journal, Limiter: quota.NewLimiter(), Prices: catalog.NewPriceList(catalog.New(ident.System{}, slog.New(slog.DiscardHandler), catalog.Builtin())),
 		Metrics: dataplane.NewMetrics(), Clock: ident.System{}, Log: slog.New(slog.DiscardHandler),
 	}, set)

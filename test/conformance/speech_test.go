@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"sluice/internal/dialect"
-	"sluice/internal/dialect/all"
+	"sluice/internal/dialect/registry"
 	"sluice/internal/llm"
 	"sluice/internal/provider"
 )
@@ -14,7 +14,7 @@ import (
 func TestSpecsNameWhatDialectsHave(t *testing.T) {
 	t.Parallel()
 	dialects := map[provider.Dialect]*dialect.Dialect{}
-	for _, d := range all.List() {
+	for _, d := range registry.List() {
 		dialects[provider.Dialect(d.Name)] = d
 	}
 	for _, s := range specs().All() {

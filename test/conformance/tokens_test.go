@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"sluice/internal/dialect"
-	"sluice/internal/dialect/all"
+	"sluice/internal/dialect/registry"
 	"sluice/internal/llm"
 	"sluice/internal/tokens"
 )
@@ -14,7 +14,7 @@ import (
 func TestBodiesCountAsTheirCalls(t *testing.T) {
 	t.Parallel()
 	clients := map[llm.Endpoint]dialect.Client{}
-	for _, d := range all.List() {
+	for _, d := range registry.List() {
 		for ep, c := range d.Clients {
 			if clients[ep] == nil {
 				clients[ep] = c

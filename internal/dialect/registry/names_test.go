@@ -1,11 +1,11 @@
-package all_test
+package registry_test
 
 import (
 	"strings"
 	"testing"
 
 	"sluice/internal/dialect"
-	"sluice/internal/dialect/all"
+	"sluice/internal/dialect/registry"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -36,7 +36,7 @@ var forgeries = map[llm.Endpoint]string{
 func TestNamesOfCallers(t *testing.T) {
 	t.Parallel()
 	clients := map[llm.Endpoint]dialect.Client{}
-	for _, d := range all.List() {
+	for _, d := range registry.List() {
 		for ep, c := range d.Clients {
 			clients[ep] = c
 		}
@@ -47,7 +47,7 @@ func TestNamesOfCallers(t *testing.T) {
 		if !splice.Valid([]byte(body)) {
 			t.Fatalf("%s is no JSON", body)
 		}
-		for _, d := range all.List() {
+		for _, d := range registry.List() {
 			for ep, up := range d.Upstreams {
 				for _, model := range []string{"claude-opus-4-5", "gpt-5", "anthropic.claude-opus-4-5", "amazon.nova-pro-v1:0", "cohere.command-r", "gemini-3-pro"} {
 					c, err := clients[surface].DecodeCall([]byte(body))

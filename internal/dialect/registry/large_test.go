@@ -1,11 +1,11 @@
-package all_test
+package registry_test
 
 import (
 	"strings"
 	"testing"
 
 	"sluice/internal/dialect"
-	"sluice/internal/dialect/all"
+	"sluice/internal/dialect/registry"
 	"sluice/internal/llm"
 )
 
@@ -39,7 +39,7 @@ func TestManyParts(t *testing.T) {
 		to := &dialect.Target{Endpoint: c.endpoint, Provider: c.provider, Model: "anthropic.claude-sonnet-4", Value: func(string) string { return "" }}
 		var client dialect.Client
 		var upstream dialect.Upstream
-		for _, d := range all.List() {
+		for _, d := range registry.List() {
 			if d.Clients[c.surface] != nil {
 				client = d.Clients[c.surface]
 			}

@@ -1,16 +1,16 @@
-package all_test
+package registry_test
 
 import (
 	"testing"
 
-	"sluice/internal/dialect/all"
+	"sluice/internal/dialect/registry"
 	"sluice/internal/llm"
 )
 
 func TestListIsComplete(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
-	for _, d := range all.List() {
+	for _, d := range registry.List() {
 		if d.Name == "" || seen[d.Name] {
 			t.Errorf("the name %q is empty or taken", d.Name)
 		}
@@ -28,7 +28,7 @@ func TestListIsComplete(t *testing.T) {
 func TestSurfaces(t *testing.T) {
 	t.Parallel()
 	clients := map[llm.Endpoint]int{}
-	for _, d := range all.List() {
+	for _, d := range registry.List() {
 		for ep := range d.Clients {
 			clients[ep]++
 		}

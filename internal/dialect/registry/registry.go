@@ -1,5 +1,5 @@
-// Package all lists every dialect of the program. Start reading at List.
-package all
+// Package registry lists every dialect of the program. Start reading at List.
+package registry
 
 import (
 	"sluice/internal/dialect"

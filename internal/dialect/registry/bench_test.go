@@ -1,4 +1,4 @@
-package all_test
+package registry_test
 
 import (
 	"context"
@@ -9,16 +9,16 @@ import (
 	"testing"
 
 	"sluice/internal/dialect"
-	"sluice/internal/dialect/all"
+	"sluice/internal/dialect/registry"
 	"sluice/internal/llm"
 )
 
 // The figures of docs/benchmarks.md on translation come from these:
 //
-//	go test -run xxx -bench . -benchmem ./internal/dialect/all
+//	go test -run xxx -bench . -benchmem ./internal/dialect/registry
 
 func find(b testing.TB, name string) *dialect.Dialect {
-	for _, d := range all.List() {
+	for _, d := range registry.List() {
 		if d.Name == name {
 			return d
 		}
@@ -154,7 +154,7 @@ func BenchmarkEvent(b *testing.B) {
 }
 
 func clientOf(surface llm.Endpoint) dialect.Client {
-	for _, d := range all.List() {
+	for _, d := range registry.List() {
 		if c := d.Clients[surface]; c != nil {
 			return c
 		}

@@ -1,4 +1,4 @@
-package all_test
+package registry_test
 
 import (
 	"slices"
@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"sluice/internal/dialect"
-	"sluice/internal/dialect/all"
+	"sluice/internal/dialect/registry"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -125,7 +125,7 @@ func TestWhatIsNotSentIsTold(t *testing.T) {
 // eachUpstream calls do for every conversation of a dialect, with its models, at a provider that
 // refuses nothing and at a strict one.
 func eachUpstream(do func(d *dialect.Dialect, up dialect.Upstream, to *dialect.Target)) {
-	for _, d := range all.List() {
+	for _, d := range registry.List() {
 		for ep, up := range d.Upstreams {
 			models := modelsByDialect[d.Name]
 			if models == nil {
