@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/gateway/disconnect"
 	"sluice/internal/record"
@@ -68,7 +68,7 @@ func (x *exchange) errorBody(f *fault.Error) []byte {
 	if x.surface() != fault.Messages {
 		return body
 	}
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.B = body[:len(body)-1]
 	w.Str("request_id", x.id)
 	w.Close('}')

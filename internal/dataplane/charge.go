@@ -2,7 +2,7 @@ package dataplane
 
 import (
 	"sluice/internal/catalog"
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/ledger"
 	"sluice/internal/llm"
@@ -203,7 +203,7 @@ func writeTerms(b []byte, terms []catalog.Term) []byte {
 	if len(terms) == 0 {
 		return b
 	}
-	w := dialect.JSON{B: b}
+	w := jsonwriter.Writer{B: b}
 	w.Open('[')
 	for i := range terms {
 		t := &terms[i]

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"sluice/internal/catalog"
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/jobs"
 	"sluice/internal/llm"
@@ -164,7 +164,7 @@ func (g *Gateway) jobBody(a *attempt) []byte {
 	case a.x.form == nil:
 		return nil
 	}
-	w := dialect.JSON{}
+	w := jsonwriter.Writer{}
 	w.Open('{')
 	for i := range a.x.form.Parts {
 		if p := &a.x.form.Parts[i]; !p.HasFileName {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/provider/transport"
@@ -242,7 +243,7 @@ func (a *attempt) reported(body []byte, no error) error {
 func (a *attempt) modelFailed(found *fault.Error) error {
 	a.status = found.HTTPStatus()
 	f := a.failure()
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Key("error").Open('{')
 	w.Str("message", found.Text())

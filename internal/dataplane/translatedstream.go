@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/gateway/responsestore"
 	"sluice/internal/llm"
@@ -208,7 +209,7 @@ func (t *streamTranslator) failure() []byte {
 	if t == nil || t.fault == nil {
 		return nil
 	}
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Key("error").Open('{')
 	w.Str("message", t.fault.Text)
@@ -216,7 +217,7 @@ func (t *streamTranslator) failure() []byte {
 		w.Opt("type", t.fault.Name)
 	}
 	w.Opt("code", t.fault.ID)
-	w.ErrorExtra(t.fault.Raw)
+	dialect.WriteErrorExtra(&w, t.fault.Raw)
 	w.Close('}')
 	w.Close('}')
 	return w.B

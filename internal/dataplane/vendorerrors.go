@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/wire"
@@ -73,7 +74,7 @@ func (p *relay) cutEvent(s fault.Surface) []byte {
 		event = append(event, f.Body(s)...)
 		return append(event, "\n\n"...)
 	}
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Str("type", "message-end")
 	w.Key("delta").Open('{')

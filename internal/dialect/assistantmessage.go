@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strings"
 
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 )
 
@@ -101,8 +102,8 @@ func ReadResult(t *llm.FieldTracker, c *llm.Call, m *llm.Message, part *llm.Part
 	return text, images, nil
 }
 
-// Calls writes tool_calls in the format of chat completions. It omits an empty list.
-func (w *JSON) Calls(list []*llm.ToolCall) {
+// WriteCalls writes tool_calls in the format of chat completions. It omits an empty list.
+func WriteCalls(w *jsonwriter.Writer, list []*llm.ToolCall) {
 	if len(list) == 0 {
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"strings"
 
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/splice"
 )
 
@@ -40,7 +41,7 @@ func ShortIDs(messages []byte, n int) []byte {
 }
 
 type idWriter struct {
-	JSON
+	jsonwriter.Writer
 	length  int
 	changed bool
 }
@@ -62,7 +63,7 @@ func (w *idWriter) object(raw []byte, id string, calls func([]byte)) {
 	}
 	w.Open('{')
 	for name, val := range splice.Members(raw) {
-		w.rawKey(name)
+		w.RawKey(name)
 		n, _ := splice.Unquote(name)
 		text, isText := splice.Unquote(val)
 		switch {

@@ -3,6 +3,7 @@ package dialect
 import (
 	"cmp"
 
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/llm"
@@ -50,7 +51,7 @@ type CompletionChoice struct {
 
 // BuildResponse writes the response, as a stream if stream is set.
 func (c *Completion) BuildResponse(stream bool) *Response {
-	var w JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Str("id", cmp.Or(c.ID, ident.NewObjectID("cmpl-")))
 	w.Str("object", "text_completion")

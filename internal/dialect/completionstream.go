@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strconv"
 
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/ident"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -71,7 +72,7 @@ func (s *completionStream) fault(e *llm.Event) {
 	if e.Usage != nil {
 		s.usage = completionUsage(e.Usage)
 	}
-	var w JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Key("error").Open('{')
 	w.StrOrNull("code", e.ID)
@@ -87,7 +88,7 @@ func (s *completionStream) fault(e *llm.Event) {
 }
 
 func (s *completionStream) start(e *llm.Event) {
-	var w JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Str("id", cmp.Or(e.ID, s.id))
 	w.Str("object", "text_completion")
@@ -109,7 +110,7 @@ func (s *completionStream) end() {
 }
 
 func completionUsage(u *llm.Usage) []byte {
-	var w JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Int("prompt_tokens", u.InputTokens)
 	w.Int("completion_tokens", u.OutputTokens)

@@ -3,6 +3,7 @@ package dialect
 import (
 	"strings"
 
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -80,20 +81,20 @@ func (r *ResponseRules) flatten(dst []splice.Edit, body []byte, counts blockCoun
 	if !isList(choices) {
 		return dst // do not add choices to a response without them
 	}
-	var w JSON
+	var w jsonwriter.Writer
 	w.Open('[')
 	for c := range splice.Elements(choices) {
 		w.Open('{')
 		for name, val := range splice.Members(c) {
 			switch string(name) {
 			case `"message"`:
-				w.rawKey(name)
+				w.RawKey(name)
 				r.message(&w, val)
 			case `"delta"`:
-				w.rawKey(name)
+				w.RawKey(name)
 				r.delta(&w, val, c, counts)
 			default:
-				w.rawKey(name).Value(val)
+				w.RawKey(name).Value(val)
 			}
 		}
 		w.Close('}')
@@ -115,7 +116,7 @@ func listed(body []byte) bool {
 }
 
 // message writes a message with a string instead of its list.
-func (r *ResponseRules) message(w *JSON, raw []byte) {
+func (r *ResponseRules) message(w *jsonwriter.Writer, raw []byte) {
 	r.content(w, raw, func(list []block) {
 		w.Key("content_blocks").Open('[')
 		for _, b := range list {
@@ -130,7 +131,7 @@ func (r *ResponseRules) message(w *JSON, raw []byte) {
 
 // delta writes a delta of a message. From a choice's first list on, all its text is also written
 // in blocks, so that their order is complete.
-func (r *ResponseRules) delta(w *JSON, raw, choice []byte, counts blockCounts) {
+func (r *ResponseRules) delta(w *jsonwriter.Writer, raw, choice []byte, counts blockCounts) {
 	index, _ := splice.Find(choice, "index")
 	n := counts[string(index)]
 	r.content(w, raw, func(list []block) {
@@ -169,11 +170,11 @@ func (c blockCounts) next(choice string, kind llm.PartKind) int {
 
 // content writes the members of a message. If shouldFlatten accepts the content, it becomes a
 // string, followed by the blocks.
-func (r *ResponseRules) content(w *JSON, raw []byte, blocks func([]block), shouldFlatten func(content []byte) bool) {
+func (r *ResponseRules) content(w *jsonwriter.Writer, raw []byte, blocks func([]block), shouldFlatten func(content []byte) bool) {
 	w.Open('{')
 	for name, val := range splice.Members(raw) {
 		if string(name) != `"content"` || !shouldFlatten(val) {
-			w.rawKey(name).Value(val)
+			w.RawKey(name).Value(val)
 			continue
 		}
 		list, text := blocksOf(val)

@@ -1,10 +1,12 @@
 package dialect
 
+import "sluice/internal/dialect/jsonwriter"
+
 // FileDeleted is OpenAI's response for a deleted file, for providers that return less:
 // {"id":"file-1","object":"file","deleted":true}.
 // Source: https://platform.openai.com/docs/api-reference/files/delete, read 2026-11.
 func FileDeleted(id string) *Response {
-	var w JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Str("id", id)
 	w.Str("object", "file")
@@ -17,7 +19,7 @@ func FileDeleted(id string) *Response {
 // less: {"id":"ft-1","object":"fine_tuning.job","status":"cancelled"}.
 // Source: https://platform.openai.com/docs/api-reference/fine-tuning/cancel, read 2026-11.
 func FinetuneCancelled(id string) *Response {
-	var w JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Str("id", id)
 	w.Str("object", "fine_tuning.job")

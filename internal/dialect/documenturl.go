@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"strings"
 
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/splice"
 )
 
@@ -17,11 +18,11 @@ func DocumentURLs(messages []byte) []byte {
 	if !bytes.Contains(messages, []byte(`"file"`)) {
 		return nil
 	}
-	var w JSON
+	var w jsonwriter.Writer
 	changed := false
 	w.Open('[')
 	for m := range splice.Elements(messages) {
-		changed = w.messageOfDocuments(m) || changed
+		changed = messageOfDocuments(&w, m) || changed
 	}
 	w.Close(']')
 	if !changed {
@@ -32,21 +33,21 @@ func DocumentURLs(messages []byte) []byte {
 
 // messageOfDocuments writes a message with its files as documents, and reports whether it has
 // any.
-func (w *JSON) messageOfDocuments(message []byte) (has bool) {
+func messageOfDocuments(w *jsonwriter.Writer, message []byte) (has bool) {
 	if content, _ := splice.Find(message, "content"); !bytes.HasPrefix(content, []byte{'['}) || !bytes.Contains(content, []byte(`"file"`)) {
 		w.Value(message)
 		return false
 	}
 	w.Open('{')
 	for name, val := range splice.Members(message) {
-		w.rawKey(name)
+		w.RawKey(name)
 		if !splice.IsName(name, "content") || val[0] != '[' {
 			w.Value(val)
 			continue
 		}
 		w.Open('[')
 		for part := range splice.Elements(val) {
-			if w.document(part) {
+			if writeFileDocument(w, part) {
 				has = true
 			} else {
 				w.Value(part)
@@ -58,8 +59,8 @@ func (w *JSON) messageOfDocuments(message []byte) (has bool) {
 	return has
 }
 
-// document writes a part that is a file of chat completions, and reports whether it is one.
-func (w *JSON) document(part []byte) bool {
+// writeFileDocument writes a part that is a file of chat completions, and reports whether it is one.
+func writeFileDocument(w *jsonwriter.Writer, part []byte) bool {
 	file, _ := splice.Find(part, "file")
 	if splice.Text(part, "type") != "file" || len(file) == 0 || file[0] != '{' {
 		return false

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -83,14 +84,14 @@ func EncodeTexts(r *Request, name string, params ...Rename) (*Outgoing, error) {
 		return nil, err
 	}
 	WantsBase64(t) // consumed, because the provider does not receive it
-	var w JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Key(name).Open('[')
 	for _, text := range texts {
 		w.Value(text)
 	}
 	w.Close(']')
-	w.WriteParams(t, params)
+	WriteParams(&w, t, params)
 	w.Close('}')
 	return &Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
@@ -113,7 +114,7 @@ func WantsBase64(t *llm.FieldTracker) bool {
 
 // BuildResponse writes the response. A vector that is not a list of numbers is fault.UpstreamInvalid.
 func (e *Embeddings) BuildResponse() (*Response, error) {
-	var w JSON
+	var w jsonwriter.Writer
 	w.OpenList()
 	for i, v := range e.Vectors {
 		if e.Base64 && len(v) > 0 && v[0] == '[' {
@@ -163,7 +164,7 @@ func encodeFloat32s(vector []byte) ([]byte, error) {
 // https://github.com/Mintplex-Labs/anything-llm/issues/5794, of 2026-06-10.
 func InBase64(body []byte) []byte {
 	list, _ := splice.Find(body, "data")
-	var w JSON
+	var w jsonwriter.Writer
 	w.Open('[')
 	changed := false
 	for row := range splice.Elements(list) {

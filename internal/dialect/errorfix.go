@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -75,15 +76,15 @@ func (s *Stream) inShape(e event) []byte {
 
 // chatError is an error in the shape of chat, with the other members of its chunk.
 func chatError(data []byte, f streamFault) []byte {
-	var w JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Str("message", f.message)
 	w.Str("type", cmp.Or(f.kind(), "server_error"))
 	w.Raw("param", nullJSON)
 	w.StrOrNull("code", f.code)
-	w.params(f.extra)
+	w.Params(f.extra)
 	w.Close('}')
-	var out JSON
+	var out jsonwriter.Writer
 	out.Open('{')
 	out.Raw("error", w.B)
 	for name, val := range splice.Members(data) {
@@ -101,14 +102,14 @@ func chatError(data []byte, f streamFault) []byte {
 
 // messagesError is an error event of messages. It has a code only if the provider sent one.
 func messagesError(f streamFault, typ string) []byte {
-	var w JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Str("type", errorName)
 	w.Key("error").Open('{')
 	w.Str("type", typ)
 	w.Str("message", f.message)
 	w.Opt("code", f.code)
-	w.params(f.extra)
+	w.Params(f.extra)
 	w.Close('}')
 	w.Close('}')
 	return namedError(w.B)
@@ -116,14 +117,14 @@ func messagesError(f streamFault, typ string) []byte {
 
 // responsesError is an error event of responses. It has no field for the type except its code.
 func responsesError(f streamFault, number int64) []byte {
-	var w JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Str("type", errorName)
 	w.StrOrNull("code", cmp.Or(f.code, f.kind()))
 	w.Str("message", f.message)
 	w.Raw("param", nullJSON)
 	w.Int("sequence_number", number)
-	w.params(f.extra)
+	w.Params(f.extra)
 	w.Close('}')
 	return namedError(w.B)
 }

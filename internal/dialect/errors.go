@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -52,24 +53,18 @@ func (f Failure) Normalised() []byte {
 		return f.Body
 	}
 	d := f.details()
-	var w JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Key("error").Open('{')
 	w.StrOrNull("code", d.code)
 	w.Str("message", d.message)
 	w.StrOrNull("param", d.param)
 	w.StrOrNull("type", d.typ)
-	w.params(d.extra)
+	w.Params(d.extra)
 	w.Close('}')
 	w.Str("provider", f.Provider)
 	w.Close('}')
 	return w.B
-}
-
-func (w *JSON) params(list []llm.Param) {
-	for _, p := range list {
-		w.Named(p.Name, p.Raw)
-	}
 }
 
 // Summary returns the message of the error, which names the provider, and its code. Without a
@@ -77,15 +72,6 @@ func (w *JSON) params(list []llm.Param) {
 func (f Failure) Summary() (message, code string) {
 	d := f.details()
 	return d.message, cmp.Or(d.code, d.typ)
-}
-
-// StrOrNull is Str, but writes null for an empty string.
-func (w *JSON) StrOrNull(name, value string) {
-	if value == "" {
-		w.Raw(name, []byte("null"))
-		return
-	}
-	w.Str(name, value)
 }
 
 // ForMessages is Normalised for callers of messages, whose clients expect another shape:
@@ -105,7 +91,7 @@ func (f Failure) ForMessages() []byte {
 	case !isAnthropic || !strings.HasSuffix(d.typ, "_error") && d.typ != "request_too_large":
 		d.typ = messagesType(f.Status)
 	}
-	var w JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Str("type", "error")
 	w.Key("error").Open('{')
@@ -113,7 +99,7 @@ func (f Failure) ForMessages() []byte {
 	w.Str("message", d.message)
 	w.Opt("code", d.code)
 	w.Opt("param", d.param)
-	w.params(d.extra)
+	w.Params(d.extra)
 	w.Close('}')
 	w.Opt("request_id", f.Request)
 	w.Str("provider", f.Provider)

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -24,7 +25,7 @@ func Fields(body []byte) *llm.FieldTracker {
 
 // WriteParams consumes parameters of t and writes them under the provider's names:
 // {"top_p", "p"}.
-func (w *JSON) WriteParams(t *llm.FieldTracker, list []Rename) {
+func WriteParams(w *jsonwriter.Writer, t *llm.FieldTracker, list []Rename) {
 	for _, n := range list {
 		if raw, ok := t.Consume(n.Path); ok {
 			w.Raw(n.To, raw)
@@ -49,22 +50,11 @@ func (a Alias) Take(t *llm.FieldTracker) []byte {
 	return raw
 }
 
-// WriteAliasedParams is WriteParams for parameters with several names.
-func (w *JSON) WriteAliasedParams(t *llm.FieldTracker, list []Alias) {
+// WriteAliases is WriteParams for parameters with several names.
+func WriteAliases(w *jsonwriter.Writer, t *llm.FieldTracker, list []Alias) {
 	for _, a := range list {
 		w.Raw(a.To, a.Take(t))
 	}
-}
-
-// List writes raw as a list: a list unchanged, anything else as the only element.
-func (w *JSON) List(name string, raw []byte) {
-	if len(raw) == 0 || raw[0] == '[' {
-		w.Raw(name, raw)
-		return
-	}
-	w.Key(name).Open('[')
-	w.Value(raw)
-	w.Close(']')
 }
 
 // Count parses a number of tokens in a response: 12, or 12.0 as some providers write it. Ok is

@@ -1,6 +1,10 @@
 package dialect
 
-import "bytes"
+import (
+	"bytes"
+
+	"sluice/internal/dialect/jsonwriter"
+)
 
 // FirstEvent reports whether p, the beginning of a stream, contains a first complete line of
 // data. Comments, names without data and the pings of messages do not count.
@@ -49,13 +53,13 @@ func FirstEventFailure(p []byte) []byte {
 	if f.typ == errorName && typ == "" {
 		typ = f.named()
 	}
-	var w JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Key("error").Open('{')
 	w.Str("message", f.message)
 	w.Opt("type", typ)
 	w.Opt("code", f.code)
-	w.params(errorExtra(e.data))
+	w.Params(errorExtra(e.data))
 	w.Close('}')
 	w.Close('}')
 	return w.B

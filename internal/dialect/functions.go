@@ -1,14 +1,15 @@
 package dialect
 
 import (
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
 
-// Functions writes the list of tools for shapes that support only functions. It calls write for
+// WriteFunctions writes the list of tools for shapes that support only functions. It calls write for
 // each function with its path in the call, "tools[2]". It reports tools that providers run to t
 // as dropped. Without a function it writes no list.
-func (w *JSON) Functions(t *llm.FieldTracker, c *llm.Call, write func(f *llm.Tool, path string)) {
+func WriteFunctions(w *jsonwriter.Writer, t *llm.FieldTracker, c *llm.Call, write func(f *llm.Tool, path string)) {
 	open := false
 	for i := range c.Tools {
 		f := &c.Tools[i]

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 )
@@ -29,7 +30,7 @@ func (m *Images) BuildResponse() (*Response, error) {
 	if len(m.Items) == 0 {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no images")
 	}
-	var w JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Int("created", m.Created)
 	w.Key("data").Open('[')

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/splice"
 )
@@ -23,7 +24,7 @@ func Inline(ctx context.Context, body []byte, fetch Fetch) ([]byte, error) {
 	if !bytes.Contains(body, []byte(`"url"`)) {
 		return body, nil
 	}
-	inl := inliner{w: JSON{B: make([]byte, 0, len(body)+initialCapacity)}}
+	inl := inliner{w: jsonwriter.Writer{B: make([]byte, 0, len(body)+jsonwriter.InitialCapacity)}}
 	if fetch != nil {
 		inl.fetch = func(url string) (string, []byte, error) { return fetch(ctx, url) }
 	}
@@ -39,7 +40,7 @@ func Inline(ctx context.Context, body []byte, fetch Fetch) ([]byte, error) {
 // inliner copies one body.
 type inliner struct {
 	fetch   func(url string) (mime string, data []byte, err error)
-	w       JSON
+	w       jsonwriter.Writer
 	changed bool
 }
 
@@ -47,7 +48,7 @@ type inliner struct {
 func (inl *inliner) members(raw []byte, path string, names ...string) error {
 	inl.w.Open('{')
 	for name, val := range splice.Members(raw) {
-		inl.w.rawKey(name)
+		inl.w.RawKey(name)
 		if err := inl.member(raw, name, val, path, names); err != nil {
 			return err
 		}

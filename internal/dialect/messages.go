@@ -1,11 +1,14 @@
 package dialect
 
-import "sluice/internal/llm"
+import (
+	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/llm"
+)
 
 // Messages writes a conversation for shapes similar to chat completions: one list of messages,
 // with a separate message for each tool result. It belongs to one request.
 type Messages struct {
-	W *JSON
+	W *jsonwriter.Writer
 	T *llm.FieldTracker
 	C *llm.Call
 	// Turn writes a user message or a system message; role is "user" or "system".

@@ -3,6 +3,7 @@ package dialect
 import (
 	"context"
 
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/splice"
 )
@@ -12,12 +13,12 @@ import (
 //	{"id":"claude-sonnet-4-5","object":"model","created":1759104000,"owned_by":"anthropic"}
 //
 // Source: https://platform.openai.com/docs/api-reference/models/object, read 2026-11.
-type ModelWriter func(w *JSON, raw []byte)
+type ModelWriter func(w *jsonwriter.Writer, raw []byte)
 
 // List writes the elements of a raw JSON array as OpenAI's list of models. Anything else becomes
 // an empty list.
 func (write ModelWriter) List(models []byte) *Response {
-	var w JSON
+	var w jsonwriter.Writer
 	w.OpenList()
 	for raw := range splice.Elements(models) {
 		write(&w, raw)
@@ -29,7 +30,7 @@ func (write ModelWriter) List(models []byte) *Response {
 
 // One writes one model.
 func (write ModelWriter) One(raw []byte) *Response {
-	var w JSON
+	var w jsonwriter.Writer
 	write(&w, raw)
 	return &Response{Body: w.B}
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/splice"
 )
@@ -38,7 +39,7 @@ type Pagination struct {
 	// Plain returns the one spelling of an id that is compared; nil if ids have one spelling only.
 	Plain func(id string) string
 	// Write writes an item as callers receive it, with its id.
-	Write func(w *JSON, item []byte)
+	Write func(w *jsonwriter.Writer, item []byte)
 }
 
 // Limits of the search for an item: the number of pages after the first, and the page length if
@@ -189,7 +190,7 @@ func (s *section) page(p *Pagination, body []byte, a *listRequest) {
 			s.more = true
 			return
 		}
-		var w JSON
+		var w jsonwriter.Writer
 		p.Write(&w, raw)
 		id := splice.Text(w.B, "id")
 		if !s.found {
@@ -240,7 +241,7 @@ func (p *Pagination) BuildResponse(incoming *Incoming) (*Response, error) {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response is not a list")
 	}
 	s := p.section(incoming, a)
-	var w JSON
+	var w jsonwriter.Writer
 	w.OpenList()
 	for _, item := range s.items {
 		w.Value(item)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -18,7 +19,7 @@ func numbered(maxLimit int) *dialect.Pagination {
 	return &dialect.Pagination{
 		Items: "jobs", Token: "next", Size: "size", After: "token", Usual: 3, MaxLimit: maxLimit,
 		IsID: func(after string) bool { return strings.HasPrefix(after, "job-") },
-		Write: func(w *dialect.JSON, item []byte) {
+		Write: func(w *jsonwriter.Writer, item []byte) {
 			w.Open('{')
 			w.Str("id", splice.Text(item, "n"))
 			w.Close('}')
@@ -52,7 +53,7 @@ func provider(t *testing.T, jobs int, query string) []byte {
 		from = page * size
 	}
 	to := min(from+size, jobs)
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Key("jobs").Open('[')
 	for n := from; n < to; n++ {

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/splice"
 )
 
@@ -40,7 +41,7 @@ var nullJSON = []byte("null")
 
 // completionHead is the start of every chunk.
 func completionHead(body []byte) []byte {
-	var w JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	for _, name := range [...]string{"id", "object", "created", "model", "provider"} {
 		raw, _ := splice.Find(body, name)
@@ -50,7 +51,7 @@ func completionHead(body []byte) []byte {
 }
 
 func completionChunk(dst, head, index []byte, text string, finish, usage []byte) []byte {
-	w := JSON{B: append(append(dst, "data: "...), head...)}
+	w := jsonwriter.Writer{B: append(append(dst, "data: "...), head...)}
 	w.Key("choices").Open('[')
 	w.Open('{')
 	w.Raw("index", index)

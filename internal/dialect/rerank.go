@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/llm"
@@ -35,7 +36,7 @@ func (r *Ranking) BuildResponse(request []byte) (*Response, error) {
 		list, _ := splice.Find(request, "documents")
 		documents = slices.Collect(splice.Elements(list))
 	}
-	var w JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Str("id", cmp.Or(r.ID, ident.NewObjectID("rerank-")))
 	w.Str("object", "list")
@@ -68,7 +69,7 @@ func (r *Ranking) BuildResponse(request []byte) (*Response, error) {
 }
 
 // writeDocument writes a document as an object, a plain text under text.
-func writeDocument(w *JSON, raw []byte) {
+func writeDocument(w *jsonwriter.Writer, raw []byte) {
 	if len(raw) == 0 || raw[0] != '"' {
 		w.Raw("document", raw)
 		return

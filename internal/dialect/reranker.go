@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -46,7 +47,7 @@ func (k Reranker) EncodeRequest(_ context.Context, r *Request, to *Target) (*Out
 	if !ok || documents[0] != '[' {
 		return nil, fault.New(fault.InvalidParameter, "documents must be a list of strings").WithParam("documents")
 	}
-	var w JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Str("model", to.Model)
 	w.Raw("query", query)
@@ -57,7 +58,7 @@ func (k Reranker) EncodeRequest(_ context.Context, r *Request, to *Target) (*Out
 	for name, raw := range splice.Members(r.Body) {
 		if key, _ := splice.Unquote(name); k.supports(key) && string(raw) != "null" {
 			t.Consume(key)
-			w.rawKey(name).Value(raw)
+			w.RawKey(name).Value(raw)
 		}
 	}
 	w.Close('}')
@@ -75,7 +76,7 @@ func (k Reranker) supports(key string) bool {
 
 // writeDocuments writes return_documents. Unless the caller requests documents, they are not
 // returned.
-func (k Reranker) writeDocuments(w *JSON, t *llm.FieldTracker) {
+func (k Reranker) writeDocuments(w *jsonwriter.Writer, t *llm.FieldTracker) {
 	raw, requested := t.Consume("return_documents")
 	switch {
 	case requested:
@@ -85,7 +86,7 @@ func (k Reranker) writeDocuments(w *JSON, t *llm.FieldTracker) {
 	}
 }
 
-func (k Reranker) documents(w *JSON, list []byte) {
+func (k Reranker) documents(w *jsonwriter.Writer, list []byte) {
 	if k.Documents == AnyDocuments {
 		w.Raw("documents", list)
 		return

@@ -3,6 +3,7 @@ package dialect
 import (
 	"strings"
 
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/splice"
 )
 
@@ -27,7 +28,7 @@ func CheckedRefs(schema []byte) []byte {
 
 // refChecker rewrites the schema as CheckedRefs describes. It belongs to one goroutine.
 type refChecker struct {
-	JSON
+	jsonwriter.Writer
 	refs    *Refs
 	ids     bool // parts of the schema have ids
 	anchors bool // or anchors
@@ -58,16 +59,16 @@ func (c *refChecker) members(raw []byte, depth int) {
 		case key == refMember && len(val) > 0 && val[0] == '"':
 			c.reference(val, choice)
 		case key == "enum", key == "const", key == "default", key == "examples": // values, not schemas
-			c.rawKey(name).Value(val)
+			c.RawKey(name).Value(val)
 		case schemasByName[key] && len(val) > 0 && val[0] == '{':
-			c.rawKey(name).Open('{')
+			c.RawKey(name).Open('{')
 			for n, v := range splice.Members(val) { // names of properties or definitions, not keywords
-				c.rawKey(n)
+				c.RawKey(n)
 				c.value(v, depth+1)
 			}
 			c.Close('}')
 		default:
-			c.rawKey(name)
+			c.RawKey(name)
 			c.value(val, depth+1)
 		}
 	}

@@ -3,6 +3,7 @@ package dialect
 import (
 	"maps"
 
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/splice"
 )
 
@@ -21,7 +22,7 @@ func InlineRefs(schema []byte) []byte {
 }
 
 type refInliner struct {
-	JSON
+	jsonwriter.Writer
 	refs *Refs
 }
 
@@ -69,16 +70,16 @@ func (p *refInliner) members(raw []byte, but map[string]bool, path []string, dep
 		switch key, _ := splice.Unquote(name); {
 		case but[key], key == "$defs", key == "definitions", key == refMember && len(val) > 0 && val[0] == '"':
 		case key == "enum", key == "const", key == "default", key == "examples": // values, not schemas
-			p.rawKey(name).Value(val)
+			p.RawKey(name).Value(val)
 		case key == "properties" && val[0] == '{':
-			p.rawKey(name).Open('{')
+			p.RawKey(name).Open('{')
 			for n, v := range splice.Members(val) { // names of properties, not keywords
-				p.rawKey(n)
+				p.RawKey(n)
 				p.value(v, path, depth+1)
 			}
 			p.Close('}')
 		default:
-			p.rawKey(name)
+			p.RawKey(name)
 			p.value(val, path, depth+1)
 		}
 	}

@@ -3,6 +3,7 @@ package dialect
 import (
 	"strings"
 
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/splice"
 )
 
@@ -22,7 +23,7 @@ func RestrictSchema(schema []byte, path string, drop func(path string)) []byte {
 }
 
 type narrower struct {
-	JSON
+	jsonwriter.Writer
 	drop func(path string)
 }
 
@@ -59,10 +60,10 @@ func (n *narrower) schema(raw []byte, path string, depth int) {
 			n.Str("description", strings.TrimPrefix(text+note, "\n\n"))
 			described = true
 		case schemasByName[key] && len(val) > 0 && val[0] == '{':
-			n.rawKey(name).Open('{')
+			n.RawKey(name).Open('{')
 			for inner, v := range splice.Members(val) {
 				plain, _ := splice.Unquote(inner)
-				n.rawKey(inner)
+				n.RawKey(inner)
 				n.schema(v, path+"."+key+"."+plain, depth+1)
 			}
 			n.Close('}')
@@ -76,10 +77,10 @@ func (n *narrower) schema(raw []byte, path string, depth int) {
 			}
 			n.Close(']')
 		case key == "items":
-			n.rawKey(name)
+			n.RawKey(name)
 			n.schema(val, path+"."+key, depth+1)
 		case isSupportedKeyword(key, val):
-			n.rawKey(name).Value(val)
+			n.RawKey(name).Value(val)
 		}
 	}
 	if !described && note != "" {

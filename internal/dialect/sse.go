@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/splice"
 )
@@ -92,7 +93,7 @@ func reportedError(e event) []byte {
 	}
 	f, _ := findFault(e)
 	usage, _ := splice.Find(e.data, "usage")
-	var w JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Str("type", errorName)
 	w.Key("error").Open('{')

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/splice"
 )
 
@@ -13,7 +14,7 @@ func Stops(raw []byte, blank bool) []byte {
 		text, isText := splice.Unquote(val)
 		return !isText || text != "" && (blank || !IsBlank(text))
 	}
-	var w JSON
+	var w jsonwriter.Writer
 	w.Open('[')
 	empty := len(w.B)
 	if !isList(raw) {

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -69,6 +70,6 @@ func FaultWords(surface llm.Endpoint, ev *llm.Event) {
 	ev.Text, ev.Name, ev.ID = f.message, f.typ, f.code
 }
 
-// ErrorExtra writes the additional members of the error in the data of an event: {"n_ctx":4096}.
+// WriteErrorExtra writes the additional members of the error in the data of an event: {"n_ctx":4096}.
 // Without data it writes nothing.
-func (w *JSON) ErrorExtra(data []byte) { w.params(errorExtra(data)) }
+func WriteErrorExtra(w *jsonwriter.Writer, data []byte) { w.Params(errorExtra(data)) }

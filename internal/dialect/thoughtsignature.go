@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"strings"
 
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -123,7 +124,7 @@ func Unsigned(raw []byte) []byte {
 	if !bytes.Contains(raw, []byte(signedMark)) {
 		return nil
 	}
-	var w JSON
+	var w jsonwriter.Writer
 	unsigned(&w, raw, unsignedDepth)
 	return w.B
 }
@@ -132,7 +133,7 @@ func Unsigned(raw []byte) []byte {
 // arguments, which belong to the caller.
 const unsignedDepth = 4
 
-func unsigned(w *JSON, raw []byte, depth int) {
+func unsigned(w *jsonwriter.Writer, raw []byte, depth int) {
 	switch {
 	case depth == 0 || !bytes.Contains(raw, []byte(signedMark)):
 		w.Value(raw)
@@ -147,7 +148,7 @@ func unsigned(w *JSON, raw []byte, depth int) {
 	case raw[0] == '{':
 		w.Open('{')
 		for name, val := range splice.Members(raw) {
-			w.rawKey(name)
+			w.RawKey(name)
 			if id, ok := splice.Unquote(val); ok && isID(name) {
 				id, _ = splitID(id)
 				w.Text(id)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 )
@@ -14,9 +15,9 @@ import (
 func TestFieldsNamesWhatNobodyTook(t *testing.T) {
 	t.Parallel()
 	tally := dialect.Fields([]byte(`{"model":"m","stream":true,"top_p":0.5,"gone":null,"n":1,"user":"u","stop":"x"}`))
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
-	w.WriteParams(tally, []dialect.Rename{{Path: "top_p", To: "p"}, {Path: "absent", To: "a"}})
+	dialect.WriteParams(&w, tally, []dialect.Rename{{Path: "top_p", To: "p"}, {Path: "absent", To: "a"}})
 	stop, _ := tally.Consume("stop")
 	w.List("stops", stop)
 	w.Close('}')

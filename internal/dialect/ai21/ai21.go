@@ -4,6 +4,7 @@ package ai21
 
 import (
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -27,8 +28,8 @@ var params = []dialect.Rename{
 // penalties lists the parameters that AI21 wraps in an object: {"scale":0.5}.
 var penalties = []dialect.Rename{{Path: "presence_penalty", To: "presencePenalty"}, {Path: "frequency_penalty", To: "frequencyPenalty"}}
 
-func writeParams(w *dialect.JSON, t *llm.FieldTracker) {
-	w.WriteParams(t, params)
+func writeParams(w *jsonwriter.Writer, t *llm.FieldTracker) {
+	dialect.WriteParams(w, t, params)
 	if raw, ok := t.First(llm.MaxCompletionTokens, llm.MaxTokens); ok {
 		w.Raw("maxTokens", raw)
 	}

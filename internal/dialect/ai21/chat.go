@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -20,7 +21,7 @@ var _ dialect.Upstream = chat{}
 // call, go before the conversation.
 func (chat) EncodeCall(_ context.Context, c *llm.Call, _ *dialect.Target) (*dialect.Outgoing, error) {
 	t := llm.NewTally(c)
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	system, err := systemOf(t, c)
 	if err != nil {

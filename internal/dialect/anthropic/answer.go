@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -18,7 +19,7 @@ func (messages) EncodeResponse(dst []byte, r *llm.Response, a *dialect.ResponseC
 	if len(r.Choices) > 0 {
 		c = r.Choices[0]
 	}
-	w := dialect.AppendTo(dst)
+	w := jsonwriter.AppendTo(dst)
 	w.Open('{')
 	writeHead(&w, messageID(r.ID, a), cmp.Or(r.Model, a.Call.Model), a.Provider)
 	w.Key("content").Open('[')
@@ -42,7 +43,7 @@ func messageID(id string, a *dialect.ResponseContext) string {
 	return "msg_" + a.ID
 }
 
-func writeHead(w *dialect.JSON, id, model, provider string) {
+func writeHead(w *jsonwriter.Writer, id, model, provider string) {
 	w.Str("id", id)
 	w.Str("type", "message")
 	w.Str("role", "assistant")
@@ -50,7 +51,7 @@ func writeHead(w *dialect.JSON, id, model, provider string) {
 	w.Opt("provider", provider)
 }
 
-func writeStop(w *dialect.JSON, e *ended) {
+func writeStop(w *jsonwriter.Writer, e *ended) {
 	w.Str("stop_reason", e.stopReason())
 	if e.stop != "" {
 		w.Str("stop_sequence", e.stop)
@@ -63,7 +64,7 @@ func writeStop(w *dialect.JSON, e *ended) {
 // get them too.
 var nativeExtras = map[string]bool{"container": true, "context_management": true, "stop_details": true, "diagnostics": true}
 
-func writeExtra(w *dialect.JSON, list []llm.Param, strict bool) {
+func writeExtra(w *jsonwriter.Writer, list []llm.Param, strict bool) {
 	for i := range list {
 		if p := &list[i]; !usageExtras[p.Name] && (!strict || nativeExtras[p.Name]) {
 			w.Named(p.Name, p.Raw)
@@ -71,7 +72,7 @@ func writeExtra(w *dialect.JSON, list []llm.Param, strict bool) {
 	}
 }
 
-func writeBlock(w *dialect.JSON, p *llm.Part, strict bool) {
+func writeBlock(w *jsonwriter.Writer, p *llm.Part, strict bool) {
 	switch p.Kind {
 	case llm.TextPart, llm.RefusalPart:
 		if p.Text == "" && p.Citations == nil {
@@ -122,7 +123,7 @@ func writeBlock(w *dialect.JSON, p *llm.Part, strict bool) {
 }
 
 // writeImageBlock writes an image that a model generated.
-func writeImageBlock(w *dialect.JSON, m *llm.Media) {
+func writeImageBlock(w *jsonwriter.Writer, m *llm.Media) {
 	w.Open('{')
 	w.Str("type", "image")
 	w.Key("source").Open('{')

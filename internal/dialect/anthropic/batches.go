@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -38,7 +39,7 @@ func (createBatch) EncodeRequest(_ context.Context, r *dialect.Request, _ *diale
 	if raw, _ := t.Peek("completion_window"); string(raw) == `"24h"` {
 		t.Consume("completion_window") // Anthropic's batches take at most 24 hours
 	}
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Raw("requests", requests)
 	options, _ := t.Consume("provider_options")
@@ -62,7 +63,7 @@ func (batches) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.T
 
 // TranslateResponse reads a batch or a list of batches.
 func (batches) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	if incoming.Sent.Endpoint == llm.ListBatches {
 		if !splice.Valid(incoming.Body) {
 			return nil, fault.New(fault.UpstreamInvalid, "the provider response is not a list of batches")
@@ -79,7 +80,7 @@ func (batches) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response,
 
 // writeBatch writes a batch in OpenAI's format.
 // Source: contract/provider-transforms.md 2.8 and 12.
-func writeBatch(w *dialect.JSON, raw []byte) {
+func writeBatch(w *jsonwriter.Writer, raw []byte) {
 	counts := found(raw, "request_counts")
 	status := batchStatus(splice.Text(raw, "processing_status"), counts)
 	ended := func(state string) int64 {
@@ -109,7 +110,7 @@ func writeBatch(w *dialect.JSON, raw []byte) {
 	w.Close('}')
 }
 
-func writeCounts(w *dialect.JSON, counts []byte) {
+func writeCounts(w *jsonwriter.Writer, counts []byte) {
 	total := int64(0)
 	for _, val := range splice.Members(counts) {
 		n, _ := dialect.Count(val)

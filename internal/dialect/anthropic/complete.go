@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -24,7 +25,7 @@ func (complete) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect
 	if err != nil {
 		return nil, err
 	}
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Str("model", to.Model)
 	w.Str("prompt", "\n\nHuman: "+prompt+"\n\nAssistant:")
@@ -33,7 +34,7 @@ func (complete) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect
 	} else {
 		w.Int("max_tokens_to_sample", dialect.ClaudeOf(to.Model).MaxOutput())
 	}
-	w.WriteParams(t, []dialect.Rename{{Path: "temperature", To: "temperature"}, {Path: "top_p", To: "top_p"}, {Path: "top_k", To: "top_k"}})
+	dialect.WriteParams(&w, t, []dialect.Rename{{Path: "temperature", To: "temperature"}, {Path: "top_p", To: "top_p"}, {Path: "top_k", To: "top_k"}})
 	if raw, ok := t.Consume(llm.Stop); ok {
 		w.Raw("stop_sequences", dialect.Stops(raw, false))
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 	"sluice/internal/wire"
@@ -25,7 +26,7 @@ func (messages) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (
 	if c.Surface != llm.Messages && !model.Continues() {
 		c = dialect.EndWithUserTurn(c)
 	}
-	w := callWriter{JSON: dialect.For(c), c: c, t: llm.NewTally(c), to: to, model: model}
+	w := callWriter{Writer: jsonwriter.NewForCall(c), c: c, t: llm.NewTally(c), to: to, model: model}
 	w.Open('{')
 	w.Str("model", to.Model)
 	w.limit()
@@ -46,7 +47,7 @@ func (messages) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (
 }
 
 type callWriter struct {
-	dialect.JSON
+	jsonwriter.Writer
 	c      *llm.Call
 	t      *llm.FieldTracker
 	to     *dialect.Target

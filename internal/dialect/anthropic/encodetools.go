@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -92,7 +93,7 @@ func objectSchema(raw []byte) []byte {
 	if _, ok := splice.Find(raw, "type"); ok {
 		return raw
 	}
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Str("type", "object")
 	for key, val := range splice.Members(raw) {
@@ -120,7 +121,7 @@ func builtIn(t *llm.Tool) []byte {
 	if typ == "" {
 		return nil
 	}
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Str("type", typ)
 	w.Str("name", t.Type)
@@ -182,9 +183,9 @@ func (w *callWriter) choice() {
 	w.Close('}')
 }
 
-func (w *callWriter) cache(c *llm.Cache) { writeCache(&w.JSON, c) }
+func (w *callWriter) cache(c *llm.Cache) { writeCache(&w.Writer, c) }
 
-func writeCache(w *dialect.JSON, c *llm.Cache) {
+func writeCache(w *jsonwriter.Writer, c *llm.Cache) {
 	if c == nil {
 		return
 	}

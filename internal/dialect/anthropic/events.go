@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 )
 
@@ -88,15 +89,15 @@ func (w *writer) Append(dst []byte, ev *llm.Event) []byte {
 }
 
 // event begins an event: its name, and its data up to and including the type.
-func event(dst []byte, name string) dialect.JSON {
+func event(dst []byte, name string) jsonwriter.Writer {
 	dst = append(append(append(dst, "event: "...), name...), "\ndata: "...)
-	w := dialect.AppendTo(dst)
+	w := jsonwriter.AppendTo(dst)
 	w.Open('{')
 	w.Str("type", name)
 	return w
 }
 
-func done(w *dialect.JSON) []byte {
+func done(w *jsonwriter.Writer) []byte {
 	w.Close('}')
 	return append(w.B, "\n\n"...)
 }
@@ -336,7 +337,7 @@ func appendFault(dst []byte, ev *llm.Event) []byte {
 	e.Str("type", faultType(ev))
 	e.Str("message", ev.Text)
 	e.Opt("code", ev.ID)
-	e.ErrorExtra(ev.Raw)
+	dialect.WriteErrorExtra(&e, ev.Raw)
 	e.Close('}')
 	return done(&e)
 }

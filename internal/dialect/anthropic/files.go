@@ -3,10 +3,11 @@ package anthropic
 import (
 	"cmp"
 	"context"
-	"sluice/internal/kernel/multipartedit"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
+	"sluice/internal/kernel/multipartedit"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 	"sluice/internal/wire"
@@ -75,7 +76,7 @@ func (files) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, e
 		if !splice.Valid(incoming.Body) {
 			return nil, fault.New(fault.UpstreamInvalid, "the provider response is not a list of files")
 		}
-		var w dialect.JSON
+		var w jsonwriter.Writer
 		writeList(&w, incoming.Body, func(raw []byte) { writeFile(&w, raw, "") })
 		return &dialect.Response{Body: w.B}, nil
 	default:
@@ -87,7 +88,7 @@ func describe(incoming *dialect.Incoming, purpose string) (*dialect.Response, er
 	if splice.Text(incoming.Body, "id") == "" || !splice.Valid(incoming.Body) {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response does not describe a file")
 	}
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	writeFile(&w, incoming.Body, purpose)
 	return &dialect.Response{Body: w.B}, nil
 }
@@ -95,7 +96,7 @@ func describe(incoming *dialect.Incoming, purpose string) (*dialect.Response, er
 // writeFile writes a file description in OpenAI's format. An empty purpose becomes "user_data",
 // because Anthropic stores files for any use in requests.
 // Source: contract/provider-transforms.md 12.
-func writeFile(w *dialect.JSON, raw []byte, purpose string) {
+func writeFile(w *jsonwriter.Writer, raw []byte, purpose string) {
 	size, _ := dialect.Count(found(raw, "size_bytes"))
 	w.Open('{')
 	w.Str("id", splice.Text(raw, "id"))

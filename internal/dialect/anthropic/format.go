@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 )
 
@@ -27,7 +28,7 @@ func (w *callWriter) format() []byte {
 	if w.c.Surface != llm.Messages { // callers of messages write their schemas for Claude
 		schema = dialect.RestrictSchema(schema, schemaPath(w.c), w.t.Drop)
 	}
-	var out dialect.JSON
+	var out jsonwriter.Writer
 	out.Open('{')
 	out.Str("type", "json_schema")
 	out.Raw("schema", schema)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/splice"
 )
@@ -34,7 +35,7 @@ func (modelList) TranslateResponse(incoming *dialect.Incoming) (*dialect.Respons
 	return dialect.ModelWriter(writeModel).List(models), nil
 }
 
-func writeModel(w *dialect.JSON, raw []byte) {
+func writeModel(w *jsonwriter.Writer, raw []byte) {
 	w.Open('{')
 	w.Str("id", splice.Text(raw, "id"))
 	w.Str("object", "model")

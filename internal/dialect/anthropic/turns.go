@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 )
 
@@ -89,7 +90,7 @@ func (w *callWriter) next(list []llm.Message) turn {
 
 // system writes the instructions from all positions of the conversation.
 func (w *callWriter) system() error {
-	before := w.JSON
+	before := w.Writer
 	w.Key("system").Open('[')
 	empty := len(w.B)
 	for i := range w.c.Messages {
@@ -107,9 +108,9 @@ func (w *callWriter) system() error {
 }
 
 // close ends a list, or removes it when it is empty.
-func (w *callWriter) close(before dialect.JSON, empty int) (nonEmpty bool) {
+func (w *callWriter) close(before jsonwriter.Writer, empty int) (nonEmpty bool) {
 	if len(w.B) == empty {
-		w.JSON = before
+		w.Writer = before
 		return false
 	}
 	w.Close(']')
@@ -121,7 +122,7 @@ func (w *callWriter) turn(t turn) error {
 	if t.role == "" {
 		return nil
 	}
-	before := w.JSON
+	before := w.Writer
 	w.Open('{')
 	w.Str("role", string(t.role))
 	w.Key("content")

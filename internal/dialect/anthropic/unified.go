@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -53,7 +54,7 @@ func page(query string) (more string, dropped []string) {
 
 // writeList writes {"object":"list","data":[…],"first_id":…,"last_id":…,"has_more":false}
 // from one of Anthropic's lists, whose envelope is nearly the same.
-func writeList(w *dialect.JSON, body []byte, each func(raw []byte)) {
+func writeList(w *jsonwriter.Writer, body []byte, each func(raw []byte)) {
 	w.OpenList()
 	for raw := range splice.Elements(found(body, "data")) {
 		each(raw)
@@ -73,7 +74,7 @@ func epoch(raw []byte, name string) int64 {
 }
 
 // writeEpoch writes a time, null for 0.
-func writeEpoch(w *dialect.JSON, name string, seconds int64) {
+func writeEpoch(w *jsonwriter.Writer, name string, seconds int64) {
 	if seconds == 0 {
 		w.Raw(name, null)
 		return

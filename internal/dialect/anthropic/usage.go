@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -19,7 +20,7 @@ func usageOf(body []byte) llm.Usage {
 // writeUsage writes a usage object. Anthropic does not include tokens that were read from the
 // cache or written to it in the input tokens.
 // Source: contract/provider-transforms.md 1.3, 9.2.
-func writeUsage(w *dialect.JSON, u *llm.Usage, extra []llm.Param) {
+func writeUsage(w *jsonwriter.Writer, u *llm.Usage, extra []llm.Param) {
 	w.Key("usage").Open('{')
 	w.Int("input_tokens", max(0, u.InputTokens-u.CachedTokens-u.CacheWriteTokens))
 	w.Int("cache_creation_input_tokens", u.CacheWriteTokens)

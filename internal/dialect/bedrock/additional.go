@@ -2,6 +2,7 @@ package bedrock
 
 import (
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 )
 
@@ -29,14 +30,14 @@ func (w *callWriter) additional() {
 	const name = "additionalModelRequestFields"
 	provided, _ := w.t.First(name, "additional_model_request_fields")
 	if len(provided) == 0 {
-		before := w.JSON
+		before := w.Writer
 		w.Key(name).Open('{')
 		empty := len(w.B)
-		w.writeFamilyParams(&w.JSON)
+		w.writeFamilyParams(&w.Writer)
 		w.close('}', before, empty)
 		return
 	}
-	familyParams := dialect.JSON{}
+	familyParams := jsonwriter.Writer{}
 	familyParams.Open('{')
 	w.writeFamilyParams(&familyParams)
 	familyParams.Close('}')
@@ -51,12 +52,12 @@ func (w *callWriter) additional() {
 func bare(name []byte) string { return string(name[1 : len(name)-1]) }
 
 // writeFamilyParams writes the parameters that only the model family supports.
-func (w *callWriter) writeFamilyParams(o *dialect.JSON) {
+func (w *callWriter) writeFamilyParams(o *jsonwriter.Writer) {
 	list, known := extras[w.family]
 	if !known {
 		list = extras[""]
 	}
-	o.WriteParams(w.t, list)
+	dialect.WriteParams(o, w.t, list)
 	switch w.family {
 	case claude:
 		w.claudes(o)
@@ -69,7 +70,7 @@ func (w *callWriter) writeFamilyParams(o *dialect.JSON) {
 }
 
 // claudes writes the parameters that only Claude supports.
-func (w *callWriter) claudes(o *dialect.JSON) {
+func (w *callWriter) claudes(o *jsonwriter.Writer) {
 	if raw, ok := w.model.Sampled(w.t, "top_k"); ok {
 		o.Raw("top_k", raw)
 	}
@@ -92,7 +93,7 @@ func (w *callWriter) claudes(o *dialect.JSON) {
 
 // scaled writes a penalty in Jurassic's format {"scale":…}, unless the caller set it in that
 // format.
-func (w *callWriter) scaled(o *dialect.JSON, from, to string) {
+func (w *callWriter) scaled(o *jsonwriter.Writer, from, to string) {
 	if _, provided := w.t.Peek(to); provided {
 		return
 	}
@@ -105,7 +106,7 @@ func (w *callWriter) scaled(o *dialect.JSON, from, to string) {
 
 // novas writes the parameters that Amazon's own models expect in a nested object.
 // Source: https://docs.aws.amazon.com/nova/latest/userguide/complete-request-schema.html, read 2026-11.
-func (w *callWriter) novas(o *dialect.JSON) {
+func (w *callWriter) novas(o *jsonwriter.Writer) {
 	if raw, ok := w.t.Consume("top_k"); ok {
 		o.Key("inferenceConfig").Open('{')
 		o.Raw("topK", raw)

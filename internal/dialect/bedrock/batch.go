@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/ident"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -38,7 +39,7 @@ func (newBatch) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect
 	if raw, _ := t.Peek("completion_window"); plain(raw) == "24h" {
 		t.Consume("completion_window") // the shortest that Bedrock has, and its default
 	}
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Str("modelId", to.Model)
 	w.Raw("roleArn", role)
@@ -66,7 +67,7 @@ func batchOutput(t *llm.FieldTracker, input s3Object, to *dialect.Target) []byte
 	if uri[0] == '{' {
 		return uri
 	}
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Key("s3OutputDataConfig").Open('{')
 	w.Raw("s3Uri", uri)
@@ -83,7 +84,7 @@ func (newBatch) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response
 		return nil, err
 	}
 	endpoint, _ := splice.Find(incoming.Sent.Body, "endpoint")
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Str("id", escape(arn))
 	w.Str("object", "batch")
@@ -151,7 +152,7 @@ var batchStatus = map[string]string{
 var ended = map[string]string{"completed": "completed_at", "failed": "failed_at", "cancelled": "cancelled_at", "expired": "expired_at"}
 
 // writeBatch writes a job, or its summary, as a batch.
-func writeBatch(w *dialect.JSON, raw []byte) {
+func writeBatch(w *jsonwriter.Writer, raw []byte) {
 	state := splice.Text(raw, "status")
 	status := cmp.Or(batchStatus[state], state)
 	w.Open('{')
@@ -193,7 +194,7 @@ func inputOf(raw []byte) []byte {
 	return val
 }
 
-func writeErrors(w *dialect.JSON, status, message string) {
+func writeErrors(w *jsonwriter.Writer, status, message string) {
 	if message == "" {
 		w.Raw("errors", nullJSON)
 		return

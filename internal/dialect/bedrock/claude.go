@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -59,7 +60,7 @@ const claudeVersion = "bedrock-2023-05-31"
 // it adds limit. The version in a caller's header is usually that of Anthropic's own hosts, which
 // Bedrock rejects. The list dropped contains the paths that Claude on Bedrock does not support.
 func claudeBody(body []byte, to *dialect.Target, limit int64) (native []byte, dropped []string) {
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	mark, _ := splice.Find(body, "cache_control")
 	var beta []byte
@@ -154,7 +155,7 @@ func isAbsent(beta string) bool {
 	return false
 }
 
-func writeBetas(w *dialect.JSON, list []string) {
+func writeBetas(w *jsonwriter.Writer, list []string) {
 	if len(list) == 0 {
 		return
 	}

@@ -1,7 +1,7 @@
 package bedrock
 
 import (
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/splice"
 )
 
@@ -23,7 +23,7 @@ func cached(messages, mark []byte) []byte {
 	if marked == nil {
 		return messages
 	}
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('[')
 	for m := range splice.Elements(messages) {
 		if &m[0] == &last[0] {
@@ -41,7 +41,7 @@ func markedContent(content, mark []byte) []byte {
 		if string(content) == `""` {
 			return nil
 		}
-		var w dialect.JSON
+		var w jsonwriter.Writer
 		w.Open('[')
 		w.Open('{')
 		w.Str("type", "text")
@@ -61,7 +61,7 @@ func markedContent(content, mark []byte) []byte {
 	if lastIndex < 0 {
 		return nil
 	}
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('[')
 	n = 0
 	for b := range splice.Elements(content) {

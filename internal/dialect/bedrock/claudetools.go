@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/splice"
 )
 
@@ -34,7 +35,7 @@ func claudeTools(tools []byte, model string) toolList {
 		return toolList{raw: tools}
 	}
 	var l toolList
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('[')
 	i := 0
 	for tool := range splice.Elements(tools) {
@@ -50,7 +51,7 @@ func claudeTools(tools []byte, model string) toolList {
 	return l
 }
 
-func (l *toolList) tool(w *dialect.JSON, tool []byte, path string, lax bool) {
+func (l *toolList) tool(w *jsonwriter.Writer, tool []byte, path string, lax bool) {
 	w.Open('{')
 	for name, val := range splice.Members(tool) {
 		enabled := string(val) == "true"

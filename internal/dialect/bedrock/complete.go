@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/ident"
 	"sluice/internal/llm"
 )
@@ -51,7 +52,7 @@ func (completion) NewStream(incoming *dialect.Incoming) dialect.StreamTranscoder
 	if err != nil { // cannot happen: EncodeRequest rejected the model
 		n = natives[cohere]
 	}
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Str("id", ident.NewObjectID("cmpl-"))
 	w.Str("object", "text_completion")
@@ -114,7 +115,7 @@ func (s *completionStream) fail(e dialect.Exception) {
 }
 
 func (s *completionStream) chunk(t *outputText, u *llm.Usage) {
-	w := dialect.AppendTo(append(append(s.out, "data: "...), s.head...))
+	w := jsonwriter.AppendTo(append(append(s.out, "data: "...), s.head...))
 	w.Open('{')
 	w.Str("text", t.text)
 	w.Int("index", int64(t.choice))

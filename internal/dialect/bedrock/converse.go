@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -27,7 +28,7 @@ func (conversation) EncodeCall(ctx context.Context, c *llm.Call, to *dialect.Tar
 	if family == claude && !model.Continues() {
 		c = dialect.EndWithUserTurn(c)
 	}
-	w := callWriter{JSON: dialect.For(c), c: c, t: llm.NewTally(c), to: to, family: family, model: model, caches: caches(to.Underlying())}
+	w := callWriter{Writer: jsonwriter.NewForCall(c), c: c, t: llm.NewTally(c), to: to, family: family, model: model, caches: caches(to.Underlying())}
 	w.Open('{')
 	if err := w.conversation(ctx); err != nil {
 		return nil, err
@@ -58,7 +59,7 @@ func (conversation) NewDecoder(incoming *dialect.Incoming) dialect.EventDecoder 
 
 // callWriter writes one request.
 type callWriter struct {
-	dialect.JSON
+	jsonwriter.Writer
 	c      *llm.Call
 	t      *llm.FieldTracker
 	to     *dialect.Target
@@ -109,7 +110,7 @@ func (w *callWriter) sampled(name, from string) {
 // inference writes the inference parameters that Converse has for all models.
 func (w *callWriter) inference() {
 	w.think()
-	before := w.JSON
+	before := w.Writer
 	w.Key("inferenceConfig").Open('{')
 	empty := len(w.B)
 	w.writeFirst("maxTokens", llm.MaxTokens, llm.MaxCompletionTokens)
@@ -122,9 +123,9 @@ func (w *callWriter) inference() {
 }
 
 // close ends an object or a list, or removes it when it is empty.
-func (w *callWriter) close(bracket byte, before dialect.JSON, empty int) (nonEmpty bool) {
+func (w *callWriter) close(bracket byte, before jsonwriter.Writer, empty int) (nonEmpty bool) {
 	if len(w.B) == empty {
-		w.JSON = before
+		w.Writer = before
 		return false
 	}
 	w.Close(bracket)

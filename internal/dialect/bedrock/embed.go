@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -101,7 +102,7 @@ func bytesOf(raw []byte) (string, error) {
 // titan writes a body for Titan. The image model expects the vector size inside an object. The
 // first text models accept only the text.
 func (e *embedWriter) titan(it *dialect.EmbedItem) ([]byte, error) {
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Raw("inputText", it.Text)
 	if it.Image != nil {
@@ -120,7 +121,7 @@ func (e *embedWriter) titan(it *dialect.EmbedItem) ([]byte, error) {
 		}
 	case strings.Contains(e.model, "embed-text-v1"), strings.Contains(e.model, "embed-g1-text-02"):
 	default:
-		w.WriteParams(e.t, []dialect.Rename{{Path: "dimensions", To: "dimensions"}, {Path: "normalize", To: "normalize"}})
+		dialect.WriteParams(&w, e.t, []dialect.Rename{{Path: "dimensions", To: "dimensions"}, {Path: "normalize", To: "normalize"}})
 		if e.types != nil {
 			e.t.Consume("encoding_format")
 			w.Raw("embeddingTypes", e.types)
@@ -142,12 +143,12 @@ func (e *embedWriter) nova(it *dialect.EmbedItem) ([]byte, error) {
 	}
 	purpose, _ := e.t.Consume("input_type")
 	truncate, cut := e.t.Consume("truncate")
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Str("taskType", "SINGLE_EMBEDDING")
 	w.Key("singleEmbeddingParams").Open('{')
 	w.Str("embeddingPurpose", cmp.Or(purposes[plain(purpose)], cmp.Or(plain(purpose), "GENERIC_INDEX")))
-	w.WriteParams(e.t, []dialect.Rename{{Path: "dimensions", To: "embeddingDimension"}})
+	dialect.WriteParams(&w, e.t, []dialect.Rename{{Path: "dimensions", To: "embeddingDimension"}})
 	w.Key("text").Open('{')
 	if cut {
 		w.Raw("truncationMode", truncate)
@@ -164,7 +165,7 @@ func (e *embedWriter) nova(it *dialect.EmbedItem) ([]byte, error) {
 // cohere writes a body for Cohere, which accepts either texts or images and requires an input
 // type.
 func (e *embedWriter) cohere(items []dialect.EmbedItem) ([]byte, error) {
-	list, kind := dialect.JSON{}, "texts"
+	list, kind := jsonwriter.Writer{}, "texts"
 	if items[0].Image != nil {
 		kind = "images"
 	}
@@ -181,7 +182,7 @@ func (e *embedWriter) cohere(items []dialect.EmbedItem) ([]byte, error) {
 		}
 	}
 	list.Close(']')
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Raw(kind, list.B)
 	if raw, ok := e.t.Consume("input_type"); ok {
@@ -191,9 +192,9 @@ func (e *embedWriter) cohere(items []dialect.EmbedItem) ([]byte, error) {
 	} else {
 		w.Str("input_type", "search_document")
 	}
-	w.WriteParams(e.t, []dialect.Rename{{Path: "truncate", To: "truncate"}})
+	dialect.WriteParams(&w, e.t, []dialect.Rename{{Path: "truncate", To: "truncate"}})
 	if strings.Contains(e.model, "embed-v4") {
-		w.WriteParams(e.t, []dialect.Rename{{Path: "dimensions", To: "output_dimension"}})
+		dialect.WriteParams(&w, e.t, []dialect.Rename{{Path: "dimensions", To: "output_dimension"}})
 	}
 	if e.types != nil {
 		e.t.Consume("encoding_format")

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/wire"
@@ -115,12 +116,12 @@ func (upload) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, 
 	if err != nil {
 		return nil, err
 	}
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	writeFile(&w, f.object, f.purpose, f.File.Len, incoming.Created)
 	return &dialect.Response{Body: w.B}, nil
 }
 
-func writeFile(w *dialect.JSON, p s3Object, purpose string, size, created int64) {
+func writeFile(w *jsonwriter.Writer, p s3Object, purpose string, size, created int64) {
 	w.Open('{')
 	w.Str("id", p.id())
 	w.Str("object", "file")
@@ -163,7 +164,7 @@ func (files) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, e
 	if !ok || !closed || bad != nil {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response does not contain the file size")
 	}
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	writeFile(&w, p, "batch", size, modified(incoming))
 	return &dialect.Response{Body: w.B}, nil
 }

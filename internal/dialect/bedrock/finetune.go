@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/ident"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -39,7 +40,7 @@ func (newTuning) EncodeRequest(_ context.Context, r *dialect.Request, to *dialec
 	if !named {
 		job = splice.Quote("job-" + ident.NewID())
 	}
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Str("baseModelIdentifier", to.Model)
 	w.Raw("jobName", job)
@@ -102,7 +103,7 @@ func hyper(name, model string) string {
 
 // writeHyper writes all hyperparameters as strings. It reads them from the request or from its
 // method. The values "auto" and null are omitted, so Amazon chooses.
-func writeHyper(w *dialect.JSON, t *llm.FieldTracker, to *dialect.Target) {
+func writeHyper(w *jsonwriter.Writer, t *llm.FieldTracker, to *dialect.Target) {
 	raw, provided := t.Consume("hyperparameters")
 	if !provided {
 		method, _ := t.Peek("method")
@@ -129,7 +130,7 @@ func (newTuning) TranslateResponse(incoming *dialect.Incoming) (*dialect.Respons
 	if err != nil {
 		return nil, err
 	}
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Str("id", escape(arn))
 	w.Str("object", "finetune")
@@ -190,7 +191,7 @@ var tuningStatus = map[string]string{
 }
 
 // writeTuning writes a job, or its summary, in the format of an OpenAI fine-tuning job.
-func writeTuning(w *dialect.JSON, raw []byte) {
+func writeTuning(w *jsonwriter.Writer, raw []byte) {
 	state := splice.Text(raw, "status")
 	start, _ := splice.Find(raw, "creationTime")
 	end, _ := splice.Find(raw, "endTime")
@@ -218,7 +219,7 @@ func writeTuning(w *dialect.JSON, raw []byte) {
 	w.Close('}')
 }
 
-func nameOr(w *dialect.JSON, name, value string) {
+func nameOr(w *jsonwriter.Writer, name, value string) {
 	if value == "" {
 		w.Raw(name, nullJSON)
 		return
@@ -233,7 +234,7 @@ func escapeSome(uri string) string {
 	return escape(uri)
 }
 
-func writeValidation(w *dialect.JSON, raw []byte) {
+func writeValidation(w *jsonwriter.Writer, raw []byte) {
 	list, _ := splice.Find(raw, "validationDataConfig", "validators")
 	for v := range splice.Elements(list) {
 		w.Str("validation_file", escape(splice.Text(v, "s3Uri")))
@@ -244,7 +245,7 @@ func writeValidation(w *dialect.JSON, raw []byte) {
 
 // writeParameters writes the hyperparameters under OpenAI's names. Strings that contain a number
 // become numbers.
-func writeParameters(w *dialect.JSON, raw []byte) {
+func writeParameters(w *jsonwriter.Writer, raw []byte) {
 	provided, _ := splice.Find(raw, "hyperParameters")
 	w.Key("hyperparameters").Open('{')
 	for _, n := range [...][2]string{

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -48,7 +49,7 @@ func (image) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Ta
 }
 
 type imageWriter struct {
-	dialect.JSON
+	jsonwriter.Writer
 	t      *llm.FieldTracker
 	prompt []byte
 }
@@ -78,18 +79,18 @@ func (w *imageWriter) amazon(nova bool) []byte {
 	w.Str("taskType", "TEXT_IMAGE")
 	w.Key("textToImageParams").Open('{')
 	w.Raw("text", w.prompt)
-	w.WriteParams(w.t, []dialect.Rename{{Path: "negative_prompt", To: "negativeText"}})
+	dialect.WriteParams(&w.Writer, w.t, []dialect.Rename{{Path: "negative_prompt", To: "negativeText"}})
 	if nova {
-		w.WriteParams(w.t, []dialect.Rename{{Path: "style", To: "style"}})
+		dialect.WriteParams(&w.Writer, w.t, []dialect.Rename{{Path: "style", To: "style"}})
 	}
 	w.Close('}')
-	in := dialect.JSON{}
+	in := jsonwriter.Writer{}
 	in.Open('{')
 	if width, height, ok := w.size(); ok {
 		in.Int("width", int64(width))
 		in.Int("height", int64(height))
 	}
-	in.WriteParams(w.t, []dialect.Rename{{Path: "n", To: "numberOfImages"}, {Path: "seed", To: "seed"}, {Path: "cfg_scale", To: "cfgScale"}})
+	dialect.WriteParams(&in, w.t, []dialect.Rename{{Path: "n", To: "numberOfImages"}, {Path: "seed", To: "seed"}, {Path: "cfg_scale", To: "cfgScale"}})
 	if raw, ok := w.t.Peek("quality"); ok {
 		if name := qualities[plain(raw)]; name != "" || plain(raw) == "auto" {
 			w.t.Consume("quality")
@@ -124,7 +125,7 @@ func (w *imageWriter) diffusion() []byte {
 		w.Int("width", int64(width))
 	}
 	w.style()
-	w.WriteParams(w.t, []dialect.Rename{
+	dialect.WriteParams(&w.Writer, w.t, []dialect.Rename{
 		{Path: "n", To: "samples"}, {Path: "cfg_scale", To: "cfg_scale"}, {Path: "clip_guidance_preset", To: "clip_guidance_preset"},
 		{Path: "sampler", To: "sampler"}, {Path: "seed", To: "seed"}, {Path: "steps", To: "steps"}, {Path: "extras", To: "extras"},
 	})
@@ -150,7 +151,7 @@ func (w *imageWriter) stable() (body []byte, more [][]byte, err error) {
 		w.ratio()
 	}
 	w.style()
-	w.WriteParams(w.t, []dialect.Rename{
+	dialect.WriteParams(&w.Writer, w.t, []dialect.Rename{
 		{Path: "negative_prompt", To: "negative_prompt"}, {Path: "aspect_ratio", To: "aspect_ratio"}, {Path: "seed", To: "seed"},
 		{Path: "mode", To: "mode"}, {Path: "output_format", To: "output_format"}, {Path: "image", To: "image"}, {Path: "strength", To: "strength"},
 	})
@@ -197,7 +198,7 @@ func (w *imageWriter) ratio() {
 // TranslateResponse collects the images of all provider responses: {"images":["…"]} or
 // {"artifacts":[{"base64":"…"}]}.
 func (image) TranslateResponse(in *dialect.Incoming) (*dialect.Response, error) {
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Int("created", in.Created)
 	w.Key("data").Open('[')

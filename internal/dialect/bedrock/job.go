@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -29,7 +30,7 @@ func epoch(raw []byte) int64 {
 }
 
 // writeTime writes a time, null when it is missing.
-func writeTime(w *dialect.JSON, name string, raw []byte) {
+func writeTime(w *jsonwriter.Writer, name string, raw []byte) {
 	if t := epoch(raw); t != 0 {
 		w.Int(name, t)
 		return
@@ -41,7 +42,7 @@ func writeTime(w *dialect.JSON, name string, raw []byte) {
 // caller did not set. For protected members, such as the model, the gateway's value always wins. The
 // caller must not be able to select a model that it has no permission to use.
 func merged(clientParams, gatewayParams []byte, protected ...string) []byte {
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	for name, val := range splice.Members(clientParams) {
 		if !slices.Contains(protected, plain(name)) {
@@ -109,7 +110,7 @@ func roleARN(t *llm.FieldTracker) ([]byte, error) {
 // does not have, such as statusEquals, are forwarded to Amazon.
 // Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_ListModelInvocationJobs.html
 // and API_ListModelCustomizationJobs.html, read 2026-11, both of which give up to 1000.
-func pages(member string, write func(w *dialect.JSON, raw []byte)) *dialect.Pagination {
+func pages(member string, write func(w *jsonwriter.Writer, raw []byte)) *dialect.Pagination {
 	return &dialect.Pagination{
 		Items: member, Token: "nextToken", Size: "maxResults", After: "nextToken", Usual: 20, MaxLimit: 1000, ItemsRequired: true, ForwardUnknownParams: true,
 		IsID: func(after string) bool { return strings.HasPrefix(after, "arn:") }, Plain: unescape, Write: write,
@@ -117,11 +118,11 @@ func pages(member string, write func(w *dialect.JSON, raw []byte)) *dialect.Pagi
 }
 
 // one writes a job.
-func one(body []byte, write func(w *dialect.JSON, raw []byte)) (*dialect.Response, error) {
+func one(body []byte, write func(w *jsonwriter.Writer, raw []byte)) (*dialect.Response, error) {
 	if _, err := created(body); err != nil {
 		return nil, err
 	}
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	write(&w, body)
 	return &dialect.Response{Body: w.B}, nil
 }
@@ -129,7 +130,7 @@ func one(body []byte, write func(w *dialect.JSON, raw []byte)) (*dialect.Respons
 // cancelled returns the response for a cancelled job. Bedrock does not describe such a job.
 // Source: contract/provider-transforms.md 12.
 func cancelled(object, id string) *dialect.Response {
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Str("status", "success")
 	w.Str("object", object)

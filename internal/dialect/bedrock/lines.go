@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/llm"
@@ -40,7 +41,7 @@ func batchLine(ctx context.Context, r *dialect.Request, to *dialect.Target, repo
 			return dst, err
 		}
 		reportDropped(input.Dropped)
-		w := dialect.AppendTo(dst)
+		w := jsonwriter.AppendTo(dst)
 		w.Open('{')
 		if id, ok := splice.Find(line, "custom_id"); ok {
 			w.Raw("recordId", id)

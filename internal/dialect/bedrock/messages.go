@@ -84,7 +84,7 @@ func (w *callWriter) messages(ctx context.Context) error {
 // count includes instructions and messages without content in between.
 func (w *callWriter) turn(ctx context.Context, list []llm.Message) (n int, err error) {
 	role := w.speaker(list)
-	before := w.JSON
+	before := w.Writer
 	w.Open('{')
 	w.Str("role", role)
 	w.Key("content").Open('[')

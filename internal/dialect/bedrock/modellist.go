@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -38,7 +39,7 @@ func (modelList) TranslateResponse(incoming *dialect.Incoming) (*dialect.Respons
 	return write.List(found), nil
 }
 
-func writeModel(w *dialect.JSON, raw []byte) {
+func writeModel(w *jsonwriter.Writer, raw []byte) {
 	w.Open('{')
 	w.Str("id", splice.Text(raw, "modelId"))
 	w.Str("object", "model")

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -82,7 +83,7 @@ func nativeOf(model string) (*native, error) {
 
 // encode writes the request body that completes a prompt.
 func (n *native) encode(t *llm.FieldTracker, prompt string, stream bool) []byte {
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	if n.turns {
 		prompt = "\n\nHuman: " + prompt + "\n\nAssistant:"
@@ -98,7 +99,7 @@ func (n *native) encode(t *llm.FieldTracker, prompt string, stream bool) []byte 
 	case n.need > 0:
 		w.Int(n.limit, n.need)
 	}
-	w.WriteParams(t, n.params)
+	dialect.WriteParams(&w, t, n.params)
 	for _, s := range n.scaled {
 		if _, requested := t.Peek(s.To); requested {
 			continue

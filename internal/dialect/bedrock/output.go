@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -55,7 +56,7 @@ func (output) TranslateResponse(*dialect.Incoming) (*dialect.Response, error) {
 // unchanged.
 func appendResult(dst, row []byte, incoming *dialect.Incoming, model string) []byte {
 	id, _ := splice.Find(row, "recordId")
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Raw("id", id)
 	w.Raw("custom_id", id)

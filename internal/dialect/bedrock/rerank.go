@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -29,7 +30,7 @@ func (ranking) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.
 	if !ok || list[0] != '[' {
 		return nil, fault.New(fault.InvalidParameter, "documents must be a list; send it in the request body").WithParam("documents")
 	}
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Key("queries").Open('[')
 	w.Open('{')
@@ -55,7 +56,7 @@ func (ranking) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.
 }
 
 // writeSource writes a document: a string, an object with only a text, or any other object.
-func writeSource(w *dialect.JSON, d []byte, n int) error {
+func writeSource(w *jsonwriter.Writer, d []byte, n int) error {
 	text, kind := d, "TEXT"
 	if d[0] == '{' {
 		members := 0
@@ -85,11 +86,11 @@ func writeSource(w *dialect.JSON, d []byte, n int) error {
 	return nil
 }
 
-func configure(w *dialect.JSON, t *llm.FieldTracker, to *dialect.Target) {
+func configure(w *jsonwriter.Writer, t *llm.FieldTracker, to *dialect.Target) {
 	w.Key("rerankingConfiguration").Open('{')
 	w.Str("type", "BEDROCK_RERANKING_MODEL")
 	w.Key("bedrockRerankingConfiguration").Open('{')
-	w.WriteParams(t, []dialect.Rename{{Path: "top_n", To: "numberOfResults"}})
+	dialect.WriteParams(w, t, []dialect.Rename{{Path: "top_n", To: "numberOfResults"}})
 	w.Key("modelConfiguration").Open('{')
 	w.Str("modelArn", arnOf(to))
 	fields, _ := t.First("additionalModelRequestFields", "additional_model_request_fields")

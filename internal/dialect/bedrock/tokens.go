@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -20,7 +21,7 @@ var _ dialect.OpenAIEndpoint = counting{}
 // EncodeRequest builds the body of CountTokens.
 func (counting) EncodeRequest(ctx context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	out := &dialect.Outgoing{Path: "/model/" + escape(foundation(to.Underlying())) + "/count-tokens"}
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Key("input").Open('{')
 	if familyOf(to.Underlying()) == claude {
@@ -72,7 +73,7 @@ func (counting) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response
 	if !ok {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response does not contain a token count")
 	}
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Int("input_tokens", n)
 	w.Close('}')

@@ -2,6 +2,7 @@ package bedrock
 
 import (
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -16,7 +17,7 @@ func (w *callWriter) tools() {
 		}
 		w.t.Drop(w.c.Choice.From)
 	}
-	before := w.JSON
+	before := w.Writer
 	w.Key("toolConfig").Open('{')
 	w.Key("tools").Open('[')
 	empty := len(w.B)
@@ -95,7 +96,7 @@ func (w *callWriter) schema(t *llm.Tool) []byte {
 	if w.family != amazon {
 		return typed(t.Schema)
 	}
-	var o dialect.JSON
+	var o jsonwriter.Writer
 	o.Open('{')
 	o.Str("type", "object")
 	for name, val := range splice.Members(dialect.InlineRefs(t.Schema)) {
@@ -159,7 +160,7 @@ func (w *callWriter) chosen(kind, name string) {
 // {"type":"web_search","web_search":{"name":"web_search_20250305","max_uses":2}} for
 // {"type":"web_search_20250305","name":"web_search","max_uses":2}.
 // Source: contract/provider-transforms.md 2.3.
-func writeNative(o *dialect.JSON, t *llm.Tool) {
+func writeNative(o *jsonwriter.Writer, t *llm.Tool) {
 	inner, ok := splice.Find(t.Raw, t.Type)
 	if t.Shape == claude || !ok {
 		o.Value(t.Raw)

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"strconv"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/splice"
 )
 
@@ -28,7 +28,7 @@ func tuningLine(text bool) func(dst, line []byte) ([]byte, error) {
 		if n == 0 || splice.Text(turns[0], "role") != user || splice.Text(turns[n-1], "role") != assistant {
 			return dst, errors.New("must begin with a user message and end with an assistant message")
 		}
-		w := dialect.AppendTo(dst)
+		w := jsonwriter.AppendTo(dst)
 		w.Open('{')
 		if text {
 			if n != 2 || system != "" {
@@ -66,7 +66,7 @@ func tuningTurns(list []byte) (system string, turns [][]byte, err error) {
 		case "system", "developer":
 			system += plain(content)
 		case user, assistant:
-			var w dialect.JSON
+			var w jsonwriter.Writer
 			w.Open('{')
 			w.Str("role", role)
 			w.Raw("content", content)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -23,7 +24,7 @@ var params = []dialect.Rename{{Path: "temperature", To: "temperature"}, {Path: "
 // EncodeCall builds a request for a chat.
 func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dialect.Outgoing, error) {
 	t := llm.NewTally(c)
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Key("messages").Open('[')
 	for i := range c.Messages {
@@ -42,7 +43,7 @@ func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dia
 	if raw, ok := t.First(llm.MaxCompletionTokens, llm.MaxTokens); ok {
 		w.Raw("max_new_tokens", raw)
 	}
-	w.WriteParams(t, params)
+	dialect.WriteParams(&w, t, params)
 	w.Close('}')
 	if to.Stream {
 		w.Bool("stream", true)

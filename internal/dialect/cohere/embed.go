@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -24,7 +25,7 @@ func (embed) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Ta
 	if err != nil {
 		return nil, err
 	}
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Str("model", to.Model)
 	purpose, err := writeInputs(&w, items)
@@ -40,7 +41,7 @@ func (embed) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Ta
 	if raw, ok := t.First("output_dimension", "dimensions"); ok {
 		w.Raw("output_dimension", raw)
 	}
-	w.WriteParams(t, []dialect.Rename{{Path: "truncate", To: "truncate"}, {Path: "max_tokens", To: "max_tokens"}, {Path: "priority", To: "priority"}})
+	dialect.WriteParams(&w, t, []dialect.Rename{{Path: "truncate", To: "truncate"}, {Path: "max_tokens", To: "max_tokens"}, {Path: "priority", To: "priority"}})
 	w.Close('}')
 	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
@@ -68,7 +69,7 @@ func vectorType(t *llm.FieldTracker) []byte {
 
 // writeInputs writes texts or images under Cohere's name for a list of them, or a mixture as inputs.
 // It returns the default purpose.
-func writeInputs(w *dialect.JSON, items []dialect.EmbedItem) (purpose string, err error) {
+func writeInputs(w *jsonwriter.Writer, items []dialect.EmbedItem) (purpose string, err error) {
 	texts, images := 0, 0
 	urls := make([]string, len(items))
 	for i, it := range items {
@@ -107,7 +108,7 @@ func writeInputs(w *dialect.JSON, items []dialect.EmbedItem) (purpose string, er
 	return "search_document", nil
 }
 
-func writeInput(w *dialect.JSON, text []byte, url string) {
+func writeInput(w *jsonwriter.Writer, text []byte, url string) {
 	w.Open('{')
 	w.Key("content").Open('[')
 	if text != nil {

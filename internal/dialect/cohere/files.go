@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -25,7 +26,7 @@ var _ dialect.MultiStep = files{}
 // and offset and no bounds of them: the lengths are ours.
 var filePages = &dialect.Pagination{
 	Items: "datasets", Size: "limit", After: "offset", Usual: 100, MaxLimit: 1000, IsID: isDataset,
-	Write: func(w *dialect.JSON, raw []byte) { readFile(raw).write(w) },
+	Write: func(w *jsonwriter.Writer, raw []byte) { readFile(raw).write(w) },
 }
 
 // isDataset reports whether after is the id of a dataset, which is not a number.
@@ -79,7 +80,7 @@ func fileResponse(body []byte) (*dialect.Response, error) {
 	if !ok {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no dataset")
 	}
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	readFile(raw).write(&w)
 	return &dialect.Response{Body: w.B}, nil
 }
@@ -119,7 +120,7 @@ func seconds(text string) int64 {
 	return t.Unix()
 }
 
-func (f *file) write(w *dialect.JSON) {
+func (f *file) write(w *jsonwriter.Writer) {
 	w.Open('{')
 	w.Str("id", f.id)
 	w.Str("object", "file")

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/splice"
 )
@@ -30,11 +31,11 @@ func (generate) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect
 	if err != nil {
 		return nil, err
 	}
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Str("model", to.Model)
 	w.Str("prompt", prompt)
-	w.WriteParams(t, generateParams)
+	dialect.WriteParams(&w, t, generateParams)
 	if raw, ok := t.First("k", "top_k"); ok {
 		w.Raw("k", raw)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -42,7 +43,7 @@ func (createJob) EncodeRequest(_ context.Context, r *dialect.Request, to *dialec
 	if raw, _ := t.Peek("completion_window"); string(raw) == `"24h"` {
 		t.Consume("completion_window") // every batch reports 24h, so the field is not dropped
 	}
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Str("model", to.Model)
 	w.Raw("dataset_id", id)
@@ -57,7 +58,7 @@ func (createJob) EncodeRequest(_ context.Context, r *dialect.Request, to *dialec
 	if raw, ok := t.Consume("embedding_types"); ok {
 		w.List("embedding_types", raw)
 	}
-	w.WriteParams(t, []dialect.Rename{{Path: "truncate", To: "truncate"}})
+	dialect.WriteParams(&w, t, []dialect.Rename{{Path: "truncate", To: "truncate"}})
 	options, _ := t.Consume("provider_options")
 	for name, val := range splice.Members(options) {
 		key, _ := splice.Unquote(name)
@@ -75,7 +76,7 @@ func (createJob) TranslateResponse(incoming *dialect.Incoming) (*dialect.Respons
 	if b.id == "" {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response does not contain a job id")
 	}
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	b.write(&w)
 	return &dialect.Response{Body: w.B}, nil
 }
@@ -85,7 +86,7 @@ func (createJob) TranslateResponse(incoming *dialect.Incoming) (*dialect.Respons
 // Source: github.com/cohere-ai/cohere-go/v2 v2.15.3, embedjobs and ListEmbedJobResponse.
 var jobPages = &dialect.Pagination{
 	Items: "embed_jobs", Usual: 20, MaxLimit: 100, IsID: anyID, // OpenAI's page sizes
-	Write: func(w *dialect.JSON, raw []byte) { readBatch(raw).write(w) },
+	Write: func(w *jsonwriter.Writer, raw []byte) { readBatch(raw).write(w) },
 }
 
 func anyID(string) bool { return true }
@@ -110,7 +111,7 @@ func (jobs) Follow(incoming *dialect.Incoming) (dialect.Next, bool, error) {
 // TranslateResponse reads a job or {"embed_jobs":[…]}. It does not read the response to a
 // cancellation.
 func (jobs) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	switch incoming.Sent.Endpoint {
 	case llm.CancelBatch:
 		w.Open('{')
@@ -150,7 +151,7 @@ func readBatch(raw []byte) *batch {
 	return b
 }
 
-func (b *batch) write(w *dialect.JSON) {
+func (b *batch) write(w *jsonwriter.Writer) {
 	w.Open('{')
 	w.Str("id", b.id)
 	w.Str("object", "batch")

@@ -3,7 +3,7 @@ package cohere
 import (
 	"strconv"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/splice"
 )
 
@@ -11,7 +11,7 @@ import (
 // completions; nil when the list is empty. An entry with several tokens gets the sum of their
 // log probabilities.
 func logprobs(list []byte) []byte {
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('[')
 	n := 0
 	for item := range splice.Elements(list) {
@@ -25,7 +25,7 @@ func logprobs(list []byte) []byte {
 	return w.B
 }
 
-func logprob(w *dialect.JSON, item []byte) {
+func logprob(w *jsonwriter.Writer, item []byte) {
 	text, _ := splice.Find(item, "text")
 	values, _ := splice.Find(item, "logprobs")
 	total, count := 0.0, 0

@@ -9,7 +9,7 @@ import (
 
 // messages writes the conversation.
 func (w *writer) messages() error {
-	list := dialect.Messages{W: &w.JSON, T: w.t, C: w.c, Turn: w.turn, Assistant: w.assistant}
+	list := dialect.Messages{W: &w.Writer, T: w.t, C: w.c, Turn: w.turn, Assistant: w.assistant}
 	return list.Write()
 }
 
@@ -88,7 +88,7 @@ func (w *writer) assistant(m *llm.Message) error {
 	case len(s.Calls) == 0:
 		w.Str("content", "")
 	}
-	w.Calls(s.Calls)
+	dialect.WriteCalls(&w.Writer, s.Calls)
 	w.Close('}')
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -55,7 +56,7 @@ func (output) TranslateResponse(*dialect.Incoming) (*dialect.Response, error) {
 }
 
 func appendLine(dst, row []byte) []byte {
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	for _, name := range [...]string{"id", "custom_id"} {
 		val, _ := splice.Find(row, name)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -43,13 +44,13 @@ func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dia
 
 // writer writes one request.
 type writer struct {
-	dialect.JSON
+	jsonwriter.Writer
 	c *llm.Call
 	t *llm.FieldTracker
 }
 
 func (w *writer) params() {
-	w.WriteParams(w.t, params)
+	dialect.WriteParams(&w.Writer, w.t, params)
 	if raw, ok := w.t.First(llm.MaxTokens, llm.MaxCompletionTokens); ok {
 		w.Raw("max_tokens", raw)
 	}
@@ -74,7 +75,7 @@ func thinking(raw []byte) []byte {
 		return raw
 	}
 	kind, _ := splice.Find(raw, "type")
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Raw("type", kind)
 	w.Raw("token_budget", budget)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/splice"
 )
@@ -31,7 +32,7 @@ func (rerank) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.T
 		return nil, fault.New(fault.InvalidParameter, "documents must be a list of strings").WithParam("documents")
 	}
 	t.Consume("return_documents") // the gateway adds the documents to the response
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Str("model", to.Model)
 	w.Raw("query", query)
@@ -40,12 +41,12 @@ func (rerank) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.T
 		writeText(&w, d)
 	}
 	w.Close(']')
-	w.WriteParams(t, rerankParams)
+	dialect.WriteParams(&w, t, rerankParams)
 	w.Close('}')
 	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
 
-func writeText(w *dialect.JSON, document []byte) {
+func writeText(w *jsonwriter.Writer, document []byte) {
 	text, ok := splice.Find(document, "text")
 	switch {
 	case document[0] == '"':

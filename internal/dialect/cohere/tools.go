@@ -10,7 +10,7 @@ var anyObject = []byte(`{"type":"object","properties":{}}`)
 
 // tools writes the functions; tools that other providers run are left out.
 func (w *writer) tools() {
-	w.Functions(w.t, w.c, w.function)
+	dialect.WriteFunctions(&w.Writer, w.t, w.c, w.function)
 	w.strict()
 }
 

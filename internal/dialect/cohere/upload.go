@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/splice"
@@ -62,7 +63,7 @@ func rowOf(dst, line []byte) ([]byte, error) {
 	if !ok || text[0] != '"' {
 		return dst, errors.New("must have a body.input with one string")
 	}
-	w := dialect.AppendTo(dst)
+	w := jsonwriter.AppendTo(dst)
 	w.Open('{')
 	id, _ := splice.Find(line, "custom_id")
 	w.Raw("custom_id", id)
@@ -93,7 +94,7 @@ func (upload) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, 
 		return nil, err
 	}
 	f.name, f.purpose, f.bytes = u.Name, u.Purpose, u.File.Len
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	f.write(&w)
 	return &dialect.Response{Body: w.B}, nil
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -29,7 +30,7 @@ func (datasets) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.
 // pages returns the pagination of a list in the given member. Ids contain lowercase letters, digits
 // and dashes. Page tokens are base64 and contain other characters.
 // Source: https://docs.fireworks.ai/api-reference/list-datasets, read 2026-11.
-func pages(member string, write func(w *dialect.JSON, raw []byte)) *dialect.Pagination {
+func pages(member string, write func(w *jsonwriter.Writer, raw []byte)) *dialect.Pagination {
 	return &dialect.Pagination{
 		Items: member, Token: "nextPageToken", Size: "pageSize", After: "pageToken", Usual: 50, MaxLimit: 200,
 		IsID: func(after string) bool { return strings.Trim(after, "abcdefghijklmnopqrstuvwxyz0123456789-") == "" }, Write: write,
@@ -62,11 +63,11 @@ func fileResponse(body []byte) (*dialect.Response, error) {
 
 // recordResponse returns one record of the provider, written by write. kind names the record in
 // the error for another body: "a dataset".
-func recordResponse(body []byte, kind string, write func(w *dialect.JSON, raw []byte)) (*dialect.Response, error) {
+func recordResponse(body []byte, kind string, write func(w *jsonwriter.Writer, raw []byte)) (*dialect.Response, error) {
 	if splice.Text(body, "name") == "" {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response is not "+kind)
 	}
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	write(&w, body)
 	return &dialect.Response{Body: w.B}, nil
 }
@@ -80,7 +81,7 @@ func followPages(incoming *dialect.Incoming, list llm.Endpoint, p *dialect.Pagin
 }
 
 // writeFile writes a dataset as a file. Its size is 0, because Fireworks does not report it.
-func writeFile(w *dialect.JSON, raw []byte) {
+func writeFile(w *jsonwriter.Writer, raw []byte) {
 	id := lastPart(splice.Text(raw, "name"))
 	status, details := "uploaded", statusError(raw)
 	switch {

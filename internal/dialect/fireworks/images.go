@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 	"sluice/internal/wire"
@@ -34,7 +35,7 @@ func (draw) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Targ
 	if err != nil {
 		return nil, err
 	}
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Key("text_prompts").Open('[')
 	w.Open('{')
@@ -46,7 +47,7 @@ func (draw) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Targ
 		w.Int("width", width)
 		w.Int("height", height)
 	}
-	w.WriteAliasedParams(t, drawParams)
+	dialect.WriteAliases(&w, t, drawParams)
 	for name := range splice.Members(r.Body) {
 		if key := string(name[1 : len(name)-1]); strings.HasPrefix(key, "lora_") && !strings.Contains(key, `\`) {
 			raw, _ := t.Consume(key)

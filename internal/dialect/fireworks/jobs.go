@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -64,7 +65,7 @@ func (createJob) EncodeRequest(_ context.Context, r *dialect.Request, to *dialec
 	if output == "" && suffix != "" {
 		output = account + "/models/" + suffix
 	}
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Str("baseModel", full(to.Model, "accounts/fireworks/models/"))
 	w.Str("dataset", training)
@@ -72,7 +73,7 @@ func (createJob) EncodeRequest(_ context.Context, r *dialect.Request, to *dialec
 	w.Opt("displayName", suffix)
 	w.Opt("outputModel", output)
 	writeHyperparameters(&w, t)
-	w.WriteParams(t, jobParams)
+	dialect.WriteParams(&w, t, jobParams)
 	w.Close('}')
 	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
@@ -99,7 +100,7 @@ func full(name, before string) string {
 
 // writeHyperparameters reads the hyperparameters from method.supervised, which is OpenAI's current
 // field, or else from OpenAI's earlier field.
-func writeHyperparameters(w *dialect.JSON, t *llm.FieldTracker) {
+func writeHyperparameters(w *jsonwriter.Writer, t *llm.FieldTracker) {
 	old, _ := t.Consume("hyperparameters")
 	method, _ := t.Consume("method")
 	kind, _ := splice.Find(method, "type")
@@ -163,7 +164,7 @@ var states = map[string]string{
 }
 
 // writeJob writes a job in OpenAI's format.
-func writeJob(w *dialect.JSON, raw []byte) {
+func writeJob(w *jsonwriter.Writer, raw []byte) {
 	status := cmp.Or(states[strings.TrimPrefix(splice.Text(raw, "state"), "JOB_STATE_")], "queued")
 	w.Open('{')
 	w.Str("id", lastPart(splice.Text(raw, "name")))

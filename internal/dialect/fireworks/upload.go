@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/llm"
@@ -33,7 +34,7 @@ func (upload) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Ta
 	if err != nil {
 		return nil, err
 	}
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Str("datasetId", "file-"+ident.NewID())
 	w.Key("dataset").Open('{')
@@ -91,7 +92,7 @@ func (upload) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, 
 	if err != nil {
 		return nil, err
 	}
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Str("id", lastPart(splice.Text(incoming.Body, "name")))
 	w.Str("object", "file")

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/llm"
@@ -57,7 +58,7 @@ func createBatch(body []byte, to *dialect.Target) (*dialect.Outgoing, error) {
 	if err != nil {
 		return nil, err
 	}
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	if more, ok := t.Consume("provider_options"); ok {
 		for name, val := range splice.Members(more) {
@@ -94,7 +95,7 @@ const rowID = "requestId"
 
 // outputConfig writes the output location: Google's own object, a folder, or the folder of the
 // input.
-func outputConfig(w *dialect.JSON, where []byte, input object) {
+func outputConfig(w *jsonwriter.Writer, where []byte, input object) {
 	if len(where) > 0 && where[0] == '{' {
 		w.Raw("outputConfig", where)
 		return
@@ -122,7 +123,7 @@ func batchState(job []byte) string { return cmp.Or(batchStates[textIn(job, "stat
 
 // TranslateResponse writes jobs as batches. Google's response to a cancellation is empty.
 func (batches) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	switch incoming.Sent.Endpoint {
 	case llm.CancelBatch:
 		w.Open('{')
@@ -141,7 +142,7 @@ func (batches) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response,
 	return &dialect.Response{Body: w.B}, nil
 }
 
-func writeBatch(w *dialect.JSON, job []byte) {
+func writeBatch(w *jsonwriter.Writer, job []byte) {
 	status := batchState(job)
 	ended := func(name, state string) {
 		if status == state {
@@ -195,7 +196,7 @@ func batchEndpoint(job []byte) string {
 	return "/v1/chat/completions"
 }
 
-func batchErrors(w *dialect.JSON, job []byte) {
+func batchErrors(w *jsonwriter.Writer, job []byte) {
 	e, failed := splice.Find(job, "error")
 	if !failed {
 		w.Raw("errors", null)
@@ -214,7 +215,7 @@ func batchErrors(w *dialect.JSON, job []byte) {
 }
 
 // requestCounts writes completionStats. Its numbers are strings, and -1 means unknown.
-func requestCounts(w *dialect.JSON, job []byte) {
+func requestCounts(w *jsonwriter.Writer, job []byte) {
 	stats, _ := splice.Find(job, "completionStats")
 	number := func(name string) int64 {
 		val, _ := splice.Find(stats, name)

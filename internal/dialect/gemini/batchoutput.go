@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/llm"
@@ -63,7 +64,7 @@ func (o *outputWriter) row(dst, line []byte) ([]byte, error) {
 	if !ok {
 		custom, _ = splice.Find(line, "custom_id") // in Claude's rows
 	}
-	w := dialect.AppendTo(dst)
+	w := jsonwriter.AppendTo(dst)
 	w.Open('{')
 	w.Str("id", id)
 	w.Raw("custom_id", custom)

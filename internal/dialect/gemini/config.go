@@ -39,7 +39,7 @@ func (w *writer) generationConfig() {
 	w.speech()
 	w.image()
 	if len(w.B) == empty {
-		w.JSON.B = w.B[:from]
+		w.Writer.B = w.B[:from]
 		return
 	}
 	w.Close('}')

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 )
 
@@ -183,7 +184,7 @@ const unsigned = "skip_thought_signature_validator"
 
 // call writes a call that the model made, the k-th of its message.
 func (w *writer) call(m *llm.Message, p *llm.Part, k int) error {
-	args, ok := dialect.ArgumentsObject(p.Call.Arguments)
+	args, ok := jsonwriter.ArgumentsObject(p.Call.Arguments)
 	switch {
 	case p.Call.Custom:
 		args = []byte(freeText(p.Call.Arguments))

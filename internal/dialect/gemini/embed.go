@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -27,14 +28,14 @@ func (embedContents) EncodeRequest(_ context.Context, r *dialect.Request, to *di
 	if err != nil {
 		return nil, err
 	}
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Key("requests").Open('[')
 	for _, text := range texts {
 		w.Open('{')
 		w.Str("model", "models/"+to.Model)
 		content(&w, text)
-		w.WriteParams(t, embedSettings)
+		dialect.WriteParams(&w, t, embedSettings)
 		w.Close('}')
 	}
 	w.Close(']')
@@ -43,7 +44,7 @@ func (embedContents) EncodeRequest(_ context.Context, r *dialect.Request, to *di
 }
 
 // content writes a raw string as a content.
-func content(w *dialect.JSON, text []byte) {
+func content(w *jsonwriter.Writer, text []byte) {
 	w.Key("content").Open('{')
 	w.Key("parts").Open('[')
 	w.Open('{')

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/wire"
@@ -66,7 +67,7 @@ type file struct {
 }
 
 func (f *file) response() *dialect.Response {
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Str("id", f.id())
 	w.Str("object", "file")

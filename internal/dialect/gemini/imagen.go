@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -41,7 +42,7 @@ func (imagen) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Ta
 	if !ok {
 		return nil, fault.New(fault.InvalidParameter, "prompt is required; send it in the request body").WithParam("prompt")
 	}
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Key("instances").Open('[')
 	for _, p := range inputs(prompt) {
@@ -66,7 +67,7 @@ func (imagen) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Ta
 }
 
 // ratio writes size as an aspect ratio. A size for which Imagen has no ratio is dropped.
-func ratio(w *dialect.JSON, t *llm.FieldTracker) {
+func ratio(w *jsonwriter.Writer, t *llm.FieldTracker) {
 	size, _ := t.Peek("size")
 	_, hasNative := t.Peek("aspectRatio")
 	_, also := t.Peek("aspect_ratio")
@@ -78,7 +79,7 @@ func ratio(w *dialect.JSON, t *llm.FieldTracker) {
 
 // outputOptions writes the type of the image and its compression. quality is a number or
 // one of OpenAI's keywords.
-func outputOptions(w *dialect.JSON, t *llm.FieldTracker) {
+func outputOptions(w *jsonwriter.Writer, t *llm.FieldTracker) {
 	quality, compressed := t.Consume("quality")
 	mime, typed := t.Consume("mimeType")
 	if also, ok := t.Consume("mime_type"); ok && !typed {

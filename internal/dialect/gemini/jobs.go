@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -13,7 +14,7 @@ import (
 // Source: contract/dataplane.md 6.4;
 // https://cloud.google.com/vertex-ai/docs/reference/rest/v1/projects.locations.batchPredictionJobs/list,
 // read 2026-11.
-func pages(member string, write func(w *dialect.JSON, job []byte)) *dialect.Pagination {
+func pages(member string, write func(w *jsonwriter.Writer, job []byte)) *dialect.Pagination {
 	return &dialect.Pagination{
 		Items: member, Token: "nextPageToken", Size: "pageSize", After: "pageToken", Usual: 20, MaxLimit: 100,
 		IsID: func(after string) bool { return strings.Trim(after, "0123456789") == "" }, Write: write,
@@ -28,7 +29,7 @@ func jobID(raw []byte) string {
 }
 
 // when writes a Google timestamp, "2026-11-20T10:00:00.5Z", as epoch seconds.
-func when(w *dialect.JSON, name string, raw []byte, from string) {
+func when(w *jsonwriter.Writer, name string, raw []byte, from string) {
 	val, _ := splice.Find(raw, from)
 	if parsed, err := time.Parse(time.RFC3339, plainText(val)); err == nil {
 		w.Int(name, parsed.Unix())
@@ -46,7 +47,7 @@ func textIn(raw []byte, keys ...string) string {
 }
 
 // optional writes a string, or null when value is empty.
-func optional(w *dialect.JSON, name, value string) {
+func optional(w *jsonwriter.Writer, name, value string) {
 	if value == "" {
 		w.Raw(name, null)
 		return

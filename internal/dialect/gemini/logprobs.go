@@ -3,7 +3,7 @@ package gemini
 import (
 	"strconv"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/splice"
 )
 
@@ -18,7 +18,7 @@ func logprobs(raw []byte) []byte {
 		list, _ := splice.Find(t, "candidates")
 		others = append(others, list)
 	}
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('[')
 	i := 0
 	for c := range splice.Elements(chosen) {
@@ -44,7 +44,7 @@ func logprobs(raw []byte) []byte {
 }
 
 // entry writes token, logprob and bytes.
-func entry(w *dialect.JSON, raw []byte) {
+func entry(w *jsonwriter.Writer, raw []byte) {
 	token, _ := splice.Find(raw, "token")
 	text := plainText(token)
 	w.Str("token", text)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/splice"
 )
@@ -36,7 +37,7 @@ func (m models) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response
 
 // writeModel writes a model as OpenAI does. Its id is its name without "models/" or
 // "publishers/google/models/".
-func writeModel(w *dialect.JSON, raw []byte) {
+func writeModel(w *jsonwriter.Writer, raw []byte) {
 	name := splice.Text(raw, "name")
 	w.Open('{')
 	w.Str("id", name[strings.LastIndexByte(name, '/')+1:])

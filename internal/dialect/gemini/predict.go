@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -67,10 +68,10 @@ type embedder struct {
 }
 
 // each writes one body per input.
-func (e *embedder) each(list [][]byte, write func(w *dialect.JSON, input []byte, path string) error) ([][]byte, error) {
+func (e *embedder) each(list [][]byte, write func(w *jsonwriter.Writer, input []byte, path string) error) ([][]byte, error) {
 	var bodies [][]byte
 	for i, input := range list {
-		var w dialect.JSON
+		var w jsonwriter.Writer
 		if err := write(&w, input, dialect.ElementPath("input", i)); err != nil {
 			return nil, err
 		}
@@ -87,7 +88,7 @@ func (e *embedder) together(list [][]byte) ([][]byte, error) {
 	if len(list) == 0 {
 		return nil, dialect.InvalidField("input", "must contain something to embed")
 	}
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	media := false
 	w.Open('{')
 	w.Key("instances").Open('[')
@@ -103,7 +104,7 @@ func (e *embedder) together(list [][]byte) ([][]byte, error) {
 	return [][]byte{w.B}, nil
 }
 
-func (e *embedder) byInstance(w *dialect.JSON, input []byte, path string) error {
+func (e *embedder) byInstance(w *jsonwriter.Writer, input []byte, path string) error {
 	w.Open('{')
 	w.Key("instances").Open('[')
 	if err := e.instance(w, input, path); err != nil {
@@ -116,7 +117,7 @@ func (e *embedder) byInstance(w *dialect.JSON, input []byte, path string) error 
 }
 
 // instance writes a text, or an object with text, image and video.
-func (e *embedder) instance(w *dialect.JSON, input []byte, path string) error {
+func (e *embedder) instance(w *jsonwriter.Writer, input []byte, path string) error {
 	w.Open('{')
 	defer w.Close('}')
 	switch input[0] {
@@ -131,7 +132,7 @@ func (e *embedder) instance(w *dialect.JSON, input []byte, path string) error {
 	return dialect.InvalidField(path, "must be a string, or an object with text, image or video: this provider does not support tokens")
 }
 
-func (e *embedder) object(w *dialect.JSON, input []byte, path string) error {
+func (e *embedder) object(w *jsonwriter.Writer, input []byte, path string) error {
 	for name, val := range splice.Members(input) {
 		switch key := plainText(name); key {
 		case "text":
@@ -153,7 +154,7 @@ func (e *embedder) object(w *dialect.JSON, input []byte, path string) error {
 }
 
 // source writes {"url":"gs://…"} or {"base64":"…"}.
-func (e *embedder) source(w *dialect.JSON, raw []byte) {
+func (e *embedder) source(w *jsonwriter.Writer, raw []byte) {
 	if url, ok := splice.Find(raw, "url"); ok {
 		w.Raw("gcsUri", url)
 	}
@@ -163,7 +164,7 @@ func (e *embedder) source(w *dialect.JSON, raw []byte) {
 }
 
 // segment writes the part of a video to embed. Offsets and interval are in seconds.
-func (e *embedder) segment(w *dialect.JSON, raw []byte) {
+func (e *embedder) segment(w *jsonwriter.Writer, raw []byte) {
 	open := false
 	for _, f := range [...][2]string{{"start_offset", "startOffsetSec"}, {"end_offset", "endOffsetSec"}, {"interval", "intervalSec"}} {
 		val, ok := splice.Find(raw, f[0])
@@ -182,7 +183,7 @@ func (e *embedder) segment(w *dialect.JSON, raw []byte) {
 }
 
 // parameters writes the caller's parameters and the vector size.
-func (e *embedder) parameters(w *dialect.JSON, media bool) {
+func (e *embedder) parameters(w *jsonwriter.Writer, media bool) {
 	if e.size == nil && e.more == nil {
 		return
 	}
@@ -199,7 +200,7 @@ func (e *embedder) parameters(w *dialect.JSON, media bool) {
 }
 
 // byContent writes an embedContent request: {"content":{"parts":[…]},"embedContentConfig":{…}}.
-func (e *embedder) byContent(w *dialect.JSON, input []byte, path string) error {
+func (e *embedder) byContent(w *jsonwriter.Writer, input []byte, path string) error {
 	w.Open('{')
 	switch input[0] {
 	case '"':
@@ -226,7 +227,7 @@ func (e *embedder) byContent(w *dialect.JSON, input []byte, path string) error {
 }
 
 // contentOf writes the parts of {"text":"x","image":{"url":"gs://b/a.png"}}.
-func (e *embedder) contentOf(w *dialect.JSON, input []byte, path string) error {
+func (e *embedder) contentOf(w *jsonwriter.Writer, input []byte, path string) error {
 	w.Key("content").Open('{')
 	w.Key("parts").Open('[')
 	for name, val := range splice.Members(input) {
@@ -251,7 +252,7 @@ func (e *embedder) contentOf(w *dialect.JSON, input []byte, path string) error {
 // embedTypes are the default MIME types of media without a known type.
 var embedTypes = map[string]string{"image": "image/png", "video": "video/mp4", "audio": "audio/mp3"}
 
-func embedMedium(w *dialect.JSON, kind string, raw []byte, path string) error {
+func embedMedium(w *jsonwriter.Writer, kind string, raw []byte, path string) error {
 	mimeType, _ := splice.Find(raw, "mime_type")
 	url, byURL := splice.Find(raw, "url")
 	data, inline := splice.Find(raw, "base64")

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/splice"
 )
@@ -23,10 +24,10 @@ func (rank) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Tar
 	if !ok || documents[0] != '[' {
 		return nil, dialect.InvalidField("documents", "must be a list of strings")
 	}
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Str("model", to.Model)
-	w.WriteParams(t, []dialect.Rename{{Path: "query", To: "query"}, {Path: "top_n", To: "topN"}})
+	dialect.WriteParams(&w, t, []dialect.Rename{{Path: "query", To: "query"}, {Path: "top_n", To: "topN"}})
 	w.Key("records").Open('[')
 	i := 0
 	for d := range splice.Elements(documents) {

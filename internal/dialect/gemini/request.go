@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 )
 
@@ -35,7 +36,7 @@ func (g generate) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target)
 
 // writer writes one request.
 type writer struct {
-	dialect.JSON
+	jsonwriter.Writer
 	c    *llm.Call
 	t    *llm.FieldTracker
 	m    family

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -61,7 +62,7 @@ func (rw *rowWriter) row(ctx context.Context, line []byte, purpose string) ([]by
 	if !ok {
 		return nil, errors.New("has no body")
 	}
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	if strings.HasPrefix(rw.model, claude) {
 		request, err := rw.message(ctx, body)

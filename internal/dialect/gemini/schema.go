@@ -2,6 +2,7 @@ package gemini
 
 import (
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/splice"
 )
 
@@ -32,7 +33,7 @@ func openAPI(schema []byte) []byte {
 }
 
 type rewriter struct {
-	dialect.JSON
+	jsonwriter.Writer
 	refs *dialect.Refs
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/anthropic"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/openai"
 	"sluice/internal/dialect/responses"
 	"sluice/internal/llm"
@@ -16,7 +17,7 @@ import (
 
 // signedTurn is an answer with a call for each signature, "" for none, behind a text.
 func signedTurn(textSignature string, calls ...string) string {
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Key("candidates").Open('[')
 	w.Open('{')

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/splice"
 )
@@ -39,17 +40,17 @@ func (speech) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.T
 	if !ok {
 		return nil, dialect.InvalidField("response_format", "must be mp3, opus, wav, pcm, alaw or mulaw; Google supports no other audio format")
 	}
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Key("input").Open('{')
-	w.WriteParams(t, []dialect.Rename{{Path: "input", To: "text"}, {Path: "instructions", To: "prompt"}})
+	dialect.WriteParams(&w, t, []dialect.Rename{{Path: "input", To: "text"}, {Path: "instructions", To: "prompt"}})
 	w.Close('}')
 	name, _ := t.Consume("voice")
 	language, _ := t.First("language_code", "language")
 	voice(&w, to.Model, plainText(name), plainText(language))
 	w.Key("audioConfig").Open('{')
 	w.Str("audioEncoding", form.name)
-	w.WriteParams(t, []dialect.Rename{{Path: "speed", To: "speakingRate"}})
+	dialect.WriteParams(&w, t, []dialect.Rename{{Path: "speed", To: "speakingRate"}})
 	w.Close('}')
 	w.Close('}')
 	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
@@ -61,7 +62,7 @@ const defaultLanguage = "en-US"
 
 // voice writes {"languageCode":"en-US","name":"en-US-Chirp3-HD-Kore"}. For Gemini models
 // it writes {"languageCode":"en-US","name":"Kore","modelName":"gemini-2.5-flash-tts"}.
-func voice(w *dialect.JSON, model, name, language string) {
+func voice(w *jsonwriter.Writer, model, name, language string) {
 	if parts := strings.SplitN(name, "-", 3); language == "" && len(parts) == 3 {
 		language = parts[0] + "-" + parts[1]
 	}

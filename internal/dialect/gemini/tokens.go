@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -45,7 +46,7 @@ func (countTokens) TranslateResponse(incoming *dialect.Incoming) (*dialect.Respo
 	if !ok {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no totalTokens")
 	}
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Int("input_tokens", count(raw))
 	w.Close('}')

@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -42,10 +43,10 @@ func (tunings) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.
 
 func createTuning(body []byte, to *dialect.Target) (*dialect.Outgoing, error) {
 	t := dialect.Fields(body)
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Str("baseModel", to.Model)
-	w.WriteParams(t, []dialect.Rename{{Path: "suffix", To: "tunedModelDisplayName"}})
+	dialect.WriteParams(&w, t, []dialect.Rename{{Path: "suffix", To: "tunedModelDisplayName"}})
 	w.Key("supervisedTuningSpec").Open('{')
 	for _, f := range [...]struct{ from, to string }{{"training_file", "trainingDatasetUri"}, {"validation_file", "validationDatasetUri"}} {
 		id := textOf(t, f.from)
@@ -72,7 +73,7 @@ var adapterSizes = map[string]string{
 }
 
 // hyperparameters writes the hyperparameters. "auto" is the default, so it is not written.
-func hyperparameters(w *dialect.JSON, t *llm.FieldTracker, set []byte) {
+func hyperparameters(w *jsonwriter.Writer, t *llm.FieldTracker, set []byte) {
 	w.Key("hyperParameters").Open('{')
 	for name, val := range splice.Members(set) {
 		if string(val) == `"auto"` {
@@ -119,12 +120,12 @@ func tuningResponse(job []byte) (*dialect.Response, error) {
 	if jobID(job) == "" {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response does not contain a job name")
 	}
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	writeTuning(&w, job)
 	return &dialect.Response{Body: w.B}, nil
 }
 
-func writeTuning(w *dialect.JSON, job []byte) {
+func writeTuning(w *jsonwriter.Writer, job []byte) {
 	spec, _ := splice.Find(job, "supervisedTuningSpec")
 	file := func(name, from string) {
 		o, ok := readObject(textIn(spec, from))
@@ -160,7 +161,7 @@ func writeTuning(w *dialect.JSON, job []byte) {
 	w.Close('}')
 }
 
-func tuningError(w *dialect.JSON, job []byte) {
+func tuningError(w *jsonwriter.Writer, job []byte) {
 	e, failed := splice.Find(job, "error")
 	if !failed {
 		w.Raw("error", null)

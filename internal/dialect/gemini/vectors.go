@@ -2,6 +2,7 @@ package gemini
 
 import (
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -64,7 +65,7 @@ func readVectors(list []vectors, usage *llm.Usage, body []byte) []vectors {
 // mediaResponse writes vectors of images and videos in addition to those of texts.
 // Source: contract/provider-transforms.md 4.8.
 func mediaResponse(list []vectors, model string, usage llm.Usage) *dialect.Response {
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.OpenList()
 	for i, v := range list {
 		w.Open('{')
@@ -88,7 +89,7 @@ func mediaResponse(list []vectors, model string, usage llm.Usage) *dialect.Respo
 }
 
 // videos writes the vectors of a video's segments.
-func videos(w *dialect.JSON, list []byte) {
+func videos(w *jsonwriter.Writer, list []byte) {
 	w.Key("video_embeddings").Open('[')
 	i := int64(0)
 	for v := range splice.Elements(list) {

@@ -7,6 +7,7 @@ import (
 	"net/url"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -30,7 +31,7 @@ var _ dialect.MultiStep = files{}
 var filePages = &dialect.Pagination{
 	Items: "data", Size: "page_size", After: "page", Total: "total", Usual: 100, MaxLimit: 100, ItemsRequired: true, ForwardUnknownParams: true,
 	IsID:  func(after string) bool { return !isNumber(after) },
-	Write: func(w *dialect.JSON, raw []byte) { w.Value(raw) },
+	Write: func(w *jsonwriter.Writer, raw []byte) { w.Value(raw) },
 }
 
 func isNumber(text string) bool {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -84,7 +85,7 @@ func (d *detail) proof() (signature, shape string) {
 // entry returns the entry without its text and number, in characters that every surface
 // returns unchanged.
 func (d *detail) entry() string {
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	for name, val := range splice.Members(d.raw) {
 		switch string(name) {
@@ -137,7 +138,7 @@ func (w *callWriter) details(m *llm.Message) {
 			w.Key("reasoning_details").Open('[')
 			open = true
 		}
-		writeDetail(&w.JSON, p, entry, n)
+		writeDetail(&w.Writer, p, entry, n)
 		n++
 	}
 	if open {
@@ -163,7 +164,7 @@ func detailOf(p *llm.Part) []byte {
 	if p.Kind == llm.SealedPart {
 		proof = p.Text
 	}
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	switch {
 	case p.Shape == detailsShape:
 		entry, err := base64.StdEncoding.DecodeString(proof)
@@ -194,7 +195,7 @@ func detailOf(p *llm.Part) []byte {
 }
 
 // writeDetail writes an entry with its text and number.
-func writeDetail(w *dialect.JSON, p *llm.Part, entry []byte, n int64) {
+func writeDetail(w *jsonwriter.Writer, p *llm.Part, entry []byte, n int64) {
 	w.Open('{')
 	for name, val := range splice.Members(entry) {
 		w.Key(string(name[1 : len(name)-1])).Value(val)

@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 )
 
@@ -46,7 +47,7 @@ func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dia
 }
 
 type callWriter struct {
-	dialect.JSON
+	jsonwriter.Writer
 	c              *llm.Call
 	t              *llm.FieldTracker
 	model          string

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -92,9 +93,9 @@ func (e *chunks) appendChoice(dst []byte, ev *llm.Event) []byte {
 }
 
 // open begins a chunk and writes everything before its choices.
-func (e *chunks) open(dst []byte) dialect.JSON {
+func (e *chunks) open(dst []byte) jsonwriter.Writer {
 	if e.head == nil {
-		w := dialect.AppendTo([]byte("data: "))
+		w := jsonwriter.AppendTo([]byte("data: "))
 		w.Open('{')
 		w.Str("id", e.id)
 		w.Str("object", "chat.completion.chunk")
@@ -104,12 +105,12 @@ func (e *chunks) open(dst []byte) dialect.JSON {
 		w.Key("choices")
 		e.head = w.B
 	}
-	return dialect.AppendTo(append(dst, e.head...))
+	return jsonwriter.AppendTo(append(dst, e.head...))
 }
 
 // chunk writes a chunk of one choice. delta writes the members of the delta; nil leaves it empty.
 // Nil logprobs and an empty finish are written as null.
-func (e *chunks) chunk(dst []byte, choice int, delta func(*dialect.JSON), logprobs []byte, finish string) []byte {
+func (e *chunks) chunk(dst []byte, choice int, delta func(*jsonwriter.Writer), logprobs []byte, finish string) []byte {
 	w := e.open(dst)
 	w.Open('[')
 	w.Open('{')
@@ -147,7 +148,7 @@ func (e *chunks) begin(dst []byte, choice int) []byte {
 		e.begun, e.calls, e.counts = map[int]bool{}, map[[2]int]callSlot{}, map[int]int{}
 	}
 	e.begun[choice] = true
-	return e.chunk(dst, choice, func(w *dialect.JSON) {
+	return e.chunk(dst, choice, func(w *jsonwriter.Writer) {
 		w.Str("role", "assistant")
 		w.Str("content", "")
 	}, nil, "")
@@ -164,9 +165,9 @@ func (e *chunks) block(dst []byte, ev *llm.Event) []byte {
 		}
 		e.calls[[2]int{ev.Choice, ev.Block}] = p
 		if pos == 0 && e.a.Call.Functions {
-			return e.chunk(dst, ev.Choice, func(w *dialect.JSON) { writeFunctionCall(w, ev.Name, "") }, nil, "")
+			return e.chunk(dst, ev.Choice, func(w *jsonwriter.Writer) { writeFunctionCall(w, ev.Name, "") }, nil, "")
 		}
-		return e.chunk(dst, ev.Choice, func(w *dialect.JSON) {
+		return e.chunk(dst, ev.Choice, func(w *jsonwriter.Writer) {
 			w.Key("tool_calls").Open('[')
 			w.Open('{')
 			w.Int("index", int64(pos))
@@ -189,14 +190,14 @@ func (e *chunks) block(dst []byte, ev *llm.Event) []byte {
 func (e *chunks) text(dst []byte, ev *llm.Event) []byte {
 	switch ev.Part {
 	case llm.TextPart:
-		return e.chunk(dst, ev.Choice, func(w *dialect.JSON) {
+		return e.chunk(dst, ev.Choice, func(w *jsonwriter.Writer) {
 			w.Str("content", ev.Text)
 			if !e.a.Strict {
 				e.blocks(w, ev, "text", splice.Quote(ev.Text))
 			}
 		}, nil, "")
 	case llm.RefusalPart:
-		return e.chunk(dst, ev.Choice, func(w *dialect.JSON) { w.Str("refusal", ev.Text) }, nil, "")
+		return e.chunk(dst, ev.Choice, func(w *jsonwriter.Writer) { w.Str("refusal", ev.Text) }, nil, "")
 	case llm.ReasoningPart:
 		return e.note(dst, ev, "thinking", splice.Quote(ev.Text))
 	default:
@@ -247,9 +248,9 @@ func (e *chunks) call(dst []byte, ev *llm.Event, name, value string) []byte {
 		if name != p.args {
 			return dst // function_call does not have a field for a signature
 		}
-		return e.chunk(dst, ev.Choice, func(w *dialect.JSON) { writeFunctionCall(w, "", value) }, nil, "")
+		return e.chunk(dst, ev.Choice, func(w *jsonwriter.Writer) { writeFunctionCall(w, "", value) }, nil, "")
 	}
-	return e.chunk(dst, ev.Choice, func(w *dialect.JSON) {
+	return e.chunk(dst, ev.Choice, func(w *jsonwriter.Writer) {
 		w.Key("tool_calls").Open('[')
 		w.Open('{')
 		w.Int("index", int64(p.index))
@@ -263,7 +264,7 @@ func (e *chunks) call(dst []byte, ev *llm.Event, name, value string) []byte {
 
 func (e *chunks) media(dst []byte, ev *llm.Event) []byte {
 	if ev.Part == llm.AudioPart {
-		return e.chunk(dst, ev.Choice, func(w *dialect.JSON) {
+		return e.chunk(dst, ev.Choice, func(w *jsonwriter.Writer) {
 			w.Key("audio").Open('{')
 			w.Opt("id", ev.ID)
 			w.Opt("data", ev.Media.Data)
@@ -271,7 +272,7 @@ func (e *chunks) media(dst []byte, ev *llm.Event) []byte {
 			w.Close('}')
 		}, nil, "")
 	}
-	var url dialect.JSON
+	var url jsonwriter.Writer
 	url.Open('{')
 	url.Str("url", dialect.MediaURL(ev.Media))
 	url.Close('}')
@@ -283,10 +284,10 @@ func (e *chunks) note(dst []byte, ev *llm.Event, name string, raw []byte) []byte
 	if e.a.Strict {
 		return dst
 	}
-	return e.chunk(dst, ev.Choice, func(w *dialect.JSON) { e.blocks(w, ev, name, raw) }, nil, "")
+	return e.chunk(dst, ev.Choice, func(w *jsonwriter.Writer) { e.blocks(w, ev, name, raw) }, nil, "")
 }
 
-func (e *chunks) blocks(w *dialect.JSON, ev *llm.Event, name string, raw []byte) {
+func (e *chunks) blocks(w *jsonwriter.Writer, ev *llm.Event, name string, raw []byte) {
 	w.Key("content_blocks").Open('[')
 	w.Open('{')
 	w.Int("index", int64(ev.Block))
@@ -344,14 +345,14 @@ func (e *chunks) end(dst []byte) []byte {
 // fault writes an error as the last event. No [DONE] follows it, so that clients do not take the
 // partial response for a complete one.
 func (e *chunks) fault(dst []byte, ev *llm.Event) []byte {
-	w := dialect.AppendTo(append(dst, "data: "...))
+	w := jsonwriter.AppendTo(append(dst, "data: "...))
 	w.Open('{')
 	w.Key("error").Open('{')
 	w.Str("message", ev.Text)
 	w.Str("type", cmp.Or(ev.Name, "upstream_error"))
 	w.Raw("param", null)
 	w.StrOrNull("code", ev.ID)
-	w.ErrorExtra(ev.Raw)
+	dialect.WriteErrorExtra(&w, ev.Raw)
 	w.Close('}')
 	w.Close('}')
 	return append(w.B, "\n\n"...)

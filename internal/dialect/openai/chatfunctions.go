@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -61,7 +62,7 @@ func (r *callReader) functionCalled(m *llm.Message, raw []byte) error {
 
 // writeFunctionCall writes a call, or a fragment of one, in the format for callers of
 // functions.
-func writeFunctionCall(w *dialect.JSON, name, arguments string) {
+func writeFunctionCall(w *jsonwriter.Writer, name, arguments string) {
 	w.Key("function_call").Open('{')
 	w.Opt("name", name)
 	w.Str("arguments", arguments)

@@ -4,13 +4,14 @@ import (
 	"cmp"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 )
 
 // EncodeResponse writes a chat completion.
 // Source: contract/provider-transforms.md 0.2, 2.4.
 func (chat) EncodeResponse(dst []byte, r *llm.Response, a *dialect.ResponseContext) []byte {
-	w := dialect.AppendTo(dst)
+	w := jsonwriter.AppendTo(dst)
 	w.Open('{')
 	w.Str("id", cmp.Or(r.ID, "chatcmpl-"+a.ID))
 	w.Str("object", "chat.completion")
@@ -38,7 +39,7 @@ func created(epoch int64, a *dialect.ResponseContext) int64 {
 // nativeExtras are extras that chat itself defines, so that strict callers get them too.
 var nativeExtras = map[string]bool{"service_tier": true, "system_fingerprint": true}
 
-func writeExtra(w *dialect.JSON, list []llm.Param, strict bool) {
+func writeExtra(w *jsonwriter.Writer, list []llm.Param, strict bool) {
 	for i := range list {
 		if p := &list[i]; !strict || nativeExtras[p.Name] {
 			w.Named(p.Name, p.Raw)
@@ -46,7 +47,7 @@ func writeExtra(w *dialect.JSON, list []llm.Param, strict bool) {
 	}
 }
 
-func writeChoice(w *dialect.JSON, c *llm.Choice, a *dialect.ResponseContext) {
+func writeChoice(w *jsonwriter.Writer, c *llm.Choice, a *dialect.ResponseContext) {
 	strict := a.Strict
 	w.Open('{')
 	w.Int("index", int64(c.Index))
@@ -95,7 +96,7 @@ func finishReason(f llm.Finish, raw string, a *dialect.ResponseContext) string {
 
 // writeCalls writes the calls of a response. Callers of functions support only one call. Any
 // further calls are in the field for callers of tools.
-func writeCalls(w *dialect.JSON, parts []llm.Part, a *dialect.ResponseContext) {
+func writeCalls(w *jsonwriter.Writer, parts []llm.Part, a *dialect.ResponseContext) {
 	open, function := false, a.Call.Functions
 	for i := range parts {
 		p := &parts[i]
@@ -146,7 +147,7 @@ func gather(parts []llm.Part) messageContent {
 // noArguments are the arguments of a call for which the model returns none.
 const noArguments = "{}"
 
-func writeCall(w *dialect.JSON, p *llm.Part, strict bool) {
+func writeCall(w *jsonwriter.Writer, p *llm.Part, strict bool) {
 	kind, args, text := llm.Function, "arguments", cmp.Or(p.Call.Arguments, noArguments)
 	if p.Call.Custom {
 		kind, args, text = llm.Custom, "input", p.Call.Arguments
@@ -164,7 +165,7 @@ func writeCall(w *dialect.JSON, p *llm.Part, strict bool) {
 	w.Close('}')
 }
 
-func writeAudio(w *dialect.JSON, p *llm.Part) {
+func writeAudio(w *jsonwriter.Writer, p *llm.Part) {
 	w.Key("audio").Open('{')
 	w.Str("id", p.ID)
 	w.Str("data", p.Media.Data)
@@ -173,7 +174,7 @@ func writeAudio(w *dialect.JSON, p *llm.Part) {
 }
 
 // writeBlocks writes the content in its order, including reasoning and images.
-func writeBlocks(w *dialect.JSON, parts []llm.Part) {
+func writeBlocks(w *jsonwriter.Writer, parts []llm.Part) {
 	w.Key("content_blocks").Open('[')
 	for i := range parts {
 		writeBlock(w, &parts[i])
@@ -181,7 +182,7 @@ func writeBlocks(w *dialect.JSON, parts []llm.Part) {
 	w.Close(']')
 }
 
-func writeBlock(w *dialect.JSON, p *llm.Part) {
+func writeBlock(w *jsonwriter.Writer, p *llm.Part) {
 	switch p.Kind {
 	case llm.TextPart:
 		w.Open('{')

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -28,7 +29,7 @@ func (w *callWriter) addReasoning(m *llm.Message, p *llm.Part, to *strings.Build
 
 // contentList writes a model's reasoning and content in the format that Mistral accepts.
 func contentList(parts []llm.Part) []byte {
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('[')
 	for i := range parts {
 		switch p := &parts[i]; {
@@ -48,7 +49,7 @@ func contentList(parts []llm.Part) []byte {
 	return w.B
 }
 
-func writeTextPart(w *dialect.JSON, text string) {
+func writeTextPart(w *jsonwriter.Writer, text string) {
 	w.Open('{')
 	w.Str("type", "text")
 	w.Str("text", text)
@@ -66,7 +67,7 @@ func moveReasoning(messages []byte, dest string) []byte {
 	if dest == dialect.ReasoningInDetails { // its own responses have no content_blocks
 		dest = ""
 	}
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('[')
 	for m := range splice.Elements(messages) {
 		blocks, ok := splice.Find(m, "content_blocks")
@@ -105,7 +106,7 @@ func droppedReasoning(messages []byte, dest string) (lost []string) {
 }
 
 // writeReasoningMessage writes a message with content_blocks in the provider's format.
-func writeReasoningMessage(w *dialect.JSON, m []byte, parts []llm.Part, dest string) {
+func writeReasoningMessage(w *jsonwriter.Writer, m []byte, parts []llm.Part, dest string) {
 	var reasoning, text strings.Builder
 	for i := range parts {
 		switch p := &parts[i]; {

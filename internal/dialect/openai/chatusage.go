@@ -1,7 +1,7 @@
 package openai
 
 import (
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 )
 
@@ -9,7 +9,7 @@ import (
 // not have follow under Anthropic's names. Image tokens, if there are any, follow under
 // xAI's name for them.
 // Source: contract/provider-transforms.md 1.3.
-func writeUsage(w *dialect.JSON, u *llm.Usage) {
+func writeUsage(w *jsonwriter.Writer, u *llm.Usage) {
 	w.Key("usage").Open('{')
 	w.Int("prompt_tokens", u.InputTokens)
 	w.Int("completion_tokens", u.OutputTokens)

@@ -72,14 +72,14 @@ func (w *cohereWriter) request() error {
 	w.tools()
 	w.cohereFormat()
 	w.cohereParams()
-	w.WriteParams(w.t, v1Params)
+	dialect.WriteParams(&w.writer.Writer, w.t, v1Params)
 	w.upperCaseFields(v1Shouted)
 	return nil
 }
 
 // cohereParams writes the generation parameters that both formats have.
 func (w *writer) cohereParams() {
-	w.WriteParams(w.t, cohereParams)
+	dialect.WriteParams(&w.Writer, w.t, cohereParams)
 	w.upperCaseFields([]dialect.Rename{{Path: "safety_mode", To: "safetyMode"}})
 	if raw, ok := w.t.First("k", "top_k"); ok {
 		w.Raw("topK", raw)

@@ -39,7 +39,7 @@ func (w v2Writer) request() error {
 	w.choice()
 	w.cohereFormat()
 	w.cohereParams()
-	w.WriteParams(w.t, v2Params)
+	dialect.WriteParams(&w.writer.Writer, w.t, v2Params)
 	w.thinking()
 	w.citations()
 	return nil
@@ -167,7 +167,7 @@ func (w v2Writer) results(m *llm.Message) error {
 // tools writes the functions. Strict schemas are enabled for all functions or for none.
 func (w v2Writer) tools() {
 	strict := w.strict()
-	w.Functions(w.t, w.c, func(t *llm.Tool, path string) {
+	dialect.WriteFunctions(&w.writer.Writer, w.t, w.c, func(t *llm.Tool, path string) {
 		w.Open('{')
 		w.Str("type", "FUNCTION")
 		w.Key("function").Open('{')

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/llm"
@@ -235,7 +236,7 @@ func readLogprobs(raw []byte) []byte {
 	if list == nil {
 		return nil
 	}
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Raw("content", list)
 	w.Close('}')
@@ -249,7 +250,7 @@ func logprobEntries(raw []byte) []byte {
 	chosen, _ := splice.Find(raw, "tokenLogprobs")
 	tops, _ := splice.Find(raw, "topLogprobs")
 	probs, others := elements(chosen), elements(tops)
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('[')
 	i := 0
 	for token := range splice.Elements(tokens) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 )
 
@@ -77,7 +78,7 @@ func (w *writer) request(to *dialect.Target) error {
 
 // writer writes one request.
 type writer struct {
-	dialect.JSON
+	jsonwriter.Writer
 	c *llm.Call
 	t *llm.FieldTracker
 }
@@ -95,7 +96,7 @@ func (w *writer) serving(to *dialect.Target) {
 }
 
 func (w *writer) params(to *dialect.Target) {
-	w.WriteParams(w.t, renamed)
+	dialect.WriteParams(&w.Writer, w.t, renamed)
 	w.upperCaseFields(upperCaseFields)
 	if raw, ok := w.t.Consume(llm.Stop); ok {
 		w.Raw("stop", dialect.Stops(raw, true))
@@ -155,7 +156,7 @@ func (w *writer) logprobs() {
 }
 
 func (w *writer) tools() {
-	w.Functions(w.t, w.c, func(t *llm.Tool, path string) {
+	dialect.WriteFunctions(&w.Writer, w.t, w.c, func(t *llm.Tool, path string) {
 		w.Open('{')
 		w.Str("type", "FUNCTION")
 		w.Str("name", t.Name)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -21,10 +22,10 @@ var authors = map[llm.Role]string{llm.RoleSystem: "system", llm.RoleDeveloper: "
 // EncodeCall builds a request to :generateMessage. Context and examples are PaLM's own.
 func (chat) EncodeCall(_ context.Context, c *llm.Call, _ *dialect.Target) (*dialect.Outgoing, error) {
 	t := llm.NewTally(c)
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Key("prompt").Open('{')
-	w.WriteParams(t, []dialect.Rename{{Path: "context", To: "context"}, {Path: "examples", To: "examples"}})
+	dialect.WriteParams(&w, t, []dialect.Rename{{Path: "context", To: "context"}, {Path: "examples", To: "examples"}})
 	w.Key("messages").Open('[')
 	for i := range c.Messages {
 		m := &c.Messages[i]

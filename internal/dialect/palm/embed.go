@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/splice"
 )
@@ -33,7 +34,7 @@ func (embed) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Tar
 }
 
 func embedding(text []byte) []byte {
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Raw("text", text)
 	w.Close('}')

@@ -5,6 +5,7 @@ package palm
 
 import (
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -24,8 +25,8 @@ var params = []dialect.Rename{
 	{Path: "temperature", To: "temperature"}, {Path: "top_p", To: "topP"}, {Path: "top_k", To: "topK"}, {Path: "n", To: "candidateCount"},
 }
 
-func writeParams(w *dialect.JSON, t *llm.FieldTracker) {
-	w.WriteParams(t, params)
+func writeParams(w *jsonwriter.Writer, t *llm.FieldTracker) {
+	dialect.WriteParams(w, t, params)
 	if raw, ok := t.First(llm.MaxCompletionTokens, llm.MaxTokens); ok {
 		w.Raw("maxOutputTokens", raw)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -144,7 +145,7 @@ const (
 )
 
 func (r *callReader) include(raw []byte) {
-	var rest dialect.JSON
+	var rest jsonwriter.Writer
 	rest.Open('[')
 	for val := range splice.Elements(raw) {
 		switch s, _ := splice.Unquote(val); s {

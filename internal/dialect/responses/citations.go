@@ -1,7 +1,7 @@
 package responses
 
 import (
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/splice"
 )
 
@@ -31,7 +31,7 @@ func annotation(raw []byte, shape string) []byte {
 	if shape != chatShape || kind == "" || !ok {
 		return nil
 	}
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Str("type", kind)
 	for name, val := range splice.Members(nested) {

@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -40,7 +41,7 @@ func (upstream) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (
 }
 
 type callWriter struct {
-	dialect.JSON
+	jsonwriter.Writer
 	c      *llm.Call
 	t      *llm.FieldTracker
 	exact  bool            // the caller of messages sends reasoning back with its signatures
@@ -89,13 +90,13 @@ func (w *callWriter) text() {
 	w.Key("text").Open('{')
 	if f != nil {
 		w.Key("format")
-		writeFormat(&w.JSON, f)
+		writeFormat(&w.Writer, f)
 	}
 	w.Raw(llm.Verbosity, verbosity)
 	w.Close('}')
 }
 
-func writeFormat(w *dialect.JSON, f *llm.Format) {
+func writeFormat(w *jsonwriter.Writer, f *llm.Format) {
 	w.Open('{')
 	w.Str("type", f.Type)
 	if f.Type == "json_schema" {
@@ -140,7 +141,7 @@ func (w *callWriter) reasoning() {
 func (w *callWriter) include() {
 	logprobs, _ := w.t.Consume("logprobs")
 	include, _ := w.t.Consume("include")
-	var list dialect.JSON
+	var list jsonwriter.Writer
 	list.Open('[')
 	for val := range splice.Elements(include) {
 		list.Value(val)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 )
 
@@ -87,11 +88,11 @@ func (e *encoder) appendEvent(dst []byte, ev *llm.Event) []byte {
 }
 
 // open begins an event. The caller closes the object.
-func (e *encoder) open(dst []byte, kind string) dialect.JSON {
+func (e *encoder) open(dst []byte, kind string) jsonwriter.Writer {
 	dst = append(dst, "event: "...)
 	dst = append(dst, kind...)
 	dst = append(dst, "\ndata: "...)
-	w := dialect.AppendTo(dst)
+	w := jsonwriter.AppendTo(dst)
 	w.Open('{')
 	w.Str("type", kind)
 	w.Int("sequence_number", e.seq)
@@ -99,7 +100,7 @@ func (e *encoder) open(dst []byte, kind string) dialect.JSON {
 	return w
 }
 
-func shut(w *dialect.JSON) []byte {
+func shut(w *jsonwriter.Writer) []byte {
 	w.Close('}')
 	return append(w.B, "\n\n"...)
 }
@@ -136,7 +137,7 @@ func (e *encoder) fault(dst []byte, ev *llm.Event) []byte {
 	w.StrOrNull("code", cmp.Or(ev.ID, ev.Name)) // these events have no other field for the type
 	w.Str("message", ev.Text)
 	w.Raw("param", null)
-	w.ErrorExtra(ev.Raw)
+	dialect.WriteErrorExtra(&w, ev.Raw)
 	dst = shut(&w)
 	if !e.begun {
 		e.done = true
@@ -153,7 +154,7 @@ func (e *encoder) fault(dst []byte, ev *llm.Event) []byte {
 
 func (e *encoder) last(dst []byte, kind string) []byte {
 	e.done, e.out.usage = true, &e.usage
-	var output dialect.JSON
+	var output jsonwriter.Writer
 	output.Open('[')
 	for _, it := range e.items {
 		it.append(&output, false, e.a.Strict)

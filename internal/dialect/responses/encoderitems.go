@@ -3,7 +3,7 @@ package responses
 import (
 	"slices"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 )
 
@@ -113,14 +113,14 @@ func (e *encoder) part(dst []byte, ev *llm.Event) ([]byte, *item, int) {
 }
 
 // inItem begins an event about an item, inPart one about a part of a message.
-func (e *encoder) inItem(kind string, dst []byte, it *item) dialect.JSON {
+func (e *encoder) inItem(kind string, dst []byte, it *item) jsonwriter.Writer {
 	w := e.open(dst, kind)
 	w.Str("item_id", it.id)
 	w.Int("output_index", int64(it.index))
 	return w
 }
 
-func (e *encoder) inPart(kind string, dst []byte, it *item, part int) dialect.JSON {
+func (e *encoder) inPart(kind string, dst []byte, it *item, part int) jsonwriter.Writer {
 	w := e.inItem(kind, dst, it)
 	w.Int("content_index", int64(part))
 	return w

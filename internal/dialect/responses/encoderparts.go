@@ -2,6 +2,7 @@ package responses
 
 import (
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -65,7 +66,7 @@ func (e *encoder) appendReasoning(dst []byte, ev *llm.Event) []byte {
 	return shut(&w)
 }
 
-func (e *encoder) inSummary(kind string, dst []byte, it *item) dialect.JSON {
+func (e *encoder) inSummary(kind string, dst []byte, it *item) jsonwriter.Writer {
 	w := e.inItem(kind, dst, it)
 	w.Int("summary_index", 0)
 	return w

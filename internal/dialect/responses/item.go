@@ -3,7 +3,7 @@ package responses
 import (
 	"strconv"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 )
 
@@ -76,7 +76,7 @@ func (it *item) setName(name string, c *llm.Call) {
 
 // append writes the item in its present state. bare omits its content, as in the event that
 // announces an item.
-func (it *item) append(w *dialect.JSON, bare, strict bool) {
+func (it *item) append(w *jsonwriter.Writer, bare, strict bool) {
 	if it.kind == opaqueItem {
 		w.Value(it.raw)
 		return
@@ -111,7 +111,7 @@ func (it *item) state(bare bool) string {
 
 var null = []byte("null")
 
-func (it *item) appendMessage(w *dialect.JSON, bare, strict bool) {
+func (it *item) appendMessage(w *jsonwriter.Writer, bare, strict bool) {
 	w.Str("status", it.state(bare))
 	w.Str("role", "assistant")
 	w.Key("content").Open('[')
@@ -123,7 +123,7 @@ func (it *item) appendMessage(w *dialect.JSON, bare, strict bool) {
 	w.Close(']')
 }
 
-func (it *item) appendReasoning(w *dialect.JSON, bare bool) {
+func (it *item) appendReasoning(w *jsonwriter.Writer, bare bool) {
 	w.Key("summary").Open('[')
 	if !bare && len(it.text) > 0 {
 		appendSummary(w, it.text.value())
@@ -134,14 +134,14 @@ func (it *item) appendReasoning(w *dialect.JSON, bare bool) {
 	}
 }
 
-func appendSummary(w *dialect.JSON, text []byte) {
+func appendSummary(w *jsonwriter.Writer, text []byte) {
 	w.Open('{')
 	w.Str("type", "summary_text")
 	w.Raw("text", text)
 	w.Close('}')
 }
 
-func (it *item) appendCall(w *dialect.JSON, bare, strict bool) {
+func (it *item) appendCall(w *jsonwriter.Writer, bare, strict bool) {
 	args := "arguments"
 	if it.kind == customItem {
 		args = "input"
@@ -160,7 +160,7 @@ func (it *item) appendCall(w *dialect.JSON, bare, strict bool) {
 	}
 }
 
-func (c *content) append(w *dialect.JSON, bare, strict bool) {
+func (c *content) append(w *jsonwriter.Writer, bare, strict bool) {
 	w.Open('{')
 	text := c.text.value()
 	if bare {
@@ -182,7 +182,7 @@ func (c *content) append(w *dialect.JSON, bare, strict bool) {
 	w.Close('}')
 }
 
-func (c *content) lists(w *dialect.JSON, bare, strict bool) {
+func (c *content) lists(w *jsonwriter.Writer, bare, strict bool) {
 	notes, logprobs := c.notes, c.logprobs
 	if bare {
 		notes, logprobs = nil, nil
@@ -195,7 +195,7 @@ func (c *content) lists(w *dialect.JSON, bare, strict bool) {
 }
 
 // appendList writes a list of elements that have their commas already.
-func appendList(w *dialect.JSON, name string, elements []byte) {
+func appendList(w *jsonwriter.Writer, name string, elements []byte) {
 	w.Key(name).Open('[')
 	w.B = append(w.B, elements...)
 	w.Close(']')

@@ -5,6 +5,7 @@ import (
 	"iter"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -38,7 +39,7 @@ type outcome struct {
 	extra   []llm.Param
 }
 
-func (o *outcome) append(w *dialect.JSON) {
+func (o *outcome) append(w *jsonwriter.Writer) {
 	a, start := o.a, len(w.B)
 	w.Open('{')
 	w.Str("id", ID(a.ID))
@@ -91,7 +92,7 @@ func (o *outcome) param(name string) []byte {
 	return nil
 }
 
-func (o *outcome) repeat(w *dialect.JSON, member, param, otherwise string) {
+func (o *outcome) repeat(w *jsonwriter.Writer, member, param, otherwise string) {
 	if raw := o.param(param); raw != nil {
 		w.Raw(member, raw)
 		return
@@ -106,7 +107,7 @@ func (o *outcome) createdAt() int64 {
 	return o.a.Created
 }
 
-func textOrNull(w *dialect.JSON, s string) {
+func textOrNull(w *jsonwriter.Writer, s string) {
 	if s == "" {
 		w.Value(null)
 		return
@@ -114,7 +115,7 @@ func textOrNull(w *dialect.JSON, s string) {
 	w.Text(s)
 }
 
-func (o *outcome) failure(w *dialect.JSON) {
+func (o *outcome) failure(w *jsonwriter.Writer) {
 	if o.fault == nil {
 		w.Raw("error", null)
 		return
@@ -140,7 +141,7 @@ func codeOf(ev *llm.Event) string {
 // cuts are the reasons for an incomplete response.
 var cuts = map[endState]string{cutByLength: "max_output_tokens", cutByFilter: "content_filter"}
 
-func (o *outcome) reason(w *dialect.JSON) {
+func (o *outcome) reason(w *jsonwriter.Writer) {
 	reason, ok := cuts[o.finish]
 	if !ok {
 		w.Raw("incomplete_details", null)
@@ -151,12 +152,12 @@ func (o *outcome) reason(w *dialect.JSON) {
 	w.Close('}')
 }
 
-func (o *outcome) instructions(w *dialect.JSON) {
+func (o *outcome) instructions(w *jsonwriter.Writer) {
 	text, _ := instructions(o.a.Call.Messages)
 	textOrNull(w, text)
 }
 
-func (o *outcome) reasoning(w *dialect.JSON) {
+func (o *outcome) reasoning(w *jsonwriter.Writer) {
 	w.Key("reasoning").Open('{')
 	o.repeat(w, "effort", llm.ReasoningEffort, "null")
 	o.repeat(w, "summary", reasoningPrefix+"summary", "null")
@@ -175,7 +176,7 @@ func (o *outcome) tier() string {
 	return cmp.Or(s, "default")
 }
 
-func (o *outcome) text(w *dialect.JSON) {
+func (o *outcome) text(w *jsonwriter.Writer) {
 	w.Key("text").Open('{')
 	w.Key("format")
 	f := o.a.Call.Format
@@ -187,7 +188,7 @@ func (o *outcome) text(w *dialect.JSON) {
 	w.Close('}')
 }
 
-func (o *outcome) tools(w *dialect.JSON) {
+func (o *outcome) tools(w *jsonwriter.Writer) {
 	switch c := o.a.Call.Choice; c.Mode {
 	case "":
 		w.Str("tool_choice", "auto")
@@ -211,7 +212,7 @@ func (o *outcome) tools(w *dialect.JSON) {
 	w.Close(']')
 }
 
-func repeatTool(w *dialect.JSON, t *llm.Tool) {
+func repeatTool(w *jsonwriter.Writer, t *llm.Tool) {
 	w.Open('{')
 	w.Str("type", t.Type)
 	w.Str("name", t.Name)
@@ -236,7 +237,7 @@ func repeatTool(w *dialect.JSON, t *llm.Tool) {
 // spent writes the usage. The cache counters are where OpenAI has them. Audio and image tokens, if
 // there are any, are next to them, as in chat completions.
 // Source: contract/provider-transforms.md 1.3, 10.2.
-func (o *outcome) spent(w *dialect.JSON) {
+func (o *outcome) spent(w *jsonwriter.Writer) {
 	u := o.usage
 	if u == nil {
 		w.Raw("usage", null)
@@ -266,7 +267,7 @@ func (o *outcome) spent(w *dialect.JSON) {
 
 // others writes the other members that the provider sent, unless the object that begins at start
 // already has a member of that name. Strict callers do not receive them.
-func (o *outcome) others(w *dialect.JSON, start int) {
+func (o *outcome) others(w *jsonwriter.Writer, start int) {
 	if o.a.Strict {
 		return
 	}

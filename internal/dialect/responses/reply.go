@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/llm"
@@ -111,7 +112,7 @@ func readOutput(list []byte) llm.Choice {
 		}
 	}
 	if len(logprobs) > 0 {
-		var w dialect.JSON
+		var w jsonwriter.Writer
 		w.Open('{')
 		appendList(&w, "content", logprobs)
 		w.Close('}')

@@ -2,6 +2,7 @@ package responses
 
 import (
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 )
 
@@ -9,7 +10,7 @@ import (
 // Source: contract/provider-transforms.md 10.2.
 func (client) EncodeResponse(dst []byte, r *llm.Response, a *dialect.ResponseContext) []byte {
 	o := outcome{a: a, model: r.Model, created: r.Created, usage: &r.Usage, extra: r.Extra}
-	var output dialect.JSON
+	var output jsonwriter.Writer
 	output.Open('[')
 	n := 0
 	for i := range r.Choices {
@@ -22,14 +23,14 @@ func (client) EncodeResponse(dst []byte, r *llm.Response, a *dialect.ResponseCon
 	}
 	output.Close(']')
 	o.output = output.B
-	w := dialect.AppendTo(dst)
+	w := jsonwriter.AppendTo(dst)
 	o.append(&w)
 	return w.B
 }
 
 // appendChoice writes the items of a response and returns the new number of items. If the
 // response was truncated, its last item is incomplete.
-func appendChoice(w *dialect.JSON, c *llm.Choice, a *dialect.ResponseContext, n int) int {
+func appendChoice(w *jsonwriter.Writer, c *llm.Choice, a *dialect.ResponseContext, n int) int {
 	items := itemsOf(c, a.Strict)
 	for i := range items {
 		it := &items[i]

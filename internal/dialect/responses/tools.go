@@ -2,6 +2,7 @@ package responses
 
 import (
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -128,7 +129,7 @@ func readTool(t *llm.Tool, path string) error {
 // {"type":"custom","custom":{"name":"x","format":{"type":"grammar","grammar":{"syntax":"lark","definition":"…"}}}}.
 // Source: https://platform.openai.com/docs/api-reference/chat/create, read 2026-11.
 func chatTool(t *llm.Tool, format []byte) []byte {
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Str("type", llm.Custom)
 	w.Key(llm.Custom).Open('{')
@@ -160,7 +161,7 @@ func flatFormat(t *llm.Tool) []byte {
 	if !ok {
 		return format
 	}
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Str("type", "grammar")
 	for name, val := range splice.Members(inner) {

@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -41,7 +42,7 @@ func (draw) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Targ
 	if err != nil {
 		return nil, err
 	}
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Raw("prompt", prompt)
 	if width > 0 {
@@ -53,7 +54,7 @@ func (draw) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Targ
 	} else {
 		w.Int("num_inference_steps", 20)
 	}
-	w.WriteAliasedParams(t, params)
+	dialect.WriteAliases(&w, t, params)
 	w.Bool("base64", true)
 	w.Close('}')
 	t.Consume("base64")

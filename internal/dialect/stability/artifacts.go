@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/splice"
 )
 
@@ -32,7 +33,7 @@ func (artifacts) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect
 	if err != nil {
 		return nil, err
 	}
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Key("text_prompts").Open('[')
 	weighted(&w, prompt, 1)
@@ -44,13 +45,13 @@ func (artifacts) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect
 		w.Int("width", width)
 		w.Int("height", height)
 	}
-	w.WriteAliasedParams(t, artifactParams)
+	dialect.WriteAliases(&w, t, artifactParams)
 	w.Close('}')
 	dialect.Base64Only(t)
 	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
 
-func weighted(w *dialect.JSON, text []byte, weight int64) {
+func weighted(w *jsonwriter.Writer, text []byte, weight int64) {
 	w.Open('{')
 	w.Raw("text", text)
 	w.Int("weight", weight)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 )
 
@@ -25,7 +26,7 @@ func (complete) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect
 	if raw, _ := t.Peek("raw"); string(raw) != "true" {
 		prompt = "\n\nHuman: " + prompt + "\n\nAssistant:"
 	}
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Str("prompt", prompt)
 	writeParams(&w, t)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -29,7 +30,7 @@ func (image) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Tar
 	if raw, _ := t.Peek("response_format"); string(raw) == `"b64_json"` {
 		t.Consume("response_format") // what comes anyway
 	}
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Raw("prompt", prompt)
 	if raw, ok := t.Consume("steps"); ok {
@@ -40,7 +41,7 @@ func (image) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Tar
 		w.Int("width", width)
 		w.Int("height", height)
 	}
-	w.WriteParams(t, []dialect.Rename{{Path: "negative_prompt", To: "negative_prompt"}, {Path: "seed", To: "seed"}})
+	dialect.WriteParams(&w, t, []dialect.Rename{{Path: "negative_prompt", To: "negative_prompt"}, {Path: "seed", To: "seed"}})
 	w.Close('}')
 	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
@@ -77,7 +78,7 @@ func (image) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, e
 	if data == "" {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no image")
 	}
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Int("created", incoming.Created)
 	w.Key("data").Open('[')

@@ -9,7 +9,7 @@ import (
 
 // messages writes the conversation.
 func (w *writer) messages() error {
-	list := dialect.Messages{W: &w.JSON, T: w.t, C: w.c, Turn: w.turn, Assistant: w.assistant, Named: true}
+	list := dialect.Messages{W: &w.Writer, T: w.t, C: w.c, Turn: w.turn, Assistant: w.assistant, Named: true}
 	return list.Write()
 }
 
@@ -79,7 +79,7 @@ func (w *writer) assistant(m *llm.Message) error {
 	w.Open('{')
 	w.Str("role", "assistant")
 	w.Str("content", strings.Join(s.Texts, "\n"))
-	w.Calls(s.Calls)
+	dialect.WriteCalls(&w.Writer, s.Calls)
 	w.Close('}')
 	return nil
 }

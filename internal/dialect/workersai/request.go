@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 )
 
@@ -31,7 +32,7 @@ func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dia
 	}
 	w.tools()
 	w.format()
-	writeParams(&w.JSON, w.t)
+	writeParams(&w.Writer, w.t)
 	if to.Stream {
 		w.Bool("stream", true)
 	}
@@ -39,8 +40,8 @@ func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dia
 	return &dialect.Outgoing{Body: w.B, Dropped: w.t.Dropped()}, nil
 }
 
-func writeParams(w *dialect.JSON, t *llm.FieldTracker) {
-	w.WriteParams(t, params)
+func writeParams(w *jsonwriter.Writer, t *llm.FieldTracker) {
+	dialect.WriteParams(w, t, params)
 	if raw, ok := t.First(llm.MaxCompletionTokens, llm.MaxTokens); ok {
 		w.Raw("max_tokens", raw)
 	}
@@ -48,7 +49,7 @@ func writeParams(w *dialect.JSON, t *llm.FieldTracker) {
 
 // writer writes one request.
 type writer struct {
-	dialect.JSON
+	jsonwriter.Writer
 	c *llm.Call
 	t *llm.FieldTracker
 }

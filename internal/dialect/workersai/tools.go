@@ -11,7 +11,7 @@ func (w *writer) tools() {
 	if w.c.Choice.Mode == "none" {
 		return
 	}
-	w.Functions(w.t, w.c, w.function)
+	dialect.WriteFunctions(&w.Writer, w.t, w.c, w.function)
 	if m := w.c.Choice.Mode; m != "" && m != "auto" {
 		w.t.Drop(w.c.Choice.From)
 	}

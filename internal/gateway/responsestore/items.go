@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/responses"
 	"sluice/internal/splice"
 )
@@ -14,7 +14,7 @@ func asItems(input []byte) []byte {
 	if len(input) == 0 || input[0] != '"' {
 		return input
 	}
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('[')
 	w.Open('{')
 	w.Str("type", "message")
@@ -116,7 +116,7 @@ func inParts(text []byte, role string) []byte {
 	if role == "assistant" {
 		kind = "output_text"
 	}
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('[')
 	w.Open('{')
 	w.Str("type", kind)

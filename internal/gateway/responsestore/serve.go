@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/responses"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
@@ -57,7 +57,7 @@ func (s *Store) respondDeleted(ctx context.Context, workspace, id string) ([]byt
 	if err := s.remove(ctx, workspace, id); err != nil {
 		return nil, named404(err, id)
 	}
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.Open('{')
 	w.Str("id", id)
 	w.Str("object", "response")
@@ -111,7 +111,7 @@ func page(list []byte, q url.Values) ([]byte, error) {
 }
 
 func writePage(items [][]byte, more bool) []byte {
-	var w dialect.JSON
+	var w jsonwriter.Writer
 	w.OpenList()
 	for _, item := range items {
 		w.Value(item)

@@ -1,4 +1,6 @@
-package dialect
+// Package jsonwriter writes JSON documents by appending to a buffer, without reflection. The encoders
+// of all dialects use it. Start with Writer.
+package jsonwriter
 
 import (
 	"strconv"
@@ -8,32 +10,34 @@ import (
 	"sluice/internal/splice"
 )
 
-// JSON writes a JSON document by appending. It adds the commas; the caller closes objects
+// Writer writes a Writer document by appending. It adds the commas; the caller closes objects
 // and lists. The zero value is ready. B is the output so far.
 //
-//	var w dialect.JSON
+//	var w Writer
 //	w.Open('{')
 //	w.Str("role", "user")
 //	w.Key("content").Open('[')
 //	…
-type JSON struct {
+type Writer struct {
 	B    []byte
 	bare bool // nothing precedes the next value: no comma
 }
 
 // AppendTo continues output that ends where a value may follow.
-func AppendTo(b []byte) JSON { return JSON{B: b, bare: true} }
+func AppendTo(b []byte) Writer { return Writer{B: b, bare: true} }
 
-// For returns a writer with the capacity for an encoding of c.
-func For(c *llm.Call) JSON { return JSON{B: make([]byte, 0, c.Bytes+c.Bytes/8+initialCapacity/2)} }
+// NewForCall returns a writer with the capacity for an encoding of c.
+func NewForCall(c *llm.Call) Writer {
+	return Writer{B: make([]byte, 0, c.Bytes+c.Bytes/8+InitialCapacity/2)}
+}
 
-// initialCapacity is the first capacity of an empty writer. Most outputs grow at least that far.
-const initialCapacity = 1 << 10
+// InitialCapacity is the first capacity of an empty writer. Most outputs grow at least that far.
+const InitialCapacity = 1 << 10
 
 // Open begins an object or a list: '{' or '['.
-func (w *JSON) Open(bracket byte) {
+func (w *Writer) Open(bracket byte) {
 	if w.B == nil {
-		w.B = make([]byte, 0, initialCapacity)
+		w.B = make([]byte, 0, InitialCapacity)
 	}
 	w.sep()
 	w.B = append(w.B, bracket)
@@ -41,13 +45,13 @@ func (w *JSON) Open(bracket byte) {
 }
 
 // Close ends an object or a list: '}' or ']'.
-func (w *JSON) Close(bracket byte) {
+func (w *Writer) Close(bracket byte) {
 	w.B = append(w.B, bracket)
 	w.bare = false
 }
 
 // Key begins a member. The name must not need escaping.
-func (w *JSON) Key(name string) *JSON {
+func (w *Writer) Key(name string) *Writer {
 	w.sep()
 	w.B = append(append(append(w.B, '"'), name...), '"', ':')
 	w.bare = true
@@ -55,15 +59,15 @@ func (w *JSON) Key(name string) *JSON {
 }
 
 // Member is Key for a name that may need escaping.
-func (w *JSON) Member(name string) *JSON {
+func (w *Writer) Member(name string) *Writer {
 	w.sep()
 	w.B = append(splice.AppendQuoted(w.B, name), ':')
 	w.bare = true
 	return w
 }
 
-// rawKey begins a member whose name is raw JSON from another document.
-func (w *JSON) rawKey(raw []byte) *JSON {
+// RawKey begins a member whose name is raw JSON from another document.
+func (w *Writer) RawKey(raw []byte) *Writer {
 	w.sep()
 	w.B = append(splice.AppendRepaired(w.B, raw), ':')
 	w.bare = true
@@ -71,38 +75,38 @@ func (w *JSON) rawKey(raw []byte) *JSON {
 }
 
 // Str writes a member with a string.
-func (w *JSON) Str(name, value string) { w.Key(name).Text(value) }
+func (w *Writer) Str(name, value string) { w.Key(name).Text(value) }
 
 // Opt is Str that omits an empty string.
-func (w *JSON) Opt(name, value string) {
+func (w *Writer) Opt(name, value string) {
 	if value != "" {
 		w.Str(name, value)
 	}
 }
 
 // Int writes a member with a number.
-func (w *JSON) Int(name string, value int64) {
+func (w *Writer) Int(name string, value int64) {
 	w.Key(name)
 	w.B = strconv.AppendInt(w.B, value, 10)
 	w.bare = false
 }
 
 // Some writes a member with a number, and omits it for 0.
-func (w *JSON) Some(name string, value int64) {
+func (w *Writer) Some(name string, value int64) {
 	if value != 0 {
 		w.Int(name, value)
 	}
 }
 
 // Bool writes a member with a boolean.
-func (w *JSON) Bool(name string, value bool) {
+func (w *Writer) Bool(name string, value bool) {
 	w.Key(name)
 	w.B = strconv.AppendBool(w.B, value)
 	w.bare = false
 }
 
 // Raw writes a member with JSON as it is. It omits the member if value is empty.
-func (w *JSON) Raw(name string, value []byte) {
+func (w *Writer) Raw(name string, value []byte) {
 	if len(value) > 0 {
 		w.Key(name).Value(value)
 	}
@@ -110,7 +114,7 @@ func (w *JSON) Raw(name string, value []byte) {
 
 // Named is Raw for a name that a caller or a provider chose. Unescaped, such a name could end
 // early and add members that were never checked.
-func (w *JSON) Named(name string, value []byte) {
+func (w *Writer) Named(name string, value []byte) {
 	if len(value) > 0 {
 		w.Member(name).Value(value)
 	}
@@ -118,7 +122,7 @@ func (w *JSON) Named(name string, value []byte) {
 
 // Arguments writes a member with the arguments of a call as an object, see ArgumentsObject. It
 // reports whether they were an object.
-func (w *JSON) Arguments(name, text string) bool {
+func (w *Writer) Arguments(name, text string) bool {
 	if text = strings.TrimSpace(text); text == "" {
 		text = "{}"
 	}
@@ -136,7 +140,7 @@ func (w *JSON) Arguments(name, text string) bool {
 }
 
 // Text writes a string.
-func (w *JSON) Text(s string) {
+func (w *Writer) Text(s string) {
 	w.sep()
 	w.B = splice.AppendQuoted(w.B, s)
 	w.bare = false
@@ -144,15 +148,42 @@ func (w *JSON) Text(s string) {
 
 // Value writes JSON as it is, but replaces escapes that are a lone surrogate. Strict parsers would
 // reject the document for one.
-func (w *JSON) Value(raw []byte) {
+func (w *Writer) Value(raw []byte) {
 	w.sep()
 	w.B = splice.AppendRepaired(w.B, raw)
 	w.bare = false
 }
 
-func (w *JSON) sep() {
+func (w *Writer) sep() {
 	if !w.bare && len(w.B) > 0 {
 		w.B = append(w.B, ',')
 	}
 	w.bare = false
+}
+
+// Params writes members whose names a provider chose.
+func (w *Writer) Params(list []llm.Param) {
+	for _, p := range list {
+		w.Named(p.Name, p.Raw)
+	}
+}
+
+// StrOrNull is Str, but writes null for an empty string.
+func (w *Writer) StrOrNull(name, value string) {
+	if value == "" {
+		w.Raw(name, []byte("null"))
+		return
+	}
+	w.Str(name, value)
+}
+
+// List writes raw as a list: a list unchanged, anything else as the only element.
+func (w *Writer) List(name string, raw []byte) {
+	if len(raw) == 0 || raw[0] == '[' {
+		w.Raw(name, raw)
+		return
+	}
+	w.Key(name).Open('[')
+	w.Value(raw)
+	w.Close(']')
 }
