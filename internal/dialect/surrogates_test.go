@@ -14,6 +14,7 @@ import (
 	"sluice/internal/dialect/openai"
 	"sluice/internal/dialect/oracle"
 	"sluice/internal/dialect/responses"
+	"sluice/internal/dialect/surrogates"
 	"sluice/internal/dialect/workersai"
 	"sluice/internal/llm"
 )
@@ -215,7 +216,7 @@ func TestHalfBeforeAFault(t *testing.T) {
 // the others told at once.
 func TestHalvesThatWaitAreFew(t *testing.T) {
 	t.Parallel()
-	var h dialect.SurrogateJoiner
+	var h surrogates.Joiner
 	const blocks = 1000
 	emitted, waited := 0, 0
 	for block := range blocks {
@@ -239,7 +240,7 @@ func TestHalvesThatWaitAreFew(t *testing.T) {
 
 // Events in whole characters, as almost all are, cost nothing more.
 func TestHalvesAllocateNothing(t *testing.T) {
-	var h dialect.SurrogateJoiner
+	var h surrogates.Joiner
 	ev, emit := llm.Event{Kind: llm.EventText, Text: "Hello, 😀"}, func(*llm.Event) {}
 	if n := testing.AllocsPerRun(100, func() { h.Event(&ev, emit) }); n > 0 {
 		t.Errorf("%v allocations", n)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/surrogates"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -17,15 +18,15 @@ func (messages) NewDecoder(*dialect.Incoming) dialect.EventDecoder { return &rea
 // Source: https://platform.claude.com/docs/en/build-with-claude/streaming, read
 // 2026-11; contract/provider-transforms.md 2.5.
 type reader struct {
-	events     dialect.EventReader
-	emit       func(*llm.Event)
-	each       func(name, data []byte) error // d.event, allocated once
-	ended      bool
-	blocks     []openBlock
-	pending    int // bytes buffered in blocks
-	usage      llm.Usage
-	surrogates dialect.SurrogateJoiner
-	ev         llm.Event
+	events  dialect.EventReader
+	emit    func(*llm.Event)
+	each    func(name, data []byte) error // d.event, allocated once
+	ended   bool
+	blocks  []openBlock
+	pending int // bytes buffered in blocks
+	usage   llm.Usage
+	joiner  surrogates.Joiner
+	ev      llm.Event
 }
 
 // openBlock is a block of the response. Its position in reader.blocks is its index in the hub.
@@ -57,7 +58,7 @@ func (d *reader) to(emit func(*llm.Event)) func(name, data []byte) error {
 
 func (d *reader) send(ev llm.Event) {
 	d.ev = ev
-	d.surrogates.Event(&d.ev, d.emit)
+	d.joiner.Event(&d.ev, d.emit)
 }
 
 // event reads one event. It ignores events of unknown types, as Anthropic requires of its

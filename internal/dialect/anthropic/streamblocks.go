@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/surrogates"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -79,7 +80,7 @@ func (d *reader) emitInitialContent(index int, raw []byte) {
 
 // emitDelta emits a text delta, unless it is empty.
 func (d *reader) emitDelta(kind llm.EventKind, index int, raw []byte) {
-	s := dialect.DecodeFragment(raw)
+	s := surrogates.DecodeFragment(raw)
 	if s == "" {
 		return
 	}

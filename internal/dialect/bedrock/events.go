@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/surrogates"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/llm"
@@ -14,17 +15,17 @@ import (
 // Source: contract/provider-transforms.md 3.5;
 // https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html, read 2026-11.
 type streamReader struct {
-	frames     dialect.FrameReader
-	started    bool
-	finished   bool
-	ended      bool
-	useful     bool   // the turn contains more than reasoning and blank text
-	failing    string // stop reason of a failed turn without such content; "" if the turn did not fail
-	blocks     int    // number of blocks started so far
-	open       []openBlock
-	usage      llm.Usage
-	surrogates dialect.SurrogateJoiner
-	ev         llm.Event
+	frames   dialect.FrameReader
+	started  bool
+	finished bool
+	ended    bool
+	useful   bool   // the turn contains more than reasoning and blank text
+	failing  string // stop reason of a failed turn without such content; "" if the turn did not fail
+	blocks   int    // number of blocks started so far
+	open     []openBlock
+	usage    llm.Usage
+	joiner   surrogates.Joiner
+	ev       llm.Event
 }
 
 // openBlock is a content block that has started but not ended.
@@ -56,7 +57,7 @@ func (d *streamReader) Close(emit func(*llm.Event)) error {
 
 func (d *streamReader) send(emit func(*llm.Event), ev llm.Event) {
 	d.ev = ev
-	d.surrogates.Event(&d.ev, emit)
+	d.joiner.Event(&d.ev, emit)
 }
 
 func (d *streamReader) frame(f *dialect.Frame, emit func(*llm.Event)) error {
@@ -216,7 +217,7 @@ func (d *streamReader) emitDelta(index int, kind llm.EventKind, part llm.PartKin
 	if err != nil {
 		return err
 	}
-	if s := dialect.DecodeFragment(raw); s != "" {
+	if s := surrogates.DecodeFragment(raw); s != "" {
 		ev := llm.Event{Kind: kind, Block: b.block, Part: part, Text: s}
 		d.useful = d.useful || part == llm.TextPart && !dialect.IsBlank(s)
 		if kind == llm.EventSignature {

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/surrogates"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -17,18 +18,18 @@ func (chat) NewDecoder(*dialect.Incoming) dialect.EventDecoder { return &events{
 // Source: https://docs.cohere.com/v2/docs/streaming, read 2026-11;
 // contract/provider-transforms.md 6.3.
 type events struct {
-	events     dialect.EventReader
-	id         string
-	started    bool
-	ended      bool
-	useful     bool         // the turn contains more than reasoning and blank text
-	blocks     int          // number of blocks started so far
-	open       bool         // the block at blocks-1 is an open text or reasoning block
-	part       llm.PartKind // kind of that block
-	calls      map[int]int  // index of an open tool call in Cohere's events to its block
-	usage      llm.Usage
-	surrogates dialect.SurrogateJoiner
-	ev         llm.Event
+	events  dialect.EventReader
+	id      string
+	started bool
+	ended   bool
+	useful  bool         // the turn contains more than reasoning and blank text
+	blocks  int          // number of blocks started so far
+	open    bool         // the block at blocks-1 is an open text or reasoning block
+	part    llm.PartKind // kind of that block
+	calls   map[int]int  // index of an open tool call in Cohere's events to its block
+	usage   llm.Usage
+	joiner  surrogates.Joiner
+	ev      llm.Event
 }
 
 // Feed reads the next bytes of the stream.
@@ -46,7 +47,7 @@ func (d *events) send(emit func(*llm.Event), ev llm.Event) {
 		d.start(emit)
 	}
 	d.ev = ev
-	d.surrogates.Event(&d.ev, emit)
+	d.joiner.Event(&d.ev, emit)
 }
 
 func (d *events) event(data []byte, emit func(*llm.Event)) error {
@@ -106,7 +107,7 @@ func (d *events) content(message []byte, emit func(*llm.Event)) {
 // text sends the text fragment in the member name of raw. It ignores an empty fragment.
 func (d *events) text(part llm.PartKind, raw []byte, name string, emit func(*llm.Event)) {
 	val, _ := splice.Find(raw, name)
-	s := dialect.DecodeFragment(val)
+	s := surrogates.DecodeFragment(val)
 	if s == "" {
 		return
 	}
@@ -154,7 +155,7 @@ func (d *events) call(index int, message []byte, emit func(*llm.Event)) {
 
 func (d *events) arguments(index int, message []byte, emit func(*llm.Event)) {
 	args, _ := splice.Find(one(message, "tool_calls"), "function", "arguments")
-	d.emitArguments(index, dialect.DecodeFragment(args), emit)
+	d.emitArguments(index, surrogates.DecodeFragment(args), emit)
 }
 
 func (d *events) emitArguments(index int, s string, emit func(*llm.Event)) {

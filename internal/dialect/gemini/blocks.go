@@ -1,7 +1,7 @@
 package gemini
 
 import (
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/surrogates"
 	"sluice/internal/llm"
 )
 
@@ -42,7 +42,7 @@ func signerOf(k llm.PartKind) string {
 func (d *decoder) content(i int) {
 	switch s := &d.current; s.kind {
 	case llm.TextPart, llm.ReasoningPart:
-		if text := dialect.DecodeFragment(s.text); text != "" {
+		if text := surrogates.DecodeFragment(s.text); text != "" {
 			d.sendInBlock(i, llm.Event{Kind: llm.EventText, Text: text})
 		}
 	case llm.CallPart:

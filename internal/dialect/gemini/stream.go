@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/surrogates"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -24,18 +25,18 @@ const maxChoices = 128
 // it in every chunk. So the last finish reason counts, when the provider closes the stream.
 // Source: contract/provider-transforms.md 4.5.
 type decoder struct {
-	r          dialect.EventReader
-	tier       string // tier in the response header
-	emit       func(*llm.Event)
-	surrogates dialect.SurrogateJoiner
-	ev         llm.Event
-	current    candidateContent
-	begun      bool
-	ended      bool
-	choices    []choice
-	opening    llm.Usage // usage in the first chunk
-	usage      llm.Usage
-	model      string
+	r       dialect.EventReader
+	tier    string // tier in the response header
+	emit    func(*llm.Event)
+	joiner  surrogates.Joiner
+	ev      llm.Event
+	current candidateContent
+	begun   bool
+	ended   bool
+	choices []choice
+	opening llm.Usage // usage in the first chunk
+	usage   llm.Usage
+	model   string
 }
 
 // choice is the state of one candidate.
@@ -107,7 +108,7 @@ func (d *decoder) end() {
 // send emits an event. All events reuse d.ev.
 func (d *decoder) send(e llm.Event) {
 	d.ev = e
-	d.surrogates.Event(&d.ev, d.emit)
+	d.joiner.Event(&d.ev, d.emit)
 }
 
 func (d *decoder) fragment(_, data []byte) error {

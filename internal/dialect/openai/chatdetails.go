@@ -7,6 +7,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/surrogates"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -48,7 +49,7 @@ func readDetail(raw []byte) detail {
 		case `"type"`:
 			d.kind, _ = splice.Unquote(val)
 		case `"text"`, `"summary"`:
-			d.text = cmp.Or(dialect.DecodeFragment(val), d.text)
+			d.text = cmp.Or(surrogates.DecodeFragment(val), d.text)
 		case `"signature"`:
 			d.signature, _ = splice.Unquote(val)
 		case `"data"`:
@@ -111,7 +112,7 @@ func (d *detail) part() (p llm.Part, ok bool) {
 func readDetails(list []byte) (parts []llm.Part, worded bool) {
 	for raw := range splice.Elements(list) {
 		d := readDetail(raw)
-		d.text = dialect.ReplaceLoneSurrogates(d.text)
+		d.text = surrogates.ReplaceLone(d.text)
 		if p, ok := d.part(); ok {
 			parts = append(parts, p)
 			worded = worded || d.text != ""

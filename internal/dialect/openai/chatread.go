@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/surrogates"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/llm"
@@ -154,7 +155,7 @@ func appendCalled(parts []llm.Part, id string, fn []byte, custom bool) []llm.Par
 	if name == "" {
 		return parts
 	}
-	call := &llm.ToolCall{ID: cmp.Or(id, ident.NewObjectID("call_")), Name: name, Arguments: dialect.ReplaceLoneSurrogates(argumentsOf(fn)), Custom: custom}
+	call := &llm.ToolCall{ID: cmp.Or(id, ident.NewObjectID("call_")), Name: name, Arguments: surrogates.ReplaceLone(argumentsOf(fn)), Custom: custom}
 	return append(parts, llm.Part{Kind: llm.CallPart, Index: -1, Call: call, Signature: splice.Text(fn, "thought_signature")})
 }
 

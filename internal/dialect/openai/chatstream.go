@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/surrogates"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -16,19 +17,19 @@ func (chat) NewDecoder(*dialect.Incoming) dialect.EventDecoder { return &chunkRe
 // chunkReader decodes the chunks of one stream. A stream with a finish reason but without [DONE]
 // is complete: some servers omit [DONE].
 type chunkReader struct {
-	events     dialect.EventReader
-	started    bool
-	ended      bool
-	finished   bool      // a choice has a finish reason
-	pending    bool      // a finish reason is not reported yet: more of its choice may follow
-	unspent    bool      // usage arrived while a finish reason was pending
-	opening    llm.Usage // usage in the first chunk
-	usage      llm.Usage
-	choices    []choiceReader
-	early      dialect.PendingToolCalls
-	failed     *llm.Event
-	surrogates dialect.SurrogateJoiner
-	ev         llm.Event
+	events   dialect.EventReader
+	started  bool
+	ended    bool
+	finished bool      // a choice has a finish reason
+	pending  bool      // a finish reason is not reported yet: more of its choice may follow
+	unspent  bool      // usage arrived while a finish reason was pending
+	opening  llm.Usage // usage in the first chunk
+	usage    llm.Usage
+	choices  []choiceReader
+	early    dialect.PendingToolCalls
+	failed   *llm.Event
+	joiner   surrogates.Joiner
+	ev       llm.Event
 }
 
 // choiceReader is the decoding state of one choice.
@@ -63,7 +64,7 @@ func (d *chunkReader) Close(emit func(*llm.Event)) error {
 
 func (d *chunkReader) send(emit func(*llm.Event), ev llm.Event) {
 	d.ev = ev
-	d.surrogates.Event(&d.ev, emit)
+	d.joiner.Event(&d.ev, emit)
 }
 
 func (d *chunkReader) event(data []byte, emit func(*llm.Event)) error {
@@ -278,7 +279,7 @@ func (d *chunkReader) parts(choice int, list []llm.Part, emit func(*llm.Event)) 
 }
 
 func (d *chunkReader) text(choice int, part llm.PartKind, raw []byte, emit func(*llm.Event)) {
-	d.emitText(choice, part, dialect.DecodeFragment(raw), emit)
+	d.emitText(choice, part, surrogates.DecodeFragment(raw), emit)
 }
 
 func (d *chunkReader) emitText(choice int, part llm.PartKind, s string, emit func(*llm.Event)) {

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"strconv"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/surrogates"
 	"sluice/internal/ident"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -136,5 +136,5 @@ func argumentsOf(fn []byte) string {
 	} else if len(args) > 0 && args[0] == '{' {
 		return string(args)
 	}
-	return dialect.DecodeFragment(args)
+	return surrogates.DecodeFragment(args)
 }

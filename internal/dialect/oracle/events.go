@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/surrogates"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/llm"
@@ -21,16 +22,16 @@ func (chat) NewDecoder(incoming *dialect.Incoming) dialect.EventDecoder {
 
 // decoder decodes one stream.
 type decoder struct {
-	events     dialect.EventReader
-	id         string
-	started    bool
-	finished   bool
-	ended      bool
-	usage      llm.Usage
-	choices    []choice
-	early      dialect.PendingToolCalls
-	surrogates dialect.SurrogateJoiner
-	ev         llm.Event
+	events   dialect.EventReader
+	id       string
+	started  bool
+	finished bool
+	ended    bool
+	usage    llm.Usage
+	choices  []choice
+	early    dialect.PendingToolCalls
+	joiner   surrogates.Joiner
+	ev       llm.Event
 }
 
 // choice is the decoding state of one choice.
@@ -85,7 +86,7 @@ func (d *decoder) end(emit func(*llm.Event)) {
 
 func (d *decoder) send(emit func(*llm.Event), ev llm.Event) {
 	d.ev = ev
-	d.surrogates.Event(&d.ev, emit)
+	d.joiner.Event(&d.ev, emit)
 }
 
 func (d *decoder) event(data []byte, emit func(*llm.Event)) error {
@@ -210,7 +211,7 @@ func (d *decoder) text(index int, part llm.PartKind, raw []byte, emit func(*llm.
 		c.open, c.part = c.blocks, part
 		d.send(emit, llm.Event{Kind: llm.EventBlock, Choice: index, Block: c.open - 1, Part: part})
 	}
-	d.send(emit, llm.Event{Kind: llm.EventText, Choice: index, Block: c.open - 1, Part: part, Text: dialect.DecodeFragment(raw)})
+	d.send(emit, llm.Event{Kind: llm.EventText, Choice: index, Block: c.open - 1, Part: part, Text: surrogates.DecodeFragment(raw)})
 }
 
 // call decodes a fragment of a tool call. Only the first fragment has the id and, usually, the
@@ -225,12 +226,12 @@ func (d *decoder) call(index int, raw []byte, emit func(*llm.Event)) {
 	switch {
 	case one.begun:
 	case name == "":
-		d.early.Add(&one.early, dialect.DecodeFragment(args))
+		d.early.Add(&one.early, surrogates.DecodeFragment(args))
 		return
 	default:
 		d.begin(index, one, name, emit)
 	}
-	d.arguments(index, one, dialect.DecodeFragment(args), emit)
+	d.arguments(index, one, surrogates.DecodeFragment(args), emit)
 }
 
 // findOrAddCall returns the call that a fragment belongs to, or adds a new call.

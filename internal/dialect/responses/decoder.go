@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/surrogates"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -16,14 +17,14 @@ func (upstream) NewDecoder(*dialect.Incoming) dialect.EventDecoder { return &dec
 // each other item.
 // Source: https://platform.openai.com/docs/api-reference/responses-streaming, read 2026-11.
 type decoder struct {
-	events     dialect.EventReader
-	emit       func(*llm.Event)
-	surrogates dialect.SurrogateJoiner
-	ev         llm.Event
-	begun      bool
-	done       bool
-	called     bool
-	blocks     []block // of the stream, in their order
+	events dialect.EventReader
+	emit   func(*llm.Event)
+	joiner surrogates.Joiner
+	ev     llm.Event
+	begun  bool
+	done   bool
+	called bool
+	blocks []block // of the stream, in their order
 }
 
 // block is where a block of the hub comes from.
@@ -65,7 +66,7 @@ func (d *decoder) event(_, data []byte) error {
 // send hands out an event.
 func (d *decoder) send(ev llm.Event) {
 	d.ev = ev
-	d.surrogates.Event(&d.ev, d.emit)
+	d.joiner.Event(&d.ev, d.emit)
 }
 
 // fields are the members of events that are looked at.

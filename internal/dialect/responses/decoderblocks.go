@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/surrogates"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -57,7 +58,7 @@ func (d *decoder) emitText(kind llm.EventKind, index int, text string) {
 
 func (d *decoder) emitTextDelta(e *fields, kind llm.PartKind) {
 	index := d.open(e.output, e.part, kind)
-	d.emitText(llm.EventText, index, dialect.DecodeFragment(e.delta))
+	d.emitText(llm.EventText, index, surrogates.DecodeFragment(e.delta))
 	if len(e.logprobs) > 2 {
 		d.send(llm.Event{Kind: llm.EventLogprobs, Raw: e.logprobs})
 	}
@@ -65,7 +66,7 @@ func (d *decoder) emitTextDelta(e *fields, kind llm.PartKind) {
 
 func (d *decoder) argument(e *fields) {
 	if index := d.find(e.output, -1); index >= 0 {
-		d.emitText(llm.EventArguments, index, dialect.DecodeFragment(e.delta))
+		d.emitText(llm.EventArguments, index, surrogates.DecodeFragment(e.delta))
 	}
 }
 
@@ -88,7 +89,7 @@ func (d *decoder) emitReasoning(e *fields) {
 		d.emitText(llm.EventText, index, partBreak)
 	}
 	b.nth, b.source = nth, e.kind
-	d.emitText(llm.EventText, index, dialect.DecodeFragment(e.delta))
+	d.emitText(llm.EventText, index, surrogates.DecodeFragment(e.delta))
 }
 
 // partDone ends a part of a message. It emits the text if no delta of it arrived.

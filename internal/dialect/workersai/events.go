@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/surrogates"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/llm"
@@ -28,7 +29,7 @@ type events struct {
 	early        dialect.PendingToolCalls
 	finishReason string // the provider's reason
 	usage        llm.Usage
-	surrogates   dialect.SurrogateJoiner
+	joiner       surrogates.Joiner
 	ev           llm.Event
 }
 
@@ -58,7 +59,7 @@ func (d *events) Close(emit func(*llm.Event)) error {
 
 func (d *events) send(emit func(*llm.Event), ev llm.Event) {
 	d.ev = ev
-	d.surrogates.Event(&d.ev, emit)
+	d.joiner.Event(&d.ev, emit)
 }
 
 func (d *events) event(data []byte, emit func(*llm.Event)) error {

@@ -2,6 +2,7 @@ package workersai
 
 import (
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/surrogates"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/llm"
@@ -49,11 +50,11 @@ func (chat) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
 // choice reads the content. The text is under the given name.
 func choice(index int, raw []byte, finish, name string) llm.Choice {
 	c := llm.Choice{Index: index, Raw: finish}
-	if reasoning := dialect.ReplaceLoneSurrogates(reasoningText(raw)); reasoning != "" {
+	if reasoning := surrogates.ReplaceLone(reasoningText(raw)); reasoning != "" {
 		c.Parts = append(c.Parts, llm.Part{Kind: llm.ReasoningPart, Text: reasoning})
 	}
 	content, _ := splice.Find(raw, name)
-	if s := dialect.ReplaceLoneSurrogates(text(content)); s != "" {
+	if s := surrogates.ReplaceLone(text(content)); s != "" {
 		c.Parts = append(c.Parts, llm.Part{Kind: llm.TextPart, Text: s})
 	}
 	calls, _ := splice.Find(raw, "tool_calls")
@@ -67,7 +68,7 @@ func choice(index int, raw []byte, finish, name string) llm.Choice {
 			f.id = ident.NewObjectID("call_")
 		}
 		called = true
-		c.Parts = append(c.Parts, llm.Part{Kind: llm.CallPart, Call: &llm.ToolCall{ID: f.id, Name: f.name, Arguments: dialect.ReplaceLoneSurrogates(f.arguments)}})
+		c.Parts = append(c.Parts, llm.Part{Kind: llm.CallPart, Call: &llm.ToolCall{ID: f.id, Name: f.name, Arguments: surrogates.ReplaceLone(f.arguments)}})
 	}
 	c.Finish = finishOf(finish, called)
 	return c
@@ -90,7 +91,7 @@ func finishOf(reason string, called bool) llm.Finish {
 func reasoningText(raw []byte) string {
 	for _, name := range [...]string{"reasoning_content", "reasoning"} {
 		val, _ := splice.Find(raw, name)
-		if s := dialect.DecodeFragment(val); s != "" {
+		if s := surrogates.DecodeFragment(val); s != "" {
 			return s
 		}
 	}
@@ -101,7 +102,7 @@ func reasoningText(raw []byte) string {
 // digit may arrive as a number.
 func text(raw []byte) string {
 	if len(raw) > 0 && raw[0] == '"' {
-		return dialect.DecodeFragment(raw)
+		return surrogates.DecodeFragment(raw)
 	}
 	if string(raw) == "null" {
 		return ""

@@ -1,4 +1,6 @@
-package dialect
+// Package surrogates repairs JSON strings whose UTF-16 surrogates are incomplete, because a provider
+// split a character between two events of a stream.
+package surrogates
 
 import (
 	"strconv"
@@ -13,7 +15,7 @@ import (
 // DecodeFragment is the text of a JSON string that is a fragment of a longer text. It is "" for
 // anything else. Servers that split texts by UTF-16 units send one character in two fragments,
 // "\ud83d" and "\ude00". A surrogate at an end of the fragment remains in the text as three bytes
-// that are not UTF-8. Only a SurrogateJoiner, to which the decoder passes its events, reads them.
+// that are not UTF-8. Only a Joiner, to which the decoder passes its events, reads them.
 func DecodeFragment(raw []byte) string {
 	text, _ := splice.Unquote(raw)
 	if n := len(raw); n >= 2+escapeLen {
@@ -27,9 +29,9 @@ func DecodeFragment(raw []byte) string {
 	return text
 }
 
-// ReplaceLoneSurrogates replaces surrogates at the ends of a decoded fragment with U+FFFD, for a
+// ReplaceLone replaces surrogates at the ends of a decoded fragment with U+FFFD, for a
 // fragment that nothing follows.
-func ReplaceLoneSurrogates(fragment string) string { return strings.ToValidUTF8(fragment, replacement) }
+func ReplaceLone(fragment string) string { return strings.ToValidUTF8(fragment, replacement) }
 
 const (
 	escapeLen      = len(`\ud83d`)
@@ -74,10 +76,10 @@ func surrogateAt(text string) rune {
 	return 0xD000 | rune(text[1]&0x3F)<<6 | rune(text[2]&0x3F)
 }
 
-// SurrogateJoiner joins UTF-16 surrogate pairs that are split across two stream events. A first
+// Joiner joins UTF-16 surrogate pairs that are split across two stream events. A first
 // surrogate waits for the second. If the second never arrives, U+FFFD replaces the first. A decoder
 // passes its events through it. The zero value is ready; it belongs to one goroutine.
-type SurrogateJoiner struct{ waiting []pendingSurrogate }
+type Joiner struct{ waiting []pendingSurrogate }
 
 // maxPendingSurrogates is the maximum number of waiting surrogates, one in each open block. Every
 // event searches them. Further ones become U+FFFD at once.
@@ -90,7 +92,7 @@ type pendingSurrogate struct {
 }
 
 // Event passes an event to emit with its surrogate pairs joined. It omits an event without text left.
-func (h *SurrogateJoiner) Event(ev *llm.Event, emit func(*llm.Event)) {
+func (h *Joiner) Event(ev *llm.Event, emit func(*llm.Event)) {
 	switch ev.Kind {
 	case llm.EventText, llm.EventArguments:
 		if !h.join(ev) {
@@ -107,7 +109,7 @@ func (h *SurrogateJoiner) Event(ev *llm.Event, emit func(*llm.Event)) {
 
 // join adds the waiting surrogate before the text of an event and removes the one at its end. It
 // reports whether any text is left.
-func (h *SurrogateJoiner) join(ev *llm.Event) bool {
+func (h *Joiner) join(ev *llm.Event) bool {
 	n := len(ev.Text)
 	low, high := surrogateAt(ev.Text), rune(-1)
 	if n >= replacementLen {
@@ -138,7 +140,7 @@ func (h *SurrogateJoiner) join(ev *llm.Event) bool {
 }
 
 // take removes and returns the surrogate that waits in the block of an event, -1 if there is none.
-func (h *SurrogateJoiner) take(ev *llm.Event) rune {
+func (h *Joiner) take(ev *llm.Event) rune {
 	for i := range h.waiting {
 		if w := &h.waiting[i]; w.Choice == ev.Choice && w.Block == ev.Block {
 			high := w.high
@@ -150,7 +152,7 @@ func (h *SurrogateJoiner) take(ev *llm.Event) rune {
 }
 
 // end emits U+FFFD for surrogates that nothing follows.
-func (h *SurrogateJoiner) end(emit func(*llm.Event), belongs func(*pendingSurrogate) bool) {
+func (h *Joiner) end(emit func(*llm.Event), belongs func(*pendingSurrogate) bool) {
 	left := h.waiting[:0]
 	for i := range h.waiting {
 		w := h.waiting[i]
