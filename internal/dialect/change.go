@@ -3,6 +3,7 @@ package dialect
 import (
 	"bytes"
 
+	"sluice/internal/dialect/jsonscan"
 	"sluice/internal/splice"
 )
 
@@ -81,7 +82,7 @@ func (c *eventRewriter) dropUsage(data []byte) (drop bool) {
 		return false
 	}
 	choices, _ := splice.Find(data, "choices")
-	return isObject(usage) && isEmptyList(choices)
+	return jsonscan.IsObject(usage) && isEmptyList(choices)
 }
 
 func isEmptyList(raw []byte) bool {

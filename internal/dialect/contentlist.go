@@ -3,6 +3,7 @@ package dialect
 import (
 	"strings"
 
+	"sluice/internal/dialect/jsonscan"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -78,7 +79,7 @@ func (r *ResponseRules) flatten(dst []splice.Edit, body []byte, counts blockCoun
 		return dst
 	}
 	choices, _ := splice.Find(body, "choices")
-	if !isList(choices) {
+	if !jsonscan.IsList(choices) {
 		return dst // do not add choices to a response without them
 	}
 	var w jsonwriter.Writer
@@ -107,7 +108,7 @@ var contentKey = []byte(`"content"`)
 
 // listed reports whether a content is a list.
 func listed(body []byte) bool {
-	for v := valueAfter(body, contentKey); v != nil; v = valueAfter(v, contentKey) {
+	for v := jsonscan.ValueAfter(body, contentKey); v != nil; v = jsonscan.ValueAfter(v, contentKey) {
 		if len(v) > 0 && v[0] == '[' {
 			return true
 		}
@@ -126,7 +127,7 @@ func (r *ResponseRules) message(w *jsonwriter.Writer, raw []byte) {
 			w.Close('}')
 		}
 		w.Close(']')
-	}, isList)
+	}, jsonscan.IsList)
 }
 
 // delta writes a delta of a message. From a choice's first list on, all its text is also written
@@ -146,7 +147,7 @@ func (r *ResponseRules) delta(w *jsonwriter.Writer, raw, choice []byte, counts b
 		}
 		w.Close(']')
 	}, func(content []byte) bool {
-		return isList(content) || n != nil && len(content) > 2 && content[0] == '"'
+		return jsonscan.IsList(content) || n != nil && len(content) > 2 && content[0] == '"'
 	})
 }
 
@@ -185,5 +186,3 @@ func (r *ResponseRules) content(w *jsonwriter.Writer, raw []byte, blocks func([]
 	}
 	w.Close('}')
 }
-
-func isList(raw []byte) bool { return len(raw) > 0 && raw[0] == '[' }

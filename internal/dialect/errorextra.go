@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"sluice/internal/dialect/jsonscan"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -25,7 +26,7 @@ func errorExtra(body []byte) []llm.Param {
 	left := maxErrorExtraBytes
 	for raw, value := range splice.Members(object) {
 		name, _ := splice.Unquote(raw)
-		if slices.Contains(known, name) || isEmptyDelta(value) || len(name)+len(value) > left || hasParam(list, name) {
+		if slices.Contains(known, name) || jsonscan.IsEmpty(value) || len(name)+len(value) > left || hasParam(list, name) {
 			continue
 		}
 		left -= len(name) + len(value)
@@ -42,7 +43,7 @@ var errorFields = []string{"message", "type", "param", "code"}
 func errorObject(body []byte) (object []byte, known []string) {
 	for _, name := range [...]string{"error", "detail"} {
 		if raw, ok := splice.Find(body, name); ok {
-			if isObject(raw) {
+			if jsonscan.IsObject(raw) {
 				return raw, errorFields
 			}
 			return nil, nil

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 
+	"sluice/internal/dialect/jsonscan"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -53,7 +54,7 @@ func (s *Stream) inShape(e event) []byte {
 	f.tooLong(s.opt.Endpoint, e.data)
 	switch s.opt.Endpoint {
 	case llm.Messages:
-		if !e.bare && typ == errorName && string(e.name) == errorName && isObject(raw) && messagesTypes[splice.Text(raw, "type")] {
+		if !e.bare && typ == errorName && string(e.name) == errorName && jsonscan.IsObject(raw) && messagesTypes[splice.Text(raw, "type")] {
 			return nil
 		}
 		inner := f.typ
@@ -67,7 +68,7 @@ func (s *Stream) inShape(e event) []byte {
 		}
 		return responsesError(f, s.watch.sequence-1)
 	default:
-		if !e.bare && isObject(raw) && splice.Text(raw, "message") != "" {
+		if !e.bare && jsonscan.IsObject(raw) && splice.Text(raw, "message") != "" {
 			return nil
 		}
 		return chatError(e.data, f)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strconv"
 
+	"sluice/internal/dialect/jsonscan"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -76,7 +77,7 @@ func (w *eventInspector) event(e event) (plain bool) {
 		plain = !w.typed(typ) && plain
 	}
 	uses := false
-	if hasValue(e.data, w.usageKey) || w.counts.through && (hasValue(e.data, metadataKey) || hasValue(e.data, metricsKey)) {
+	if jsonscan.HasValue(e.data, w.usageKey) || w.counts.through && (jsonscan.HasValue(e.data, metadataKey) || jsonscan.HasValue(e.data, metricsKey)) {
 		w.counts.readResponse(w.ep, e.data, w.usagePath)
 		if !w.counts.u.Reported && completes(w.ep) {
 			w.counts.inChoices(e.data)
@@ -130,40 +131,9 @@ func (w *eventInspector) typed(kind []byte) bool {
 	return false
 }
 
-// valueAfter returns what follows the first key in data and its colon, or nil if the key is
-// absent. It does not match inside a string, because quotes are escaped there. The search skips
-// the first quote of the key: JSON has a quote every few bytes, and each would be a candidate.
-func valueAfter(data, key []byte) []byte {
-	for pos := 0; ; {
-		i := bytes.Index(data[pos:], key[1:])
-		if i < 0 {
-			return nil
-		}
-		i += pos
-		pos = i + len(key) - 1
-		if i == 0 || data[i-1] != key[0] {
-			continue
-		}
-		for ; pos < len(data) && (data[pos] == ' ' || data[pos] == ':'); pos++ {
-		}
-		return data[pos:]
-	}
-}
-
-// hasValue reports whether data contains a key with a value other than null. It avoids parsing
-// the chunks that contain "usage":null.
-func hasValue(data, key []byte) bool {
-	for v := valueAfter(data, key); v != nil; v = valueAfter(v, key) {
-		if len(v) == 0 || v[0] != 'n' {
-			return true
-		}
-	}
-	return false
-}
-
 // finishes reports whether a chunk contains the finish reason of a choice.
 func finishes(data []byte) bool {
-	for v := valueAfter(data, finishKey); v != nil; v = valueAfter(v, finishKey) {
+	for v := jsonscan.ValueAfter(data, finishKey); v != nil; v = jsonscan.ValueAfter(v, finishKey) {
 		if len(v) > 1 && v[0] == '"' && v[1] != '"' {
 			return true
 		}
@@ -194,7 +164,7 @@ func (w *eventInspector) number(data []byte) {
 		return
 	}
 	w.sequence++
-	v := valueAfter(data, sequenceKey)
+	v := jsonscan.ValueAfter(data, sequenceKey)
 	end := 0
 	for end < len(v) && v[end] >= '0' && v[end] <= '9' {
 		end++
@@ -208,10 +178,10 @@ func (w *eventInspector) number(data []byte) {
 // ignores the members of flat errors, because a provider may use them with any meaning.
 func (w *eventInspector) suspects(e event, typ []byte) bool {
 	switch {
-	case hasValue(e.data, errorKey), string(e.name) == errorName, string(typ) == responseFailed:
+	case jsonscan.HasValue(e.data, errorKey), string(e.name) == errorName, string(typ) == responseFailed:
 		return true
 	case completes(w.ep):
-		return valueAfter(e.data, choicesKey) == nil && flatFault(e.data)
+		return jsonscan.ValueAfter(e.data, choicesKey) == nil && flatFault(e.data)
 	case w.ep == llm.Messages, w.ep == llm.CreateModelResponse:
 		return (len(typ) == 0 || bytes.HasSuffix(typ, []byte("_error"))) && flatFault(e.data)
 	}
@@ -234,7 +204,7 @@ func (w *eventInspector) head(b []byte, joined *[]byte) {
 // tail inspects the end of such an event, which usually contains the usage.
 func (w *eventInspector) tail(b []byte) {
 	if i := bytes.LastIndex(b, w.usageKey); i >= 0 {
-		w.counts.read(valueAfter(b[i:], w.usageKey))
+		w.counts.read(jsonscan.ValueAfter(b[i:], w.usageKey))
 	}
 	w.finished = w.finished || completes(w.ep) && finishes(b)
 }
@@ -256,18 +226,9 @@ func (w *eventInspector) delta(data []byte) {
 			switch {
 			case string(name) == `"content"` && val[0] == '"':
 				w.text = splice.AppendUnquoted(w.text, val)
-			case string(name) != `"role"` && !isEmptyDelta(val):
+			case string(name) != `"role"` && !jsonscan.IsEmpty(val):
 				w.noText = true
 			}
 		}
 	}
-}
-
-// isEmptyDelta reports whether a raw value is null or empty.
-func isEmptyDelta(raw []byte) bool {
-	switch string(raw) {
-	case "null", `""`, "[]", "{}":
-		return true
-	}
-	return false
 }

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"sluice/internal/dialect/jsonscan"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -21,7 +22,7 @@ func DetectResponseFailure(ep llm.Endpoint, body []byte) (status int, message st
 	case llm.ChatComplete, llm.Complete:
 		return failedChat(body)
 	case llm.Messages:
-		if raw, _ := splice.Find(body, "error"); !isObject(raw) {
+		if raw, _ := splice.Find(body, "error"); !jsonscan.IsObject(raw) {
 			return 0, "", false
 		}
 	default:
@@ -36,16 +37,16 @@ func DetectResponseFailure(ep llm.Endpoint, body []byte) (status int, message st
 }
 
 func failedChat(body []byte) (status int, message string, failed bool) {
-	if !hasValue(body, errorKey) && valueAfter(body, finishKey) == nil {
+	if !jsonscan.HasValue(body, errorKey) && jsonscan.ValueAfter(body, finishKey) == nil {
 		return 0, "", false
 	}
-	if raw, _ := splice.Find(body, "error"); isObject(raw) {
+	if raw, _ := splice.Find(body, "error"); jsonscan.IsObject(raw) {
 		f := readFault(raw)
 		return f.status(), f.message, true
 	}
 	list, _ := splice.Find(body, "choices")
 	for choice := range splice.Elements(list) {
-		if raw, _ := splice.Find(choice, "error"); isObject(raw) {
+		if raw, _ := splice.Find(choice, "error"); jsonscan.IsObject(raw) {
 			f := readFault(raw)
 			return f.status(), f.message, true
 		}

@@ -3,6 +3,7 @@ package dialect
 import (
 	"strconv"
 
+	"sluice/internal/dialect/jsonscan"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -38,7 +39,7 @@ func ParseBool(raw []byte) *bool {
 // ReadCache reads a cache mark, {"type":"ephemeral","ttl":"1h"}; nil for anything else.
 // Source: contract/provider-transforms.md 2.2.
 func ReadCache(raw []byte) *llm.Cache {
-	if !isObject(raw) {
+	if !jsonscan.IsObject(raw) {
 		return nil
 	}
 	return &llm.Cache{TTL: splice.Text(raw, "ttl")}

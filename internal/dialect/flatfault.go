@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 
+	"sluice/internal/dialect/jsonscan"
 	"sluice/internal/splice"
 )
 
@@ -20,19 +21,19 @@ var (
 //
 // In events that are part of a response, "message" is an object. Choices are never an error.
 func flatFault(data []byte) bool {
-	if valueAfter(data, choicesKey) != nil {
+	if jsonscan.ValueAfter(data, choicesKey) != nil {
 		return false
 	}
-	if valueAfter(data, messageKey) == nil && !bytes.Contains(data, []byte(`"detail"`)) && !bytes.Contains(data, []byte(`"errors"`)) {
+	if jsonscan.ValueAfter(data, messageKey) == nil && !bytes.Contains(data, []byte(`"detail"`)) && !bytes.Contains(data, []byte(`"errors"`)) {
 		return false
 	}
 	known, other := false, 0
 	for name, val := range splice.Members(data) {
 		switch string(name) {
 		case `"message"`, `"detail"`:
-			known = known || val[0] == '"' && !isEmptyDelta(val)
+			known = known || val[0] == '"' && !jsonscan.IsEmpty(val)
 		case `"errors"`:
-			known = known || val[0] == '[' && !isEmptyDelta(val)
+			known = known || val[0] == '[' && !jsonscan.IsEmpty(val)
 		case `"object"`:
 			other += notError(val)
 		case `"code"`, `"type"`, `"status"`, `"status_code"`, `"statusCode"`, `"error_code"`, `"param"`, `"success"`, `"result"`, `"messages"`,
@@ -46,7 +47,7 @@ func flatFault(data []byte) bool {
 
 // notError is 1 for an object type other than "error".
 func notError(val []byte) int {
-	if splice.IsName(val, errorName) || isEmptyDelta(val) {
+	if splice.IsName(val, errorName) || jsonscan.IsEmpty(val) {
 		return 0
 	}
 	return 1

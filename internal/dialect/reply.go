@@ -3,6 +3,7 @@ package dialect
 import (
 	"strings"
 
+	"sluice/internal/dialect/jsonscan"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -67,10 +68,10 @@ func (r *ResponseRules) edits(dst []splice.Edit, swap map[string]string, body []
 	if r.UsagePath == "" {
 		return dst
 	}
-	if have, _ := splice.Find(body, "usage"); isObject(have) {
+	if have, _ := splice.Find(body, "usage"); jsonscan.IsObject(have) {
 		return dst
 	}
-	if raw := lookupPath(body, r.UsagePath); isObject(raw) {
+	if raw := jsonscan.FindPath(body, r.UsagePath); jsonscan.IsObject(raw) {
 		dst = append(dst, splice.Set("usage", raw))
 	}
 	return dst
@@ -87,8 +88,6 @@ func (r *ResponseRules) swap() map[string]string {
 	}
 	return m
 }
-
-func isObject(raw []byte) bool { return len(raw) > 0 && raw[0] == '{' }
 
 // completes reports whether responses of the endpoint have choices.
 func completes(ep llm.Endpoint) bool { return ep == llm.ChatComplete || ep == llm.Complete }

@@ -3,6 +3,7 @@ package dialect
 import (
 	"bytes"
 
+	"sluice/internal/dialect/jsonscan"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -36,13 +37,13 @@ func CheckListMember(ep llm.Endpoint, body []byte) error {
 	if key == nil {
 		return nil
 	}
-	if isList(bytes.TrimLeft(valueAfter(body, key), " \t\r\n")) {
+	if jsonscan.IsList(bytes.TrimLeft(jsonscan.ValueAfter(body, key), " \t\r\n")) {
 		return nil
 	}
 	name := string(key[1 : len(key)-1])
 	raw, there := splice.Find(body, name)
 	switch _, failed := splice.Find(body, "error"); {
-	case isList(raw):
+	case jsonscan.IsList(raw):
 		return nil
 	case failed && !there:
 		return fault.Newf(fault.UpstreamInvalid, "the provider responded with success, but reports an error and has no %s", name)

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"sluice/internal/dialect/jsonscan"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/splice"
@@ -88,7 +89,7 @@ func (r *EventReader) event(ev []byte, each func(name, data []byte) error) error
 //
 //	{"type":"error","error":{"type":"server_error","message":"…","code":"500"},"usage":{…}}
 func reportedError(e event) []byte {
-	if raw, _ := splice.Find(e.data, "error"); isObject(raw) || splice.Text(e.data, "type") == errorName && splice.Text(e.data, "message") != "" {
+	if raw, _ := splice.Find(e.data, "error"); jsonscan.IsObject(raw) || splice.Text(e.data, "type") == errorName && splice.Text(e.data, "message") != "" {
 		return e.data
 	}
 	f, _ := findFault(e)
@@ -101,7 +102,7 @@ func reportedError(e event) []byte {
 	w.Str("message", f.message)
 	w.Opt("code", f.code)
 	w.Close('}')
-	if isObject(usage) {
+	if jsonscan.IsObject(usage) {
 		w.Raw("usage", usage)
 	}
 	w.Close('}')

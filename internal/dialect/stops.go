@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"sluice/internal/dialect/jsonscan"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/splice"
 )
@@ -17,7 +18,7 @@ func Stops(raw []byte, blank bool) []byte {
 	var w jsonwriter.Writer
 	w.Open('[')
 	empty := len(w.B)
-	if !isList(raw) {
+	if !jsonscan.IsList(raw) {
 		if isSupported(raw) {
 			w.Value(raw)
 		}

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"sluice/internal/dialect/jsonscan"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -39,10 +40,10 @@ func withCode(ep llm.Endpoint, name, data []byte) []byte {
 		return TextCode(data)
 	}
 	at := ""
-	if raw, _ := splice.Find(data, "response", "error"); isObject(raw) {
+	if raw, _ := splice.Find(data, "response", "error"); jsonscan.IsObject(raw) {
 		at = "response.error."
 	}
-	if raw, ok := splice.Find(data, "error"); isObject(raw) {
+	if raw, ok := splice.Find(data, "error"); jsonscan.IsObject(raw) {
 		at = "error."
 	} else if ok && !noError(raw) { // a string, which has no code
 		return data

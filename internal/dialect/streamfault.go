@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sluice/internal/dialect/jsonscan"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -53,7 +54,7 @@ const (
 )
 
 // noError reports whether the value of an "error" member means that there is no error.
-func noError(raw []byte) bool { return isEmptyDelta(raw) || string(raw) == "false" }
+func noError(raw []byte) bool { return jsonscan.IsEmpty(raw) || string(raw) == "false" }
 
 func readFault(raw []byte) streamFault {
 	if text, ok := splice.Unquote(raw); ok {
@@ -174,7 +175,7 @@ func (f streamFault) statusFromText() (status int, ok bool) {
 // one: {"error":{"message":"Rate limited","code":429}}.
 func DetectResponseError(body []byte) (status int, ok bool) {
 	raw, found := splice.Find(body, "error")
-	if !found || isEmptyDelta(raw) {
+	if !found || jsonscan.IsEmpty(raw) {
 		return 0, false
 	}
 	return readFault(raw).statusFromText()
@@ -184,7 +185,7 @@ func DetectResponseError(body []byte) (status int, ok bool) {
 // {"error":{…}}, {"type":"error",…}, {"object":"error",…}, {"code":500,"message":"…"} and
 // similar forms. Usage is that of the event, nil if it has none.
 func EventFault(data []byte) (llm.Event, bool) {
-	if !hasValue(data, errorKey) && !flatFault(data) {
+	if !jsonscan.HasValue(data, errorKey) && !flatFault(data) {
 		return llm.Event{}, false
 	}
 	f, ok := findFault(event{data: data})
@@ -209,7 +210,7 @@ func FaultUsage(data []byte) *llm.Usage {
 		return &u
 	}
 	inner, _ := splice.Find(data, "result")
-	if u, _ := Usage(llm.Proxy, inner, ""); isObject(inner) && u.Reported {
+	if u, _ := Usage(llm.Proxy, inner, ""); jsonscan.IsObject(inner) && u.Reported {
 		return &u
 	}
 	return nil

@@ -3,6 +3,7 @@ package dialect
 import (
 	"strings"
 
+	"sluice/internal/dialect/jsonscan"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -105,7 +106,7 @@ func (c *counts) member(ep llm.Endpoint, name, val []byte, usagePath string) (mo
 	}
 	if usagePath != "" {
 		if first, rest, _ := strings.Cut(usagePath, "."); splice.IsName(name, first) {
-			c.read(lookupPath(val, rest))
+			c.read(jsonscan.FindPath(val, rest))
 		}
 	}
 	return model
@@ -150,14 +151,4 @@ func (c *counts) duration(raw []byte) {
 	if c.u.AudioSeconds == 0 && seconds(raw, &c.u.AudioSeconds) {
 		c.u.Reported = true
 	}
-}
-
-// lookupPath follows a dotted path.
-func lookupPath(raw []byte, path string) []byte {
-	for path != "" {
-		var key string
-		key, path, _ = strings.Cut(path, ".")
-		raw, _ = splice.Find(raw, key)
-	}
-	return raw
 }
