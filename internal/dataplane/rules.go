@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/provider"
 	"sluice/internal/splice"
 )
@@ -57,7 +58,7 @@ func translate(s *provider.Spec, e *provider.Endpoint) *rules {
 		r.request.Default = append(r.request.Default, dialect.Param{Key: k, Raw: e.Params.Default[k]})
 	}
 	for _, k := range slices.Sorted(maps.Keys(e.Params.Rename)) {
-		r.request.Rename = append(r.request.Rename, dialect.Rename{Path: k, To: e.Params.Rename[k]})
+		r.request.Rename = append(r.request.Rename, fields.Rename{Path: k, To: e.Params.Rename[k]})
 	}
 	for _, k := range slices.Sorted(maps.Keys(e.Params.Values)) {
 		swap := dialect.Swap{Path: k, Values: map[string]string{}}
@@ -67,7 +68,7 @@ func translate(s *provider.Spec, e *provider.Endpoint) *rules {
 		r.request.Swap = append(r.request.Swap, swap)
 	}
 	for _, k := range deepestFirst(e.Response.Rename) {
-		r.response.Rename = append(r.response.Rename, dialect.Rename{Path: k, To: e.Response.Rename[k]})
+		r.response.Rename = append(r.response.Rename, fields.Rename{Path: k, To: e.Response.Rename[k]})
 	}
 	return r
 }

@@ -129,12 +129,3 @@ func MediaURL(m *llm.Media) string {
 	}
 	return "data:" + cmp.Or(m.MIME, "application/octet-stream") + ";base64," + m.Data
 }
-
-// NestedPath is a path in the caller's body. In chat completions the object's content is nested
-// under a further name: tools[0].function, response_format.json_schema.
-func NestedPath(c *llm.Call, path, name string) string {
-	if c.Surface == llm.ChatComplete {
-		return path + "." + name
-	}
-	return path
-}

@@ -3,6 +3,7 @@ package dialect
 import (
 	"strings"
 
+	"sluice/internal/dialect/fields"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -20,24 +21,24 @@ func ReadToolChoice(raw []byte, name ...string) (llm.ToolChoice, error) {
 			c.Mode = mode
 			return c, nil
 		}
-		return c, InvalidField("tool_choice", `must be "auto", "none", "required" or an object that names a function`)
+		return c, fields.Invalid("tool_choice", `must be "auto", "none", "required" or an object that names a function`)
 	}
 	switch splice.Text(raw, "type") {
 	case llm.Function:
 		c.Mode = "tool"
 		if c.Name = splice.Text(raw, name...); c.Name == "" {
-			return c, InvalidField("tool_choice."+strings.Join(name, "."), "is required")
+			return c, fields.Invalid("tool_choice."+strings.Join(name, "."), "is required")
 		}
 	case llm.Custom, "allowed_tools":
 		c.Mode = "opaque"
 	default:
-		return c, InvalidField("tool_choice.type", `must be "function", "custom" or "allowed_tools" for a provider that does not use this format`)
+		return c, fields.Invalid("tool_choice.type", `must be "function", "custom" or "allowed_tools" for a provider that does not use this format`)
 	}
 	return c, nil
 }
 
 // schemaMembers are the members of the object that contains a named schema.
-var schemaMembers = Members{"type": IsString, "name": IsString, "description": IsString, "schema": IsSchema, "strict": IsBool}
+var schemaMembers = fields.Members{"type": fields.IsString, "name": fields.IsString, "description": fields.IsString, "schema": fields.IsSchema, "strict": fields.IsBool}
 
 // ReadSchema reads {"name":"x","schema":{…},"strict":true}, a response format with a schema,
 // into f. Path is its path in the body; errors are fault.InvalidParameter.
@@ -56,11 +57,11 @@ func ReadSchema(f *llm.Format, raw []byte, path string) error {
 		case "schema":
 			f.Schema = val
 		case "strict":
-			f.Strict = ParseBool(val)
+			f.Strict = fields.ParseBool(val)
 		}
 	}
 	if len(f.Schema) == 0 || f.Schema[0] != '{' {
-		return InvalidField(path+".schema", "must be a JSON schema, an object")
+		return fields.Invalid(path+".schema", "must be a JSON schema, an object")
 	}
 	return nil
 }

@@ -211,3 +211,10 @@ func number(raw []byte) (float64, bool) {
 	f, err := strconv.ParseFloat(string(raw), 64)
 	return f, err == nil && f >= 0 && f <= llm.MaxCount
 }
+
+// Count parses a number of tokens in a response: 12, or 12.0 as some providers write it. Ok is
+// false for anything else, for example -1.
+func Count(raw []byte) (n int64, ok bool) {
+	ok = count(raw, &n)
+	return n, ok
+}

@@ -8,8 +8,9 @@ package dialect
 import (
 	"encoding/json"
 	"slices"
-	"sluice/internal/kernel/multipartedit"
 
+	"sluice/internal/dialect/fields"
+	"sluice/internal/kernel/multipartedit"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -87,7 +88,7 @@ func (s *Shaping) Sets(key string) bool {
 // Source: contract/providers.yaml, renamed, dropped, changes.
 type RequestRules struct {
 	Default     []Param
-	Rename      []Rename
+	Rename      []fields.Rename
 	Drop        []string
 	Swap        []Swap
 	ModelPrefix string // removed from the model name, for example "mistralai."
@@ -129,9 +130,6 @@ func (r *RequestRules) Any() bool {
 // Rejects reports whether the provider rejects the field that a path of its spec selects, for
 // example "user" or "messages[*].name".
 func (r *RequestRules) Rejects(path string) bool { return r != nil && slices.Contains(r.Drop, path) }
-
-// Rename renames the member that a path selects, see splice.Rename.
-type Rename struct{ Path, To string }
 
 // Swap replaces raw JSON values, for example {"tool_choice", {`"required"`: `"any"`}}.
 type Swap struct {

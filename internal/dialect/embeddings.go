@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
@@ -77,8 +78,8 @@ func EmbedTexts(t *llm.FieldTracker) ([][]byte, error) {
 
 // EncodeTexts encodes a request to /embeddings as {"texts":["a","b"]}, with the list under
 // name and the other parameters of the provider. The response is converted to base64 on request.
-func EncodeTexts(r *Request, name string, params ...Rename) (*Outgoing, error) {
-	t := Fields(r.Body)
+func EncodeTexts(r *Request, name string, params ...fields.Rename) (*Outgoing, error) {
+	t := fields.Track(r.Body)
 	texts, err := EmbedTexts(t)
 	if err != nil {
 		return nil, err
@@ -91,7 +92,7 @@ func EncodeTexts(r *Request, name string, params ...Rename) (*Outgoing, error) {
 		w.Value(text)
 	}
 	w.Close(']')
-	WriteParams(&w, t, params)
+	fields.WriteParams(&w, t, params)
 	w.Close('}')
 	return &Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }

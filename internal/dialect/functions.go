@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -13,7 +14,7 @@ func WriteFunctions(w *jsonwriter.Writer, t *llm.FieldTracker, c *llm.Call, writ
 	open := false
 	for i := range c.Tools {
 		f := &c.Tools[i]
-		path := ElementPath("tools", f.Index)
+		path := fields.ElementPath("tools", f.Index)
 		if f.Type != llm.Function {
 			t.Drop(path)
 			continue
@@ -79,7 +80,7 @@ func ChoiceOfTools(t *llm.FieldTracker, c *llm.Call) string {
 		return "REQUIRED"
 	case "tool":
 		if len(c.Tools) > 1 {
-			t.Drop(NestedPath(c, c.Choice.From, "function") + ".name")
+			t.Drop(fields.NestedPath(c, c.Choice.From, "function") + ".name")
 		}
 		return "REQUIRED"
 	default:

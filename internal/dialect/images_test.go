@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 )
@@ -42,7 +43,7 @@ func TestImageRequest(t *testing.T) {
 		{`{}`, 0, 0, "prompt"},
 		{`{"prompt":["p"]}`, 0, 0, "prompt"},
 	} {
-		tally := dialect.Fields([]byte(c.body))
+		tally := fields.Track([]byte(c.body))
 		_, err := dialect.ImagePrompt(tally)
 		var width, height int64
 		if err == nil {
@@ -57,7 +58,7 @@ func TestImageRequest(t *testing.T) {
 func TestBase64Only(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string][]string{`{"response_format":"b64_json"}`: nil, `{"response_format":"url"}`: {"response_format"}, `{}`: nil} {
-		tally := dialect.Fields([]byte(body))
+		tally := fields.Track([]byte(body))
 		dialect.Base64Only(tally)
 		if dropped := tally.Dropped(); !slices.Equal(dropped, want) {
 			t.Errorf("%s: lost %q", body, dropped)

@@ -3,6 +3,7 @@ package dialect
 import (
 	"strings"
 
+	"sluice/internal/dialect/fields"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 )
@@ -47,7 +48,7 @@ func DropCacheControl(t *llm.FieldTracker, c *llm.Call, m *llm.Message, p *llm.P
 // choice of no tools, which still holds.
 func DropTools(t *llm.FieldTracker, c *llm.Call) {
 	for i := range c.Tools {
-		t.Drop(ElementPath("tools", c.Tools[i].Index))
+		t.Drop(fields.ElementPath("tools", c.Tools[i].Index))
 	}
 	switch c.Choice.Mode {
 	case "", "auto", "none":

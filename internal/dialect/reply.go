@@ -3,6 +3,7 @@ package dialect
 import (
 	"strings"
 
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonscan"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
@@ -25,7 +26,7 @@ type ResponseRules struct {
 	// written to content_blocks; otherwise it is omitted.
 	ContentLists, Blocks bool
 	// Rename applies only to JSON responses, for example {"data[*].image", "b64_json"}.
-	Rename []Rename
+	Rename []fields.Rename
 	// NoDone means that the provider ends its streams without [DONE]. A finish_reason ends
 	// the stream, and the [DONE] is added.
 	NoDone bool

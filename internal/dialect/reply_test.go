@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 )
@@ -147,7 +148,7 @@ func TestReplyRules(t *testing.T) {
 		{"usage in both places", llm.ChatComplete, dialect.ResponseRules{UsagePath: "x_groq.usage"}, `{"x_groq":{"usage":{"a":1}},"usage":{"a":2}}`, `{"x_groq":{"usage":{"a":1}},"usage":{"a":2}}`},
 		{"extras", llm.ChatComplete, dialect.ResponseRules{Extras: []string{"citations", "images"}}, `{"citations":["a"],"choices":[{"citations":1}]}`, `{"choices":[{"citations":1}]}`},
 		{"extras of another endpoint", llm.Embed, dialect.ResponseRules{Extras: []string{"citations"}}, `{"citations":["a"]}`, `{"citations":["a"]}`},
-		{"names", llm.ImageGenerate, dialect.ResponseRules{Rename: []dialect.Rename{{Path: "images", To: "data"}, {Path: "data[*].image", To: "b64_json"}}}, `{"images":[{"image":"aGk="}]}`, `{"data":[{"b64_json":"aGk="}]}`},
+		{"names", llm.ImageGenerate, dialect.ResponseRules{Rename: []fields.Rename{{Path: "images", To: "data"}, {Path: "data[*].image", To: "b64_json"}}}, `{"images":[{"image":"aGk="}]}`, `{"data":[{"b64_json":"aGk="}]}`},
 		{"lists become texts", llm.ChatComplete, dialect.ResponseRules{ContentLists: true, FinishReasons: map[string]string{"model_length": "length"}}, `{"id":1,"choices":[{"index":0,"message":{"role":"assistant","content": [{"type":"thinking","thinking":[{"type":"text","text":"hm"}]},{"type":"text","text":"a\n"},{"type":"text","text":"b"}],"x":1},"finish_reason":"model_length"},{"message":{"content":null}}],"z":[]}`,
 			`{"id":1,"choices":[{"index":0,"message":{"role":"assistant","content":"a\nb","x":1},"finish_reason":"length"},{"message":{"content":null}}],"z":[]}`},
 		{"lists become texts and blocks", llm.ChatComplete, dialect.ResponseRules{ContentLists: true, Blocks: true}, `{"choices":[{"message":{"content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"a"}]}},{"message":{"content":"b"}}]}`,

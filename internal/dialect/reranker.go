@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
@@ -38,7 +39,7 @@ var _ OpenAIEndpoint = Reranker{}
 
 // EncodeRequest encodes the provider's request.
 func (k Reranker) EncodeRequest(_ context.Context, r *Request, to *Target) (*Outgoing, error) {
-	t := Fields(r.Body)
+	t := fields.Track(r.Body)
 	query, ok := t.Consume("query")
 	if !ok {
 		return nil, fault.New(fault.InvalidParameter, "query is required; send it in the request body").WithParam("query")

@@ -3,6 +3,7 @@ package dialect
 import (
 	"strings"
 
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/splice"
 )
@@ -72,7 +73,7 @@ func (n *narrower) schema(raw []byte, path string, depth int) {
 			n.Key(schemaLists[key]).Open('[')
 			i := 0
 			for v := range splice.Elements(val) {
-				n.schema(v, ElementPath(path+"."+key, i), depth+1)
+				n.schema(v, fields.ElementPath(path+"."+key, i), depth+1)
 				i++
 			}
 			n.Close(']')

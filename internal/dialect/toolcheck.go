@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"sluice/internal/dialect/fields"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -25,13 +26,13 @@ func CheckTools(c *llm.Call) error {
 			continue
 		}
 		if twice(c.Tools[:i], t.Name, seen) {
-			return InvalidField(toolName(c, t), "must be unique; an earlier tool has this name")
+			return fields.Invalid(toolName(c, t), "must be unique; an earlier tool has this name")
 		}
 		declared = declared || t.Name == c.Choice.Name
 		foreign = foreign || t.Type != llm.Function && t.Type != llm.Custom
 	}
 	if c.Choice.Mode == "tool" && !declared && !foreign {
-		return InvalidField(NestedPath(c, c.Choice.From, "function")+".name", "must be the name of a tool in this call")
+		return fields.Invalid(fields.NestedPath(c, c.Choice.From, "function")+".name", "must be the name of a tool in this call")
 	}
 	return nil
 }
@@ -43,7 +44,7 @@ func Served(c *llm.Call) error {
 		return nil
 	}
 	u := &c.Unserved[0]
-	return InvalidField(u.From+".type", "is "+string(splice.Quote(u.Type))+", "+u.Why)
+	return fields.Invalid(u.From+".type", "is "+string(splice.Quote(u.Type))+", "+u.Why)
 }
 
 // twice reports whether an earlier tool has the name, and adds the name to seen unless seen is nil.
@@ -63,9 +64,9 @@ func twice(before []llm.Tool, name string, seen map[string]struct{}) bool {
 
 // toolName is the path of a tool's name: tools[1].function.name.
 func toolName(c *llm.Call, t *llm.Tool) string {
-	path := ElementPath("tools", t.Index)
+	path := fields.ElementPath("tools", t.Index)
 	if t.Type == llm.Function {
-		path = NestedPath(c, path, "function")
+		path = fields.NestedPath(c, path, "function")
 	}
 	return path + ".name"
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
@@ -14,10 +15,10 @@ import (
 
 func TestFieldsNamesWhatNobodyTook(t *testing.T) {
 	t.Parallel()
-	tally := dialect.Fields([]byte(`{"model":"m","stream":true,"top_p":0.5,"gone":null,"n":1,"user":"u","stop":"x"}`))
+	tally := fields.Track([]byte(`{"model":"m","stream":true,"top_p":0.5,"gone":null,"n":1,"user":"u","stop":"x"}`))
 	var w jsonwriter.Writer
 	w.Open('{')
-	dialect.WriteParams(&w, tally, []dialect.Rename{{Path: "top_p", To: "p"}, {Path: "absent", To: "a"}})
+	fields.WriteParams(&w, tally, []fields.Rename{{Path: "top_p", To: "p"}, {Path: "absent", To: "a"}})
 	stop, _ := tally.Consume("stop")
 	w.List("stops", stop)
 	w.Close('}')
@@ -44,7 +45,7 @@ func TestEmbedItems(t *testing.T) {
 		{`{"input":["a",[1,2]]}`, "", "input[1]"},
 		{`{"input":[1,2]}`, "", "input[0]"},
 	} {
-		items, err := dialect.EmbedItems(dialect.Fields([]byte(c.body)))
+		items, err := dialect.EmbedItems(fields.Track([]byte(c.body)))
 		var got []string
 		for _, it := range items {
 			got = append(got, string(it.Text)+string(it.Image))
@@ -53,7 +54,7 @@ func TestEmbedItems(t *testing.T) {
 			t.Errorf("%s: %q, %v", c.body, got, err)
 		}
 	}
-	if _, err := dialect.EmbedTexts(dialect.Fields([]byte(`{"input":["a",{"image":{}}]}`))); fault.From(err).Param != "input[1].image" {
+	if _, err := dialect.EmbedTexts(fields.Track([]byte(`{"input":["a",{"image":{}}]}`))); fault.From(err).Param != "input[1].image" {
 		t.Errorf("an image among texts: %v", err)
 	}
 }
@@ -87,12 +88,12 @@ func TestEmbeddingsAnswer(t *testing.T) {
 func TestPrompt(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{`{"prompt":"a\nb"}`: "a\nb", `{"prompt":["x"]}`: "x"} {
-		if got, err := dialect.Prompt(dialect.Fields([]byte(body))); err != nil || got != want {
+		if got, err := dialect.Prompt(fields.Track([]byte(body))); err != nil || got != want {
 			t.Errorf("%s: %q, %v", body, got, err)
 		}
 	}
 	for _, body := range []string{`{}`, `{"prompt":["a","b"]}`, `{"prompt":[1,2]}`, `{"prompt":[]}`, `{"prompt":7}`} {
-		if got, err := dialect.Prompt(dialect.Fields([]byte(body))); fault.From(err).Param != "prompt" {
+		if got, err := dialect.Prompt(fields.Track([]byte(body))); fault.From(err).Param != "prompt" {
 			t.Errorf("%s: %q, %v", body, got, err)
 		}
 	}

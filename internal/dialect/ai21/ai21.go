@@ -4,6 +4,7 @@ package ai21
 
 import (
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -20,16 +21,16 @@ func Dialect() *dialect.Dialect {
 }
 
 // params lists the fields that chat and complete share.
-var params = []dialect.Rename{
+var params = []fields.Rename{
 	{Path: "n", To: "numResults"}, {Path: "temperature", To: "temperature"}, {Path: "top_p", To: "topP"}, {Path: "top_k", To: "topKReturn"},
 	{Path: "minTokens", To: "minTokens"},
 }
 
 // penalties lists the parameters that AI21 wraps in an object: {"scale":0.5}.
-var penalties = []dialect.Rename{{Path: "presence_penalty", To: "presencePenalty"}, {Path: "frequency_penalty", To: "frequencyPenalty"}}
+var penalties = []fields.Rename{{Path: "presence_penalty", To: "presencePenalty"}, {Path: "frequency_penalty", To: "frequencyPenalty"}}
 
 func writeParams(w *jsonwriter.Writer, t *llm.FieldTracker) {
-	dialect.WriteParams(w, t, params)
+	fields.WriteParams(w, t, params)
 	if raw, ok := t.First(llm.MaxCompletionTokens, llm.MaxTokens); ok {
 		w.Raw("maxTokens", raw)
 	}

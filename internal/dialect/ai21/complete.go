@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/splice"
@@ -17,7 +18,7 @@ var _ dialect.OpenAIEndpoint = complete{}
 
 // EncodeRequest builds a request to /{model}/complete.
 func (complete) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
-	t := dialect.Fields(r.Body)
+	t := fields.Track(r.Body)
 	prompt, err := dialect.Prompt(t)
 	if err != nil {
 		return nil, err

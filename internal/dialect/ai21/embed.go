@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/fault"
 	"sluice/internal/splice"
 )
@@ -16,12 +17,12 @@ var _ dialect.OpenAIEndpoint = embed{}
 
 // EncodeRequest builds {"texts":["a","b"]}.
 func (embed) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
-	return dialect.EncodeTexts(r, "texts", dialect.Rename{Path: "type", To: "type"})
+	return dialect.EncodeTexts(r, "texts", fields.Rename{Path: "type", To: "type"})
 }
 
 // TranslateResponse reads {"results":[{"embedding":[…]}]}.
 func (embed) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
-	e := dialect.Embeddings{Model: incoming.To.Model, Base64: dialect.WantsBase64(dialect.Fields(incoming.Sent.Body))}
+	e := dialect.Embeddings{Model: incoming.To.Model, Base64: dialect.WantsBase64(fields.Track(incoming.Sent.Body))}
 	results, _ := splice.Find(incoming.Body, "results")
 	for r := range splice.Elements(results) {
 		v, _ := splice.Find(r, "embedding")

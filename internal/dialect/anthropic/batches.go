@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
@@ -31,10 +32,10 @@ var (
 
 // EncodeRequest builds a request that creates a batch.
 func (createBatch) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
-	t := dialect.Fields(r.Body)
+	t := fields.Track(r.Body)
 	requests, ok := t.Consume("requests")
 	if !ok || !isList(requests) {
-		return nil, dialect.InvalidField("requests", `is required: this provider does not read batch requests from a file; send them in the call, [{"custom_id":"1","params":{…}}]`)
+		return nil, fields.Invalid("requests", `is required: this provider does not read batch requests from a file; send them in the call, [{"custom_id":"1","params":{…}}]`)
 	}
 	if raw, _ := t.Peek("completion_window"); string(raw) == `"24h"` {
 		t.Consume("completion_window") // Anthropic's batches take at most 24 hours

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/llm"
 )
 
@@ -100,7 +101,7 @@ func (w *callWriter) call(m *llm.Message, p *llm.Part) error {
 	w.Str("id", callID(p.Call.ID))
 	w.Str("name", p.Call.Name)
 	if p.Call.Custom {
-		return dialect.InvalidField(w.c.Path(m, p.Index), "contains a call of a free-text tool, which this provider does not support")
+		return fields.Invalid(w.c.Path(m, p.Index), "contains a call of a free-text tool, which this provider does not support")
 	}
 	if !w.Arguments("input", p.Call.Arguments) {
 		w.t.Drop(dialect.ArgumentsPath(w.c, m, p))
@@ -124,7 +125,7 @@ func callID(id string) string {
 func (w *callWriter) result(m *llm.Message, p *llm.Part) error {
 	r := p.Result
 	if r.ID == "" { // results of the deprecated function calls have no id
-		return dialect.InvalidField(w.c.Path(m, p.Index), "contains a tool result without a call id, which this provider requires")
+		return fields.Invalid(w.c.Path(m, p.Index), "contains a tool result without a call id, which this provider requires")
 	}
 	w.open("tool_result")
 	w.Str("tool_use_id", callID(r.ID))

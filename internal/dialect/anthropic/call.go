@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -51,7 +52,7 @@ func (r *callReader) field(name string, val []byte) (err error) {
 	}
 	switch c := r.c; name {
 	case "model":
-		c.Model, err = dialect.String(val, name)
+		c.Model, err = fields.String(val, name)
 	case "system":
 		err = r.system(val)
 	case "tools":
@@ -115,10 +116,10 @@ func (r *callReader) output(raw []byte) (err error) {
 func readFormat(raw []byte, path string) (*llm.Format, error) {
 	schema, _ := splice.Find(raw, "schema")
 	if splice.Text(raw, "type") != "json_schema" {
-		return nil, dialect.InvalidField(path+".type", `must be "json_schema"`)
+		return nil, fields.Invalid(path+".type", `must be "json_schema"`)
 	}
 	if !isObject(schema) {
-		return nil, dialect.InvalidField(path+".schema", "must be a JSON schema, an object")
+		return nil, fields.Invalid(path+".schema", "must be a JSON schema, an object")
 	}
 	return &llm.Format{Type: "json_schema", Schema: schema, From: path}, nil
 }

@@ -1,7 +1,7 @@
 package anthropic
 
 import (
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -10,14 +10,14 @@ import (
 // its built-in tools and their results, remain unchanged.
 func (r *callReader) block(m *llm.Message, raw []byte, path string) (p llm.Part, err error) {
 	if !isObject(raw) {
-		return p, dialect.InvalidField(path, "must be an object")
+		return p, fields.Invalid(path, "must be an object")
 	}
 	switch typ := splice.Text(raw, "type"); typ {
 	case "text":
 		err = fill(&p, raw, path, llm.TextPart, func(name string, val []byte) (known bool, err error) {
 			switch name {
 			case "text":
-				p.Text, err = dialect.String(val, path+".text")
+				p.Text, err = fields.String(val, path+".text")
 				return true, err
 			case "citations":
 				if isList(val) {
@@ -37,11 +37,11 @@ func (r *callReader) block(m *llm.Message, raw []byte, path string) (p llm.Part,
 		err = r.call(&p, raw, path)
 	case "tool_result":
 		if m.Role != llm.RoleUser {
-			return p, dialect.InvalidField(path+".type", "can be tool_result only in user messages")
+			return p, fields.Invalid(path+".type", "can be tool_result only in user messages")
 		}
 		err = r.result(m, &p, raw, path)
 	case "":
-		return p, dialect.InvalidField(path+".type", "is required")
+		return p, fields.Invalid(path+".type", "is required")
 	default:
 		p.Kind, p.Raw, p.Shape = llm.OpaquePart, raw, shapeName
 	}
@@ -61,7 +61,7 @@ func fill(p *llm.Part, raw []byte, path string, kind llm.PartKind, take func(nam
 		case "type":
 			continue
 		case "cache_control":
-			p.Cache = dialect.ReadCache(val)
+			p.Cache = fields.ReadCache(val)
 			continue
 		}
 		known, err := take(name, val)
@@ -97,7 +97,7 @@ func (r *callReader) call(p *llm.Part, raw []byte, path string) error {
 			c.Name, _ = splice.Unquote(val)
 		case "input":
 			if c.Arguments = string(val); !isObject(val) {
-				return true, dialect.InvalidField(path+".input", "must be an object")
+				return true, fields.Invalid(path+".input", "must be an object")
 			}
 		default:
 			return false, nil
@@ -108,9 +108,9 @@ func (r *callReader) call(p *llm.Part, raw []byte, path string) error {
 	case err != nil:
 		return err
 	case c.ID == "":
-		return dialect.InvalidField(path+".id", "is required")
+		return fields.Invalid(path+".id", "is required")
 	case c.Name == "":
-		return dialect.InvalidField(path+".name", "is required")
+		return fields.Invalid(path+".name", "is required")
 	}
 	if r.names == nil {
 		r.names = map[string]string{}
@@ -145,9 +145,9 @@ func (r *callReader) result(m *llm.Message, p *llm.Part, raw []byte, path string
 	name, known := r.names[res.ID]
 	switch {
 	case res.ID == "":
-		return dialect.InvalidField(path+".tool_use_id", "is required")
+		return fields.Invalid(path+".tool_use_id", "is required")
 	case !known:
-		return dialect.InvalidField(path+".tool_use_id", "must match a tool_use of an earlier message")
+		return fields.Invalid(path+".tool_use_id", "must match a tool_use of an earlier message")
 	}
 	res.Name = name
 	return nil

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -38,9 +39,9 @@ func mediaBlock(p *llm.Part, raw []byte, path, typ string) error {
 	case "text":
 		p.Media.MIME, p.Media.Plain = "text/plain", true
 		val, _ := splice.Find(source, "data")
-		p.Media.Data, err = dialect.String(val, path+".data")
+		p.Media.Data, err = fields.String(val, path+".data")
 	case "url":
-		p.Media.URL, err = dialect.String(found(source, "url"), path+".url")
+		p.Media.URL, err = fields.String(found(source, "url"), path+".url")
 		if err == nil {
 			err = fetchable(p.Media.URL, path+".url")
 		}
@@ -48,11 +49,11 @@ func mediaBlock(p *llm.Part, raw []byte, path, typ string) error {
 			p.Media.MIME = pdf
 		}
 	case "file":
-		p.Media.FileID, err = dialect.String(found(source, "file_id"), path+".file_id")
+		p.Media.FileID, err = fields.String(found(source, "file_id"), path+".file_id")
 	case "content":
 		err = chunks(p, raw, source, path)
 	default:
-		err = dialect.InvalidField(path+".type", `must be "base64", "url", "file", "text" or "content"`)
+		err = fields.Invalid(path+".type", `must be "base64", "url", "file", "text" or "content"`)
 	}
 	return err
 }
@@ -73,9 +74,9 @@ func inlined(m *llm.Media, source []byte, path string) error {
 	m.MIME, m.Data = splice.Text(source, "media_type"), splice.Text(source, "data")
 	switch {
 	case m.MIME == "":
-		return dialect.InvalidField(path+".media_type", "is required")
+		return fields.Invalid(path+".media_type", "is required")
 	case m.Data == "":
-		return dialect.InvalidField(path+".data", "is required")
+		return fields.Invalid(path+".data", "is required")
 	}
 	if err := dialect.CheckBase64(m.Data); err != nil {
 		return fault.From(err).WithParam(path + ".data")
@@ -89,7 +90,7 @@ func chunks(p *llm.Part, raw, source []byte, path string) error {
 	content := found(source, "content")
 	unquoted, ok := splice.Unquote(content)
 	if !ok && !isList(content) {
-		return dialect.InvalidField(path+".content", "must be a string or a list of blocks")
+		return fields.Invalid(path+".content", "must be a string or a list of blocks")
 	}
 	var text strings.Builder
 	text.WriteString(unquoted)

@@ -1,14 +1,14 @@
 package anthropic
 
 import (
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
 
 func (r *callReader) messages(raw []byte) error {
 	if !isList(raw) {
-		return dialect.InvalidField("messages", "must be a list with at least one message")
+		return fields.Invalid("messages", "must be a list with at least one message")
 	}
 	i := 0
 	for val := range splice.Elements(raw) {
@@ -18,7 +18,7 @@ func (r *callReader) messages(raw []byte) error {
 		i++
 	}
 	if i == 0 {
-		return dialect.InvalidField("messages", "must have at least one message")
+		return fields.Invalid("messages", "must have at least one message")
 	}
 	return nil
 }
@@ -27,9 +27,9 @@ func (r *callReader) messages(raw []byte) error {
 // before the rest of the turn.
 // Source: contract/provider-transforms.md 9.1.
 func (r *callReader) message(raw []byte, i int) error {
-	path := dialect.ElementPath("messages", i)
+	path := fields.ElementPath("messages", i)
 	if !isObject(raw) {
-		return dialect.InvalidField(path, "must be an object")
+		return fields.Invalid(path, "must be an object")
 	}
 	m := llm.Message{Index: i}
 	var content []byte
@@ -46,7 +46,7 @@ func (r *callReader) message(raw []byte, i int) error {
 	switch m.Role {
 	case llm.RoleUser, llm.RoleAssistant, llm.RoleSystem:
 	default:
-		return dialect.InvalidField(path+".role", `must be "user", "assistant" or "system"`)
+		return fields.Invalid(path+".role", `must be "user", "assistant" or "system"`)
 	}
 	parts, err := r.content(&m, content, path+".content")
 	if err != nil {
@@ -88,13 +88,13 @@ func (r *callReader) content(m *llm.Message, raw []byte, path string) ([]llm.Par
 	}
 	switch {
 	case splice.IsNull(raw):
-		return nil, dialect.InvalidField(path, "is required")
+		return nil, fields.Invalid(path, "is required")
 	case !isList(raw):
-		return nil, dialect.InvalidField(path, "must be a string or a list of blocks")
+		return nil, fields.Invalid(path, "must be a string or a list of blocks")
 	}
 	var parts []llm.Part
 	for val := range splice.Elements(raw) {
-		p, err := r.block(m, val, dialect.ElementPath(path, len(parts)))
+		p, err := r.block(m, val, fields.ElementPath(path, len(parts)))
 		if err != nil {
 			return nil, err
 		}

@@ -1,7 +1,7 @@
 package anthropic
 
 import (
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -20,7 +20,7 @@ func (r *callReader) tools(raw []byte) error {
 // readTool reads a tool that the caller runs, which has no type or "custom", or a tool that
 // Anthropic defines: {"type":"web_search_20250305","name":"web_search"}.
 func readTool(raw []byte, i int) (t llm.Tool, err error) {
-	path := dialect.ElementPath("tools", i)
+	path := fields.ElementPath("tools", i)
 	t = llm.Tool{Index: i, Raw: raw, Shape: shapeName, Type: llm.Function}
 	if typ := splice.Text(raw, "type"); typ != "" && typ != llm.Custom {
 		t.Type, t.Name = typ, splice.Text(raw, "name")
@@ -43,15 +43,15 @@ func readTool(raw []byte, i int) (t llm.Tool, err error) {
 		case "input_schema":
 			t.Schema = val
 		case "strict":
-			t.Strict = dialect.ParseBool(val)
+			t.Strict = fields.ParseBool(val)
 		case "cache_control":
-			t.Cache = dialect.ReadCache(val)
+			t.Cache = fields.ReadCache(val)
 		default:
 			t.Extra = append(t.Extra, llm.Param{Name: name, From: path + "." + name, Raw: val})
 		}
 	}
 	if t.Name == "" {
-		return t, dialect.InvalidField(path+".name", "is required")
+		return t, fields.Invalid(path+".name", "is required")
 	}
 	return t, nil
 }
@@ -64,9 +64,9 @@ func (r *callReader) choice(raw []byte) error {
 	c := llm.ToolChoice{From: "tool_choice", Raw: raw, Mode: modes[splice.Text(raw, "type")], Name: splice.Text(raw, "name")}
 	switch {
 	case c.Mode == "":
-		return dialect.InvalidField("tool_choice.type", `must be "auto", "any", "tool" or "none"`)
+		return fields.Invalid("tool_choice.type", `must be "auto", "any", "tool" or "none"`)
 	case c.Mode == "tool" && c.Name == "":
-		return dialect.InvalidField("tool_choice.name", "is required")
+		return fields.Invalid("tool_choice.name", "is required")
 	}
 	r.c.Choice = c
 	const key = "disable_parallel_tool_use"

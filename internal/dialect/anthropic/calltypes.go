@@ -1,35 +1,35 @@
 package anthropic
 
-import "sluice/internal/dialect"
+import "sluice/internal/dialect/fields"
 
 // callTypes lists the types of the members of a request, except messages and system.
 // toolMembers lists those of a tool that the caller runs, and blockMembers those of a block,
 // except its content. Members that are not listed are not checked.
 // Source: https://platform.claude.com/docs/en/api/messages/create, read 2026-11.
 var (
-	callTypes = dialect.Types{
-		"stream":               {Kinds: dialect.IsBool},
-		"max_tokens":           {Kinds: dialect.IsInteger},
-		"top_k":                {Kinds: dialect.IsInteger},
-		"temperature":          {Kinds: dialect.IsNumber},
-		"top_p":                {Kinds: dialect.IsNumber},
-		"stop_sequences":       {Kinds: dialect.IsList, Each: dialect.IsString},
-		"tools":                {Kinds: dialect.IsList, Each: dialect.IsObject},
-		"tool_choice":          {Kinds: dialect.IsObject, Members: dialect.Members{"type": dialect.IsString, "name": dialect.IsString, "disable_parallel_tool_use": dialect.IsBool}},
-		"thinking":             {Kinds: dialect.IsObject, Members: dialect.Members{"type": dialect.IsString, "budget_tokens": dialect.IsInteger}},
-		"metadata":             {Kinds: dialect.IsObject, Members: dialect.Members{"user_id": dialect.IsString}},
-		"output_config":        {Kinds: dialect.IsObject},
-		"output_config.effort": {Kinds: dialect.IsString},
-		"output_config.format": {Kinds: dialect.IsObject},
-		"output_format":        {Kinds: dialect.IsObject},
-		"service_tier":         {Kinds: dialect.IsString},
-		"inference_geo":        {Kinds: dialect.IsString},
-		"mcp_servers":          {Kinds: dialect.IsList, Each: dialect.IsObject},
-		"context_management":   {Kinds: dialect.IsObject},
+	callTypes = fields.Types{
+		"stream":               {Kinds: fields.IsBool},
+		"max_tokens":           {Kinds: fields.IsInteger},
+		"top_k":                {Kinds: fields.IsInteger},
+		"temperature":          {Kinds: fields.IsNumber},
+		"top_p":                {Kinds: fields.IsNumber},
+		"stop_sequences":       {Kinds: fields.IsList, Each: fields.IsString},
+		"tools":                {Kinds: fields.IsList, Each: fields.IsObject},
+		"tool_choice":          {Kinds: fields.IsObject, Members: fields.Members{"type": fields.IsString, "name": fields.IsString, "disable_parallel_tool_use": fields.IsBool}},
+		"thinking":             {Kinds: fields.IsObject, Members: fields.Members{"type": fields.IsString, "budget_tokens": fields.IsInteger}},
+		"metadata":             {Kinds: fields.IsObject, Members: fields.Members{"user_id": fields.IsString}},
+		"output_config":        {Kinds: fields.IsObject},
+		"output_config.effort": {Kinds: fields.IsString},
+		"output_config.format": {Kinds: fields.IsObject},
+		"output_format":        {Kinds: fields.IsObject},
+		"service_tier":         {Kinds: fields.IsString},
+		"inference_geo":        {Kinds: fields.IsString},
+		"mcp_servers":          {Kinds: fields.IsList, Each: fields.IsObject},
+		"context_management":   {Kinds: fields.IsObject},
 	}
-	toolMembers  = dialect.Members{"type": dialect.IsString, "name": dialect.IsString, "description": dialect.IsString, "input_schema": dialect.IsSchema, "strict": dialect.IsBool}
-	blockMembers = dialect.Members{
-		"type": dialect.IsString, "id": dialect.IsString, "name": dialect.IsString, "tool_use_id": dialect.IsString, "is_error": dialect.IsBool, "thinking": dialect.IsString,
-		"signature": dialect.IsString, "title": dialect.IsString,
+	toolMembers  = fields.Members{"type": fields.IsString, "name": fields.IsString, "description": fields.IsString, "input_schema": fields.IsSchema, "strict": fields.IsBool}
+	blockMembers = fields.Members{
+		"type": fields.IsString, "id": fields.IsString, "name": fields.IsString, "tool_use_id": fields.IsString, "is_error": fields.IsBool, "thinking": fields.IsString,
+		"signature": fields.IsString, "title": fields.IsString,
 	}
 )

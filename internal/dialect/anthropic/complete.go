@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
@@ -20,7 +21,7 @@ var _ dialect.Streamer = complete{}
 
 // EncodeRequest builds a request for a completion.
 func (complete) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
-	t := dialect.Fields(r.Body)
+	t := fields.Track(r.Body)
 	prompt, err := dialect.Prompt(t)
 	if err != nil {
 		return nil, err
@@ -34,7 +35,7 @@ func (complete) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect
 	} else {
 		w.Int("max_tokens_to_sample", dialect.ClaudeOf(to.Model).MaxOutput())
 	}
-	dialect.WriteParams(&w, t, []dialect.Rename{{Path: "temperature", To: "temperature"}, {Path: "top_p", To: "top_p"}, {Path: "top_k", To: "top_k"}})
+	fields.WriteParams(&w, t, []fields.Rename{{Path: "temperature", To: "temperature"}, {Path: "top_p", To: "top_p"}, {Path: "top_k", To: "top_k"}})
 	if raw, ok := t.Consume(llm.Stop); ok {
 		w.Raw("stop_sequences", dialect.Stops(raw, false))
 	}

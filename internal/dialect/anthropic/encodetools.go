@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -18,7 +19,7 @@ func (w *callWriter) tools() {
 		t := &w.c.Tools[i]
 		raw := builtIn(t)
 		if raw == nil && !dialect.IsFunction(t) {
-			w.t.Drop(dialect.ElementPath("tools", t.Index))
+			w.t.Drop(fields.ElementPath("tools", t.Index))
 			continue
 		}
 		w.beginTools()
@@ -83,9 +84,9 @@ func (w *callWriter) function(t *llm.Tool) {
 
 func strictPath(c *llm.Call, t *llm.Tool) string {
 	if c.Surface == llm.ChatComplete {
-		return dialect.ElementPath("tools", t.Index) + ".function.strict"
+		return fields.ElementPath("tools", t.Index) + ".function.strict"
 	}
-	return dialect.ElementPath("tools", t.Index) + ".strict"
+	return fields.ElementPath("tools", t.Index) + ".strict"
 }
 
 // objectSchema returns a schema with a type, which Anthropic requires.

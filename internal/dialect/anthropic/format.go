@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 )
@@ -37,9 +38,9 @@ func (w *callWriter) format() []byte {
 }
 
 func descriptionPath(c *llm.Call) string {
-	return dialect.NestedPath(c, c.Format.From, "json_schema") + ".description"
+	return fields.NestedPath(c, c.Format.From, "json_schema") + ".description"
 }
 
 func schemaPath(c *llm.Call) string {
-	return dialect.NestedPath(c, c.Format.From, "json_schema") + ".schema"
+	return fields.NestedPath(c, c.Format.From, "json_schema") + ".schema"
 }

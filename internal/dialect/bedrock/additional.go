@@ -1,7 +1,7 @@
 package bedrock
 
 import (
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 )
@@ -9,7 +9,7 @@ import (
 // extras lists, by model family, the parameters that the family supports and Converse does not,
 // with their names in additionalModelRequestFields.
 // Source: contract/provider-transforms.md 3.3.
-var extras = map[string][]dialect.Rename{
+var extras = map[string][]fields.Rename{
 	claude: {{Path: "anthropic_version", To: "anthropic_version"}},
 	cohere: {
 		{Path: "top_k", To: "top_k"}, {Path: "n", To: "n"}, {Path: "frequency_penalty", To: "frequency_penalty"},
@@ -57,7 +57,7 @@ func (w *callWriter) writeFamilyParams(o *jsonwriter.Writer) {
 	if !known {
 		list = extras[""]
 	}
-	dialect.WriteParams(o, w.t, list)
+	fields.WriteParams(o, w.t, list)
 	switch w.family {
 	case claude:
 		w.claudes(o)

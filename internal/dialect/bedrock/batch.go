@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/ident"
 	"sluice/internal/llm"
@@ -30,7 +31,7 @@ var (
 // EncodeRequest builds the request for a new job. Members in Amazon's format, from
 // provider_options, win, except for the model.
 func (newBatch) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
-	t := dialect.Fields(r.Body)
+	t := fields.Track(r.Body)
 	input, role, err := jobInput(t, "input_file_id", to)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/splice"
 )
@@ -40,7 +41,7 @@ func claudeTools(tools []byte, model string) toolList {
 	i := 0
 	for tool := range splice.Elements(tools) {
 		if tool[0] == '{' {
-			l.tool(&w, tool, dialect.ElementPath("tools", i), lax)
+			l.tool(&w, tool, fields.ElementPath("tools", i), lax)
 		} else {
 			w.Value(tool)
 		}

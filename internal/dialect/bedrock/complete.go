@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/ident"
 	"sluice/internal/llm"
@@ -22,7 +23,7 @@ func (completion) EncodeRequest(_ context.Context, r *dialect.Request, to *diale
 	if err != nil {
 		return nil, err
 	}
-	t := dialect.Fields(r.Body)
+	t := fields.Track(r.Body)
 	prompt, err := dialect.Prompt(t)
 	if err != nil {
 		return nil, err

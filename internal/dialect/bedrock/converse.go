@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
@@ -187,7 +188,7 @@ func (w *callWriter) responseSchema() []byte {
 	if w.c.Surface == llm.Messages {
 		return f.Schema
 	}
-	return dialect.RestrictSchema(f.Schema, dialect.NestedPath(w.c, f.From, "json_schema")+".schema", w.t.Drop)
+	return dialect.RestrictSchema(f.Schema, fields.NestedPath(w.c, f.From, "json_schema")+".schema", w.t.Drop)
 }
 
 // valueOf returns a credential field of the target, "" when it is missing.

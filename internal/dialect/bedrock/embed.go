@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
@@ -25,7 +26,7 @@ var _ dialect.OpenAIEndpoint = embedding{}
 // EncodeRequest builds the native request body. For models that accept one input per call it
 // builds one body per input.
 func (embedding) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
-	t := dialect.Fields(r.Body)
+	t := fields.Track(r.Body)
 	items, err := dialect.EmbedItems(t)
 	if err != nil {
 		return nil, err
@@ -121,7 +122,7 @@ func (e *embedWriter) titan(it *dialect.EmbedItem) ([]byte, error) {
 		}
 	case strings.Contains(e.model, "embed-text-v1"), strings.Contains(e.model, "embed-g1-text-02"):
 	default:
-		dialect.WriteParams(&w, e.t, []dialect.Rename{{Path: "dimensions", To: "dimensions"}, {Path: "normalize", To: "normalize"}})
+		fields.WriteParams(&w, e.t, []fields.Rename{{Path: "dimensions", To: "dimensions"}, {Path: "normalize", To: "normalize"}})
 		if e.types != nil {
 			e.t.Consume("encoding_format")
 			w.Raw("embeddingTypes", e.types)
@@ -148,7 +149,7 @@ func (e *embedWriter) nova(it *dialect.EmbedItem) ([]byte, error) {
 	w.Str("taskType", "SINGLE_EMBEDDING")
 	w.Key("singleEmbeddingParams").Open('{')
 	w.Str("embeddingPurpose", cmp.Or(purposes[plain(purpose)], cmp.Or(plain(purpose), "GENERIC_INDEX")))
-	dialect.WriteParams(&w, e.t, []dialect.Rename{{Path: "dimensions", To: "embeddingDimension"}})
+	fields.WriteParams(&w, e.t, []fields.Rename{{Path: "dimensions", To: "embeddingDimension"}})
 	w.Key("text").Open('{')
 	if cut {
 		w.Raw("truncationMode", truncate)
@@ -192,9 +193,9 @@ func (e *embedWriter) cohere(items []dialect.EmbedItem) ([]byte, error) {
 	} else {
 		w.Str("input_type", "search_document")
 	}
-	dialect.WriteParams(&w, e.t, []dialect.Rename{{Path: "truncate", To: "truncate"}})
+	fields.WriteParams(&w, e.t, []fields.Rename{{Path: "truncate", To: "truncate"}})
 	if strings.Contains(e.model, "embed-v4") {
-		dialect.WriteParams(&w, e.t, []dialect.Rename{{Path: "dimensions", To: "output_dimension"}})
+		fields.WriteParams(&w, e.t, []fields.Rename{{Path: "dimensions", To: "output_dimension"}})
 	}
 	if e.types != nil {
 		e.t.Consume("encoding_format")
@@ -206,7 +207,7 @@ func (e *embedWriter) cohere(items []dialect.EmbedItem) ([]byte, error) {
 
 // TranslateResponse collects the vectors of all provider responses.
 func (embedding) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
-	e := dialect.Embeddings{Model: incoming.To.Model, Base64: dialect.WantsBase64(dialect.Fields(incoming.Sent.Body))}
+	e := dialect.Embeddings{Model: incoming.To.Model, Base64: dialect.WantsBase64(fields.Track(incoming.Sent.Body))}
 	for i, body := range append([][]byte{incoming.Body}, incoming.More...) {
 		found := vectors(body)
 		if len(found) == 0 {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/ident"
 	"sluice/internal/llm"
@@ -31,7 +32,7 @@ var (
 // EncodeRequest builds the job. Fields in provider_options use Amazon's names and take
 // precedence, except for the model.
 func (newTuning) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
-	t := dialect.Fields(r.Body)
+	t := fields.Track(r.Body)
 	training, role, err := jobInput(t, "training_file", to)
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
@@ -23,7 +24,7 @@ var _ dialect.OpenAIEndpoint = image{}
 
 // EncodeRequest builds the native request body of the model's family.
 func (image) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
-	t := dialect.Fields(r.Body)
+	t := fields.Track(r.Body)
 	prompt, ok := t.Consume("prompt")
 	if !ok {
 		return nil, fault.New(fault.InvalidParameter, "prompt is required; send it in the request body").WithParam("prompt")
@@ -79,9 +80,9 @@ func (w *imageWriter) amazon(nova bool) []byte {
 	w.Str("taskType", "TEXT_IMAGE")
 	w.Key("textToImageParams").Open('{')
 	w.Raw("text", w.prompt)
-	dialect.WriteParams(&w.Writer, w.t, []dialect.Rename{{Path: "negative_prompt", To: "negativeText"}})
+	fields.WriteParams(&w.Writer, w.t, []fields.Rename{{Path: "negative_prompt", To: "negativeText"}})
 	if nova {
-		dialect.WriteParams(&w.Writer, w.t, []dialect.Rename{{Path: "style", To: "style"}})
+		fields.WriteParams(&w.Writer, w.t, []fields.Rename{{Path: "style", To: "style"}})
 	}
 	w.Close('}')
 	in := jsonwriter.Writer{}
@@ -90,7 +91,7 @@ func (w *imageWriter) amazon(nova bool) []byte {
 		in.Int("width", int64(width))
 		in.Int("height", int64(height))
 	}
-	dialect.WriteParams(&in, w.t, []dialect.Rename{{Path: "n", To: "numberOfImages"}, {Path: "seed", To: "seed"}, {Path: "cfg_scale", To: "cfgScale"}})
+	fields.WriteParams(&in, w.t, []fields.Rename{{Path: "n", To: "numberOfImages"}, {Path: "seed", To: "seed"}, {Path: "cfg_scale", To: "cfgScale"}})
 	if raw, ok := w.t.Peek("quality"); ok {
 		if name := qualities[plain(raw)]; name != "" || plain(raw) == "auto" {
 			w.t.Consume("quality")
@@ -125,7 +126,7 @@ func (w *imageWriter) diffusion() []byte {
 		w.Int("width", int64(width))
 	}
 	w.style()
-	dialect.WriteParams(&w.Writer, w.t, []dialect.Rename{
+	fields.WriteParams(&w.Writer, w.t, []fields.Rename{
 		{Path: "n", To: "samples"}, {Path: "cfg_scale", To: "cfg_scale"}, {Path: "clip_guidance_preset", To: "clip_guidance_preset"},
 		{Path: "sampler", To: "sampler"}, {Path: "seed", To: "seed"}, {Path: "steps", To: "steps"}, {Path: "extras", To: "extras"},
 	})
@@ -151,7 +152,7 @@ func (w *imageWriter) stable() (body []byte, more [][]byte, err error) {
 		w.ratio()
 	}
 	w.style()
-	dialect.WriteParams(&w.Writer, w.t, []dialect.Rename{
+	fields.WriteParams(&w.Writer, w.t, []fields.Rename{
 		{Path: "negative_prompt", To: "negative_prompt"}, {Path: "aspect_ratio", To: "aspect_ratio"}, {Path: "seed", To: "seed"},
 		{Path: "mode", To: "mode"}, {Path: "output_format", To: "output_format"}, {Path: "image", To: "image"}, {Path: "strength", To: "strength"},
 	})

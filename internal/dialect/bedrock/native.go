@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
@@ -16,15 +17,15 @@ import (
 // Source: contract/provider-transforms.md 3.6;
 // https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters.html, read 2026-11.
 type native struct {
-	prompt string           // member for the prompt
-	turns  bool             // the prompt must be wrapped as a turn of a dialogue
-	inside string           // object that contains the parameters; empty: the top-level object
-	params []dialect.Rename // OpenAI's parameter names and the family's
-	scaled []dialect.Rename // numbers written as {"scale":…}
-	stop   string           // member for the list of stop sequences
-	limit  string           // member for max_tokens
-	need   int64            // default max_tokens for families that require one; 0: not required
-	stream string           // member set to true for a stream; empty: only the URL selects streaming
+	prompt string          // member for the prompt
+	turns  bool            // the prompt must be wrapped as a turn of a dialogue
+	inside string          // object that contains the parameters; empty: the top-level object
+	params []fields.Rename // OpenAI's parameter names and the family's
+	scaled []fields.Rename // numbers written as {"scale":…}
+	stop   string          // member for the list of stop sequences
+	limit  string          // member for max_tokens
+	need   int64           // default max_tokens for families that require one; 0: not required
+	stream string          // member set to true for a stream; empty: only the URL selects streaming
 
 	list   string   // member with the list of results; empty or absent: the object itself is the result
 	text   []string // path of a result's text
@@ -36,12 +37,12 @@ type native struct {
 var natives = map[string]*native{
 	claude: {
 		prompt: "prompt", turns: true, limit: "max_tokens_to_sample", need: 4096, stop: "stop_sequences",
-		params: []dialect.Rename{{Path: "temperature", To: "temperature"}, {Path: "top_p", To: "top_p"}, {Path: "top_k", To: "top_k"}},
+		params: []fields.Rename{{Path: "temperature", To: "temperature"}, {Path: "top_p", To: "top_p"}, {Path: "top_k", To: "top_k"}},
 		text:   []string{"completion"}, finish: []string{"stop_reason"},
 	},
 	cohere: {
 		prompt: "prompt", limit: "max_tokens", stop: "end_sequences", stream: "stream",
-		params: []dialect.Rename{
+		params: []fields.Rename{
 			{Path: "temperature", To: "temperature"}, {Path: "top_p", To: "p"}, {Path: "top_k", To: "k"}, {Path: "n", To: "num_generations"},
 			{Path: "frequency_penalty", To: "frequency_penalty"}, {Path: "presence_penalty", To: "presence_penalty"}, {Path: "logit_bias", To: "logit_bias"},
 		},
@@ -49,26 +50,26 @@ var natives = map[string]*native{
 	},
 	meta: {
 		prompt: "prompt", limit: "max_gen_len",
-		params: []dialect.Rename{{Path: "temperature", To: "temperature"}, {Path: "top_p", To: "top_p"}},
+		params: []fields.Rename{{Path: "temperature", To: "temperature"}, {Path: "top_p", To: "top_p"}},
 		text:   []string{"generation"}, finish: []string{"stop_reason"}, used: [2]string{"prompt_token_count", "generation_token_count"},
 	},
 	mistr: {
 		prompt: "prompt", limit: "max_tokens", stop: "stop",
-		params: []dialect.Rename{{Path: "temperature", To: "temperature"}, {Path: "top_p", To: "top_p"}, {Path: "top_k", To: "top_k"}},
+		params: []fields.Rename{{Path: "temperature", To: "temperature"}, {Path: "top_p", To: "top_p"}, {Path: "top_k", To: "top_k"}},
 		list:   "outputs", text: []string{"text"}, finish: []string{"stop_reason"},
 	},
 	amazon: {
 		prompt: "inputText", inside: "textGenerationConfig", limit: "maxTokenCount", stop: "stopSequences",
-		params: []dialect.Rename{{Path: "temperature", To: "temperature"}, {Path: "top_p", To: "topP"}},
+		params: []fields.Rename{{Path: "temperature", To: "temperature"}, {Path: "top_p", To: "topP"}},
 		list:   "results", text: []string{"outputText"}, finish: []string{"completionReason"}, used: [2]string{"inputTextTokenCount", "tokenCount"},
 	},
 	ai21: {
 		prompt: "prompt", limit: "maxTokens", stop: "stopSequences",
-		params: []dialect.Rename{
+		params: []fields.Rename{
 			{Path: "temperature", To: "temperature"}, {Path: "top_p", To: "topP"}, {Path: "presencePenalty", To: "presencePenalty"},
 			{Path: "frequencyPenalty", To: "frequencyPenalty"}, {Path: "countPenalty", To: "countPenalty"},
 		},
-		scaled: []dialect.Rename{{Path: "presence_penalty", To: "presencePenalty"}, {Path: "frequency_penalty", To: "frequencyPenalty"}},
+		scaled: []fields.Rename{{Path: "presence_penalty", To: "presencePenalty"}, {Path: "frequency_penalty", To: "frequencyPenalty"}},
 		list:   "completions", text: []string{"data", "text"}, finish: []string{"finishReason", "reason"},
 	},
 }
@@ -99,7 +100,7 @@ func (n *native) encode(t *llm.FieldTracker, prompt string, stream bool) []byte 
 	case n.need > 0:
 		w.Int(n.limit, n.need)
 	}
-	dialect.WriteParams(&w, t, n.params)
+	fields.WriteParams(&w, t, n.params)
 	for _, s := range n.scaled {
 		if _, requested := t.Peek(s.To); requested {
 			continue

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
@@ -21,7 +22,7 @@ var _ dialect.OpenAIEndpoint = ranking{}
 
 // EncodeRequest builds a ranking request.
 func (ranking) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
-	t := dialect.Fields(r.Body)
+	t := fields.Track(r.Body)
 	query, ok := t.Consume("query")
 	if !ok {
 		return nil, fault.New(fault.InvalidParameter, "query is required; send it in the request body").WithParam("query")
@@ -67,7 +68,7 @@ func writeSource(w *jsonwriter.Writer, d []byte, n int) error {
 			kind = "JSON"
 		}
 	} else if d[0] != '"' {
-		path := dialect.ElementPath("documents", n)
+		path := fields.ElementPath("documents", n)
 		return fault.New(fault.InvalidParameter, path+" must be a string or an object").WithParam(path)
 	}
 	w.Open('{')
@@ -90,11 +91,11 @@ func configure(w *jsonwriter.Writer, t *llm.FieldTracker, to *dialect.Target) {
 	w.Key("rerankingConfiguration").Open('{')
 	w.Str("type", "BEDROCK_RERANKING_MODEL")
 	w.Key("bedrockRerankingConfiguration").Open('{')
-	dialect.WriteParams(w, t, []dialect.Rename{{Path: "top_n", To: "numberOfResults"}})
+	fields.WriteParams(w, t, []fields.Rename{{Path: "top_n", To: "numberOfResults"}})
 	w.Key("modelConfiguration").Open('{')
 	w.Str("modelArn", arnOf(to))
-	fields, _ := t.First("additionalModelRequestFields", "additional_model_request_fields")
-	w.Raw("additionalModelRequestFields", fields)
+	members, _ := t.First("additionalModelRequestFields", "additional_model_request_fields")
+	w.Raw("additionalModelRequestFields", members)
 	w.Close('}')
 	w.Close('}')
 	w.Close('}')

@@ -2,6 +2,7 @@ package bedrock
 
 import (
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -44,7 +45,7 @@ func (w *callWriter) tools() {
 func (w *callWriter) tool(t *llm.Tool) {
 	if t.Type != llm.Function {
 		if w.family != claude || t.Type == llm.Custom || t.Type == "mcp" {
-			w.t.Drop(dialect.ElementPath("tools", t.Index))
+			w.t.Drop(fields.ElementPath("tools", t.Index))
 			return
 		}
 		w.native = append(w.native, t)
@@ -54,9 +55,9 @@ func (w *callWriter) tool(t *llm.Tool) {
 	switch {
 	case t.Cache == nil:
 	case w.family == amazon: // Amazon's models reject it
-		w.t.Drop(dialect.ElementPath("tools", t.Index) + ".cache_control")
+		w.t.Drop(fields.ElementPath("tools", t.Index) + ".cache_control")
 	default:
-		w.cachePoint(t.Cache, dialect.ElementPath("tools", t.Index))
+		w.cachePoint(t.Cache, fields.ElementPath("tools", t.Index))
 	}
 }
 
@@ -84,7 +85,7 @@ func (w *callWriter) strict(t *llm.Tool) {
 	case w.family != claude && w.family != amazon:
 		w.Bool("strict", *t.Strict)
 	case *t.Strict:
-		w.t.Drop(dialect.NestedPath(w.c, dialect.ElementPath("tools", t.Index), "function") + ".strict")
+		w.t.Drop(fields.NestedPath(w.c, fields.ElementPath("tools", t.Index), "function") + ".strict")
 	}
 }
 
@@ -113,7 +114,7 @@ func (w *callWriter) schema(t *llm.Tool) []byte {
 }
 
 func (w *callWriter) schemaPath(t *llm.Tool) string {
-	path := dialect.NestedPath(w.c, dialect.ElementPath("tools", t.Index), "function")
+	path := fields.NestedPath(w.c, fields.ElementPath("tools", t.Index), "function")
 	if w.c.Surface == llm.Messages {
 		return path + ".input_schema"
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
@@ -19,7 +20,7 @@ type chat struct{}
 
 var _ dialect.Upstream = chat{}
 
-var params = []dialect.Rename{{Path: "temperature", To: "temperature"}, {Path: "top_p", To: "top_p"}}
+var params = []fields.Rename{{Path: "temperature", To: "temperature"}, {Path: "top_p", To: "top_p"}}
 
 // EncodeCall builds a request for a chat.
 func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dialect.Outgoing, error) {
@@ -43,7 +44,7 @@ func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dia
 	if raw, ok := t.First(llm.MaxCompletionTokens, llm.MaxTokens); ok {
 		w.Raw("max_new_tokens", raw)
 	}
-	dialect.WriteParams(&w, t, params)
+	fields.WriteParams(&w, t, params)
 	w.Close('}')
 	if to.Stream {
 		w.Bool("stream", true)

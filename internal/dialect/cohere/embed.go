@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
@@ -20,7 +21,7 @@ var _ dialect.OpenAIEndpoint = embed{}
 // EncodeRequest builds a request to /v2/embed. Cohere requires the purpose of the vectors. Without
 // input_type from the caller it is "image" for images only, and "search_document" otherwise.
 func (embed) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
-	t := dialect.Fields(r.Body)
+	t := fields.Track(r.Body)
 	items, err := dialect.EmbedItems(t)
 	if err != nil {
 		return nil, err
@@ -41,7 +42,7 @@ func (embed) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Ta
 	if raw, ok := t.First("output_dimension", "dimensions"); ok {
 		w.Raw("output_dimension", raw)
 	}
-	dialect.WriteParams(&w, t, []dialect.Rename{{Path: "truncate", To: "truncate"}, {Path: "max_tokens", To: "max_tokens"}, {Path: "priority", To: "priority"}})
+	fields.WriteParams(&w, t, []fields.Rename{{Path: "truncate", To: "truncate"}, {Path: "max_tokens", To: "max_tokens"}, {Path: "priority", To: "priority"}})
 	w.Close('}')
 	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
@@ -58,7 +59,7 @@ func vectorType(t *llm.FieldTracker) []byte {
 		if n++; n == 1 {
 			format, ok = val, true
 		} else {
-			t.Drop(dialect.ElementPath("embedding_types", n-1))
+			t.Drop(fields.ElementPath("embedding_types", n-1))
 		}
 	}
 	if !ok {
@@ -80,7 +81,7 @@ func writeInputs(w *jsonwriter.Writer, items []dialect.EmbedItem) (purpose strin
 			continue
 		}
 		images++
-		if urls[i], err = imageURL(it.Image, dialect.ElementPath("input", i)+".image"); err != nil {
+		if urls[i], err = imageURL(it.Image, fields.ElementPath("input", i)+".image"); err != nil {
 			return "", err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/splice"
@@ -17,7 +18,7 @@ type generate struct{}
 
 var _ dialect.OpenAIEndpoint = generate{}
 
-var generateParams = []dialect.Rename{
+var generateParams = []fields.Rename{
 	{Path: "max_tokens", To: "max_tokens"}, {Path: "temperature", To: "temperature"}, {Path: "top_p", To: "p"},
 	{Path: "frequency_penalty", To: "frequency_penalty"}, {Path: "presence_penalty", To: "presence_penalty"},
 	{Path: "n", To: "num_generations"}, {Path: "seed", To: "seed"}, {Path: "truncate", To: "truncate"}, {Path: "preset", To: "preset"},
@@ -26,7 +27,7 @@ var generateParams = []dialect.Rename{
 
 // EncodeRequest builds a request to /v1/generate.
 func (generate) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
-	t := dialect.Fields(r.Body)
+	t := fields.Track(r.Body)
 	prompt, err := dialect.Prompt(t)
 	if err != nil {
 		return nil, err
@@ -35,7 +36,7 @@ func (generate) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect
 	w.Open('{')
 	w.Str("model", to.Model)
 	w.Str("prompt", prompt)
-	dialect.WriteParams(&w, t, generateParams)
+	fields.WriteParams(&w, t, generateParams)
 	if raw, ok := t.First("k", "top_k"); ok {
 		w.Raw("k", raw)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
@@ -29,7 +30,7 @@ const embeddings = "/v1/embeddings"
 
 // EncodeRequest builds a request to /v1/embed-jobs.
 func (createJob) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
-	t := dialect.Fields(r.Body)
+	t := fields.Track(r.Body)
 	id, ok := t.First("input_file_id", "dataset_id")
 	switch {
 	case !ok:
@@ -58,7 +59,7 @@ func (createJob) EncodeRequest(_ context.Context, r *dialect.Request, to *dialec
 	if raw, ok := t.Consume("embedding_types"); ok {
 		w.List("embedding_types", raw)
 	}
-	dialect.WriteParams(&w, t, []dialect.Rename{{Path: "truncate", To: "truncate"}})
+	fields.WriteParams(&w, t, []fields.Rename{{Path: "truncate", To: "truncate"}})
 	options, _ := t.Consume("provider_options")
 	for name, val := range splice.Members(options) {
 		key, _ := splice.Unquote(name)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -17,7 +18,7 @@ type chat struct{}
 var _ dialect.Upstream = chat{}
 
 // params maps the gateway's names of the chat parameters to Cohere's.
-var params = []dialect.Rename{
+var params = []fields.Rename{
 	{Path: "temperature", To: "temperature"}, {Path: "seed", To: "seed"}, {Path: "frequency_penalty", To: "frequency_penalty"},
 	{Path: "presence_penalty", To: "presence_penalty"}, {Path: "top_p", To: "p"}, {Path: "logprobs", To: "logprobs"},
 	{Path: "documents", To: "documents"}, {Path: "citation_options", To: "citation_options"}, {Path: "safety_mode", To: "safety_mode"},
@@ -50,7 +51,7 @@ type writer struct {
 }
 
 func (w *writer) params() {
-	dialect.WriteParams(&w.Writer, w.t, params)
+	fields.WriteParams(&w.Writer, w.t, params)
 	if raw, ok := w.t.First(llm.MaxTokens, llm.MaxCompletionTokens); ok {
 		w.Raw("max_tokens", raw)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/splice"
@@ -15,14 +16,14 @@ type rerank struct{}
 
 var _ dialect.OpenAIEndpoint = rerank{}
 
-var rerankParams = []dialect.Rename{
+var rerankParams = []fields.Rename{
 	{Path: "top_n", To: "top_n"}, {Path: "max_tokens_per_doc", To: "max_tokens_per_doc"}, {Path: "priority", To: "priority"},
 }
 
 // EncodeRequest builds a request to /v2/rerank, which accepts only strings as documents. It sends the
 // text of an object, or the complete object as JSON when it has no text.
 func (rerank) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
-	t := dialect.Fields(r.Body)
+	t := fields.Track(r.Body)
 	query, ok := t.Consume("query")
 	if !ok {
 		return nil, fault.New(fault.InvalidParameter, "query is required; send it in the request body").WithParam("query")
@@ -41,7 +42,7 @@ func (rerank) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.T
 		writeText(&w, d)
 	}
 	w.Close(']')
-	dialect.WriteParams(&w, t, rerankParams)
+	fields.WriteParams(&w, t, rerankParams)
 	w.Close('}')
 	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }

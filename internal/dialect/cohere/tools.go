@@ -2,6 +2,7 @@ package cohere
 
 import (
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/llm"
 )
 
@@ -58,7 +59,7 @@ func (w *writer) strict() {
 func (w *writer) dropStrict(sent bool) {
 	for i := range w.c.Tools {
 		if t := &w.c.Tools[i]; t.Type == llm.Function && t.Strict != nil && *t.Strict != sent {
-			w.t.Drop(dialect.NestedPath(w.c, dialect.ElementPath("tools", t.Index), "function") + ".strict")
+			w.t.Drop(fields.NestedPath(w.c, fields.ElementPath("tools", t.Index), "function") + ".strict")
 		}
 	}
 }
@@ -81,6 +82,6 @@ func (w *writer) format() {
 	}
 	w.Close('}')
 	if f.Description != "" {
-		w.t.Drop(dialect.NestedPath(w.c, f.From, "json_schema") + ".description")
+		w.t.Drop(fields.NestedPath(w.c, f.From, "json_schema") + ".description")
 	}
 }

@@ -3,7 +3,7 @@ package dialecttest
 import (
 	"slices"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/llm"
 )
 
@@ -22,7 +22,7 @@ func Rest(c *llm.Call, dropped []string) *llm.Call {
 	}
 	var tools []llm.Tool
 	for _, t := range c.Tools {
-		path := dialect.ElementPath("tools", t.Index)
+		path := fields.ElementPath("tools", t.Index)
 		if gone(path) {
 			continue
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -18,7 +19,7 @@ type draw struct{}
 
 var _ dialect.OpenAIEndpoint = draw{}
 
-var drawParams = []dialect.Alias{
+var drawParams = []fields.Alias{
 	{To: "samples", From: []string{"n", "samples"}}, {To: "cfg_scale"}, {To: "sampler"}, {To: "seed"},
 	{To: "steps"}, {To: "safety_check"},
 }
@@ -26,7 +27,7 @@ var drawParams = []dialect.Alias{
 // EncodeRequest builds {"text_prompts":[{"text":…,"weight":1}],…}. It forwards fields whose names
 // begin with lora_.
 func (draw) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
-	t := dialect.Fields(r.Body)
+	t := fields.Track(r.Body)
 	prompt, err := dialect.ImagePrompt(t)
 	if err != nil {
 		return nil, err
@@ -47,7 +48,7 @@ func (draw) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Targ
 		w.Int("width", width)
 		w.Int("height", height)
 	}
-	dialect.WriteAliases(&w, t, drawParams)
+	fields.WriteAliases(&w, t, drawParams)
 	for name := range splice.Members(r.Body) {
 		if key := string(name[1 : len(name)-1]); strings.HasPrefix(key, "lora_") && !strings.Contains(key, `\`) {
 			raw, _ := t.Consume(key)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
@@ -26,20 +27,20 @@ var (
 )
 
 // jobParams lists additional parameters of a job, by names in OpenAI's style.
-var jobParams = []dialect.Rename{
+var jobParams = []fields.Rename{
 	{Path: "lora_rank", To: "loraRank"}, {Path: "max_context_length", To: "maxContextLength"}, {Path: "early_stop", To: "earlyStop"},
 	{Path: "warm_start_from", To: "warmStartFrom"}, {Path: "jinja_template", To: "jinjaTemplate"},
 }
 
 // hyperparameters maps OpenAI's names of the hyperparameters. For "auto" and for missing ones the
 // provider chooses the value.
-var hyperparameters = []dialect.Rename{
+var hyperparameters = []fields.Rename{
 	{Path: "n_epochs", To: "epochs"}, {Path: "learning_rate_multiplier", To: "learningRate"}, {Path: "batch_size", To: "batchSize"},
 }
 
 // EncodeRequest sends the full names of data and models: "accounts/me/datasets/d1".
 func (createJob) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
-	t := dialect.Fields(r.Body)
+	t := fields.Track(r.Body)
 	account := "accounts/" + to.Value("fireworks_account_id")
 	training, err := named(t, "training_file", account+"/datasets/")
 	switch {
@@ -73,7 +74,7 @@ func (createJob) EncodeRequest(_ context.Context, r *dialect.Request, to *dialec
 	w.Opt("displayName", suffix)
 	w.Opt("outputModel", output)
 	writeHyperparameters(&w, t)
-	dialect.WriteParams(&w, t, jobParams)
+	fields.WriteParams(&w, t, jobParams)
 	w.Close('}')
 	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }

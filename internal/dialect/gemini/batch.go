@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
@@ -48,7 +49,7 @@ func (batches) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.
 var taken = map[string]bool{"displayName": true, "model": true, "inputConfig": true, "outputConfig": true, "instanceConfig": true}
 
 func createBatch(body []byte, to *dialect.Target) (*dialect.Outgoing, error) {
-	t := dialect.Fields(body)
+	t := fields.Track(body)
 	t.Consume("endpoint")          // the upload already translated the lines of this endpoint
 	t.Consume("completion_window") // Google's own window is also a day
 	if to.Model == "" {

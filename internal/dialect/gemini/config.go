@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -61,7 +62,7 @@ func (w *writer) format() {
 		w.schema("responseSchema", "responseJsonSchema", f.Schema)
 	}
 	if f.Description != "" {
-		w.t.Drop(dialect.NestedPath(w.c, f.From, "json_schema") + ".description")
+		w.t.Drop(fields.NestedPath(w.c, f.From, "json_schema") + ".description")
 	}
 }
 

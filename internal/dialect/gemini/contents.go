@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 )
@@ -217,6 +218,6 @@ func (w *writer) argumentsAt(m *llm.Message, p *llm.Part, k int) string {
 	case llm.CreateModelResponse:
 		return w.c.Path(m, -1) + ".arguments"
 	default:
-		return dialect.ElementPath(w.c.Path(m, -1)+".tool_calls", k) + ".function.arguments"
+		return fields.ElementPath(w.c.Path(m, -1)+".tool_calls", k) + ".function.arguments"
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
@@ -18,11 +19,11 @@ type embedContents struct{}
 var _ dialect.OpenAIEndpoint = embedContents{}
 
 // embedSettings lists the parameters that each request of the batch contains.
-var embedSettings = []dialect.Rename{{Path: "task_type", To: "taskType"}, {Path: "title", To: "title"}, {Path: "dimensions", To: "outputDimensionality"}}
+var embedSettings = []fields.Rename{{Path: "task_type", To: "taskType"}, {Path: "title", To: "title"}, {Path: "dimensions", To: "outputDimensionality"}}
 
 // EncodeRequest writes a request for each input. Only texts can be embedded.
 func (embedContents) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
-	t := dialect.Fields(r.Body)
+	t := fields.Track(r.Body)
 	dialect.WantsBase64(t)
 	texts, err := dialect.EmbedTexts(t)
 	if err != nil {
@@ -35,7 +36,7 @@ func (embedContents) EncodeRequest(_ context.Context, r *dialect.Request, to *di
 		w.Open('{')
 		w.Str("model", "models/"+to.Model)
 		content(&w, text)
-		dialect.WriteParams(&w, t, embedSettings)
+		fields.WriteParams(&w, t, embedSettings)
 		w.Close('}')
 	}
 	w.Close(']')
@@ -56,7 +57,7 @@ func content(w *jsonwriter.Writer, text []byte) {
 
 // TranslateResponse reads {"embeddings":[{"values":[…]}]}.
 func (embedContents) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
-	e := dialect.Embeddings{Model: incoming.To.Model, Base64: dialect.WantsBase64(dialect.Fields(incoming.Sent.Body))}
+	e := dialect.Embeddings{Model: incoming.To.Model, Base64: dialect.WantsBase64(fields.Track(incoming.Sent.Body))}
 	list, _ := splice.Find(incoming.Body, "embeddings")
 	for v := range splice.Elements(list) {
 		values, _ := splice.Find(v, "values")

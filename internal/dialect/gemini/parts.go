@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -29,7 +30,7 @@ func (w *writer) part(role string, m *llm.Message, p *llm.Part) error {
 		switch {
 		case p.Shape == shapeName:
 		case role == roleUser: // the medium that the prompt is about
-			return dialect.InvalidField(path, "has a type that Gemini does not support")
+			return fields.Invalid(path, "has a type that Gemini does not support")
 		default:
 			w.t.Drop(path)
 			return nil
@@ -86,7 +87,7 @@ func (w *writer) text(text, signature string, reasoning bool) {
 func (w *writer) media(role, path string, p *llm.Part) error {
 	uri := fileURI(p.Media)
 	if p.Media.Data == "" && uri == "" {
-		return dialect.InvalidField(path, "references a file by an id that Gemini does not support; send a URL, base64, or the URI that the Files API returned")
+		return fields.Invalid(path, "references a file by an id that Gemini does not support; send a URL, base64, or the URI that the Files API returned")
 	}
 	w.begin(role)
 	w.Open('{')

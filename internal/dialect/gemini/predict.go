@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
@@ -23,7 +24,7 @@ var _ dialect.OpenAIEndpoint = predictEmbed{}
 // EncodeRequest writes the inputs as instances. Inputs are texts with a task, or objects with
 // text, image and video.
 func (predictEmbed) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
-	t := dialect.Fields(r.Body)
+	t := fields.Track(r.Body)
 	dialect.WantsBase64(t)
 	e := embedder{t: t}
 	e.task, _ = t.Consume("task_type")
@@ -72,13 +73,13 @@ func (e *embedder) each(list [][]byte, write func(w *jsonwriter.Writer, input []
 	var bodies [][]byte
 	for i, input := range list {
 		var w jsonwriter.Writer
-		if err := write(&w, input, dialect.ElementPath("input", i)); err != nil {
+		if err := write(&w, input, fields.ElementPath("input", i)); err != nil {
 			return nil, err
 		}
 		bodies = append(bodies, w.B)
 	}
 	if len(bodies) == 0 {
-		return nil, dialect.InvalidField("input", "must contain something to embed")
+		return nil, fields.Invalid("input", "must contain something to embed")
 	}
 	return bodies, nil
 }
@@ -86,14 +87,14 @@ func (e *embedder) each(list [][]byte, write func(w *jsonwriter.Writer, input []
 // together writes one body for all inputs.
 func (e *embedder) together(list [][]byte) ([][]byte, error) {
 	if len(list) == 0 {
-		return nil, dialect.InvalidField("input", "must contain something to embed")
+		return nil, fields.Invalid("input", "must contain something to embed")
 	}
 	var w jsonwriter.Writer
 	media := false
 	w.Open('{')
 	w.Key("instances").Open('[')
 	for i, input := range list {
-		if err := e.instance(&w, input, dialect.ElementPath("input", i)); err != nil {
+		if err := e.instance(&w, input, fields.ElementPath("input", i)); err != nil {
 			return nil, err
 		}
 		media = media || input[0] == '{'
@@ -129,7 +130,7 @@ func (e *embedder) instance(w *jsonwriter.Writer, input []byte, path string) err
 	case '{':
 		return e.object(w, input, path)
 	}
-	return dialect.InvalidField(path, "must be a string, or an object with text, image or video: this provider does not support tokens")
+	return fields.Invalid(path, "must be a string, or an object with text, image or video: this provider does not support tokens")
 }
 
 func (e *embedder) object(w *jsonwriter.Writer, input []byte, path string) error {
@@ -210,7 +211,7 @@ func (e *embedder) byContent(w *jsonwriter.Writer, input []byte, path string) er
 			return err
 		}
 	default:
-		return dialect.InvalidField(path, "must be a string, or an object with text, image, video or audio: this provider does not support tokens")
+		return fields.Invalid(path, "must be a string, or an object with text, image, video or audio: this provider does not support tokens")
 	}
 	if e.task != nil || e.title != nil || e.size != nil || e.more != nil {
 		w.Key("embedContentConfig").Open('{')
@@ -269,7 +270,7 @@ func embedMedium(w *jsonwriter.Writer, kind string, raw []byte, path string) err
 		w.Str("mimeType", mime)
 		w.Raw("data", data)
 	default:
-		return dialect.InvalidField(path, "must have url or base64")
+		return fields.Invalid(path, "must have url or base64")
 	}
 	w.Close('}')
 	w.Close('}')

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/splice"
@@ -19,15 +20,15 @@ var _ dialect.OpenAIEndpoint = rank{}
 
 // EncodeRequest writes the documents as records, with their indexes as ids.
 func (rank) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
-	t := dialect.Fields(r.Body)
+	t := fields.Track(r.Body)
 	documents, ok := t.Consume("documents")
 	if !ok || documents[0] != '[' {
-		return nil, dialect.InvalidField("documents", "must be a list of strings")
+		return nil, fields.Invalid("documents", "must be a list of strings")
 	}
 	var w jsonwriter.Writer
 	w.Open('{')
 	w.Str("model", to.Model)
-	dialect.WriteParams(&w, t, []dialect.Rename{{Path: "query", To: "query"}, {Path: "top_n", To: "topN"}})
+	fields.WriteParams(&w, t, []fields.Rename{{Path: "query", To: "query"}, {Path: "top_n", To: "topN"}})
 	w.Key("records").Open('[')
 	i := 0
 	for d := range splice.Elements(documents) {

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/llm"
 )
 
@@ -18,7 +19,7 @@ func (w *writer) results(m *llm.Message) error {
 			continue
 		}
 		if p.Result.Name == "" {
-			return dialect.InvalidField(w.c.Path(m, p.Index), "is the result of a tool call that is not in the conversation")
+			return fields.Invalid(w.c.Path(m, p.Index), "is the result of a tool call that is not in the conversation")
 		}
 		if err := w.result(m, p); err != nil {
 			return err
@@ -87,7 +88,7 @@ func (w *writer) gather(m *llm.Message, p *llm.Part) (string, []*llm.Part) {
 func (w *writer) enclose(path string, e *llm.Part) error {
 	uri := fileURI(e.Media)
 	if e.Media.Data == "" && uri == "" {
-		return dialect.InvalidField(path, "contains a file with an id that Gemini does not support; send a URL or base64")
+		return fields.Invalid(path, "contains a file with an id that Gemini does not support; send a URL or base64")
 	}
 	w.Open('{')
 	w.medium(e.Media, uri)

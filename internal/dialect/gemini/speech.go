@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/splice"
@@ -34,23 +35,23 @@ func formatIn(body []byte) string {
 
 // EncodeRequest writes the input text, the voice and the audio format.
 func (speech) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
-	t := dialect.Fields(r.Body)
+	t := fields.Track(r.Body)
 	t.Consume("response_format")
 	form, ok := encodings[formatIn(r.Body)]
 	if !ok {
-		return nil, dialect.InvalidField("response_format", "must be mp3, opus, wav, pcm, alaw or mulaw; Google supports no other audio format")
+		return nil, fields.Invalid("response_format", "must be mp3, opus, wav, pcm, alaw or mulaw; Google supports no other audio format")
 	}
 	var w jsonwriter.Writer
 	w.Open('{')
 	w.Key("input").Open('{')
-	dialect.WriteParams(&w, t, []dialect.Rename{{Path: "input", To: "text"}, {Path: "instructions", To: "prompt"}})
+	fields.WriteParams(&w, t, []fields.Rename{{Path: "input", To: "text"}, {Path: "instructions", To: "prompt"}})
 	w.Close('}')
 	name, _ := t.Consume("voice")
 	language, _ := t.First("language_code", "language")
 	voice(&w, to.Model, plainText(name), plainText(language))
 	w.Key("audioConfig").Open('{')
 	w.Str("audioEncoding", form.name)
-	dialect.WriteParams(&w, t, []dialect.Rename{{Path: "speed", To: "speakingRate"}})
+	fields.WriteParams(&w, t, []fields.Rename{{Path: "speed", To: "speakingRate"}})
 	w.Close('}')
 	w.Close('}')
 	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil

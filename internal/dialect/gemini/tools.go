@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -17,7 +18,7 @@ func (w *writer) tools() {
 	for i := range w.c.Tools {
 		t := &w.c.Tools[i]
 		if t.Cache != nil {
-			w.t.Drop(dialect.ElementPath("tools", t.Index) + ".cache_control")
+			w.t.Drop(fields.ElementPath("tools", t.Index) + ".cache_control")
 		}
 		native, known := builtinOf(t)
 		switch {
@@ -30,7 +31,7 @@ func (w *writer) tools() {
 			open = w.list(open)
 			w.Value(t.Raw)
 		default:
-			w.t.Drop(dialect.ElementPath("tools", t.Index))
+			w.t.Drop(fields.ElementPath("tools", t.Index))
 		}
 	}
 	if len(functions) > 0 {
@@ -62,7 +63,7 @@ func (w *writer) declarations(functions []*llm.Tool) {
 		}
 		w.Close('}')
 		if t.Strict != nil && *t.Strict {
-			w.t.Drop(dialect.NestedPath(w.c, dialect.ElementPath("tools", t.Index), "function") + ".strict")
+			w.t.Drop(fields.NestedPath(w.c, fields.ElementPath("tools", t.Index), "function") + ".strict")
 		}
 	}
 	w.Close(']')

@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
@@ -42,11 +43,11 @@ func (tunings) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.
 }
 
 func createTuning(body []byte, to *dialect.Target) (*dialect.Outgoing, error) {
-	t := dialect.Fields(body)
+	t := fields.Track(body)
 	var w jsonwriter.Writer
 	w.Open('{')
 	w.Str("baseModel", to.Model)
-	dialect.WriteParams(&w, t, []dialect.Rename{{Path: "suffix", To: "tunedModelDisplayName"}})
+	fields.WriteParams(&w, t, []fields.Rename{{Path: "suffix", To: "tunedModelDisplayName"}})
 	w.Key("supervisedTuningSpec").Open('{')
 	for _, f := range [...]struct{ from, to string }{{"training_file", "trainingDatasetUri"}, {"validation_file", "validationDatasetUri"}} {
 		id := textOf(t, f.from)

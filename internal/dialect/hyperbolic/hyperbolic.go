@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -29,7 +30,7 @@ func (draw) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Tar
 	if err := splice.Scan(r.Body, &d); err != nil {
 		return nil, err
 	}
-	t := dialect.Fields(r.Body)
+	t := fields.Track(r.Body)
 	if _, err := dialect.ImagePrompt(t); err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
@@ -24,14 +25,14 @@ type embed struct{}
 
 var _ dialect.OpenAIEndpoint = embed{}
 
-var params = []dialect.Alias{
+var params = []fields.Alias{
 	{To: "task_type"}, {To: "dimensionality", From: []string{"dimensions", "dimensionality"}}, {To: "long_text_mode"},
 	{To: "max_tokens_per_text"},
 }
 
 // EncodeRequest writes {"model":…,"texts":[…],"task_type":"search_query"}.
 func (embed) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
-	t := dialect.Fields(r.Body)
+	t := fields.Track(r.Body)
 	texts, err := dialect.EmbedTexts(t)
 	if err != nil {
 		return nil, err
@@ -45,7 +46,7 @@ func (embed) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Ta
 		w.Value(text)
 	}
 	w.Close(']')
-	dialect.WriteAliases(&w, t, params)
+	fields.WriteAliases(&w, t, params)
 	w.Close('}')
 	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
@@ -56,7 +57,7 @@ func (embed) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, e
 	if !ok || list[0] != '[' {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no embeddings")
 	}
-	e := dialect.Embeddings{Base64: dialect.WantsBase64(dialect.Fields(incoming.Sent.Body))}
+	e := dialect.Embeddings{Base64: dialect.WantsBase64(fields.Track(incoming.Sent.Body))}
 	e.Usage, e.Model = dialect.Usage(llm.Embed, incoming.Body, "")
 	if e.Model == "" {
 		e.Model = incoming.To.Model

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -33,7 +34,7 @@ func (chat) DecodeCall(body []byte) (*llm.Call, error) {
 		}
 	}
 	if len(r.c.Messages) == 0 {
-		return nil, dialect.InvalidField("messages", "must have at least one message")
+		return nil, fields.Invalid("messages", "must have at least one message")
 	}
 	if err := dialect.CheckTools(r.c); err != nil {
 		return nil, err
@@ -54,7 +55,7 @@ type callReader struct {
 func (r *callReader) field(name []byte) (err error) {
 	switch c := r.c; string(name) {
 	case "model":
-		c.Model, err = dialect.String(r.Raw(), "model")
+		c.Model, err = fields.String(r.Raw(), "model")
 	case "messages":
 		err = r.messages()
 	case "tools":
@@ -92,14 +93,14 @@ const (
 
 func (r *callReader) tools() error {
 	if r.Kind() != '[' {
-		return dialect.InvalidField("tools", "must be a list")
+		return fields.Invalid("tools", "must be a list")
 	}
 	if r.c.Tools == nil {
 		r.c.Tools = make([]llm.Tool, 0, usualTools)
 	}
 	for i := range r.Elements() {
 		if r.Kind() != '{' {
-			return dialect.IsObject.Refuse(dialect.ElementPath("tools", i))
+			return fields.IsObject.Refuse(fields.ElementPath("tools", i))
 		}
 		t := llm.Tool{Index: i, Shape: shapeName}
 		var fn, custom []byte
@@ -113,21 +114,21 @@ func (r *callReader) tools() error {
 			case "custom":
 				custom = r.Raw()
 			case "cache_control":
-				t.Cache = dialect.ReadCache(r.Raw())
+				t.Cache = fields.ReadCache(r.Raw())
 			}
 		}
 		t.Raw = r.Since(from)
 		if t.Type == "" {
-			return dialect.InvalidField(dialect.ElementPath("tools", i)+".type", `is required; use "function" for tools that you run yourself`)
+			return fields.Invalid(fields.ElementPath("tools", i)+".type", `is required; use "function" for tools that you run yourself`)
 		}
 		switch t.Type {
 		case llm.Function:
-			if err := readFunction(&t, fn, func() string { return dialect.ElementPath("tools", i) + ".function" }); err != nil {
+			if err := readFunction(&t, fn, func() string { return fields.ElementPath("tools", i) + ".function" }); err != nil {
 				return err
 			}
 		case llm.Custom:
 			if t.Name = splice.Text(custom, "name"); t.Name == "" {
-				return dialect.InvalidField(dialect.ElementPath("tools", i)+".custom.name", "is required")
+				return fields.Invalid(fields.ElementPath("tools", i)+".custom.name", "is required")
 			}
 		}
 		r.c.Tools = append(r.c.Tools, t)
@@ -154,15 +155,15 @@ func readFunction(t *llm.Tool, raw []byte, path func() string) error {
 		case "parameters":
 			t.Schema = val
 		case "strict":
-			t.Strict = dialect.ParseBool(val)
+			t.Strict = fields.ParseBool(val)
 		case "cache_control":
-			t.Cache = dialect.ReadCache(val)
+			t.Cache = fields.ReadCache(val)
 		default:
 			t.Extra = append(t.Extra, llm.Param{Name: n, From: path() + "." + n, Raw: val})
 		}
 	}
 	if t.Name == "" {
-		return dialect.InvalidField(path()+".name", "is required")
+		return fields.Invalid(path()+".name", "is required")
 	}
 	return nil
 }
@@ -171,8 +172,8 @@ func readFunction(t *llm.Tool, raw []byte, path func() string) error {
 const inSchema = "response_format.json_schema"
 
 func readFormat(raw []byte) (*llm.Format, error) {
-	if !dialect.IsObject.Fit(raw) {
-		return nil, dialect.IsObject.Refuse("response_format")
+	if !fields.IsObject.Fit(raw) {
+		return nil, fields.IsObject.Refuse("response_format")
 	}
 	f := &llm.Format{From: "response_format", Type: splice.Text(raw, "type")}
 	switch f.Type {
@@ -180,7 +181,7 @@ func readFormat(raw []byte) (*llm.Format, error) {
 		return f, nil
 	case "json_schema":
 	default:
-		return nil, dialect.InvalidField("response_format.type", `must be "text", "json_object" or "json_schema"`)
+		return nil, fields.Invalid("response_format.type", `must be "text", "json_object" or "json_schema"`)
 	}
 	inner, _ := splice.Find(raw, "json_schema")
 	return f, dialect.ReadSchema(f, inner, inSchema)

@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 )
@@ -60,7 +61,7 @@ type callWriter struct {
 
 func (w *callWriter) params() {
 	if raw, ok := w.take(llm.User); ok {
-		w.Raw(llm.User, dialect.User(raw))
+		w.Raw(llm.User, fields.User(raw))
 	}
 	w.writeUnchanged(unchangedParams[:])
 	if w.c.Surface != llm.Messages {
@@ -102,7 +103,7 @@ func (w *callWriter) tools() {
 	for i := range w.c.Tools {
 		t := &w.c.Tools[i]
 		if !supportsTool(t) {
-			w.t.Drop(dialect.ElementPath("tools", t.Index))
+			w.t.Drop(fields.ElementPath("tools", t.Index))
 			continue
 		}
 		if !open {
@@ -138,7 +139,7 @@ func (w *callWriter) function(t *llm.Tool) {
 	w.Close('}')
 	w.Close('}')
 	if t.Cache != nil {
-		w.t.Drop(dialect.ElementPath("tools", t.Index) + ".cache_control")
+		w.t.Drop(fields.ElementPath("tools", t.Index) + ".cache_control")
 	}
 }
 

@@ -3,7 +3,7 @@ package openai
 import (
 	"strconv"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -14,13 +14,13 @@ import (
 // Source: https://platform.openai.com/docs/api-reference/chat/create, functions, read 2026-11.
 func (r *callReader) functions() error {
 	if r.Kind() != '[' {
-		return dialect.InvalidField("functions", "must be a list")
+		return fields.Invalid("functions", "must be a list")
 	}
 	r.c.Functions = true
 	for i := range r.Elements() {
-		path := func() string { return dialect.ElementPath("functions", i) }
+		path := func() string { return fields.ElementPath("functions", i) }
 		if r.Kind() != '{' {
-			return dialect.IsObject.Refuse(path())
+			return fields.IsObject.Refuse(path())
 		}
 		t := llm.Tool{Index: i, Shape: shapeName, Type: llm.Function}
 		if err := readFunction(&t, r.Raw(), path); err != nil {
@@ -40,7 +40,7 @@ func functionChoice(raw []byte) (c llm.ToolChoice, err error) {
 	case !ok && splice.Text(raw, "name") != "":
 		c.Mode, c.Name = "tool", splice.Text(raw, "name")
 	default:
-		return c, dialect.InvalidField(c.From, `must be "auto", "none" or an object with the name of a function`)
+		return c, fields.Invalid(c.From, `must be "auto", "none" or an object with the name of a function`)
 	}
 	return c, nil
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -30,7 +31,7 @@ func imagePart(p *llm.Part, raw []byte, path string) error {
 		}
 	}
 	if url == "" {
-		return dialect.InvalidField(path+".url", "is required")
+		return fields.Invalid(path+".url", "is required")
 	}
 	if err := locate(p.Media, url, path+".url"); err != nil {
 		return err
@@ -80,7 +81,7 @@ func audioPart(p *llm.Part, raw []byte, path string) error {
 	inner, _ := splice.Find(raw, "input_audio")
 	p.Kind, p.Media = llm.AudioPart, &llm.Media{Data: splice.Text(inner, "data"), Format: splice.Text(inner, "format")}
 	if p.Media.Data == "" {
-		return dialect.InvalidField(path+".input_audio.data", "is required")
+		return fields.Invalid(path+".input_audio.data", "is required")
 	}
 	if err := dialect.CheckBase64(p.Media.Data); err != nil {
 		return fault.From(err).WithParam(path + ".input_audio.data")
@@ -129,7 +130,7 @@ func checkDocument(m *llm.Media, path string) error {
 			return fault.From(err).WithParam(path + ".file_data")
 		}
 	case m.URL == "" && m.FileID == "":
-		return dialect.InvalidField(path, "must have file_data, file_id or file_url")
+		return fields.Invalid(path, "must have file_data, file_id or file_url")
 	case m.URL != "":
 		if err := dialect.CheckURL(m.URL); err != nil {
 			return fault.From(err).WithParam(path + ".file_url")

@@ -4,20 +4,21 @@ import (
 	"slices"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
 
 func (r *callReader) messages() error {
 	if r.Kind() != '[' {
-		return dialect.InvalidField("messages", "must be a list")
+		return fields.Invalid("messages", "must be a list")
 	}
 	if r.c.Messages == nil {
 		r.c.Messages = make([]llm.Message, 0, usualMessages)
 	}
 	for i := range r.Elements() {
 		if r.Kind() != '{' {
-			return dialect.InvalidField(dialect.ElementPath("messages", i), "must be an object")
+			return fields.Invalid(fields.ElementPath("messages", i), "must be an object")
 		}
 		if err := r.message(i); err != nil {
 			return err
@@ -28,7 +29,7 @@ func (r *callReader) messages() error {
 
 // messageFieldPath returns the path of a field of a message: "messages[2].content".
 func messageFieldPath(m *llm.Message, field string) string {
-	return dialect.ElementPath("messages", m.Index) + "." + field
+	return fields.ElementPath("messages", m.Index) + "." + field
 }
 
 // turn contains the raw fields of one message. A field that is absent or null is nil.
@@ -48,7 +49,7 @@ func (r *callReader) message(i int) error {
 		if to := f.field(name); to == nil {
 			m.Extra = append(m.Extra, llm.Param{Name: known(name), From: messageFieldPath(m, string(name)), Raw: raw})
 		} else if *to = raw; !messageMembers.Fit(string(name), raw) {
-			return messageMembers.Refuse(string(name), dialect.ElementPath("messages", i))
+			return messageMembers.Refuse(string(name), fields.ElementPath("messages", i))
 		}
 	}
 	m.Role = llm.Role(intern(f.role))
@@ -62,10 +63,10 @@ func (r *callReader) message(i int) error {
 	case llm.RoleTool, "function":
 		err = r.result(m, &f)
 	default:
-		return dialect.InvalidField(messageFieldPath(m, "role"), `must be "system", "developer", "user", "assistant" or "tool"`)
+		return fields.Invalid(messageFieldPath(m, "role"), `must be "system", "developer", "user", "assistant" or "tool"`)
 	}
 	if f.cache != nil && len(m.Parts) > 0 {
-		m.Parts[len(m.Parts)-1].Cache = dialect.ReadCache(f.cache)
+		m.Parts[len(m.Parts)-1].Cache = fields.ReadCache(f.cache)
 	}
 	return err
 }
@@ -111,10 +112,10 @@ func (f *turn) reasoningParts() []llm.Part {
 
 // readContent reads the content in a field of a message, usually a plain string.
 func readContent(m *llm.Message, raw []byte, field string) ([]llm.Part, error) {
-	if parts, ok := dialect.PlainContent(raw); ok {
+	if parts, ok := fields.PlainContent(raw); ok {
 		return parts, nil
 	}
-	return dialect.ReadContent(raw, messageFieldPath(m, field), readPart)
+	return fields.ReadContent(raw, messageFieldPath(m, field), readPart)
 }
 
 // assistant reads an earlier message of the model. If the caller sends content_blocks back, they
@@ -136,7 +137,7 @@ func (r *callReader) assistant(m *llm.Message, f *turn) (err error) {
 	k := 0
 	for val := range splice.Elements(f.calls) {
 		p, err := readCall(val, func(field string) string {
-			return messageFieldPath(m, dialect.ElementPath("tool_calls", k)) + "." + field
+			return messageFieldPath(m, fields.ElementPath("tool_calls", k)) + "." + field
 		})
 		if err != nil {
 			return err
@@ -168,7 +169,7 @@ func readCall(raw []byte, path func(field string) string) (llm.Part, error) {
 		case `"custom"`:
 			fn, args, p.Call.Custom = val, "input", true
 		case `"cache_control"`:
-			p.Cache = dialect.ReadCache(val)
+			p.Cache = fields.ReadCache(val)
 		case `"extra_content"`, `"index"`, `"type"`:
 		}
 	}
@@ -176,7 +177,7 @@ func readCall(raw []byte, path func(field string) string) (llm.Part, error) {
 		return p, err
 	}
 	if p.Call.ID == "" {
-		return p, dialect.InvalidField(path("id"), "is required")
+		return p, fields.Invalid(path("id"), "is required")
 	}
 	return p, nil
 }
@@ -193,7 +194,7 @@ func readCalled(p *llm.Part, fn []byte, args string, path func(field string) str
 		case args:
 			text, ok := splice.Unquote(val)
 			if !ok && !splice.IsNull(val) {
-				return dialect.InvalidField(path("arguments"), "must be a JSON string")
+				return fields.Invalid(path("arguments"), "must be a JSON string")
 			}
 			p.Call.Arguments = text
 		case "thought_signature":
@@ -201,7 +202,7 @@ func readCalled(p *llm.Part, fn []byte, args string, path func(field string) str
 		}
 	}
 	if p.Call.Name == "" {
-		return dialect.InvalidField(path("name"), "is required")
+		return fields.Invalid(path("name"), "is required")
 	}
 	return nil
 }
@@ -217,9 +218,9 @@ func (r *callReader) result(m *llm.Message, f *turn) error {
 		name, known := r.names[res.ID]
 		switch {
 		case res.ID == "":
-			return dialect.InvalidField(messageFieldPath(m, "tool_call_id"), "is required")
+			return fields.Invalid(messageFieldPath(m, "tool_call_id"), "is required")
 		case !known:
-			return dialect.InvalidField(messageFieldPath(m, "tool_call_id"), "must match a tool call of an earlier message")
+			return fields.Invalid(messageFieldPath(m, "tool_call_id"), "must match a tool call of an earlier message")
 		case res.Name == "":
 			res.Name = name
 		}
@@ -238,7 +239,7 @@ func readPart(raw []byte, path string) (p llm.Part, err error) {
 		return llm.Part{Kind: llm.TextPart, Text: text}, nil
 	}
 	if raw[0] != '{' {
-		return p, dialect.InvalidField(path, "must be an object")
+		return p, fields.Invalid(path, "must be an object")
 	}
 	typ, _ := splice.Find(raw, "type")
 	kind := intern(typ)
@@ -260,12 +261,12 @@ func readPart(raw []byte, path string) (p llm.Part, err error) {
 	case "file":
 		err = filePart(&p, raw, path)
 	case "":
-		return p, dialect.InvalidField(path+".type", "is required")
+		return p, fields.Invalid(path+".type", "is required")
 	default:
 		p.Kind, p.Raw, p.Shape = llm.OpaquePart, raw, shapeName
 	}
 	if cache, ok := splice.Find(raw, "cache_control"); ok {
-		p.Cache = dialect.ReadCache(cache)
+		p.Cache = fields.ReadCache(cache)
 	}
 	return p, err
 }
@@ -273,7 +274,7 @@ func readPart(raw []byte, path string) (p llm.Part, err error) {
 func textPart(p *llm.Part, raw []byte, path string) (err error) {
 	p.Kind = llm.TextPart
 	val, _ := splice.Find(raw, "text")
-	p.Text, err = dialect.String(val, path+".text")
+	p.Text, err = fields.String(val, path+".text")
 	p.EmbeddedSignature = splice.Text(raw, "signature") // only in content_blocks
 	if c, ok := splice.Find(raw, "citations"); ok && c[0] == '[' {
 		p.Citations, p.Shape = c, shapeName

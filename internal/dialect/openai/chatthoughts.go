@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -96,7 +97,7 @@ func droppedReasoning(messages []byte, dest string) (lost []string) {
 		for b := range splice.Elements(blocks) {
 			p, err := readPart(b, "")
 			if err == nil && (p.Kind == llm.SealedPart || p.Kind == llm.ReasoningPart && (none || p.Text == "")) {
-				lost = append(lost, dialect.ElementPath(dialect.ElementPath("messages", i)+".content_blocks", k))
+				lost = append(lost, fields.ElementPath(fields.ElementPath("messages", i)+".content_blocks", k))
 			}
 			k++
 		}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/llm"
 )
 
@@ -241,7 +242,7 @@ func (w *callWriter) part(m *llm.Message, p *llm.Part) error {
 		w.Close('}')
 	case llm.ImagePart:
 		if dialect.MediaURL(p.Media) == "" {
-			return dialect.InvalidField(path, "references an image by file id, which chat completions do not support; send it as a URL or as base64")
+			return fields.Invalid(path, "references an image by file id, which chat completions do not support; send it as a URL or as base64")
 		}
 		w.image(p.Media)
 	case llm.AudioPart:
@@ -256,7 +257,7 @@ func (w *callWriter) part(m *llm.Message, p *llm.Part) error {
 		w.file(p.Media)
 	case llm.OpaquePart:
 		if p.Shape != shapeName {
-			return dialect.InvalidField(path, "has a type that chat completions do not support")
+			return fields.Invalid(path, "has a type that chat completions do not support")
 		}
 		w.Value(p.Raw)
 	default:

@@ -1,48 +1,48 @@
 package openai
 
-import "sluice/internal/dialect"
+import "sluice/internal/dialect/fields"
 
 // callTypes are the members of a chat completion request other than messages, tools and what
 // else the reader parses. functionMembers are those of a tool's definition. messageMembers
 // are those of a message other than its content. Newer members are not checked.
 // Source: https://platform.openai.com/docs/api-reference/chat/create, read 2026-11.
 var (
-	callTypes = dialect.Types{
-		"stream":                {Kinds: dialect.IsBool},
-		"stream_options":        {Kinds: dialect.IsObject, Members: dialect.Members{"include_usage": dialect.IsBool, "include_obfuscation": dialect.IsBool}},
-		"temperature":           {Kinds: dialect.IsNumber},
-		"top_p":                 {Kinds: dialect.IsNumber},
-		"top_k":                 {Kinds: dialect.IsNumber},
-		"presence_penalty":      {Kinds: dialect.IsNumber},
-		"frequency_penalty":     {Kinds: dialect.IsNumber},
-		"max_tokens":            {Kinds: dialect.IsInteger},
-		"max_completion_tokens": {Kinds: dialect.IsInteger},
-		"n":                     {Kinds: dialect.IsInteger},
-		"seed":                  {Kinds: dialect.IsInteger},
-		"top_logprobs":          {Kinds: dialect.IsInteger},
-		"logprobs":              {Kinds: dialect.IsBool},
-		"store":                 {Kinds: dialect.IsBool},
-		"parallel_tool_calls":   {Kinds: dialect.IsBool},
-		"stop":                  {Kinds: dialect.IsString | dialect.IsList, Each: dialect.IsString},
-		"modalities":            {Kinds: dialect.IsList, Each: dialect.IsString},
-		"logit_bias":            {Kinds: dialect.IsObject, Each: dialect.IsNumber},
-		"metadata":              {Kinds: dialect.IsObject},
-		"audio":                 {Kinds: dialect.IsObject, Members: dialect.Members{"format": dialect.IsString}},
-		"prediction":            {Kinds: dialect.IsObject, Members: dialect.Members{"type": dialect.IsString}},
-		"web_search_options":    {Kinds: dialect.IsObject, Members: dialect.Members{"search_context_size": dialect.IsString}},
-		"thinking":              {Kinds: dialect.IsObject, Members: dialect.Members{"type": dialect.IsString, "budget_tokens": dialect.IsInteger}},
-		"user":                  {Kinds: dialect.IsString},
-		"reasoning_effort":      {Kinds: dialect.IsString},
-		"verbosity":             {Kinds: dialect.IsString},
-		"service_tier":          {Kinds: dialect.IsString},
-		"safety_identifier":     {Kinds: dialect.IsString},
-		"prompt_cache_key":      {Kinds: dialect.IsString},
-		"functions":             {Kinds: dialect.IsList},
-		"function_call":         {Kinds: dialect.IsString | dialect.IsObject},
+	callTypes = fields.Types{
+		"stream":                {Kinds: fields.IsBool},
+		"stream_options":        {Kinds: fields.IsObject, Members: fields.Members{"include_usage": fields.IsBool, "include_obfuscation": fields.IsBool}},
+		"temperature":           {Kinds: fields.IsNumber},
+		"top_p":                 {Kinds: fields.IsNumber},
+		"top_k":                 {Kinds: fields.IsNumber},
+		"presence_penalty":      {Kinds: fields.IsNumber},
+		"frequency_penalty":     {Kinds: fields.IsNumber},
+		"max_tokens":            {Kinds: fields.IsInteger},
+		"max_completion_tokens": {Kinds: fields.IsInteger},
+		"n":                     {Kinds: fields.IsInteger},
+		"seed":                  {Kinds: fields.IsInteger},
+		"top_logprobs":          {Kinds: fields.IsInteger},
+		"logprobs":              {Kinds: fields.IsBool},
+		"store":                 {Kinds: fields.IsBool},
+		"parallel_tool_calls":   {Kinds: fields.IsBool},
+		"stop":                  {Kinds: fields.IsString | fields.IsList, Each: fields.IsString},
+		"modalities":            {Kinds: fields.IsList, Each: fields.IsString},
+		"logit_bias":            {Kinds: fields.IsObject, Each: fields.IsNumber},
+		"metadata":              {Kinds: fields.IsObject},
+		"audio":                 {Kinds: fields.IsObject, Members: fields.Members{"format": fields.IsString}},
+		"prediction":            {Kinds: fields.IsObject, Members: fields.Members{"type": fields.IsString}},
+		"web_search_options":    {Kinds: fields.IsObject, Members: fields.Members{"search_context_size": fields.IsString}},
+		"thinking":              {Kinds: fields.IsObject, Members: fields.Members{"type": fields.IsString, "budget_tokens": fields.IsInteger}},
+		"user":                  {Kinds: fields.IsString},
+		"reasoning_effort":      {Kinds: fields.IsString},
+		"verbosity":             {Kinds: fields.IsString},
+		"service_tier":          {Kinds: fields.IsString},
+		"safety_identifier":     {Kinds: fields.IsString},
+		"prompt_cache_key":      {Kinds: fields.IsString},
+		"functions":             {Kinds: fields.IsList},
+		"function_call":         {Kinds: fields.IsString | fields.IsObject},
 	}
-	functionMembers = dialect.Members{"name": dialect.IsString, "description": dialect.IsString, "parameters": dialect.IsSchema, "strict": dialect.IsBool}
-	messageMembers  = dialect.Members{
-		"role": dialect.IsString, "name": dialect.IsString, "tool_calls": dialect.IsList, "tool_call_id": dialect.IsString,
-		"refusal": dialect.IsString, "reasoning_content": dialect.IsString, "reasoning_details": dialect.IsList, "function_call": dialect.IsObject,
+	functionMembers = fields.Members{"name": fields.IsString, "description": fields.IsString, "parameters": fields.IsSchema, "strict": fields.IsBool}
+	messageMembers  = fields.Members{
+		"role": fields.IsString, "name": fields.IsString, "tool_calls": fields.IsList, "tool_call_id": fields.IsString,
+		"refusal": fields.IsString, "reasoning_content": fields.IsString, "reasoning_details": fields.IsList, "function_call": fields.IsObject,
 	}
 )

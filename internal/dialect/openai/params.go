@@ -2,6 +2,7 @@ package openai
 
 import (
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -62,9 +63,9 @@ func checkModel(d *splice.Doc, optional bool, instead string) error {
 	}
 	switch {
 	case raw[0] != '"':
-		return dialect.InvalidField("model", "must be a string, for example \"gpt-4o-mini\"")
+		return fields.Invalid("model", "must be a string, for example \"gpt-4o-mini\"")
 	case string(raw) == `""` && instead == "":
-		return dialect.InvalidField("model", "must not be empty")
+		return fields.Invalid("model", "must not be empty")
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/openai"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -32,7 +33,7 @@ func TestShape(t *testing.T) {
 	t.Parallel()
 	const chat = `{"model":"gpt-4o", "messages":[{"role":"developer","content":"Be brief."},{"role":"user","content":"Hi"}]}`
 	mistral := &dialect.RequestRules{
-		Rename:      []dialect.Rename{{Path: "max_completion_tokens", To: "max_tokens"}, {Path: "seed", To: "random_seed"}},
+		Rename:      []fields.Rename{{Path: "max_completion_tokens", To: "max_tokens"}, {Path: "seed", To: "random_seed"}},
 		Swap:        []dialect.Swap{{Path: "tool_choice", Values: map[string]string{`"required"`: `"any"`}}},
 		ModelPrefix: "mistralai.", SystemRole: true, StreamUsage: true,
 	}
@@ -124,7 +125,7 @@ func TestShapeTellsWhichThoughtsItDrops(t *testing.T) {
 	} {
 		var lost []string
 		for _, i := range want {
-			lost = append(lost, dialect.ElementPath("messages[1].content_blocks", i))
+			lost = append(lost, fields.ElementPath("messages[1].content_blocks", i))
 		}
 		got := openai.Shape(llm.ChatComplete, scan(t, body), dialect.Shaping{Rules: &dialect.RequestRules{ReasoningField: field}}).Unsupported
 		if !slices.Equal(got, lost) {

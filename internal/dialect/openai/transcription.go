@@ -2,11 +2,12 @@ package openai
 
 import (
 	"slices"
-	"sluice/internal/kernel/multipartedit"
 	"strconv"
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
+	"sluice/internal/kernel/multipartedit"
 	"sluice/internal/llm"
 )
 
@@ -21,9 +22,9 @@ type rule struct {
 // Source: spec, Transcription request.
 var formats = []string{"flac", "mp3", "mp4", "mpeg", "mpga", "m4a", "ogg", "wav", "webm"}
 
-// fields are the fields of a transcription. Source: spec, Transcription request; the
+// transcriptionFields are the fields of a transcription. Source: spec, Transcription request; the
 // last three are what the API has gained since.
-var fields = map[string]rule{
+var transcriptionFields = map[string]rule{
 	"file":                      {},
 	"model":                     {accept: nonEmpty, message: "must be the id of a model, for example whisper-1"},
 	"language":                  {accept: isLanguage, message: "must be an ISO-639-1 code of two letters, for example en"},
@@ -61,7 +62,7 @@ func CheckForm(ep llm.Endpoint, f *multipartedit.Form, s dialect.Shaping) error 
 	}
 	if f.Part("timestamp_granularities[]") != nil {
 		if format, _ := f.Value("response_format"); format != "verbose_json" {
-			return dialect.InvalidField("timestamp_granularities[]", "is only valid with response_format verbose_json")
+			return fields.Invalid("timestamp_granularities[]", "is only valid with response_format verbose_json")
 		}
 	}
 	return nil
@@ -69,21 +70,21 @@ func CheckForm(ep llm.Endpoint, f *multipartedit.Form, s dialect.Shaping) error 
 
 func checkPart(ep llm.Endpoint, f *multipartedit.Form, k int) error {
 	p := &f.Parts[k]
-	r, known := fields[p.Name]
+	r, known := transcriptionFields[p.Name]
 	if !known || ep == llm.CreateTranslation && slices.Contains(untranslated, p.Name) {
-		return dialect.InvalidField(p.Name, "is not a supported field of this request")
+		return fields.Invalid(p.Name, "is not a supported field of this request")
 	}
 	if !r.many && f.Part(p.Name) != p {
-		return dialect.InvalidField(p.Name, "must not be sent more than once")
+		return fields.Invalid(p.Name, "must not be sent more than once")
 	}
 	if p.Name == "file" {
 		return checkFile(p)
 	}
 	if p.HasFileName {
-		return dialect.InvalidField(p.Name, "must be a plain field, not a file")
+		return fields.Invalid(p.Name, "must be a plain field, not a file")
 	}
 	if r.accept != nil && !r.accept(string(p.Value)) {
-		return dialect.InvalidField(p.Name, r.message)
+		return fields.Invalid(p.Name, r.message)
 	}
 	return nil
 }
@@ -91,13 +92,13 @@ func checkPart(ep llm.Endpoint, f *multipartedit.Form, k int) error {
 // checkFile requires the audio itself. Clients that pass a path send it as a plain field.
 func checkFile(p *multipartedit.Part) error {
 	if !p.HasFileName {
-		return dialect.InvalidField("file", "must be the audio file, not its name")
+		return fields.Invalid("file", "must be the audio file, not its name")
 	}
 	if p.Len == 0 {
-		return dialect.InvalidField("file", "must not be empty")
+		return fields.Invalid("file", "must not be empty")
 	}
 	if !audio(p) {
-		return dialect.InvalidField("file", "must be audio in one of the formats "+strings.Join(formats, ", "))
+		return fields.Invalid("file", "must be audio in one of the formats "+strings.Join(formats, ", "))
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/llm"
 )
 
@@ -36,7 +37,7 @@ func format(to *dialect.Target) string {
 }
 
 // cohereParams are the parameters that both of Cohere's formats have.
-var cohereParams = []dialect.Rename{
+var cohereParams = []fields.Rename{
 	{Path: "temperature", To: "temperature"},
 	{Path: "top_p", To: "topP"},
 	{Path: "frequency_penalty", To: "frequencyPenalty"},
@@ -49,12 +50,12 @@ var cohereParams = []dialect.Rename{
 
 // v1Params are the parameters that only the older format has. v1Shouted are those whose
 // values are in capitals.
-var v1Params = []dialect.Rename{
+var v1Params = []fields.Rename{
 	{Path: "is_echo", To: "isEcho"},
 	{Path: "is_force_single_step", To: "isForceSingleStep"},
 }
 
-var v1Shouted = []dialect.Rename{
+var v1Shouted = []fields.Rename{
 	{Path: "citation_quality", To: "citationQuality"},
 	{Path: "prompt_truncation", To: "promptTruncation"},
 }
@@ -72,15 +73,15 @@ func (w *cohereWriter) request() error {
 	w.tools()
 	w.cohereFormat()
 	w.cohereParams()
-	dialect.WriteParams(&w.writer.Writer, w.t, v1Params)
+	fields.WriteParams(&w.writer.Writer, w.t, v1Params)
 	w.upperCaseFields(v1Shouted)
 	return nil
 }
 
 // cohereParams writes the generation parameters that both formats have.
 func (w *writer) cohereParams() {
-	dialect.WriteParams(&w.Writer, w.t, cohereParams)
-	w.upperCaseFields([]dialect.Rename{{Path: "safety_mode", To: "safetyMode"}})
+	fields.WriteParams(&w.Writer, w.t, cohereParams)
+	w.upperCaseFields([]fields.Rename{{Path: "safety_mode", To: "safetyMode"}})
 	if raw, ok := w.t.First("k", "top_k"); ok {
 		w.Raw("topK", raw)
 	}

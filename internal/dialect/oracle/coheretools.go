@@ -1,7 +1,7 @@
 package oracle
 
 import (
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -15,7 +15,7 @@ func (w *cohereWriter) tools() {
 	open := false
 	for i := range w.c.Tools {
 		t := &w.c.Tools[i]
-		path := dialect.ElementPath("tools", t.Index)
+		path := fields.ElementPath("tools", t.Index)
 		switch {
 		case t.Type != llm.Function:
 			w.t.Drop(path)
@@ -40,7 +40,7 @@ func (w *cohereWriter) tool(t *llm.Tool, path string) {
 	w.definitions(t.Schema, path)
 	w.Close('}')
 	if t.Strict != nil && *t.Strict {
-		w.t.Drop(dialect.NestedPath(w.c, path, "function") + ".strict")
+		w.t.Drop(fields.NestedPath(w.c, path, "function") + ".strict")
 	}
 	if t.Cache != nil {
 		w.t.Drop(path + ".cache_control")
@@ -87,7 +87,7 @@ func (w *cohereWriter) schemaAt(path string) string {
 	if w.c.Surface == llm.Messages {
 		return path + ".input_schema"
 	}
-	return dialect.NestedPath(w.c, path, "function") + ".parameters"
+	return fields.NestedPath(w.c, path, "function") + ".parameters"
 }
 
 // types maps the types of JSON schemas to Cohere's names, which are Python's.

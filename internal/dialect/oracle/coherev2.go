@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -23,7 +24,7 @@ const cohereV2 = "COHEREV2"
 var v2Models = [...]string{"cohere.command-a-vision", "cohere.command-a-reasoning"}
 
 // v2Params are the parameters of this format in addition to those of all Cohere formats.
-var v2Params = []dialect.Rename{{Path: "priority", To: "priority"}}
+var v2Params = []fields.Rename{{Path: "priority", To: "priority"}}
 
 // v2Writer writes a chat request in the format of Cohere's newer models.
 type v2Writer struct {
@@ -39,7 +40,7 @@ func (w v2Writer) request() error {
 	w.choice()
 	w.cohereFormat()
 	w.cohereParams()
-	dialect.WriteParams(&w.writer.Writer, w.t, v2Params)
+	fields.WriteParams(&w.writer.Writer, w.t, v2Params)
 	w.thinking()
 	w.citations()
 	return nil
@@ -177,7 +178,7 @@ func (w v2Writer) tools() {
 		w.Close('}')
 		w.Close('}')
 		if t.Strict != nil && *t.Strict && !strict {
-			w.t.Drop(dialect.NestedPath(w.c, path, "function") + ".strict")
+			w.t.Drop(fields.NestedPath(w.c, path, "function") + ".strict")
 		}
 		if t.Cache != nil {
 			w.t.Drop(path + ".cache_control")

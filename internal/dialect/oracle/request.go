@@ -7,12 +7,13 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 )
 
 // renamed are the parameters that differ only in their names.
-var renamed = []dialect.Rename{
+var renamed = []fields.Rename{
 	{Path: "temperature", To: "temperature"},
 	{Path: "top_p", To: "topP"},
 	{Path: "top_k", To: "topK"},
@@ -26,7 +27,7 @@ var renamed = []dialect.Rename{
 }
 
 // upperCaseFields are the parameters whose values are in capitals here.
-var upperCaseFields = []dialect.Rename{
+var upperCaseFields = []fields.Rename{
 	{Path: llm.ReasoningEffort, To: "reasoningEffort"},
 	{Path: llm.Verbosity, To: "verbosity"},
 }
@@ -96,7 +97,7 @@ func (w *writer) serving(to *dialect.Target) {
 }
 
 func (w *writer) params(to *dialect.Target) {
-	dialect.WriteParams(&w.Writer, w.t, renamed)
+	fields.WriteParams(&w.Writer, w.t, renamed)
 	w.upperCaseFields(upperCaseFields)
 	if raw, ok := w.t.Consume(llm.Stop); ok {
 		w.Raw("stop", dialect.Stops(raw, true))
@@ -117,7 +118,7 @@ func (w *writer) params(to *dialect.Target) {
 }
 
 // upperCaseFields writes parameters whose values are in capitals.
-func (w *writer) upperCaseFields(list []dialect.Rename) {
+func (w *writer) upperCaseFields(list []fields.Rename) {
 	for _, n := range list {
 		if raw, ok := w.t.Consume(n.Path); ok {
 			w.Raw(n.To, upperCase(raw))
@@ -164,7 +165,7 @@ func (w *writer) tools() {
 		w.Raw("parameters", t.Schema)
 		w.Close('}')
 		if t.Strict != nil && *t.Strict {
-			w.t.Drop(dialect.NestedPath(w.c, path, "function") + ".strict")
+			w.t.Drop(fields.NestedPath(w.c, path, "function") + ".strict")
 		}
 		if t.Cache != nil {
 			w.t.Drop(path + ".cache_control")

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
@@ -25,7 +26,7 @@ func (chat) EncodeCall(_ context.Context, c *llm.Call, _ *dialect.Target) (*dial
 	var w jsonwriter.Writer
 	w.Open('{')
 	w.Key("prompt").Open('{')
-	dialect.WriteParams(&w, t, []dialect.Rename{{Path: "context", To: "context"}, {Path: "examples", To: "examples"}})
+	fields.WriteParams(&w, t, []fields.Rename{{Path: "context", To: "context"}, {Path: "examples", To: "examples"}})
 	w.Key("messages").Open('[')
 	for i := range c.Messages {
 		m := &c.Messages[i]

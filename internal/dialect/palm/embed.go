@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/splice"
@@ -17,7 +18,7 @@ var _ dialect.OpenAIEndpoint = embed{}
 
 // EncodeRequest writes {"text":"a"}, one request for each text.
 func (embed) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
-	t := dialect.Fields(r.Body)
+	t := fields.Track(r.Body)
 	texts, err := dialect.EmbedTexts(t)
 	switch {
 	case err != nil:
@@ -43,7 +44,7 @@ func embedding(text []byte) []byte {
 
 // TranslateResponse reads {"embedding":{"value":[…]}} of each.
 func (embed) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
-	e := dialect.Embeddings{Model: incoming.To.Model, Base64: dialect.WantsBase64(dialect.Fields(incoming.Sent.Body))}
+	e := dialect.Embeddings{Model: incoming.To.Model, Base64: dialect.WantsBase64(fields.Track(incoming.Sent.Body))}
 	for _, body := range append([][]byte{incoming.Body}, incoming.More...) {
 		v, _ := splice.Find(body, "embedding", "value")
 		e.Vectors = append(e.Vectors, v)

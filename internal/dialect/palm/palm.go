@@ -5,6 +5,7 @@ package palm
 
 import (
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -21,12 +22,12 @@ func Dialect() *dialect.Dialect {
 }
 
 // params are the fields that chat and complete have.
-var params = []dialect.Rename{
+var params = []fields.Rename{
 	{Path: "temperature", To: "temperature"}, {Path: "top_p", To: "topP"}, {Path: "top_k", To: "topK"}, {Path: "n", To: "candidateCount"},
 }
 
 func writeParams(w *jsonwriter.Writer, t *llm.FieldTracker) {
-	dialect.WriteParams(w, t, params)
+	fields.WriteParams(w, t, params)
 	if raw, ok := t.First(llm.MaxCompletionTokens, llm.MaxTokens); ok {
 		w.Raw("maxOutputTokens", raw)
 	}

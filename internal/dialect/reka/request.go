@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 )
@@ -15,7 +16,7 @@ type chat struct{}
 var _ dialect.Upstream = chat{}
 
 // params are the fields that chat has.
-var params = []dialect.Rename{
+var params = []fields.Rename{
 	{Path: "temperature", To: "temperature"}, {Path: "top_p", To: "runtime_top_p"}, {Path: "top_k", To: "runtime_top_k"},
 	{Path: "seed", To: "random_seed"}, {Path: "frequency_penalty", To: "frequency_penalty"}, {Path: "presence_penalty", To: "presence_penalty"},
 	{Path: "length_penalty", To: "length_penalty"}, {Path: "use_search_engine", To: "use_search_engine"},
@@ -42,7 +43,7 @@ func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dia
 		w.Close('}')
 	}
 	w.Close(']')
-	dialect.WriteParams(&w, t, params)
+	fields.WriteParams(&w, t, params)
 	if raw, ok := t.First(llm.MaxCompletionTokens, llm.MaxTokens); ok {
 		w.Raw("request_output_len", raw)
 	}

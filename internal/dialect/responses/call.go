@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -33,7 +34,7 @@ func (client) DecodeCall(body []byte) (*llm.Call, error) {
 		if err := dialect.Served(r.c); err != nil {
 			return nil, err
 		}
-		return nil, dialect.InvalidField("input", "must have at least one item")
+		return nil, fields.Invalid("input", "must have at least one item")
 	}
 	r.chooseSpaced()
 	if err := dialect.CheckTools(r.c); err != nil {
@@ -59,7 +60,7 @@ func (r *callReader) field(name string, val []byte) (err error) {
 	}
 	switch c := r.c; name {
 	case "model":
-		c.Model, err = dialect.String(val, name)
+		c.Model, err = fields.String(val, name)
 	case "instructions":
 		r.instructions = val
 	case "input":
@@ -81,10 +82,10 @@ func (r *callReader) field(name string, val []byte) (err error) {
 	case "store":
 	case "background":
 		if isTrue(val) {
-			err = dialect.InvalidField(name, "requires a provider with native responses support")
+			err = fields.Invalid(name, "requires a provider with native responses support")
 		}
 	case "conversation", "prompt", "previous_response_id":
-		err = dialect.InvalidField(name, "requires a provider with native responses support; send the complete conversation in input")
+		err = fields.Invalid(name, "requires a provider with native responses support; send the complete conversation in input")
 	default:
 		r.param(name, name, val)
 	}
@@ -179,7 +180,7 @@ func readFormat(raw []byte) (*llm.Format, error) {
 		return f, nil
 	case "json_schema":
 	default:
-		return nil, dialect.InvalidField("text.format.type", `must be "text", "json_object" or "json_schema"`)
+		return nil, fields.Invalid("text.format.type", `must be "text", "json_object" or "json_schema"`)
 	}
 	return f, dialect.ReadSchema(f, raw, "text.format")
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -14,7 +15,7 @@ func readPart(raw []byte, path string) (llm.Part, error) {
 		return llm.Part{Kind: llm.TextPart, Text: text}, nil
 	}
 	if raw[0] != '{' {
-		return llm.Part{}, dialect.InvalidField(path, "must be an object")
+		return llm.Part{}, fields.Invalid(path, "must be an object")
 	}
 	r := partReader{p: llm.Part{Media: &llm.Media{}}, path: path}
 	var err error
@@ -28,9 +29,9 @@ func readPart(raw []byte, path string) (llm.Part, error) {
 	case "input_audio":
 		err = r.audio(raw)
 	case "":
-		err = dialect.InvalidField(path+".type", "is required")
+		err = fields.Invalid(path+".type", "is required")
 	default:
-		err = dialect.InvalidField(path+".type", "is "+string(splice.Quote(kind))+", which requires a provider with native responses support")
+		err = fields.Invalid(path+".type", "is "+string(splice.Quote(kind))+", which requires a provider with native responses support")
 	}
 	return r.p, err
 }
@@ -63,7 +64,7 @@ func (r *partReader) other(name string, val []byte) {
 	switch {
 	case splice.IsNull(val), name == "type":
 	case name == "cache_control":
-		r.p.Cache = dialect.ReadCache(val)
+		r.p.Cache = fields.ReadCache(val)
 	default:
 		r.p.Extra = extra(r.p.Extra, name, r.path, val)
 	}
@@ -93,7 +94,7 @@ func (r *partReader) text(raw []byte, kind string) error {
 		}
 	}
 	if !found {
-		return dialect.InvalidField(r.path+"."+from, "must be a string")
+		return fields.Invalid(r.path+"."+from, "must be a string")
 	}
 	return nil
 }
@@ -118,7 +119,7 @@ func (r *partReader) image(raw []byte) error {
 		}
 	}
 	if url == "" && m.FileID == "" {
-		return dialect.InvalidField(r.path+".image_url", "is required")
+		return fields.Invalid(r.path+".image_url", "is required")
 	}
 	return r.locate(url, r.path+".image_url")
 }
@@ -169,7 +170,7 @@ func (r *partReader) file(raw []byte) error {
 	}
 	switch path := r.path + ".file_data"; {
 	case data == "" && url == "" && m.FileID == "":
-		return dialect.InvalidField(r.path, "must have file_data, file_id or file_url")
+		return fields.Invalid(r.path, "must have file_data, file_id or file_url")
 	case data == "":
 		return r.locate(url, r.path+".file_url")
 	default:
@@ -196,7 +197,7 @@ func (r *partReader) audio(raw []byte) error {
 	}
 	path := r.path + ".input_audio.data"
 	if r.p.Media.Data == "" {
-		return dialect.InvalidField(path, "is required")
+		return fields.Invalid(path, "is required")
 	}
 	if err := dialect.CheckBase64(r.p.Media.Data); err != nil {
 		return fault.From(err).WithParam(path)

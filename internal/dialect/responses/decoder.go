@@ -56,7 +56,7 @@ func (d *decoder) event(_, data []byte) error {
 	if !splice.Valid(data) {
 		return fault.New(fault.UpstreamInvalid, "an event of the provider's stream is not a JSON object")
 	}
-	var e fields
+	var e eventFields
 	e.read(data)
 	d.begin(&e)
 	d.translateEvent(&e)
@@ -69,8 +69,8 @@ func (d *decoder) send(ev llm.Event) {
 	d.joiner.Event(&d.ev, d.emit)
 }
 
-// fields are the members of events that are looked at.
-type fields struct {
+// eventFields are the members of events that are looked at.
+type eventFields struct {
 	data                         []byte
 	kind                         string
 	output, part, summary        int
@@ -78,7 +78,7 @@ type fields struct {
 	logprobs, note               []byte
 }
 
-func (e *fields) read(data []byte) {
+func (e *eventFields) read(data []byte) {
 	e.data = data
 	for name, val := range splice.Members(data) {
 		switch string(name) {
@@ -136,7 +136,7 @@ const (
 	reasoningDelta = "response.reasoning_text.delta"
 )
 
-func (d *decoder) begin(e *fields) {
+func (d *decoder) begin(e *eventFields) {
 	if d.begun || !strings.HasPrefix(e.kind, "response.") {
 		return
 	}
@@ -146,7 +146,7 @@ func (d *decoder) begin(e *fields) {
 
 // translateEvent turns one event into those of the hub. Events that only repeat what others said
 // are left out.
-func (d *decoder) translateEvent(e *fields) {
+func (d *decoder) translateEvent(e *eventFields) {
 	switch e.kind {
 	case textDelta:
 		d.emitTextDelta(e, llm.TextPart)

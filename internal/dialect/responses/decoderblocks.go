@@ -56,7 +56,7 @@ func (d *decoder) emitText(kind llm.EventKind, index int, text string) {
 	d.send(ev)
 }
 
-func (d *decoder) emitTextDelta(e *fields, kind llm.PartKind) {
+func (d *decoder) emitTextDelta(e *eventFields, kind llm.PartKind) {
 	index := d.open(e.output, e.part, kind)
 	d.emitText(llm.EventText, index, surrogates.DecodeFragment(e.delta))
 	if len(e.logprobs) > 2 {
@@ -64,7 +64,7 @@ func (d *decoder) emitTextDelta(e *fields, kind llm.PartKind) {
 	}
 }
 
-func (d *decoder) argument(e *fields) {
+func (d *decoder) argument(e *eventFields) {
 	if index := d.find(e.output, -1); index >= 0 {
 		d.emitText(llm.EventArguments, index, surrogates.DecodeFragment(e.delta))
 	}
@@ -72,7 +72,7 @@ func (d *decoder) argument(e *fields) {
 
 // emitReasoning emits a delta of the reasoning or of its summary. The parts of a summary become
 // one text.
-func (d *decoder) emitReasoning(e *fields) {
+func (d *decoder) emitReasoning(e *eventFields) {
 	index := d.find(e.output, -1)
 	if index < 0 {
 		index = d.start(llm.Event{Part: llm.ReasoningPart, ID: splice.Text(e.data, "item_id")}, e.output, -1)
@@ -93,7 +93,7 @@ func (d *decoder) emitReasoning(e *fields) {
 }
 
 // partDone ends a part of a message. It emits the text if no delta of it arrived.
-func (d *decoder) partDone(e *fields) {
+func (d *decoder) partDone(e *eventFields) {
 	p := readMessagePart(e.inner)
 	switch p.Kind {
 	case llm.TextPart, llm.RefusalPart:
@@ -124,19 +124,19 @@ func (d *decoder) had(output, part int) bool {
 }
 
 // itemAdded begins the block of a tool call, whose name is needed immediately.
-func (d *decoder) itemAdded(e *fields) {
+func (d *decoder) itemAdded(e *eventFields) {
 	if p, ok := readItem(e.item); ok && p.Kind == llm.CallPart {
 		d.call(e, &p)
 	}
 }
 
-func (d *decoder) call(e *fields, p *llm.Part) int {
+func (d *decoder) call(e *eventFields, p *llm.Part) int {
 	d.called = true
 	return d.start(llm.Event{Part: llm.CallPart, ID: p.Call.ID, Name: p.Call.Name}, e.output, -1)
 }
 
 // itemDone ends the open block of an item. It emits the content if no delta of it arrived.
-func (d *decoder) itemDone(e *fields) {
+func (d *decoder) itemDone(e *eventFields) {
 	if splice.Text(e.item, "type") == "message" {
 		d.messageDone(e)
 		return
@@ -165,7 +165,7 @@ func (d *decoder) itemDone(e *fields) {
 	d.shut(index)
 }
 
-func (d *decoder) reasoningDone(e *fields, index int, p *llm.Part) int {
+func (d *decoder) reasoningDone(e *eventFields, index int, p *llm.Part) int {
 	if index < 0 {
 		index = d.start(llm.Event{Part: llm.ReasoningPart, ID: p.ID}, e.output, -1)
 		d.emitText(llm.EventText, index, p.Text)
@@ -174,7 +174,7 @@ func (d *decoder) reasoningDone(e *fields, index int, p *llm.Part) int {
 	return index
 }
 
-func (d *decoder) messageDone(e *fields) {
+func (d *decoder) messageDone(e *eventFields) {
 	content, _ := splice.Find(e.item, "content")
 	part := 0
 	for val := range splice.Elements(content) {
@@ -185,7 +185,7 @@ func (d *decoder) messageDone(e *fields) {
 	}
 }
 
-func (d *decoder) end(e *fields) {
+func (d *decoder) end(e *eventFields) {
 	d.done = true
 	for i := range d.blocks {
 		if !d.blocks[i].shut {
@@ -201,7 +201,7 @@ func (d *decoder) end(e *fields) {
 }
 
 // unknownFault reads an error from an event whose type is missing or is not a type of responses.
-func unknownFault(e *fields) (llm.Event, bool) {
+func unknownFault(e *eventFields) (llm.Event, bool) {
 	if strings.HasPrefix(e.kind, "response.") {
 		return llm.Event{}, false
 	}
@@ -210,7 +210,7 @@ func unknownFault(e *fields) (llm.Event, bool) {
 
 // fault emits an error that the provider reported: {"code":"…","message":"…"}. otherwise is the
 // message for an error without one.
-func (d *decoder) fault(e *fields, raw []byte, otherwise string) {
+func (d *decoder) fault(e *eventFields, raw []byte, otherwise string) {
 	d.done = true
 	id, _ := splice.Find(raw, "code")
 	typ := splice.Text(raw, "type")

@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -53,7 +54,7 @@ type callWriter struct {
 
 func (w *callWriter) params() {
 	if raw, ok := w.t.Consume(llm.User); ok {
-		w.Raw(llm.User, dialect.User(raw))
+		w.Raw(llm.User, fields.User(raw))
 	}
 	for _, name := range unchangedParams {
 		if raw, ok := w.t.Consume(name); ok {
@@ -166,7 +167,7 @@ func (w *callWriter) tools() {
 	for i := range w.c.Tools {
 		t := &w.c.Tools[i]
 		if !supportsTool(t) {
-			w.t.Drop(dialect.ElementPath("tools", t.Index))
+			w.t.Drop(fields.ElementPath("tools", t.Index))
 			continue
 		}
 		if !open {
@@ -208,7 +209,7 @@ func (w *callWriter) tool(t *llm.Tool) {
 	}
 	w.Close('}')
 	if t.Cache != nil {
-		w.t.Drop(dialect.ElementPath("tools", t.Index) + ".cache_control")
+		w.t.Drop(fields.ElementPath("tools", t.Index) + ".cache_control")
 	}
 }
 

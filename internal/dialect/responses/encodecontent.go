@@ -2,6 +2,7 @@ package responses
 
 import (
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/llm"
 )
 
@@ -62,7 +63,7 @@ func (w *callWriter) part(m *llm.Message, p *llm.Part, text string) error {
 			return nil
 		}
 		if m.Role != llm.RoleAssistant {
-			return dialect.InvalidField(path, "has a type that responses do not support")
+			return fields.Invalid(path, "has a type that responses do not support")
 		}
 		w.t.Drop(path)
 	default:

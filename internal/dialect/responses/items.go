@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"strings"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -12,38 +12,38 @@ import (
 // input reads the instructions and the items as the conversation.
 func (r *callReader) input() error {
 	if r.instructions != nil {
-		text, err := dialect.String(r.instructions, "instructions")
+		text, err := fields.String(r.instructions, "instructions")
 		if err != nil {
 			return err
 		}
 		r.c.Messages = append(r.c.Messages, llm.Message{Role: llm.RoleSystem, Index: -1, Parts: []llm.Part{{Kind: llm.TextPart, Index: -1, Text: text}}})
 	}
 	if splice.IsNull(r.items) {
-		return dialect.InvalidField("input", "is required; send it in the request body")
+		return fields.Invalid("input", "is required; send it in the request body")
 	}
 	if text, ok := splice.Unquote(r.items); ok {
 		r.c.Messages = append(r.c.Messages, llm.Message{Role: llm.RoleUser, Parts: []llm.Part{{Kind: llm.TextPart, Index: -1, Text: text}}})
 		return nil
 	}
 	if r.items[0] != '[' {
-		return dialect.InvalidField("input", "must be a string or a list of items")
+		return fields.Invalid("input", "must be a string or a list of items")
 	}
 	i := 0
 	for val := range splice.Elements(r.items) {
-		if err := r.item(val, i, dialect.ElementPath("input", i)); err != nil {
+		if err := r.item(val, i, fields.ElementPath("input", i)); err != nil {
 			return err
 		}
 		i++
 	}
 	if i == 0 {
-		return dialect.InvalidField("input", "must have at least one item")
+		return fields.Invalid("input", "must have at least one item")
 	}
 	return nil
 }
 
 func (r *callReader) item(raw []byte, i int, path string) error {
 	if raw[0] != '{' {
-		return dialect.InvalidField(path, "must be an object")
+		return fields.Invalid(path, "must be an object")
 	}
 	switch kind := splice.Text(raw, "type"); kind {
 	case "message", "":
@@ -58,7 +58,7 @@ func (r *callReader) item(raw []byte, i int, path string) error {
 	case "function_call_output", "custom_tool_call_output":
 		return r.result(raw, i, path, "output")
 	case "item_reference":
-		return dialect.InvalidField(path+".type", `is "item_reference", which requires a provider that stores items; send the item itself`)
+		return fields.Invalid(path+".type", `is "item_reference", which requires a provider that stores items; send the item itself`)
 	default:
 		r.unserved(path, kind, "an item that requires a provider with native responses support")
 		return nil
@@ -94,9 +94,9 @@ func (r *callReader) message(raw []byte, i int, path string) error {
 		return r.result(raw, i, path, "content")
 	case llm.RoleSystem, llm.RoleDeveloper, llm.RoleUser, llm.RoleAssistant:
 	default:
-		return dialect.InvalidField(path+".role", `must be "system", "developer", "user" or "assistant"`)
+		return fields.Invalid(path+".role", `must be "system", "developer", "user" or "assistant"`)
 	}
-	parts, err := dialect.ReadContent(content, path+".content", readPart)
+	parts, err := fields.ReadContent(content, path+".content", readPart)
 	if err != nil {
 		return err
 	}
@@ -163,11 +163,11 @@ func (r *callReader) call(raw []byte, i int, path, args string) error {
 		case n == "thought_signature":
 			p.Signature, _ = splice.Unquote(val)
 		case n == "cache_control":
-			p.Cache = dialect.ReadCache(val)
+			p.Cache = fields.ReadCache(val)
 		case n == args:
 			text, ok := splice.Unquote(val)
 			if !ok {
-				return dialect.InvalidField(path+"."+args, "must be a string")
+				return fields.Invalid(path+"."+args, "must be a string")
 			}
 			p.Call.Arguments = text
 		default:
@@ -176,9 +176,9 @@ func (r *callReader) call(raw []byte, i int, path, args string) error {
 	}
 	switch {
 	case p.Call.Name == "":
-		return dialect.InvalidField(path+".name", "is required")
+		return fields.Invalid(path+".name", "is required")
 	case p.Call.ID == "":
-		return dialect.InvalidField(path+".call_id", "is required")
+		return fields.Invalid(path+".call_id", "is required")
 	}
 	if space.Name != "" {
 		p.Call.Name = space.Join(p.Call.Name)
@@ -198,9 +198,9 @@ func (r *callReader) result(raw []byte, i int, path, from string) error {
 	name, known := r.names[res.ID]
 	switch {
 	case res.ID == "":
-		return dialect.InvalidField(path+".call_id", "is required")
+		return fields.Invalid(path+".call_id", "is required")
 	case !known:
-		return dialect.InvalidField(path+".call_id", "must match a call of an earlier item")
+		return fields.Invalid(path+".call_id", "must match a call of an earlier item")
 	}
 	res.Name = name
 	p := llm.Part{Kind: llm.ResultPart, Index: -1, ID: splice.Text(raw, "id"), Result: res}
@@ -212,9 +212,9 @@ func (r *callReader) result(raw []byte, i int, path, from string) error {
 		switch n {
 		case "type", "id", "status", "call_id", "tool_call_id", "role", "name":
 		case "cache_control":
-			p.Cache = dialect.ReadCache(val)
+			p.Cache = fields.ReadCache(val)
 		case from:
-			parts, err := dialect.ReadContent(val, path+"."+from, readResultPart)
+			parts, err := fields.ReadContent(val, path+"."+from, readResultPart)
 			if err != nil {
 				return err
 			}

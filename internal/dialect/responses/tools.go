@@ -1,7 +1,7 @@
 package responses
 
 import (
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -14,7 +14,7 @@ func (r *callReader) tools(raw []byte) error {
 		if splice.Text(val, "type") == "namespace" {
 			read = r.namespace
 		}
-		if err := read(llm.Tool{Index: i, Raw: val}, dialect.ElementPath("tools", i)); err != nil {
+		if err := read(llm.Tool{Index: i, Raw: val}, fields.ElementPath("tools", i)); err != nil {
 			return err
 		}
 		i++
@@ -29,16 +29,16 @@ func (r *callReader) tools(raw []byte) error {
 func (r *callReader) namespace(t llm.Tool, path string) error {
 	t.Namespace = &llm.Namespace{Name: splice.Text(t.Raw, "name"), Raw: t.Raw}
 	if t.Namespace.Name == "" {
-		return dialect.InvalidField(path+".name", "is required")
+		return fields.Invalid(path+".name", "is required")
 	}
 	list, _ := splice.Find(t.Raw, "tools")
 	if len(list) == 0 || list[0] != '[' {
-		return dialect.InvalidField(path+".tools", "must be a list")
+		return fields.Invalid(path+".tools", "must be a list")
 	}
 	i := 0
 	for val := range splice.Elements(list) {
 		t.Raw = val
-		if err := r.tool(t, dialect.ElementPath(path+".tools", i)); err != nil {
+		if err := r.tool(t, fields.ElementPath(path+".tools", i)); err != nil {
 			return err
 		}
 		i++
@@ -66,7 +66,7 @@ func (r *callReader) tool(t llm.Tool, path string) error {
 	t.Type, t.Shape = splice.Text(t.Raw, "type"), shapeName
 	switch t.Type {
 	case "":
-		return dialect.InvalidField(path+".type", `is required; use "function" for tools that you run yourself`)
+		return fields.Invalid(path+".type", `is required; use "function" for tools that you run yourself`)
 	case llm.Function, llm.Custom:
 	default:
 		r.unserved(path, t.Type, `a tool that requires a provider with native responses support; other providers support "function", "custom" and "namespace"`)
@@ -106,9 +106,9 @@ func readTool(t *llm.Tool, path string) error {
 		case "parameters":
 			t.Schema = val
 		case "strict":
-			t.Strict = dialect.ParseBool(val)
+			t.Strict = fields.ParseBool(val)
 		case "cache_control":
-			t.Cache = dialect.ReadCache(val)
+			t.Cache = fields.ReadCache(val)
 		case "format":
 			format = val
 		default:
@@ -116,7 +116,7 @@ func readTool(t *llm.Tool, path string) error {
 		}
 	}
 	if t.Name == "" {
-		return dialect.InvalidField(path+".name", "is required")
+		return fields.Invalid(path+".name", "is required")
 	}
 	if t.Type == llm.Custom {
 		t.Raw, t.Shape = chatTool(t, format), chatShape

@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -22,7 +23,7 @@ type draw struct{}
 
 var _ dialect.OpenAIEndpoint = draw{}
 
-var params = []dialect.Alias{
+var params = []fields.Alias{
 	{To: "samples", From: []string{"n", "samples"}}, {To: "style"}, {To: "negative_prompt"},
 	{To: "scheduler"}, {To: "guidance_scale", From: []string{"guidance_scale", "cfg_scale"}}, {To: "seed"},
 	{To: "strength"}, {To: "refiner"}, {To: "high_noise_fraction"},
@@ -33,7 +34,7 @@ var params = []dialect.Alias{
 // EncodeRequest builds the request. It requests a base64 response, which would otherwise be
 // a bare file. Segmind has no default for the number of steps.
 func (draw) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
-	t := dialect.Fields(r.Body)
+	t := fields.Track(r.Body)
 	prompt, err := dialect.ImagePrompt(t)
 	if err != nil {
 		return nil, err
@@ -54,7 +55,7 @@ func (draw) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Targ
 	} else {
 		w.Int("num_inference_steps", 20)
 	}
-	dialect.WriteAliases(&w, t, params)
+	fields.WriteAliases(&w, t, params)
 	w.Bool("base64", true)
 	w.Close('}')
 	t.Consume("base64")

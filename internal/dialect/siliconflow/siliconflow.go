@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -28,7 +29,7 @@ func (draw) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Tar
 	if err := splice.Scan(r.Body, &d); err != nil {
 		return nil, err
 	}
-	if _, err := dialect.ImagePrompt(dialect.Fields(r.Body)); err != nil {
+	if _, err := dialect.ImagePrompt(fields.Track(r.Body)); err != nil {
 		return nil, err
 	}
 	edits := []splice.Edit{splice.Set("model", splice.Quote(to.Model)), splice.Rename("n", "batch_size")}

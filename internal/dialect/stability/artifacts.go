@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/splice"
 )
@@ -15,7 +16,7 @@ type artifacts struct{}
 
 var _ dialect.OpenAIEndpoint = artifacts{}
 
-var artifactParams = []dialect.Alias{
+var artifactParams = []fields.Alias{
 	{To: "samples", From: []string{"n", "samples"}}, {To: "style_preset", From: []string{"style_preset", "style"}}, {To: "cfg_scale"},
 	{To: "clip_guidance_preset"}, {To: "sampler"}, {To: "seed"},
 	{To: "steps"}, {To: "extras"},
@@ -24,7 +25,7 @@ var artifactParams = []dialect.Alias{
 // EncodeRequest writes {"text_prompts":[{"text":…,"weight":1}],…}. A negative prompt has a
 // negative weight.
 func (artifacts) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
-	t := dialect.Fields(r.Body)
+	t := fields.Track(r.Body)
 	prompt, err := dialect.ImagePrompt(t)
 	if err != nil {
 		return nil, err
@@ -45,7 +46,7 @@ func (artifacts) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect
 		w.Int("width", width)
 		w.Int("height", height)
 	}
-	dialect.WriteAliases(&w, t, artifactParams)
+	fields.WriteAliases(&w, t, artifactParams)
 	w.Close('}')
 	dialect.Base64Only(t)
 	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -26,7 +27,7 @@ type form struct{}
 var _ dialect.OpenAIEndpoint = form{}
 
 // formFields are the fields of the form that are strings and numbers.
-var formFields = []dialect.Alias{
+var formFields = []fields.Alias{
 	{To: "negative_prompt"}, {To: "aspect_ratio"}, {To: "seed"},
 	{To: "style_preset", From: []string{"style_preset", "style"}}, {To: "mode"}, {To: "output_format"},
 	{To: "strength"}, {To: "cfg_scale"},
@@ -39,7 +40,7 @@ const formImages = 10
 // EncodeRequest builds the form. Models of the Stable Diffusion 3 family, such as
 // "sd3.5-large", share an address and are named in the form.
 func (form) EncodeRequest(ctx context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
-	t := dialect.Fields(r.Body)
+	t := fields.Track(r.Body)
 	prompt, err := dialect.ImagePrompt(t)
 	if err != nil {
 		return nil, err
@@ -48,7 +49,7 @@ func (form) EncodeRequest(ctx context.Context, r *dialect.Request, to *dialect.T
 	if err != nil {
 		return nil, err
 	}
-	f := &fields{}
+	f := &formWriter{}
 	f.add("prompt", prompt)
 	for _, field := range formFields {
 		if raw := field.Take(t); raw != nil {
@@ -90,9 +91,9 @@ func pictures(t *llm.FieldTracker) (int, error) {
 	return n, nil
 }
 
-// fields builds a form whose boundary depends only on its content, so that the same request
+// formWriter builds a form whose boundary depends only on its content, so that the same request
 // has the same bytes each time.
-type fields struct {
+type formWriter struct {
 	names  []string
 	parts  [][]byte
 	types  []string // content types of files
@@ -101,7 +102,7 @@ type fields struct {
 
 // add adds a field with a raw JSON value. It removes the quotes of a string and leaves
 // anything else unchanged.
-func (f *fields) add(name string, raw []byte) {
+func (f *formWriter) add(name string, raw []byte) {
 	text, ok := splice.Unquote(raw)
 	if !ok {
 		text = string(raw)
@@ -109,7 +110,7 @@ func (f *fields) add(name string, raw []byte) {
 	f.part(name, []byte(text), "")
 }
 
-func (f *fields) part(name string, data []byte, contentType string) {
+func (f *formWriter) part(name string, data []byte, contentType string) {
 	f.names, f.parts, f.types = append(f.names, name), append(f.parts, data), append(f.types, contentType)
 	h := sha256.New()
 	h.Write(f.digest)
@@ -119,7 +120,7 @@ func (f *fields) part(name string, data []byte, contentType string) {
 }
 
 // image adds the initial image: base64, a data URL or a URL.
-func (f *fields) image(ctx context.Context, raw []byte, to *dialect.Target) error {
+func (f *formWriter) image(ctx context.Context, raw []byte, to *dialect.Target) error {
 	text, ok := splice.Unquote(raw)
 	if !ok {
 		return fault.New(fault.InvalidParameter, "image must be a string: base64, a data URL or a URL").WithParam("image")
@@ -151,7 +152,7 @@ func (f *fields) image(ctx context.Context, raw []byte, to *dialect.Target) erro
 }
 
 // close returns the form and its content type.
-func (f *fields) close() (body []byte, contentType string) {
+func (f *formWriter) close() (body []byte, contentType string) {
 	var buf bytes.Buffer
 	w := multipart.NewWriter(&buf)
 	_ = w.SetBoundary("form-" + hex.EncodeToString(f.digest)) // hexadecimal digits cannot be refused

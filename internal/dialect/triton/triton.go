@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
@@ -29,7 +30,7 @@ var always = []struct{ name, value string }{{"max_tokens", "100"}, {"temperature
 
 // EncodeRequest builds a request to /generate.
 func (complete) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
-	t := dialect.Fields(r.Body)
+	t := fields.Track(r.Body)
 	prompt, err := dialect.Prompt(t)
 	if err != nil {
 		return nil, err

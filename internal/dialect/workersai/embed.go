@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -18,7 +19,7 @@ var _ dialect.OpenAIEndpoint = embed{}
 
 // EncodeRequest makes {"text":["a","b"]}.
 func (embed) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
-	return dialect.EncodeTexts(r, "text", dialect.Rename{Path: "pooling", To: "pooling"})
+	return dialect.EncodeTexts(r, "text", fields.Rename{Path: "pooling", To: "pooling"})
 }
 
 // TranslateResponse reads {"result":{"shape":[1,768],"data":[[…]]}}.
@@ -27,7 +28,7 @@ func (embed) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, e
 	if err != nil {
 		return nil, err
 	}
-	e := dialect.Embeddings{Model: incoming.To.Model, Base64: dialect.WantsBase64(dialect.Fields(incoming.Sent.Body))}
+	e := dialect.Embeddings{Model: incoming.To.Model, Base64: dialect.WantsBase64(fields.Track(incoming.Sent.Body))}
 	e.Usage, _ = dialect.Usage(llm.Embed, raw, "")
 	data, _ := splice.Find(raw, "data")
 	for v := range splice.Elements(data) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
@@ -22,7 +23,7 @@ var _ dialect.OpenAIEndpoint = image{}
 // EncodeRequest builds a request for an image. Models differ in the name that they read for
 // the number of steps.
 func (image) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
-	t := dialect.Fields(r.Body)
+	t := fields.Track(r.Body)
 	prompt, ok := t.Consume("prompt")
 	if !ok {
 		return nil, fault.New(fault.InvalidParameter, "prompt is required; send it in the request body").WithParam("prompt")
@@ -41,7 +42,7 @@ func (image) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Tar
 		w.Int("width", width)
 		w.Int("height", height)
 	}
-	dialect.WriteParams(&w, t, []dialect.Rename{{Path: "negative_prompt", To: "negative_prompt"}, {Path: "seed", To: "seed"}})
+	fields.WriteParams(&w, t, []fields.Rename{{Path: "negative_prompt", To: "negative_prompt"}, {Path: "seed", To: "seed"}})
 	w.Close('}')
 	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 )
@@ -17,7 +18,7 @@ type chat struct{}
 var _ dialect.Upstream = chat{}
 
 // params are the fields that text generation has.
-var params = []dialect.Rename{
+var params = []fields.Rename{
 	{Path: "raw", To: "raw"}, {Path: "temperature", To: "temperature"}, {Path: "top_p", To: "top_p"}, {Path: "top_k", To: "top_k"},
 	{Path: "seed", To: "seed"}, {Path: "repetition_penalty", To: "repetition_penalty"},
 	{Path: "frequency_penalty", To: "frequency_penalty"}, {Path: "presence_penalty", To: "presence_penalty"},
@@ -41,7 +42,7 @@ func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dia
 }
 
 func writeParams(w *jsonwriter.Writer, t *llm.FieldTracker) {
-	dialect.WriteParams(w, t, params)
+	fields.WriteParams(w, t, params)
 	if raw, ok := t.First(llm.MaxCompletionTokens, llm.MaxTokens); ok {
 		w.Raw("max_tokens", raw)
 	}

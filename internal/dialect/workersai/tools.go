@@ -2,6 +2,7 @@ package workersai
 
 import (
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/llm"
 )
 
@@ -34,7 +35,7 @@ func (w *writer) function(t *llm.Tool, path string) {
 		w.t.Drop(path + ".cache_control")
 	}
 	if t.Strict != nil && *t.Strict {
-		w.t.Drop(dialect.NestedPath(w.c, path, "function") + ".strict")
+		w.t.Drop(fields.NestedPath(w.c, path, "function") + ".strict")
 	}
 }
 
@@ -49,7 +50,7 @@ func (w *writer) format() {
 	w.Str("type", f.Type)
 	w.Raw("json_schema", f.Schema)
 	w.Close('}')
-	path := dialect.NestedPath(w.c, f.From, "json_schema")
+	path := fields.NestedPath(w.c, f.From, "json_schema")
 	if f.Description != "" {
 		w.t.Drop(path + ".description")
 	}

@@ -1,4 +1,6 @@
-package dialect
+// Package fields checks, names and copies the fields of requests: their paths in errors, the types
+// that they may have, and their names at a provider. Start with Types and Track.
+package fields
 
 import (
 	"sluice/internal/dialect/jsonwriter"
@@ -6,10 +8,10 @@ import (
 	"sluice/internal/splice"
 )
 
-// Fields begins to track the members of a request to a unified endpoint. Each is consumed by an
+// Track begins to track the members of a request to a unified endpoint. Each is consumed by an
 // encoder or reported as dropped. Nulls are ignored. The model, which Target contains, and stream
 // count as consumed.
-func Fields(body []byte) *llm.FieldTracker {
+func Track(body []byte) *llm.FieldTracker {
 	c := &llm.Call{}
 	for raw, val := range splice.Members(body) {
 		name, _ := splice.Unquote(raw)
@@ -57,9 +59,5 @@ func WriteAliases(w *jsonwriter.Writer, t *llm.FieldTracker, list []Alias) {
 	}
 }
 
-// Count parses a number of tokens in a response: 12, or 12.0 as some providers write it. Ok is
-// false for anything else, for example -1.
-func Count(raw []byte) (n int64, ok bool) {
-	ok = count(raw, &n)
-	return n, ok
-}
+// Rename renames the member that a path selects, see splice.Rename.
+type Rename struct{ Path, To string }

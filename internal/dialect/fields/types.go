@@ -1,4 +1,4 @@
-package dialect
+package fields
 
 import (
 	"strings"
@@ -147,7 +147,7 @@ func (t Type) refuse(path string) error {
 			kinds = append(kinds, name.one)
 		}
 	}
-	return InvalidField(path, "must be "+strings.Join(kinds, " or "))
+	return Invalid(path, "must be "+strings.Join(kinds, " or "))
 }
 
 // first is the index in kindNames of the first type of a set.

@@ -1,4 +1,4 @@
-package dialect
+package fields
 
 import (
 	"crypto/sha256"

@@ -1,4 +1,4 @@
-package dialect_test
+package fields_test
 
 import (
 	"fmt"
@@ -6,16 +6,17 @@ import (
 	"testing"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 )
 
 // types are known members of each type.
-var types = dialect.Types{
-	"string": {Kinds: dialect.IsString}, "integer": {Kinds: dialect.IsInteger}, "number": {Kinds: dialect.IsNumber}, "bool": {Kinds: dialect.IsBool},
-	"list": {Kinds: dialect.IsList}, "object": {Kinds: dialect.IsObject}, "schema": {Kinds: dialect.IsSchema},
-	"strings": {Kinds: dialect.IsString | dialect.IsList, Each: dialect.IsString}, "numbers": {Kinds: dialect.IsObject, Each: dialect.IsNumber},
-	"inside": {Kinds: dialect.IsObject, Members: dialect.Members{"on": dialect.IsBool}},
+var types = fields.Types{
+	"string": {Kinds: fields.IsString}, "integer": {Kinds: fields.IsInteger}, "number": {Kinds: fields.IsNumber}, "bool": {Kinds: fields.IsBool},
+	"list": {Kinds: fields.IsList}, "object": {Kinds: fields.IsObject}, "schema": {Kinds: fields.IsSchema},
+	"strings": {Kinds: fields.IsString | fields.IsList, Each: fields.IsString}, "numbers": {Kinds: fields.IsObject, Each: fields.IsNumber},
+	"inside": {Kinds: fields.IsObject, Members: fields.Members{"on": fields.IsBool}},
 }
 
 // values are one of each type, and what else may be accepted of them.

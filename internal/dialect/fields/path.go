@@ -1,4 +1,4 @@
-package dialect
+package fields
 
 import (
 	"strconv"
@@ -12,9 +12,9 @@ import (
 // ElementPath is the path of a list element in the caller's body: "tools[2]".
 func ElementPath(list string, i int) string { return list + "[" + strconv.Itoa(i) + "]" }
 
-// InvalidField is the error for the value at a path of the caller's body: fault.InvalidParameter
+// Invalid is the error for the value at a path of the caller's body: fault.InvalidParameter
 // with that path as Param. Message continues after the path, for example "must be a string".
-func InvalidField(path, message string) error {
+func Invalid(path, message string) error {
 	return fault.New(fault.InvalidParameter, path+" "+message).WithParam(path)
 }
 
@@ -64,7 +64,7 @@ func ReadContent(raw []byte, path string, read func(raw []byte, path string) (ll
 		return parts, nil
 	}
 	if raw[0] != '[' {
-		return nil, InvalidField(path, "must be a string or a list of parts")
+		return nil, Invalid(path, "must be a string or a list of parts")
 	}
 	var parts []llm.Part
 	for val := range splice.Elements(raw) {
@@ -76,4 +76,13 @@ func ReadContent(raw []byte, path string, read func(raw []byte, path string) (ll
 		parts = append(parts, p)
 	}
 	return parts, nil
+}
+
+// NestedPath is a path in the caller's body. In chat completions the object's content is nested
+// under a further name: tools[0].function, response_format.json_schema.
+func NestedPath(c *llm.Call, path, name string) string {
+	if c.Surface == llm.ChatComplete {
+		return path + "." + name
+	}
+	return path
 }

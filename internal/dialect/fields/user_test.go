@@ -1,10 +1,10 @@
-package dialect_test
+package fields_test
 
 import (
 	"strings"
 	"testing"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/fields"
 )
 
 func TestUser(t *testing.T) {
@@ -13,12 +13,12 @@ func TestUser(t *testing.T) {
 	for raw, want := range map[string]string{
 		`"ann"`: `"ann"`, `"` + strings.Repeat("a", 64) + `"`: `"` + strings.Repeat("a", 64) + `"`, `7`: `7`,
 	} {
-		if got := dialect.User([]byte(raw)); string(got) != want {
+		if got := fields.User([]byte(raw)); string(got) != want {
 			t.Errorf("%s is %s", raw, got)
 		}
 	}
-	got := string(dialect.User([]byte(long)))
-	if len(got) != 66 || strings.Trim(got, `"0123456789abcdef`) != "" || got != string(dialect.User([]byte(long))) {
+	got := string(fields.User([]byte(long)))
+	if len(got) != 66 || strings.Trim(got, `"0123456789abcdef`) != "" || got != string(fields.User([]byte(long))) {
 		t.Errorf("%s is %s", long, got)
 	}
 }
