@@ -1,8 +1,8 @@
 package anthropic
 
 import (
-	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
+	"sluice/internal/dialect/jsonschema"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 )
@@ -27,7 +27,7 @@ func (w *callWriter) format() []byte {
 	}
 	schema := f.Schema
 	if w.c.Surface != llm.Messages { // callers of messages write their schemas for Claude
-		schema = dialect.RestrictSchema(schema, schemaPath(w.c), w.t.Drop)
+		schema = jsonschema.Restrict(schema, schemaPath(w.c), w.t.Drop)
 	}
 	var out jsonwriter.Writer
 	out.Open('{')

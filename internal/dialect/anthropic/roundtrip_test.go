@@ -11,6 +11,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/anthropic"
 	"sluice/internal/dialect/dialecttest"
+	"sluice/internal/dialect/jsonschema"
 	"sluice/internal/llm"
 )
 
@@ -80,7 +81,7 @@ func TestChatsComeBack(t *testing.T) {
 				c.Params = append(c.Params, llm.Param{Name: llm.MaxTokens, From: "max_tokens", Raw: []byte("8192")})
 			}
 			if c.Format != nil { // one that Claude takes
-				c.Format.Schema = dialect.RestrictSchema(c.Format.Schema, "", func(string) {})
+				c.Format.Schema = jsonschema.Restrict(c.Format.Schema, "", func(string) {})
 			}
 			out := encode(t, c, "claude-opus-4-5")
 			decoded, err := client.DecodeCall(out.Body)

@@ -11,6 +11,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/bedrock"
 	"sluice/internal/dialect/dialecttest"
+	"sluice/internal/dialect/jsonschema"
 	"sluice/internal/llm"
 )
 
@@ -28,7 +29,7 @@ func TestCallsAreCarriedOrNamed(t *testing.T) {
 			for seed := range uint64(400) {
 				c := dialecttest.RandomCall(rand.New(rand.NewPCG(seed, 3)), dialecttest.Options{Surface: surface, Without: dialecttest.FileIDs})
 				if c.Format != nil { // one that Bedrock takes
-					c.Format.Schema = dialect.RestrictSchema(c.Format.Schema, "", func(string) {})
+					c.Format.Schema = jsonschema.Restrict(c.Format.Schema, "", func(string) {})
 				}
 				out, err := up.EncodeCall(t.Context(), c, &dialect.Target{Model: sonnet, Fetch: fetch})
 				if err != nil {

@@ -5,6 +5,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
+	"sluice/internal/dialect/jsonschema"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
@@ -188,7 +189,7 @@ func (w *callWriter) responseSchema() []byte {
 	if w.c.Surface == llm.Messages {
 		return f.Schema
 	}
-	return dialect.RestrictSchema(f.Schema, fields.NestedPath(w.c, f.From, "json_schema")+".schema", w.t.Drop)
+	return jsonschema.Restrict(f.Schema, fields.NestedPath(w.c, f.From, "json_schema")+".schema", w.t.Drop)
 }
 
 // valueOf returns a credential field of the target, "" when it is missing.

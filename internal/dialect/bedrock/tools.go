@@ -3,6 +3,7 @@ package bedrock
 import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
+	"sluice/internal/dialect/jsonschema"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -100,7 +101,7 @@ func (w *callWriter) schema(t *llm.Tool) []byte {
 	var o jsonwriter.Writer
 	o.Open('{')
 	o.Str("type", "object")
-	for name, val := range splice.Members(dialect.InlineRefs(t.Schema)) {
+	for name, val := range splice.Members(jsonschema.InlineRefs(t.Schema)) {
 		switch n := plain(name); n {
 		case "type", "$schema", "title", "description", "additionalProperties", "$defs", "definitions": // no reference to these remains
 		case "properties", "required":

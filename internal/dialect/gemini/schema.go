@@ -1,12 +1,12 @@
 package gemini
 
 import (
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonschema"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/splice"
 )
 
-// refMember is the member of a schema that refers to another schema.
+// jsonschema.refMember is the member of a schema that refers to another schema.
 const refMember = "$ref"
 
 // refused are the members of JSON schemas that OpenAPI schemas do not have. Models before
@@ -27,19 +27,19 @@ var refused = map[string]bool{
 // string, because these models require a type and refuse an object without properties.
 // Source: contract/provider-transforms.md 4.3.
 func openAPI(schema []byte) []byte {
-	s := rewriter{refs: dialect.NewRefs(schema)}
+	s := rewriter{refs: jsonschema.NewRefs(schema)}
 	s.value(schema, nil, 0)
 	return s.B
 }
 
 type rewriter struct {
 	jsonwriter.Writer
-	refs *dialect.Refs
+	refs *jsonschema.Refs
 }
 
 // value rewrites one schema. path contains the references that led to it.
 func (s *rewriter) value(raw []byte, path []string, depth int) {
-	if len(raw) == 0 || raw[0] != '{' || depth > dialect.MaxSchemaDepth || len(s.B) > dialect.MaxSchemaBytes {
+	if len(raw) == 0 || raw[0] != '{' || depth > jsonschema.MaxDepth || len(s.B) > jsonschema.MaxBytes {
 		s.Value(raw)
 		return
 	}
@@ -74,10 +74,10 @@ func (s *rewriter) merged(to, raw []byte, path []string, depth int) {
 // inlineMembers writes the members of a schema without its brackets, except for some. The
 // members may be in the schema or in the one that it refers to.
 func (s *rewriter) inlineMembers(raw []byte, but map[string]bool, path []string, depth int) {
-	if depth > dialect.MaxSchemaDepth {
+	if depth > jsonschema.MaxDepth {
 		return
 	}
-	for range dialect.MaxSchemaDepth {
+	for range jsonschema.MaxDepth {
 		to, next, ok := s.refs.Follow(raw, path)
 		if !ok {
 			break

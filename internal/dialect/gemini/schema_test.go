@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonschema"
 )
 
 func TestOpenAPI(t *testing.T) {
@@ -54,7 +54,7 @@ func TestOpenAPIIsBounded(t *testing.T) {
 		b.WriteString(next + `,` + next + `]},`)
 	}
 	b.WriteString(`"z":{}}}`)
-	if got := len(openAPI([]byte(b.String()))); got > 4*dialect.MaxSchemaBytes {
+	if got := len(openAPI([]byte(b.String()))); got > 4*jsonschema.MaxBytes {
 		t.Errorf("%d bytes of %d", got, b.Len())
 	}
 }
@@ -76,7 +76,7 @@ func TestManyReferencesAreNoWork(t *testing.T) {
 		"to a large schema": `{"properties":{` + many(`"p%d":{"$ref":"#/$defs/a","title":"%d"}`) + `"z":{}},"$defs":{"a":{"$defs":{` + many(`"a%d":{"maxLength":%d}`) + `"z":{}}}}}`,
 		"each to the next":  `{"$ref":"#/$defs/a0","$defs":{` + many(`"a%d":{"anyOf":[{"$ref":"#/$defs/a%d"},{"type":"null"}]}`) + `"z":{}}}`,
 	} {
-		if got := openAPI([]byte(schema)); !json.Valid(got) || len(got) > 2*dialect.MaxSchemaBytes {
+		if got := openAPI([]byte(schema)); !json.Valid(got) || len(got) > 2*jsonschema.MaxBytes {
 			t.Errorf("%s: %d bytes of %d", name, len(got), len(schema))
 		}
 	}

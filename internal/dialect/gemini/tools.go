@@ -5,6 +5,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
+	"sluice/internal/dialect/jsonschema"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -75,7 +76,7 @@ func (w *writer) declarations(functions []*llm.Tool) {
 // they support.
 func (w *writer) schema(older, newer string, raw json.RawMessage) {
 	if w.m.jsonSchema() {
-		w.Raw(newer, dialect.CheckedRefs(raw))
+		w.Raw(newer, jsonschema.CheckedRefs(raw))
 		return
 	}
 	w.Raw(older, openAPI(raw))

@@ -1,4 +1,4 @@
-package dialect
+package jsonschema
 
 import (
 	"strings"
@@ -37,7 +37,7 @@ type refChecker struct {
 // value copies one value. It copies a value below the maximum depth unchanged.
 func (c *refChecker) value(raw []byte, depth int) {
 	switch {
-	case len(raw) == 0 || raw[0] != '{' && raw[0] != '[' || depth > MaxSchemaDepth:
+	case len(raw) == 0 || raw[0] != '{' && raw[0] != '[' || depth > MaxDepth:
 		c.Value(raw)
 	case raw[0] == '[':
 		c.Open('[')

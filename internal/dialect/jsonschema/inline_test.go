@@ -1,11 +1,11 @@
-package dialect_test
+package jsonschema_test
 
 import (
 	"encoding/json"
 	"strings"
 	"testing"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonschema"
 )
 
 func TestInPlace(t *testing.T) {
@@ -23,7 +23,7 @@ func TestInPlace(t *testing.T) {
 			`{"properties":{"$ref":{"type":"string"},"$defs":{"enum":["$ref"]},"default":{"default":{"$ref":"x"}}}}`},
 		{"elsewhere", `{"properties":{"a":{"$ref":"https://example.com/a","type":"string"}}}`, `{"properties":{"a":{"type":"string"}}}`},
 	} {
-		if got := string(dialect.InlineRefs([]byte(c.input))); got != c.want {
+		if got := string(jsonschema.InlineRefs([]byte(c.input))); got != c.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", c.name, got, c.want)
 		}
 	}
@@ -39,7 +39,7 @@ func TestInPlaceIsBounded(t *testing.T) {
 		b.WriteString(`"a` + strings.Repeat("x", i) + `":{"allOf":[` + next + "," + next + "]},")
 	}
 	b.WriteString(`"z":{}}}`)
-	if got := dialect.InlineRefs([]byte(b.String())); len(got) > 4*dialect.MaxSchemaBytes || !json.Valid(got) {
+	if got := jsonschema.InlineRefs([]byte(b.String())); len(got) > 4*jsonschema.MaxBytes || !json.Valid(got) {
 		t.Errorf("%d bytes of %d", len(got), b.Len())
 	}
 }

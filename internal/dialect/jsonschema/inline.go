@@ -1,4 +1,4 @@
-package dialect
+package jsonschema
 
 import (
 	"maps"
@@ -29,7 +29,7 @@ type refInliner struct {
 // value copies one value. Path are the references that led to it.
 func (p *refInliner) value(raw []byte, path []string, depth int) {
 	switch {
-	case len(raw) == 0 || raw[0] != '{' && raw[0] != '[' || depth > MaxSchemaDepth || len(p.B) > MaxSchemaBytes:
+	case len(raw) == 0 || raw[0] != '{' && raw[0] != '[' || depth > MaxDepth || len(p.B) > MaxBytes:
 		p.Value(raw)
 	case raw[0] == '[':
 		p.Open('[')
@@ -58,7 +58,7 @@ func (p *refInliner) object(raw []byte, path []string, depth int) {
 
 // members copies the members of a schema, or of the part that it refers to, except those in but.
 func (p *refInliner) members(raw []byte, but map[string]bool, path []string, depth int) {
-	if depth > MaxSchemaDepth {
+	if depth > MaxDepth {
 		return
 	}
 	if but != nil { // the referenced part may be a reference itself

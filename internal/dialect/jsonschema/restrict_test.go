@@ -1,4 +1,4 @@
-package dialect_test
+package jsonschema_test
 
 import (
 	"encoding/json"
@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonschema"
 )
 
 func TestNarrowed(t *testing.T) {
@@ -28,11 +28,11 @@ func TestNarrowed(t *testing.T) {
 		{"nothing", `{}`, `{}`, ""},
 	} {
 		var dropped []string
-		got := dialect.RestrictSchema([]byte(c.schema), "s", func(path string) { dropped = append(dropped, path) })
+		got := jsonschema.Restrict([]byte(c.schema), "s", func(path string) { dropped = append(dropped, path) })
 		if string(got) != c.want || strings.Join(dropped, " ") != c.dropped {
 			t.Errorf("%s: %s, lost %q", c.name, got, dropped)
 		}
-		if again := dialect.RestrictSchema(got, "s", func(path string) { t.Errorf("%s: loses %s again", c.name, path) }); !slices.Equal(again, got) {
+		if again := jsonschema.Restrict(got, "s", func(path string) { t.Errorf("%s: loses %s again", c.name, path) }); !slices.Equal(again, got) {
 			t.Errorf("%s: again %s", c.name, again)
 		}
 	}
@@ -45,7 +45,7 @@ func FuzzNarrowed(f *testing.F) {
 		if !json.Valid([]byte(schema)) {
 			return
 		}
-		if got := dialect.RestrictSchema([]byte(schema), "s", func(string) {}); !json.Valid(got) {
+		if got := jsonschema.Restrict([]byte(schema), "s", func(string) {}); !json.Valid(got) {
 			t.Errorf("%s became %s", schema, got)
 		}
 	})

@@ -1,11 +1,11 @@
-package dialect_test
+package jsonschema_test
 
 import (
 	"encoding/json"
 	"strings"
 	"testing"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/jsonschema"
 )
 
 func TestCheckedRefs(t *testing.T) {
@@ -22,12 +22,12 @@ func TestCheckedRefs(t *testing.T) {
 		{"others beside it", `{"properties":{"a":{"$ref":"#/$defs/a","title":"A","type":"string"},"b":{"anyOf":[{}],"$ref":"#/$defs/a"}},"$defs":{"a":{}}}`, `{"properties":{"a":{"anyOf":[{"$ref":"#/$defs/a"}],"title":"A","type":"string"},"b":{"anyOf":[{}],"oneOf":[{"$ref":"#/$defs/a"}]}},"$defs":{"a":{}}}`},
 		{"a property of that name", `{"properties":{"$ref":{"type":"string"}},"default":{"$ref":"#/x"},"enum":[{"$ref":"#/x"}]}`, `{"properties":{"$ref":{"type":"string"}},"default":{"$ref":"#/x"},"enum":[{"$ref":"#/x"}]}`},
 	} {
-		if got := string(dialect.CheckedRefs([]byte(c.input))); got != c.want {
+		if got := string(jsonschema.CheckedRefs([]byte(c.input))); got != c.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", c.name, got, c.want)
 		}
 	}
 	deep := strings.Repeat(`{"items":`, 200) + `{"$ref":"#/none"}` + strings.Repeat(`}`, 200)
-	if got := dialect.CheckedRefs([]byte(deep)); !json.Valid(got) {
+	if got := jsonschema.CheckedRefs([]byte(deep)); !json.Valid(got) {
 		t.Errorf("%s", got)
 	}
 }

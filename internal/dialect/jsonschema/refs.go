@@ -1,4 +1,4 @@
-package dialect
+package jsonschema
 
 import (
 	"net/url"
@@ -11,9 +11,9 @@ import (
 // The maximum size of a schema whose references are inlined, the maximum depth of references, and
 // the maximum number of bytes read for them. Without limits a small schema could grow endlessly.
 const (
-	MaxSchemaBytes   = 1 << 20
-	MaxSchemaDepth   = 64
-	maxFollowedBytes = 16 * MaxSchemaBytes
+	MaxBytes         = 1 << 20
+	MaxDepth         = 64
+	maxFollowedBytes = 16 * MaxBytes
 )
 
 const refMember = "$ref"

@@ -1,4 +1,4 @@
-package dialect
+package jsonschema
 
 import (
 	"strings"
@@ -8,7 +8,7 @@ import (
 	"sluice/internal/splice"
 )
 
-// RestrictSchema rewrites the JSON schema of a response with the keywords that Claude and Bedrock
+// Restrict rewrites the JSON schema of a response with the keywords that Claude and Bedrock
 // enforce. They reject all others. The content of the others is appended to the descriptions, which
 // models read: {"type":"integer","minimum":3} becomes {"type":"integer","description":"{minimum: 3}"}.
 // Objects allow only named members, because schemas that allow others are rejected too. Drop is
@@ -17,7 +17,7 @@ import (
 // Source: @anthropic-ai/sdk 1.10.0 (transform-json-schema);
 // https://platform.claude.com/docs/en/build-with-claude/structured-outputs,
 // https://docs.aws.amazon.com/bedrock/latest/userguide/structured-output.html, read 2026-11.
-func RestrictSchema(schema []byte, path string, drop func(path string)) []byte {
+func Restrict(schema []byte, path string, drop func(path string)) []byte {
 	n := narrower{drop: drop}
 	n.schema(schema, path, 0)
 	return n.B
@@ -45,7 +45,7 @@ var (
 )
 
 func (n *narrower) schema(raw []byte, path string, depth int) {
-	if len(raw) == 0 || raw[0] != '{' || depth > MaxSchemaDepth {
+	if len(raw) == 0 || raw[0] != '{' || depth > MaxDepth {
 		n.Value(raw)
 		return
 	}
