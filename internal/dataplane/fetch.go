@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"time"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/media"
 	"sluice/internal/fault"
 	"sluice/internal/provider/transport"
 	"sluice/internal/wire"
@@ -67,7 +67,7 @@ func (g *Gateway) fetch(ctx context.Context, address string, limit int64) (mime 
 	}
 	mime = resp.Header.Get("content-type")
 	if mime == "" || mime == "application/octet-stream" {
-		mime = dialect.MIMEOf(r.Target)
+		mime = media.MIMEOf(r.Target)
 	}
 	return mime, b, nil
 }
@@ -75,7 +75,7 @@ func (g *Gateway) fetch(ctx context.Context, address string, limit int64) (mime 
 // inlined replaces the media URLs of a body by the media themselves, for providers that do not
 // fetch them (dialect.RequestRules.Inline).
 func (g *Gateway) inlined(ctx context.Context, body []byte) ([]byte, error) {
-	return dialect.Inline(ctx, body, (&fetcher{g: g}).fetch)
+	return media.Inline(ctx, body, (&fetcher{g: g}).fetch)
 }
 
 // outside builds a request to an address that a caller or a provider names. It does not contain a

@@ -120,12 +120,3 @@ func WriteCalls(w *jsonwriter.Writer, list []*llm.ToolCall) {
 	}
 	w.Close(']')
 }
-
-// MediaURL is the URL of a medium, or a data URL if the call contains the data. An unknown type
-// becomes application/octet-stream, because a data URL without a type is plain text.
-func MediaURL(m *llm.Media) string {
-	if m.Data == "" {
-		return m.URL
-	}
-	return "data:" + cmp.Or(m.MIME, "application/octet-stream") + ";base64," + m.Data
-}

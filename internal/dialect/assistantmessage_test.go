@@ -3,7 +3,7 @@ package dialect_test
 import (
 	"testing"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/media"
 	"sluice/internal/llm"
 )
 
@@ -15,7 +15,7 @@ func TestMediaURL(t *testing.T) {
 		"data:application/octet-stream;base64,aGk=": {Data: "aGk="},
 		"": {FileID: "file-1"},
 	} {
-		if got := dialect.MediaURL(&m); got != want {
+		if got := media.URL(&m); got != want {
 			t.Errorf("%+v is %q, want %q", m, got, want)
 		}
 	}

@@ -3,8 +3,9 @@ package dialect
 import (
 	"context"
 	"io"
-	"sluice/internal/kernel/multipartedit"
 
+	"sluice/internal/dialect/media"
+	"sluice/internal/kernel/multipartedit"
 	"sluice/internal/llm"
 	"sluice/internal/wire"
 )
@@ -209,7 +210,7 @@ type Target struct {
 	// Fetch loads the content of a caller's URL for providers that do not accept URLs. The limits
 	// are 20 MiB and 30 s, and the address checks of every upstream apply. Errors do not name the
 	// host.
-	Fetch Fetch
+	Fetch media.Fetch
 }
 
 // Underlying returns the name that reveals the model: Profiled if it is known, otherwise Model.

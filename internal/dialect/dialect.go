@@ -104,7 +104,7 @@ type RequestRules struct {
 	// CallIDs is the exact number of letters and digits in the id of a tool call, at most 32.
 	// Zero allows any id.
 	CallIDs int
-	// DocumentURLs sends the files of chat completions as documents with a URL.
+	// media.DocumentURLs sends the files of chat completions as documents with a URL.
 	DocumentURLs bool
 	// CustomTools means that tools may accept free text. Otherwise they are sent as functions.
 	CustomTools bool

@@ -3,8 +3,8 @@ package anthropic
 import (
 	"strings"
 
-	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
+	"sluice/internal/dialect/media"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -45,7 +45,7 @@ func mediaBlock(p *llm.Part, raw []byte, path, typ string) error {
 		if err == nil {
 			err = fetchable(p.Media.URL, path+".url")
 		}
-		if p.Media.MIME = dialect.MIMEOf(p.Media.URL); p.Media.MIME == "" && kind == llm.FilePart {
+		if p.Media.MIME = media.MIMEOf(p.Media.URL); p.Media.MIME == "" && kind == llm.FilePart {
 			p.Media.MIME = pdf
 		}
 	case "file":
@@ -59,7 +59,7 @@ func mediaBlock(p *llm.Part, raw []byte, path, typ string) error {
 }
 
 func fetchable(url, path string) error {
-	if err := dialect.CheckURL(url); err != nil {
+	if err := media.CheckURL(url); err != nil {
 		return fault.From(err).WithParam(path)
 	}
 	return nil
@@ -78,7 +78,7 @@ func inlined(m *llm.Media, source []byte, path string) error {
 	case m.Data == "":
 		return fields.Invalid(path+".data", "is required")
 	}
-	if err := dialect.CheckBase64(m.Data); err != nil {
+	if err := media.CheckBase64(m.Data); err != nil {
 		return fault.From(err).WithParam(path + ".data")
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"sluice/internal/dialect/bedrock"
 	"sluice/internal/dialect/dialecttest"
 	"sluice/internal/dialect/jsonschema"
+	"sluice/internal/dialect/media"
 	"sluice/internal/llm"
 )
 
@@ -92,9 +93,9 @@ func atHand(parts []llm.Part) {
 		switch {
 		case m == nil:
 		case m.URL != "":
-			m.URL, m.Data = "", dialect.Base64([]byte(fetched))
+			m.URL, m.Data = "", media.Base64([]byte(fetched))
 		case m.Plain:
-			m.Data, m.Plain = dialect.Base64([]byte(m.Data)), false
+			m.Data, m.Plain = media.Base64([]byte(m.Data)), false
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/media"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -94,10 +95,10 @@ func bytesOf(raw []byte) (string, error) {
 	if !ok {
 		data = cmp.Or(splice.Text(raw, "base64"), splice.Text(raw, "url"))
 	}
-	if _, inside, isURL, err := dialect.DataURL(data); isURL {
+	if _, inside, isURL, err := media.DataURL(data); isURL {
 		return inside, err
 	}
-	return data, dialect.CheckBase64(data)
+	return data, media.CheckBase64(data)
 }
 
 // titan writes a body for Titan. The image model expects the vector size inside an object. The

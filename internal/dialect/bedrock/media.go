@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/media"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 )
@@ -128,12 +128,12 @@ func (w *callWriter) find(ctx context.Context, m *llm.Media, fieldPath string) (
 	}
 	switch {
 	case m.Plain:
-		s.mime, s.data = cmp.Or(m.MIME, "text/plain"), dialect.Base64([]byte(m.Data))
+		s.mime, s.data = cmp.Or(m.MIME, "text/plain"), media.Base64([]byte(m.Data))
 	case m.Data != "":
 		s.data = m.Data + strings.Repeat("=", -len(m.Data)&3) // Amazon requires the padding
 	case strings.HasPrefix(location, "s3://"):
 		s.uri = location
-		s.mime = cmp.Or(s.mime, dialect.MIMEOf(location))
+		s.mime = cmp.Or(s.mime, media.MIMEOf(location))
 	case m.FileID != "":
 		return s, w.refuse(fieldPath, "references a file outside S3, which this provider cannot read")
 	case strings.HasPrefix(location, "http://"), strings.HasPrefix(location, "https://"):
@@ -156,7 +156,7 @@ func (w *callWriter) fetch(ctx context.Context, m *llm.Media, fieldPath string) 
 	if mime = strings.TrimSpace(mime); mime == "application/octet-stream" || mime == "binary/octet-stream" {
 		mime = ""
 	}
-	return source{mime: cmp.Or(cmp.Or(m.MIME, mime), dialect.MIMEOf(m.URL)), data: dialect.Base64(data)}, nil
+	return source{mime: cmp.Or(cmp.Or(m.MIME, mime), media.MIMEOf(m.URL)), data: media.Base64(data)}, nil
 }
 
 // audio writes an audio part. It drops the model's own earlier audio, because Bedrock cannot use

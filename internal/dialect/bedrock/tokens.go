@@ -5,6 +5,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/media"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -26,12 +27,12 @@ func (counting) EncodeRequest(ctx context.Context, r *dialect.Request, to *diale
 	w.Key("input").Open('{')
 	if familyOf(to.Underlying()) == claude {
 		w.Key("invokeModel").Open('{')
-		body, err := dialect.Inline(ctx, r.Body, to.Fetch)
+		body, err := media.Inline(ctx, r.Body, to.Fetch)
 		if err != nil {
 			return nil, err
 		}
 		native, _ := claudeBody(body, to, countLimit)
-		w.Str("body", dialect.Base64(native))
+		w.Str("body", media.Base64(native))
 		w.Close('}')
 	} else {
 		body, dropped, err := converseTokens(ctx, r.Call, to)

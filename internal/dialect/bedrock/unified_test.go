@@ -9,6 +9,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/bedrock"
 	"sluice/internal/dialect/dialecttest"
+	"sluice/internal/dialect/media"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/wire"
@@ -351,7 +352,7 @@ func TestCountTokens(t *testing.T) {
 	body := []byte(`{"model":"m","stream":true,"messages":[{"role":"user","content":"hi"}]}`)
 	out, err := ask(t, llm.MessagesCountTokens, &dialect.Request{Body: body}, &dialect.Target{Model: sonnet})
 	inner := `{"messages":[{"role":"user","content":"hi"}],"anthropic_version":"bedrock-2023-05-31","max_tokens":10}`
-	if err != nil || string(out.Body) != `{"input":{"invokeModel":{"body":"`+dialect.Base64([]byte(inner))+`"}}}` {
+	if err != nil || string(out.Body) != `{"input":{"invokeModel":{"body":"`+media.Base64([]byte(inner))+`"}}}` {
 		t.Errorf("%s, %v", out.Body, err)
 	}
 	if out.Path != "/model/anthropic.claude-sonnet-4-5-20250929-v1%3A0/count-tokens" {

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strconv"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/media"
 	"sluice/internal/splice"
 )
 
@@ -41,10 +41,10 @@ func (r *avroReader) value(dst []byte, t *avroType, depth int) ([]byte, error) {
 		return splice.AppendQuoted(dst, string(b)), err
 	case "bytes":
 		b, err := r.bytes()
-		return splice.AppendQuoted(dst, dialect.Base64(b)), err
+		return splice.AppendQuoted(dst, media.Base64(b)), err
 	case "fixed":
 		b, err := r.take(t.size)
-		return splice.AppendQuoted(dst, dialect.Base64(b)), err
+		return splice.AppendQuoted(dst, media.Base64(b)), err
 	case "enum":
 		return r.enum(dst, t)
 	case "union":

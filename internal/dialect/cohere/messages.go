@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/media"
 	"sluice/internal/llm"
 )
 
@@ -62,7 +63,7 @@ func (w *writer) image(m *llm.Media) {
 	w.Open('{')
 	w.Str("type", "image_url")
 	w.Key("image_url").Open('{')
-	w.Str("url", dialect.MediaURL(m))
+	w.Str("url", media.URL(m))
 	w.Opt("detail", m.Detail)
 	w.Close('}')
 	w.Close('}')

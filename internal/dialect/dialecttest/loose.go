@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/media"
 	"sluice/internal/llm"
 )
 
@@ -216,7 +216,7 @@ func DocumentNames(c *llm.Call) {
 	eachPart(c, func(list []llm.Part) {
 		for i := range list {
 			if list[i].Kind == llm.FilePart {
-				list[i].Media.Name = dialect.FileName(list[i].Media)
+				list[i].Media.Name = media.FileName(list[i].Media)
 			}
 		}
 	})

@@ -8,6 +8,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/dialecttest"
+	"sluice/internal/dialect/media"
 	"sluice/internal/llm"
 )
 
@@ -47,7 +48,7 @@ func neutral(c *llm.Call) {
 	for i := range c.Messages {
 		for k := range c.Messages[i].Parts {
 			if m := c.Messages[i].Parts[k].Media; m != nil && m.Plain {
-				m.Data, m.Plain = dialect.Base64([]byte(m.Data)), false
+				m.Data, m.Plain = media.Base64([]byte(m.Data)), false
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
+	"sluice/internal/dialect/media"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -107,14 +108,14 @@ func (w *writer) media(role, path string, p *llm.Part) error {
 func (w *writer) medium(m *llm.Media, uri string) {
 	if m.Data == "" {
 		w.Key("fileData").Open('{')
-		w.Opt("mimeType", cmp.Or(m.MIME, dialect.MIMEOf(uri)))
+		w.Opt("mimeType", cmp.Or(m.MIME, media.MIMEOf(uri)))
 		w.Str("fileUri", uri)
 		w.Close('}')
 		return
 	}
 	data := m.Data
 	if m.Plain {
-		data = dialect.Base64([]byte(data))
+		data = media.Base64([]byte(data))
 	}
 	w.Key("inlineData").Open('{')
 	w.Str("mimeType", cmp.Or(m.MIME, mimeOf(m)))
@@ -178,7 +179,7 @@ func mimeOf(m *llm.Media) string {
 	case m.Plain:
 		return "text/plain"
 	}
-	return cmp.Or(dialect.MIMEOf(m.Name), "image/jpeg")
+	return cmp.Or(media.MIMEOf(m.Name), "image/jpeg")
 }
 
 // audioMIME are the types of OpenAI's input_audio formats.

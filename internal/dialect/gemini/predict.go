@@ -8,6 +8,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/media"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -258,7 +259,7 @@ func embedMedium(w *jsonwriter.Writer, kind string, raw []byte, path string) err
 	url, byURL := splice.Find(raw, "url")
 	data, inline := splice.Find(raw, "base64")
 	uri := plainText(url)
-	mime := cmp.Or(cmp.Or(plainText(mimeType), dialect.MIMEOf(uri)), embedTypes[kind])
+	mime := cmp.Or(cmp.Or(plainText(mimeType), media.MIMEOf(uri)), embedTypes[kind])
 	w.Open('{')
 	switch {
 	case byURL:

@@ -10,6 +10,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/anthropic"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/media"
 	"sluice/internal/dialect/openai"
 	"sluice/internal/dialect/responses"
 	"sluice/internal/llm"
@@ -143,7 +144,7 @@ func randomSignature(r *rand.Rand) string {
 	for i := range b {
 		b[i] = byte(r.Uint32())
 	}
-	return dialect.Base64(b)
+	return media.Base64(b)
 }
 
 // signaturesIn are those of the model's parts in a request, in their order; each call

@@ -7,6 +7,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/media"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -274,7 +275,7 @@ func (e *chunks) media(dst []byte, ev *llm.Event) []byte {
 	}
 	var url jsonwriter.Writer
 	url.Open('{')
-	url.Str("url", dialect.MediaURL(ev.Media))
+	url.Str("url", media.URL(ev.Media))
 	url.Close('}')
 	return e.note(dst, ev, "image_url", url.B)
 }

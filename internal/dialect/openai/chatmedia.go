@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"strings"
 
-	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
+	"sluice/internal/dialect/media"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -59,17 +59,17 @@ func pictures(list []byte) []llm.Part {
 
 // locate sets the location of a medium: inside a data URL, or at a URL.
 func locate(m *llm.Media, url, path string) error {
-	mime, data, inside, err := dialect.DataURL(url)
+	mime, data, inside, err := media.DataURL(url)
 	switch {
 	case err != nil:
 		return fault.From(err).WithParam(path)
 	case !inside:
-		if err := dialect.CheckURL(url); err != nil {
+		if err := media.CheckURL(url); err != nil {
 			return fault.From(err).WithParam(path)
 		}
 		m.URL = url
 		if m.MIME == "" {
-			m.MIME = dialect.MIMEOf(url)
+			m.MIME = media.MIMEOf(url)
 		}
 	default:
 		m.MIME, m.Data = mime, data
@@ -83,7 +83,7 @@ func audioPart(p *llm.Part, raw []byte, path string) error {
 	if p.Media.Data == "" {
 		return fields.Invalid(path+".input_audio.data", "is required")
 	}
-	if err := dialect.CheckBase64(p.Media.Data); err != nil {
+	if err := media.CheckBase64(p.Media.Data); err != nil {
 		return fault.From(err).WithParam(path + ".input_audio.data")
 	}
 	return nil
@@ -117,11 +117,11 @@ func filePart(p *llm.Part, raw []byte, path string) error {
 func checkDocument(m *llm.Media, path string) error {
 	switch {
 	case m.Data != "":
-		mime, data, inside, err := dialect.DataURL(m.Data)
+		mime, data, inside, err := media.DataURL(m.Data)
 		if inside {
 			m.MIME, m.Data = cmp.Or(mime, m.MIME), data
 		} else {
-			err = dialect.CheckBase64(m.Data)
+			err = media.CheckBase64(m.Data)
 		}
 		switch {
 		case err != nil && !inside && m.MIME == "text/plain":
@@ -132,12 +132,12 @@ func checkDocument(m *llm.Media, path string) error {
 	case m.URL == "" && m.FileID == "":
 		return fields.Invalid(path, "must have file_data, file_id or file_url")
 	case m.URL != "":
-		if err := dialect.CheckURL(m.URL); err != nil {
+		if err := media.CheckURL(m.URL); err != nil {
 			return fault.From(err).WithParam(path + ".file_url")
 		}
 	}
 	if m.MIME == "" {
-		m.MIME = cmp.Or(dialect.MIMEOf(m.Name), dialect.MIMEOf(m.URL))
+		m.MIME = cmp.Or(media.MIMEOf(m.Name), media.MIMEOf(m.URL))
 	}
 	return nil
 }

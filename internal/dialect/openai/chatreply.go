@@ -5,6 +5,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/media"
 	"sluice/internal/llm"
 )
 
@@ -206,7 +207,7 @@ func writeBlock(w *jsonwriter.Writer, p *llm.Part) {
 		w.Open('{')
 		w.Str("type", "image_url")
 		w.Key("image_url").Open('{')
-		w.Str("url", dialect.MediaURL(p.Media))
+		w.Str("url", media.URL(p.Media))
 		w.Close('}')
 		w.Close('}')
 	case llm.OpaquePart:

@@ -5,6 +5,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
+	"sluice/internal/dialect/media"
 	"sluice/internal/llm"
 )
 
@@ -241,7 +242,7 @@ func (w *callWriter) part(m *llm.Message, p *llm.Part) error {
 		w.Str("text", p.Text)
 		w.Close('}')
 	case llm.ImagePart:
-		if dialect.MediaURL(p.Media) == "" {
+		if media.URL(p.Media) == "" {
 			return fields.Invalid(path, "references an image by file id, which chat completions do not support; send it as a URL or as base64")
 		}
 		w.image(p.Media)
@@ -270,7 +271,7 @@ func (w *callWriter) image(m *llm.Media) {
 	w.Open('{')
 	w.Str("type", "image_url")
 	w.Key("image_url").Open('{')
-	w.Str("url", dialect.MediaURL(m))
+	w.Str("url", media.URL(m))
 	w.Opt("detail", m.Detail)
 	w.Close('}')
 	w.Close('}')
@@ -287,11 +288,11 @@ func (w *callWriter) file(m *llm.Media) {
 	w.Str("type", "file")
 	w.Key("file").Open('{')
 	if m.Data != "" {
-		w.Str("file_data", dialect.MediaURL(m))
+		w.Str("file_data", media.URL(m))
 	}
 	w.Opt("file_url", m.URL)
 	w.Opt("file_id", m.FileID)
-	w.Opt("filename", dialect.FileName(m))
+	w.Opt("filename", media.FileName(m))
 	w.Opt("mime_type", m.MIME)
 	w.Close('}')
 	w.Close('}')

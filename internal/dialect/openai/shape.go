@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/media"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -73,7 +74,7 @@ func (b *shaper) turns(ep llm.Endpoint) {
 			turns, raw = list, list
 		}
 		if b.rules.DocumentURLs {
-			if list := dialect.DocumentURLs(raw); list != nil {
+			if list := media.DocumentURLs(raw); list != nil {
 				turns, raw = list, list
 			}
 		}

@@ -2,6 +2,7 @@ package reka
 
 import (
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/media"
 	"sluice/internal/llm"
 )
 
@@ -55,7 +56,7 @@ func pad(turns []turn, who string) []turn {
 }
 
 // takeImage removes a user's image from the message. A second image is not supported.
-func takeImage(t *llm.FieldTracker, c *llm.Call, m *llm.Message, media string) (string, error) {
+func takeImage(t *llm.FieldTracker, c *llm.Call, m *llm.Message, attachment string) (string, error) {
 	var rest []llm.Part
 	for i := range m.Parts {
 		p := &m.Parts[i]
@@ -63,15 +64,15 @@ func takeImage(t *llm.FieldTracker, c *llm.Call, m *llm.Message, media string) (
 			rest = append(rest, *p)
 			continue
 		}
-		if media != "" || p.Media.FileID != "" {
+		if attachment != "" || p.Media.FileID != "" {
 			return "", dialect.RejectUnsupported(c, m, p)
 		}
 		dialect.DropCacheControl(t, c, m, p)
 		if p.Media.Detail != "" && p.Media.Detail != "auto" {
 			t.Drop(c.Path(m, p.Index) + ".image_url.detail")
 		}
-		media = dialect.MediaURL(p.Media)
+		attachment = media.URL(p.Media)
 	}
 	m.Parts = rest
-	return media, nil
+	return attachment, nil
 }

@@ -3,8 +3,8 @@ package responses
 import (
 	"cmp"
 
-	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
+	"sluice/internal/dialect/media"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -127,20 +127,20 @@ func (r *partReader) image(raw []byte) error {
 // locate sets the location of a medium: inside a data URL, or at a URL.
 func (r *partReader) locate(url, path string) error {
 	m := r.p.Media
-	mime, data, inside, err := dialect.DataURL(url)
+	mime, data, inside, err := media.DataURL(url)
 	switch {
 	case err != nil:
 		return fault.From(err).WithParam(path)
 	case inside:
 		m.MIME, m.Data = cmp.Or(mime, m.MIME), data
 	case url != "":
-		if err := dialect.CheckURL(url); err != nil {
+		if err := media.CheckURL(url); err != nil {
 			return fault.From(err).WithParam(path)
 		}
 		m.URL = url
 	}
 	if m.MIME == "" {
-		m.MIME = cmp.Or(dialect.MIMEOf(m.Name), dialect.MIMEOf(m.URL))
+		m.MIME = cmp.Or(media.MIMEOf(m.Name), media.MIMEOf(m.URL))
 	}
 	return nil
 }
@@ -174,14 +174,14 @@ func (r *partReader) file(raw []byte) error {
 	case data == "":
 		return r.locate(url, r.path+".file_url")
 	default:
-		if mime, inner, inside, err := dialect.DataURL(data); err != nil {
+		if mime, inner, inside, err := media.DataURL(data); err != nil {
 			return fault.From(err).WithParam(path)
 		} else if inside {
 			m.MIME, data = cmp.Or(mime, m.MIME), inner
-		} else if err := dialect.CheckBase64(data); err != nil {
+		} else if err := media.CheckBase64(data); err != nil {
 			return fault.From(err).WithParam(path)
 		}
-		m.Data, m.MIME = data, cmp.Or(m.MIME, dialect.MIMEOf(m.Name))
+		m.Data, m.MIME = data, cmp.Or(m.MIME, media.MIMEOf(m.Name))
 		return nil
 	}
 }
@@ -199,7 +199,7 @@ func (r *partReader) audio(raw []byte) error {
 	if r.p.Media.Data == "" {
 		return fields.Invalid(path, "is required")
 	}
-	if err := dialect.CheckBase64(r.p.Media.Data); err != nil {
+	if err := media.CheckBase64(r.p.Media.Data); err != nil {
 		return fault.From(err).WithParam(path)
 	}
 	return nil

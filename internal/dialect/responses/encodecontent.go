@@ -1,8 +1,8 @@
 package responses
 
 import (
-	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
+	"sluice/internal/dialect/media"
 	"sluice/internal/llm"
 )
 
@@ -89,7 +89,7 @@ func (w *callWriter) textPart(p *llm.Part, path, kind string) {
 func (w *callWriter) image(m *llm.Media) {
 	w.Open('{')
 	w.Str("type", "input_image")
-	w.Opt("image_url", dialect.MediaURL(m))
+	w.Opt("image_url", media.URL(m))
 	w.Opt("file_id", m.FileID)
 	w.Opt("detail", m.Detail)
 	w.Close('}')
@@ -104,9 +104,9 @@ func (w *callWriter) file(m *llm.Media) {
 		return
 	}
 	w.Str("type", "input_file")
-	w.Opt("filename", dialect.FileName(m))
+	w.Opt("filename", media.FileName(m))
 	if m.Data != "" {
-		w.Str("file_data", dialect.MediaURL(m))
+		w.Str("file_data", media.URL(m))
 	}
 	w.Opt("file_url", m.URL)
 	w.Opt("file_id", m.FileID)

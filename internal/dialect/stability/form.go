@@ -13,6 +13,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
+	"sluice/internal/dialect/media"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -133,9 +134,9 @@ func (f *formWriter) image(ctx context.Context, raw []byte, to *dialect.Target) 
 		f.part("image", data, mime)
 		return nil
 	}
-	mime, data, inside, err := dialect.DataURL(text)
+	mime, data, inside, err := media.DataURL(text)
 	if !inside {
-		mime, data, err = "application/octet-stream", text, dialect.CheckBase64(text)
+		mime, data, err = "application/octet-stream", text, media.CheckBase64(text)
 	}
 	if err == nil && !wire.ValidValue(mime) {
 		err = fault.New(fault.InvalidParameter, "the data URL has a type with control characters")

@@ -8,6 +8,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/media"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -68,7 +69,7 @@ func size(t *llm.FieldTracker) (width, height int64, ok bool) {
 func (image) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	var data string
 	if strings.HasPrefix(incoming.Header.Get("content-type"), "image/") {
-		data = dialect.Base64(incoming.Body)
+		data = media.Base64(incoming.Body)
 	} else {
 		raw, err := result(incoming.Body)
 		if err != nil {

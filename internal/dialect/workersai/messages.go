@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/media"
 	"sluice/internal/llm"
 )
 
@@ -51,7 +52,7 @@ func (w *writer) list(parts []llm.Part) {
 		case llm.ImagePart:
 			w.Str("type", "image_url")
 			w.Key("image_url").Open('{')
-			w.Str("url", dialect.MediaURL(p.Media))
+			w.Str("url", media.URL(p.Media))
 			w.Opt("detail", p.Media.Detail)
 			w.Close('}')
 		default:

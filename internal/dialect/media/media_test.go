@@ -1,9 +1,9 @@
-package dialect_test
+package media_test
 
 import (
 	"testing"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/media"
 	"sluice/internal/llm"
 )
 
@@ -23,7 +23,7 @@ func TestFileName(t *testing.T) {
 		{"at a URL", llm.Media{URL: "https://example.com/a.pdf"}, ""},
 		{"by its id", llm.Media{FileID: "file_1"}, ""},
 	} {
-		if got := dialect.FileName(&c.m); got != c.want {
+		if got := media.FileName(&c.m); got != c.want {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 		}
 	}

@@ -1,11 +1,11 @@
-package dialect_test
+package media_test
 
 import (
 	"context"
 	"errors"
 	"testing"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/media"
 	"sluice/internal/fault"
 )
 
@@ -48,7 +48,7 @@ func TestInline(t *testing.T) {
 			`{"type":"tool_result","tool_use_id":"t","content":[` + inline("image", `{"type":"base64","media_type":"image/png","data":"Y2F0"}`) + `]},{"type":"document","source":{"type":"content","content":[` + inline("image", `{"type":"base64","media_type":"image/png","data":"Y2F0"}`) + `]}}`,
 		},
 	} {
-		got, err := dialect.Inline(t.Context(), []byte(message(c.content)), fetchRemoteFile)
+		got, err := media.Inline(t.Context(), []byte(message(c.content)), fetchRemoteFile)
 		if err != nil || string(got) != message(c.want) {
 			t.Errorf("%s: %s, %v", c.name, got, err)
 		}
@@ -59,12 +59,12 @@ func TestInline(t *testing.T) {
 		message(`{"type":"image","source":{"type":"base64","media_type":"image/png","data":"Y2F0","x":"url"}}, 7, [], null`),
 		`{"messages":"url","source":{"type":"url","url":"https://a/cat.png"}}`,
 	} {
-		if got, err := dialect.Inline(t.Context(), []byte(same), fetchRemoteFile); err != nil || string(got) != same {
+		if got, err := media.Inline(t.Context(), []byte(same), fetchRemoteFile); err != nil || string(got) != same {
 			t.Errorf("%s became %s, %v", same, got, err)
 		}
 	}
 	for _, bad := range []string{"https://a/page", "https://a/none"} {
-		_, err := dialect.Inline(t.Context(), []byte(message(named("image", bad))), fetchRemoteFile)
+		_, err := media.Inline(t.Context(), []byte(message(named("image", bad))), fetchRemoteFile)
 		if f := fault.From(err); err == nil || f.Param != "messages[1].content[0]" {
 			t.Errorf("%s: %v", bad, err)
 		}

@@ -1,4 +1,6 @@
-package dialect
+// Package media reads and writes the images, documents and audio inside conversations: data URLs,
+// base64, file names and MIME types. Inline fetches the URLs that a provider cannot fetch.
+package media
 
 import (
 	"cmp"
@@ -87,4 +89,13 @@ var mimeByExt = map[string]string{
 	"xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "html": "text/html", "md": "text/markdown", "mp3": "audio/mp3",
 	"wav": "audio/wav", "txt": "text/plain", "mov": "video/mov", "mpeg": "video/mpeg", "mpg": "video/mpg", "avi": "video/avi", "wmv": "video/wmv",
 	"mpegps": "video/mpegps", "flv": "video/flv", "webm": "video/webm", "mkv": "video/mkv", "threegpp": "video/three_gpp",
+}
+
+// URL is the URL of a medium, or a data URL if the call contains the data. An unknown type
+// becomes application/octet-stream, because a data URL without a type is plain text.
+func URL(m *llm.Media) string {
+	if m.Data == "" {
+		return m.URL
+	}
+	return "data:" + cmp.Or(m.MIME, "application/octet-stream") + ";base64," + m.Data
 }
