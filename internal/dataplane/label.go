@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/sniff"
 	"sluice/internal/llm"
 	"sluice/internal/provider/transport"
 	"sluice/internal/wire"
@@ -82,22 +82,22 @@ func (a *attempt) answersFile() bool {
 }
 
 // streamLabel returns the content type of a response to a request for a stream.
-func (a *attempt) streamLabel(kind dialect.BodyKind, label string) string {
+func (a *attempt) streamLabel(kind sniff.BodyKind, label string) string {
 	media := mediaType(label)
 	switch kind {
-	case dialect.EventBody:
+	case sniff.EventBody:
 		if media != "text/event-stream" {
 			return labelEvents
 		}
-	case dialect.FrameBody:
+	case sniff.FrameBody:
 		if a.spec.Stream.Framing == "aws-eventstream" {
 			return amazonStream
 		}
-	case dialect.JSONBody:
+	case sniff.JSONBody:
 		if !strings.Contains(label, "json") {
 			return labelJSON
 		}
-	case dialect.PageBody:
+	case sniff.PageBody:
 		return labelPage
 	default:
 		if a.speech.translates() && a.spec.Stream.Framing == "text" && media != "text/plain" {
@@ -111,15 +111,15 @@ func (a *attempt) streamLabel(kind dialect.BodyKind, label string) string {
 }
 
 // bufferedLabel returns the content type of a response that is not a stream.
-func (a *attempt) bufferedLabel(kind dialect.BodyKind, label string, head []byte) string {
+func (a *attempt) bufferedLabel(kind sniff.BodyKind, label string, head []byte) string {
 	switch {
-	case kind == dialect.PageBody:
+	case kind == sniff.PageBody:
 		return labelPage
 	case a.answersFile():
 		return labelBytes
-	case kind == dialect.JSONBody && strings.Contains(label, "json"):
+	case kind == sniff.JSONBody && strings.Contains(label, "json"):
 		return label
-	case kind == dialect.JSONBody:
+	case kind == sniff.JSONBody:
 		return labelJSON
 	case a.asksText():
 		return textLabel(label)
@@ -197,7 +197,7 @@ type opened struct {
 }
 
 // open reads the body until its first bytes show its type, and replaces resp.Body with o.
-func (o *opened) open(resp *transport.Response) dialect.BodyKind {
+func (o *opened) open(resp *transport.Response) sniff.BodyKind {
 	*o = opened{Body: resp.Body, pooled: wire.GetBuffer(slowBytes)}
 	resp.Body = o
 	buf, n := *o.pooled, 0
@@ -205,9 +205,9 @@ func (o *opened) open(resp *transport.Response) dialect.BodyKind {
 		var m int
 		m, o.err = o.Body.Read(buf[n:])
 		n += m
-		kind, sure := dialect.Sniff(buf[:n])
-		if sure || o.err != nil || n >= dialect.MaxSniffBytes {
-			o.head = dialect.TrimMark(buf[:n])
+		kind, sure := sniff.Sniff(buf[:n])
+		if sure || o.err != nil || n >= sniff.MaxSniffBytes {
+			o.head = sniff.TrimByteOrderMark(buf[:n])
 			if cut := int64(n - len(o.head)); cut > 0 && resp.Length > 0 {
 				resp.Length -= cut
 			}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/sniff"
 	"sluice/internal/record"
 	"sluice/internal/sealed"
 )
@@ -18,7 +19,7 @@ const (
 // "provider_error: groq error: no such model (model_not_found)". When bodies are not captured,
 // the status replaces the message, because messages quote prompts.
 func (a *attempt) providerError(r *record.Attempt) string {
-	f := dialect.Failure{Endpoint: a.x.match.Endpoint, Provider: r.Provider, Status: a.status, Type: errorType(a.response.header), Body: dialect.TrimMark(r.Response.Plain(errorReadMax))}
+	f := dialect.Failure{Endpoint: a.x.match.Endpoint, Provider: r.Provider, Status: a.status, Type: errorType(a.response.header), Body: sniff.TrimByteOrderMark(r.Response.Plain(errorReadMax))}
 	if a.spec != nil {
 		f.Provider = a.spec.ID
 	}

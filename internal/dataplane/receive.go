@@ -8,6 +8,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/sniff"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/provider/transport"
@@ -88,7 +89,7 @@ func (g *Gateway) readResponse(ctx context.Context, a *attempt, limit int64) ([]
 	}
 	a.log().BytesOut = a.spooled.Len()
 	a.log().Response = g.truncateBody(a.response.header.Get("content-type"), b, a.spooled.Len())
-	return dialect.TrimMark(b), nil
+	return sniff.TrimByteOrderMark(b), nil
 }
 
 // bufferResponse buffers a JSON response, meters it and applies the provider's reply rules.
@@ -126,7 +127,7 @@ func (g *Gateway) bufferResponse(ctx context.Context, a *attempt) error {
 		a.response.body = dialect.InBase64(a.response.body)
 	}
 	same := sameBytes(a.response.body, b)
-	if err := dialect.CheckListMember(ep, a.response.body); err != nil && a.failing == 0 {
+	if err := sniff.CheckList(ep, a.response.body); err != nil && a.failing == 0 {
 		return a.reported(b, err)
 	}
 	switch {
@@ -320,6 +321,6 @@ func (a *attempt) sentPage() error {
 
 // isPage reports whether the body is an HTML page.
 func (a *attempt) isPage(body []byte) bool {
-	kind, _ := dialect.Sniff(body[:min(len(body), dialect.MaxSniffBytes)])
-	return kind == dialect.PageBody
+	kind, _ := sniff.Sniff(body[:min(len(body), sniff.MaxSniffBytes)])
+	return kind == sniff.PageBody
 }

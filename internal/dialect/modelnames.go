@@ -3,6 +3,7 @@ package dialect
 import (
 	"bytes"
 
+	"sluice/internal/dialect/sniff"
 	"sluice/internal/fault"
 	"sluice/internal/splice"
 )
@@ -40,7 +41,7 @@ func ModelNames(body []byte, max int) ([]string, error) {
 // modelArray finds the array of a list of models. The complete body must be JSON, because a
 // truncated body would look like a shorter list.
 func modelArray(body []byte) ([]byte, bool) {
-	body = bytes.TrimSpace(TrimMark(body))
+	body = bytes.TrimSpace(sniff.TrimByteOrderMark(body))
 	if len(body) > 0 && body[0] == '[' {
 		return body, splice.Valid(append(append([]byte(`{"data":`), body...), '}'))
 	}

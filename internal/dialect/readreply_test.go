@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/sniff"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -26,7 +27,7 @@ func TestReadReplyIsValidReplyAndUsage(t *testing.T) {
 		for _, ep := range []llm.Endpoint{llm.ChatComplete, llm.Messages, llm.CreateTranscription, llm.Rerank} {
 			var d splice.Doc
 			u, model, err := dialect.ReadResponse(ep, []byte(body), "x_groq.usage", &d)
-			want := dialect.ValidateResponse(ep, []byte(body))
+			want := sniff.CheckObject(ep, []byte(body))
 			if (err == nil) != (want == nil) || err != nil && err.Error() != want.Error() {
 				t.Errorf("%s %q: %v, want %v", ep, body, err, want)
 			}

@@ -8,6 +8,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
+	"sluice/internal/dialect/sniff"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 )
@@ -182,7 +183,7 @@ func TestValidReply(t *testing.T) {
 		{llm.Embed, `[1]`, "another format"},
 		{llm.ListModels, "<!doctype html><html>secret.internal</html>", "looks like a web page"},
 	} {
-		err := dialect.ValidateResponse(c.ep, []byte(c.body))
+		err := sniff.CheckObject(c.ep, []byte(c.body))
 		if c.message == "" {
 			if err != nil {
 				t.Errorf("%s %q: %v", c.ep, c.body, err)

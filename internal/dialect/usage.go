@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect/jsonscan"
+	"sluice/internal/dialect/sniff"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -26,12 +27,12 @@ func UsageOf(ep llm.Endpoint, raw []byte) llm.Usage {
 	return c.usage()
 }
 
-// ReadResponse combines ValidateResponse and, if that accepts the response, Usage in one pass.
+// ReadResponse combines sniff.CheckObject and, if that accepts the response, Usage in one pass.
 // It stores the index of the response in d for later edits, if there is one; d.Indexes
 // reports that.
 func ReadResponse(ep llm.Endpoint, body []byte, usagePath string, d *splice.Doc) (u llm.Usage, model string, err error) {
 	if splice.Scan(body, d) != nil { // a repeated name only prevents the index
-		if err := ValidateResponse(ep, body); err != nil {
+		if err := sniff.CheckObject(ep, body); err != nil {
 			return llm.Usage{}, "", err
 		}
 		u, model = Usage(ep, body, usagePath)

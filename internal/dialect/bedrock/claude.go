@@ -7,6 +7,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/sniff"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -40,7 +41,7 @@ func (invocation) TranslateResponse(incoming *dialect.Incoming) (*dialect.Respon
 	if !splice.Valid(incoming.Body) {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response is not a JSON object")
 	}
-	if err := dialect.CheckListMember(llm.Messages, incoming.Body); err != nil {
+	if err := sniff.CheckList(llm.Messages, incoming.Body); err != nil {
 		return nil, err
 	}
 	a := &dialect.Response{Body: incoming.Body}

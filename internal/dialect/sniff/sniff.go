@@ -1,4 +1,6 @@
-package dialect
+// Package sniff finds out what a response body is before it is parsed: JSON, an event stream, frames
+// or a web page, and whether it is a response of its endpoint at all.
+package sniff
 
 import (
 	"bytes"
@@ -30,7 +32,7 @@ func Sniff(head []byte) (kind BodyKind, sure bool) {
 	if len(head) > 0 && head[0] == 0 {
 		return sniffFrame(head)
 	}
-	text := bytes.TrimLeft(TrimMark(head), " \t\r\n")
+	text := bytes.TrimLeft(TrimByteOrderMark(head), " \t\r\n")
 	switch {
 	case len(text) == 0 || len(text) < len(mark) && bytes.HasPrefix(mark, text):
 		return OtherBody, len(head) >= MaxSniffBytes
@@ -47,8 +49,8 @@ func Sniff(head []byte) (kind BodyKind, sure bool) {
 // mark is the byte order mark of UTF-8.
 var mark = []byte("\xef\xbb\xbf")
 
-// TrimMark removes the byte order mark that some servers send.
-func TrimMark(b []byte) []byte { return bytes.TrimPrefix(b, mark) }
+// TrimByteOrderMark removes the byte order mark that some servers send.
+func TrimByteOrderMark(b []byte) []byte { return bytes.TrimPrefix(b, mark) }
 
 // sniffObject checks the bytes after an opening brace: the first name of an object, or its
 // end.

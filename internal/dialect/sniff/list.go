@@ -1,4 +1,4 @@
-package dialect
+package sniff
 
 import (
 	"bytes"
@@ -26,13 +26,13 @@ func listMember(ep llm.Endpoint) []byte {
 	}
 }
 
-// CheckListMember rejects a successful JSON response that is a valid object but not a response of
+// CheckList rejects a successful JSON response that is a valid object but not a response of
 // its endpoint, with fault.UpstreamInvalid, so that another target may be tried. Its list of
 // choices, contents, outputs or data is missing or is not a list, as in an error sent with a
 // success status. Wrong types in nested members are relayed. It first searches only for the
 // name, so a nested list of that name is accepted too: valid responses must not be parsed
 // twice.
-func CheckListMember(ep llm.Endpoint, body []byte) error {
+func CheckList(ep llm.Endpoint, body []byte) error {
 	key := listMember(ep)
 	if key == nil {
 		return nil

@@ -1,4 +1,4 @@
-package dialect_test
+package sniff_test
 
 import (
 	"strings"
@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/sniff"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -35,7 +35,7 @@ func TestHasList(t *testing.T) {
 		{llm.Rerank, `{"results":{}}`, ""},
 		{llm.ListModels, `{}`, ""},
 	} {
-		err := dialect.CheckListMember(c.ep, []byte(c.body))
+		err := sniff.CheckList(c.ep, []byte(c.body))
 		if (err != nil) != (c.message != "") || err != nil && (!fault.Has(err, fault.UpstreamInvalid) || !strings.Contains(err.Error(), c.message)) {
 			t.Errorf("%s of %s: %v, want %q", c.ep, c.body, err, c.message)
 		}
@@ -57,7 +57,7 @@ func TestHasListIsSure(t *testing.T) {
 		raw, _ := splice.Find(body, "choices")
 		want := len(raw) > 0 && raw[0] == '['
 		none := !want && !strings.Contains(string(body), "[")
-		if err := dialect.CheckListMember(llm.ChatComplete, body); want && err != nil || none && err == nil {
+		if err := sniff.CheckList(llm.ChatComplete, body); want && err != nil || none && err == nil {
 			t.Fatalf("%s: %v", body, err)
 		}
 	})
