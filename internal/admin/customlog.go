@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/usage"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/llm"
@@ -72,7 +72,7 @@ func (k deps) customLog(c *resource.Call, item resource.Sent) (*record.Attempt, 
 	if a.Status < 200 || a.Status > 299 {
 		a.Outcome = record.Failed
 	}
-	a.Usage, a.ResponseModel = dialect.Usage(a.Endpoint, s.Response.Body, "")
+	a.Usage, a.ResponseModel = usage.Read(a.Endpoint, s.Response.Body, "")
 	var parsed struct{ Model, User string }
 	_ = json.Unmarshal(s.Request.Body, &parsed) // a body that is not an object has no model
 	a.Model = cmp.Or(parsed.Model, a.ResponseModel)

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/usage"
 	"sluice/internal/llm"
 	"sluice/internal/provider/transport"
 	"sluice/internal/record"
@@ -128,7 +128,7 @@ func (g *Gateway) pollOnce(ctx context.Context, b *backgrounded) (end bool) {
 func (g *Gateway) recordResult(b *backgrounded, body []byte, resp *transport.Response, status string) {
 	r, size := b.log(), int64(len(body))
 	r.Response = g.truncateBody(resp.Header.Get("content-type"), body, size)
-	r.Usage, r.ResponseModel = dialect.Usage(llm.CreateModelResponse, body, "")
+	r.Usage, r.ResponseModel = usage.Read(llm.CreateModelResponse, body, "")
 	if b.status = resp.Status; status == "failed" {
 		b.status, r.Error = 502, splice.Text(body, "error", "message")
 		g.record(b.attempt, record.Failed)

@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"sluice/internal/catalog"
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/usage"
 	"sluice/internal/jobs"
 	"sluice/internal/keys"
 	"sluice/internal/ledger"
@@ -232,7 +232,7 @@ func (b *jobBill) tokens() int64 {
 // another provider.
 func usageIn(ep llm.Endpoint, body []byte) (u llm.Usage, model string) {
 	for _, source := range [...]llm.Endpoint{ep, llm.Messages, llm.CreateModelResponse, llm.Proxy} {
-		if u, model = dialect.Usage(source, body, ""); u.Reported {
+		if u, model = usage.Read(source, body, ""); u.Reported {
 			return u, model
 		}
 	}

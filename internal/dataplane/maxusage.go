@@ -8,7 +8,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"sluice/internal/catalog"
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/usage"
 	"sluice/internal/llm"
 	"sluice/internal/routing"
 	"sluice/internal/splice"
@@ -168,7 +168,7 @@ func setBy(params []routing.Param, name string) ([]byte, bool) {
 // searches or the request mentions searching outside the conversation.
 func (a *attempt) searches() int64 {
 	model := a.priceName()
-	if dialect.SearchesAlways(model) {
+	if usage.SearchesAlways(model) {
 		return 1
 	}
 	if strings.Contains(model, "search") || strings.Contains(model, "sonar") || a.mentionsSearch() {
@@ -226,7 +226,7 @@ func (s *reservation) pays(unit string) bool {
 
 // memory returns the largest container size that the tools request; "" for none.
 func memory(tools []byte) (largest string) {
-	for _, size := range dialect.ContainerMemories() {
+	for _, size := range usage.ContainerMemories() {
 		if splice.ContainsText(tools, `"`+size+`"`) {
 			largest = size
 		}

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/usage"
 	"sluice/internal/ident"
 	"sluice/internal/provider/transport"
 	"sluice/internal/record"
@@ -99,7 +99,7 @@ func (g *Gateway) receivePending(b *attempt, p *transport.Pending) bool {
 	if b.job != nil { // usage follows when the job has ended; the response has the provider's job id
 		return !b.speech.translates()
 	}
-	if r.Usage, r.ResponseModel = dialect.Usage(b.x.match.Endpoint, body, g.responseRules(b).UsagePath); !r.Usage.Reported || b.speech.translates() {
+	if r.Usage, r.ResponseModel = usage.Read(b.x.match.Endpoint, body, g.responseRules(b).UsagePath); !r.Usage.Reported || b.speech.translates() {
 		r.Usage = b.errorUsage(body) // whatever the provider's format
 	}
 	return r.Usage.Reported

@@ -9,6 +9,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/sniff"
+	"sluice/internal/dialect/usage"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/provider/transport"
@@ -105,7 +106,7 @@ func (g *Gateway) bufferResponse(ctx context.Context, a *attempt) error {
 	d := splice.GetDoc()
 	defer splice.PutDoc(d)
 	r := g.responseRules(a)
-	if a.log().Usage, a.log().ResponseModel, err = dialect.ReadResponse(ep, b, r.UsagePath, d); err != nil {
+	if a.log().Usage, a.log().ResponseModel, err = usage.ReadResponse(ep, b, r.UsagePath, d); err != nil {
 		return a.plainText(b, err)
 	}
 	g.detectBackgroundJob(a, b)
@@ -197,7 +198,7 @@ func (a *attempt) errorUsage(body []byte) llm.Usage {
 	if t := a.translator; t != nil && t.usage.Reported {
 		return t.usage
 	}
-	if u, _ := dialect.Usage(a.x.match.Endpoint, body, ""); u.Reported && !a.speech.translates() {
+	if u, _ := usage.Read(a.x.match.Endpoint, body, ""); u.Reported && !a.speech.translates() {
 		return u
 	}
 	if u := dialect.FaultUsage(body); u != nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/usage"
 	"sluice/internal/fault"
 	"sluice/internal/gateway/disconnect"
 	"sluice/internal/provider/transport"
@@ -82,10 +83,10 @@ type relay struct {
 	a       *attempt
 	head    wire.Header
 	capture capture
-	watch   *dialect.Stream       // nil when the body is not an event stream
-	frame   *framed               // nil when the events are not in Amazon's frames
-	sieve   *dialect.UsageScanner // nil when the body is not JSON, or not longer than what is stored
-	flush   bool                  // each chunk is sent at once
+	watch   *dialect.Stream // nil when the body is not an event stream
+	frame   *framed         // nil when the events are not in Amazon's frames
+	sieve   *usage.Scanner  // nil when the body is not JSON, or not longer than what is stored
+	flush   bool            // each chunk is sent at once
 }
 
 // read processes the bytes of one read, and reports whether the body is complete.
@@ -114,7 +115,7 @@ func (p *relay) scanUsage(b []byte) {
 		if p.capture.size+int64(len(b)) <= int64(p.capture.max) || p.watch != nil || !p.a.x.metered || !isJSON(h) || h.Get("content-encoding") != "" {
 			return
 		}
-		p.sieve = new(dialect.UsageScanner)
+		p.sieve = new(usage.Scanner)
 		p.sieve.Feed(p.capture.bytes())
 	}
 	p.sieve.Feed(b)
@@ -217,7 +218,7 @@ func (p *relay) readUsage() {
 		watch.Feed(plainOf(h, &p.capture))
 	case isJSON(h):
 		body := plainOf(h, &p.capture)
-		r.Usage, r.ResponseModel = dialect.Usage(ep, body, "")
+		r.Usage, r.ResponseModel = usage.Read(ep, body, "")
 		p.g.detectBackgroundJob(p.a, body)
 		return
 	default:

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"sluice/internal/catalog"
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/usage"
 	"sluice/internal/fault"
 	"sluice/internal/ledger"
 	"sluice/internal/llm"
@@ -79,7 +79,7 @@ func (s *session) fromProvider(ctx context.Context, data []byte) error {
 		s.openResponses++
 		return s.reserve(ctx)
 	case "response.done":
-		u, model := dialect.Usage(llm.Realtime, data, "response.usage")
+		u, model := usage.Read(llm.Realtime, data, "response.usage")
 		s.a.log().ResponseModel = cmp.Or(model, s.a.log().ResponseModel)
 		s.used, s.last = s.used.Add(u), u.InputTokens
 		if s.openResponses = max(s.openResponses-1, 0); s.openResponses == 0 {

@@ -5,7 +5,7 @@ import (
 	"context"
 	"slices"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/usage"
 	"sluice/internal/llm"
 	"sluice/internal/record"
 	"sluice/internal/splice"
@@ -135,7 +135,7 @@ func (h *transcriptionMeter) done(a *attempt, failed bool, event []byte) {
 	}
 	a.status, a.upstream, a.log().BytesOut = 200, 200, size
 	a.segment.text = append(a.segment.text[:0], splice.Text(event, "transcript")...)
-	a.log().Usage, _ = dialect.Usage(llm.CreateTranscription, event, "")
+	a.log().Usage, _ = usage.Read(llm.CreateTranscription, event, "")
 	h.close(a, record.OK)
 }
 

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"sluice/internal/dialect/jsonscan"
+	"sluice/internal/dialect/usage"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -19,7 +20,7 @@ type eventInspector struct {
 	usageKey    []byte // `"usage"`, or the last name of usagePath
 	collectText bool
 
-	counts   counts
+	counts   usage.Counter
 	events   int
 	tries    int // number of events searched for a model and an id
 	model    string
@@ -48,7 +49,7 @@ var (
 
 func newWatch(o *StreamOptions) eventInspector {
 	w := eventInspector{ep: o.Endpoint, usagePath: o.Rules.UsagePath, collectText: o.CollectText, usageKey: []byte(`"usage"`)}
-	w.counts = newCounts(o.Endpoint)
+	w.counts = usage.NewCounter(o.Endpoint)
 	return w
 }
 
@@ -77,10 +78,10 @@ func (w *eventInspector) event(e event) (plain bool) {
 		plain = !w.typed(typ) && plain
 	}
 	uses := false
-	if jsonscan.HasValue(e.data, w.usageKey) || w.counts.through && (jsonscan.HasValue(e.data, metadataKey) || jsonscan.HasValue(e.data, metricsKey)) {
-		w.counts.readResponse(w.ep, e.data, w.usagePath)
-		if !w.counts.u.Reported && completes(w.ep) {
-			w.counts.inChoices(e.data)
+	if jsonscan.HasValue(e.data, w.usageKey) || w.counts.PassedThrough && (jsonscan.HasValue(e.data, metadataKey) || jsonscan.HasValue(e.data, metricsKey)) {
+		w.counts.ReadResponse(w.ep, e.data, w.usagePath)
+		if !w.counts.Found.Reported && completes(w.ep) {
+			w.counts.ReadChoices(e.data)
 		}
 		plain, uses = false, true
 	}
@@ -88,7 +89,7 @@ func (w *eventInspector) event(e event) (plain bool) {
 		w.fault(e)
 		plain = false
 	}
-	w.counted = w.counted || w.failed && uses && w.counts.u.Reported
+	w.counted = w.counted || w.failed && uses && w.counts.Found.Reported
 	if completes(w.ep) {
 		if finishes(e.data) {
 			w.finished, plain = true, false
@@ -103,8 +104,8 @@ func (w *eventInspector) event(e event) (plain bool) {
 
 // first reads the model and the id from the first events.
 func (w *eventInspector) first(data []byte) {
-	c := newCounts(w.ep)
-	raw := c.readResponse(w.ep, data, "")
+	c := usage.NewCounter(w.ep)
+	raw := c.ReadResponse(w.ep, data, "")
 	w.model, _ = splice.Unquote(raw)
 	if id, ok := splice.Find(data, "id"); ok && w.id == "" {
 		w.id, _ = splice.Unquote(id)
@@ -204,7 +205,7 @@ func (w *eventInspector) head(b []byte, joined *[]byte) {
 // tail inspects the end of such an event, which usually contains the usage.
 func (w *eventInspector) tail(b []byte) {
 	if i := bytes.LastIndex(b, w.usageKey); i >= 0 {
-		w.counts.read(jsonscan.ValueAfter(b[i:], w.usageKey))
+		w.counts.Read(jsonscan.ValueAfter(b[i:], w.usageKey))
 	}
 	w.finished = w.finished || completes(w.ep) && finishes(b)
 }

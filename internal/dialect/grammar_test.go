@@ -10,6 +10,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/openai"
+	"sluice/internal/dialect/usage"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -138,7 +139,7 @@ func messagesGrammar(stream []byte) error {
 	next, open, ends := 0, -1, 0
 	err := eachEvent(stream, func(data []byte) error {
 		raw, _ := splice.Find(data, "index")
-		n, _ := dialect.Count(raw)
+		n, _ := usage.Count(raw)
 		index := int(n)
 		switch splice.Text(data, "type") {
 		case "content_block_start":
@@ -175,12 +176,12 @@ func responsesGrammar(stream []byte) error {
 	seq, items, ends := int64(0), map[int64]string{}, 0
 	err := eachEvent(stream, func(data []byte) error {
 		raw, _ := splice.Find(data, "sequence_number")
-		if n, _ := dialect.Count(raw); n != seq {
+		if n, _ := usage.Count(raw); n != seq {
 			return fmt.Errorf("event %d has the number %d", seq, n)
 		}
 		seq++
 		raw, there := splice.Find(data, "output_index")
-		index, _ := dialect.Count(raw)
+		index, _ := usage.Count(raw)
 		kind := splice.Text(data, "type")
 		switch {
 		case kind == "response.completed", kind == "response.incomplete":

@@ -5,6 +5,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/anthropic"
+	"sluice/internal/dialect/usage"
 	"sluice/internal/llm"
 )
 
@@ -23,7 +24,7 @@ func TestIterationsAreCounted(t *testing.T) {
 		InputTokens: 23000 + 500 + 180000 + 40 + 7, OutputTokens: 4500, TotalTokens: 208047, CachedTokens: 540, CacheWriteTokens: 7, CacheHourTokens: 3,
 		Region: "us", Units: [llm.UnitCount]int64{llm.AdvisorInput: 820, llm.AdvisorOutput: 1500}, Reported: true,
 	}
-	if u, _ := dialect.Usage(llm.Messages, []byte(`{"type":"message",`+iterated+`}`), ""); u != want {
+	if u, _ := usage.Read(llm.Messages, []byte(`{"type":"message",`+iterated+`}`), ""); u != want {
 		t.Errorf("got\n%+v, want\n%+v", u, want)
 	}
 	stream := []byte(`data: {"type":"message_start","message":{"id":"m","usage":{"input_tokens":9,"cache_read_input_tokens":500,"output_tokens":1,"inference_geo":"us"}}}` + "\n\n" +
@@ -48,7 +49,7 @@ func TestIterationsAreCounted(t *testing.T) {
 func TestRegionOfInference(t *testing.T) {
 	t.Parallel()
 	for region, want := range map[string]string{`"us"`: "us", `"global"`: "", `"not_available"`: "", `null`: "", `7`: ""} {
-		u, _ := dialect.Usage(llm.Messages, []byte(`{"usage":{"input_tokens":1,"inference_geo":`+region+`}}`), "")
+		u, _ := usage.Read(llm.Messages, []byte(`{"usage":{"input_tokens":1,"inference_geo":`+region+`}}`), "")
 		if u.Region != want {
 			t.Errorf("%s: %q, want %q", region, u.Region, want)
 		}

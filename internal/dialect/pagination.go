@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/usage"
 	"sluice/internal/fault"
 	"sluice/internal/splice"
 )
@@ -215,7 +216,7 @@ func (p *Pagination) nextNumber(a *listRequest, read int, body []byte) string {
 		read += n
 	}
 	raw, _ := splice.Find(body, p.Total)
-	if total, ok := Count(raw); !ok || int64(read+1)*int64(p.size(a)) >= total {
+	if total, ok := usage.Count(raw); !ok || int64(read+1)*int64(p.size(a)) >= total {
 		return ""
 	}
 	return strconv.Itoa(read + 1)

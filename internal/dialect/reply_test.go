@@ -9,6 +9,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/sniff"
+	"sluice/internal/dialect/usage"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 )
@@ -109,7 +110,7 @@ func TestUsage(t *testing.T) {
 		{"no JSON", llm.ChatComplete, "", `<html>`, llm.Usage{}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got, model := dialect.Usage(c.ep, []byte(c.body), c.path); got != c.want || model != c.model {
+			if got, model := usage.Read(c.ep, []byte(c.body), c.path); got != c.want || model != c.model {
 				t.Errorf("got %+v of %q\nwant %+v of %q", got, model, c.want, c.model)
 			}
 		})
@@ -125,7 +126,7 @@ const toolItems = `{"type":"web_search_call","action":{"type":"search","query":"
 func TestUsageAllocatesOnlyTheModel(t *testing.T) {
 	body := []byte(`{"id":"c","model":"gpt-4o-mini-2024-07-18","choices":[{"message":{"content":"Hi"}}],"usage":{"prompt_tokens":9,"completion_tokens":12,"total_tokens":21}}`)
 	if n := testing.AllocsPerRun(100, func() {
-		if u, _ := dialect.Usage(llm.ChatComplete, body, "x_groq.usage"); u.TotalTokens != 21 {
+		if u, _ := usage.Read(llm.ChatComplete, body, "x_groq.usage"); u.TotalTokens != 21 {
 			t.Fatal(u)
 		}
 	}); n > 1 {

@@ -7,6 +7,7 @@ import (
 
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/usage"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -118,7 +119,7 @@ func (k Reranker) TranslateResponse(incoming *Incoming) (*Response, error) {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no results")
 	}
 	r := Ranking{}
-	r.Usage, r.Model = Usage(llm.Rerank, incoming.Body, "")
+	r.Usage, r.Model = usage.Read(llm.Rerank, incoming.Body, "")
 	r.Model = cmp.Or(r.Model, incoming.To.Model)
 	if id, found := splice.Find(incoming.Body, "id"); found {
 		r.ID, _ = splice.Unquote(id)
@@ -128,7 +129,7 @@ func (k Reranker) TranslateResponse(incoming *Incoming) (*Response, error) {
 		for name, val := range splice.Members(res) {
 			switch {
 			case splice.IsName(name, "index"):
-				d.Index, _ = Count(val)
+				d.Index, _ = usage.Count(val)
 			case splice.IsName(name, k.Score):
 				d.Score = val
 			case splice.IsName(name, "document"):

@@ -234,7 +234,7 @@ func (s *Stream) End() StreamEnd {
 	return StreamEnd{
 		Tail: s.out, Done: w.done, Finished: w.finished, Mid: s.mid,
 		Failed: w.failed, UpstreamError: w.failure, Status: w.status, Sequence: w.sequence,
-		Usage: w.counts.usage(), Model: w.model, ID: w.id, Events: w.events,
+		Usage: w.counts.Usage(), Model: w.model, ID: w.id, Events: w.events,
 		Text: string(w.text), TextOnly: s.opt.CollectText && !w.noText,
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect/jsonscan"
+	"sluice/internal/dialect/usage"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -206,11 +207,11 @@ func FaultUsage(data []byte) *llm.Usage {
 			break
 		}
 	}
-	if u, _ := Usage(llm.Proxy, data, "x_groq.usage"); u.Reported {
+	if u, _ := usage.Read(llm.Proxy, data, "x_groq.usage"); u.Reported {
 		return &u
 	}
 	inner, _ := splice.Find(data, "result")
-	if u, _ := Usage(llm.Proxy, inner, ""); jsonscan.IsObject(inner) && u.Reported {
+	if u, _ := usage.Read(llm.Proxy, inner, ""); jsonscan.IsObject(inner) && u.Reported {
 		return &u
 	}
 	return nil

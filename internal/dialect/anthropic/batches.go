@@ -6,6 +6,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/usage"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -114,7 +115,7 @@ func writeBatch(w *jsonwriter.Writer, raw []byte) {
 func writeCounts(w *jsonwriter.Writer, counts []byte) {
 	total := int64(0)
 	for _, val := range splice.Members(counts) {
-		n, _ := dialect.Count(val)
+		n, _ := usage.Count(val)
 		total += n
 	}
 	w.Key("request_counts").Open('{')
@@ -125,7 +126,7 @@ func writeCounts(w *jsonwriter.Writer, counts []byte) {
 }
 
 func countOf(counts []byte, name string) int64 {
-	n, _ := dialect.Count(found(counts, name))
+	n, _ := usage.Count(found(counts, name))
 	return n
 }
 

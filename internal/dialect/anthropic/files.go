@@ -6,6 +6,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/usage"
 	"sluice/internal/fault"
 	"sluice/internal/kernel/multipartedit"
 	"sluice/internal/llm"
@@ -97,7 +98,7 @@ func describe(incoming *dialect.Incoming, purpose string) (*dialect.Response, er
 // because Anthropic stores files for any use in requests.
 // Source: contract/provider-transforms.md 12.
 func writeFile(w *jsonwriter.Writer, raw []byte, purpose string) {
-	size, _ := dialect.Count(found(raw, "size_bytes"))
+	size, _ := usage.Count(found(raw, "size_bytes"))
 	w.Open('{')
 	w.Str("id", splice.Text(raw, "id"))
 	w.Str("object", "file")

@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/usage"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -44,9 +45,9 @@ func readMember(response *llm.Response, name []byte, r *splice.Reader) {
 	case "stop_sequence":
 		c.StopText, _ = splice.Unquote(r.Raw())
 	case "usage":
-		usage := r.Raw()
-		response.Usage = dialect.UsageOf(llm.Messages, usage)
-		eachUsageExtra(usage, func(p llm.Param) { response.Extra = append(response.Extra, p) })
+		used := r.Raw()
+		response.Usage = usage.ReadObject(llm.Messages, used)
+		eachUsageExtra(used, func(p llm.Param) { response.Extra = append(response.Extra, p) })
 	case "role":
 	default:
 		response.Extra = append(response.Extra, llm.Param{Name: string(name), Raw: r.Raw()})

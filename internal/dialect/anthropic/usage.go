@@ -1,17 +1,17 @@
 package anthropic
 
 import (
-	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/usage"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
 
 // usageOf reads the top-level usage member of a response or an event.
 func usageOf(body []byte) llm.Usage {
-	u, _ := dialect.Usage(llm.Messages, body, "")
+	u, _ := usage.Read(llm.Messages, body, "")
 	raw, _ := splice.Find(body, "usage", "output_tokens_details", "thinking_tokens")
-	if n, ok := dialect.Count(raw); ok {
+	if n, ok := usage.Count(raw); ok {
 		u.ReasoningTokens = n
 	}
 	return u

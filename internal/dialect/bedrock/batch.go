@@ -9,6 +9,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/usage"
 	"sluice/internal/ident"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -183,7 +184,7 @@ func writeBatch(w *jsonwriter.Writer, raw []byte) {
 	w.Key("request_counts").Open('{')
 	for _, n := range [...][2]string{{"total", "totalRecordCount"}, {"completed", "successRecordCount"}, {"failed", "errorRecordCount"}} {
 		val, _ := splice.Find(raw, n[1])
-		k, _ := dialect.Count(val)
+		k, _ := usage.Count(val)
 		w.Int(n[0], k)
 	}
 	w.Close('}')

@@ -8,6 +8,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/sniff"
+	"sluice/internal/dialect/usage"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -45,7 +46,7 @@ func (invocation) TranslateResponse(incoming *dialect.Incoming) (*dialect.Respon
 		return nil, err
 	}
 	a := &dialect.Response{Body: incoming.Body}
-	a.Usage, a.Model = dialect.Usage(llm.Messages, incoming.Body, "")
+	a.Usage, a.Model = usage.Read(llm.Messages, incoming.Body, "")
 	return a, nil
 }
 

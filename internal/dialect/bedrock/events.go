@@ -5,6 +5,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/surrogates"
+	"sluice/internal/dialect/usage"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/llm"
@@ -280,7 +281,7 @@ func (d *streamReader) metadata(raw []byte, emit func(*llm.Event)) {
 	tier, tiered := splice.Find(raw, "serviceTier", "type")
 	if used, ok := splice.Find(raw, "usage"); ok {
 		d.usage = readUsage(used)
-		d.usage.Tier = dialect.Tier(tier)
+		d.usage.Tier = usage.Tier(tier)
 		d.send(emit, llm.Event{Kind: llm.EventUsage, Usage: &d.usage})
 	}
 	if tiered && d.failing == "" {

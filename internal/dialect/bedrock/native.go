@@ -6,6 +6,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/usage"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -208,7 +209,7 @@ func (n *native) usage(h wire.Header, body []byte) llm.Usage {
 	list, _ := splice.Find(body, n.list)
 	for val := range splice.Elements(list) {
 		one, _ := splice.Find(val, n.used[1])
-		tokens, isCount := dialect.Count(one)
+		tokens, isCount := usage.Count(one)
 		u.OutputTokens += tokens
 		reported = reported || isCount
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/usage"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/llm"
@@ -40,7 +41,7 @@ func decodeConverse(incoming *dialect.Incoming) (*llm.Response, error) {
 			}
 		}
 	}
-	response.Usage.Tier = dialect.Tier(tier)
+	response.Usage.Tier = usage.Tier(tier)
 	if !hasMessage || !r.IsComplete() {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no message")
 	}
@@ -113,7 +114,7 @@ func readUsage(raw []byte) llm.Usage {
 		case `"cacheWriteInputTokens"`:
 			count(val, &u.CacheWriteTokens)
 		case `"cacheDetails"`:
-			u.CacheHourTokens = dialect.CacheWrite1h(val)
+			u.CacheHourTokens = usage.CacheWrite1h(val)
 		default:
 			continue
 		}
@@ -128,7 +129,7 @@ func readUsage(raw []byte) llm.Usage {
 
 // count reads a number of tokens. It leaves to unchanged when raw is not a count.
 func count(raw []byte, to *int64) {
-	if n, ok := dialect.Count(raw); ok {
+	if n, ok := usage.Count(raw); ok {
 		*to = n
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/usage"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -128,7 +129,7 @@ func (ranking) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response,
 		for name, v := range splice.Members(val) {
 			switch string(name) {
 			case `"index"`:
-				d.Index, _ = dialect.Count(v)
+				d.Index, _ = usage.Count(v)
 			case `"relevanceScore"`:
 				d.Score = v
 			}

@@ -6,6 +6,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/media"
+	"sluice/internal/dialect/usage"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -70,7 +71,7 @@ func converseTokens(ctx context.Context, c *llm.Call, to *dialect.Target) (body 
 // TranslateResponse reads {"inputTokens":12}.
 func (counting) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	raw, _ := splice.Find(incoming.Body, "inputTokens")
-	n, ok := dialect.Count(raw)
+	n, ok := usage.Count(raw)
 	if !ok {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response does not contain a token count")
 	}

@@ -168,7 +168,7 @@ func (embed) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, e
 		}
 	}
 	meta, _ := splice.Find(incoming.Body, "meta")
-	e := dialect.Embeddings{Model: incoming.To.Model, Usage: usage(meta)}
+	e := dialect.Embeddings{Model: incoming.To.Model, Usage: readUsage(meta)}
 	for v := range splice.Elements(lists) {
 		e.Vectors = append(e.Vectors, v)
 	}

@@ -195,7 +195,7 @@ func (d *events) end(data []byte, emit func(*llm.Event)) {
 		d.start(emit)
 	}
 	spent, _ := splice.Find(delta, "usage")
-	if d.usage = usage(spent); d.usage.Reported {
+	if d.usage = readUsage(spent); d.usage.Reported {
 		d.send(emit, llm.Event{Kind: llm.EventUsage, Usage: &d.usage})
 	}
 	switch {

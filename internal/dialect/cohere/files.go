@@ -8,6 +8,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/usage"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -105,7 +106,7 @@ func readFile(raw []byte) *file {
 	parts, _ := splice.Find(raw, "dataset_parts")
 	for p := range splice.Elements(parts) {
 		size, _ := splice.Find(p, "size_bytes")
-		n, _ := dialect.Count(size)
+		n, _ := usage.Count(size)
 		f.bytes += n
 	}
 	return f

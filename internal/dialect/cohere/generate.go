@@ -51,7 +51,7 @@ func (generate) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect
 func (generate) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	list, _ := splice.Find(incoming.Body, "generations")
 	meta, _ := splice.Find(incoming.Body, "meta")
-	c := dialect.Completion{ID: splice.Text(incoming.Body, "id"), Created: incoming.Created, Model: incoming.To.Model, Usage: usage(meta)}
+	c := dialect.Completion{ID: splice.Text(incoming.Body, "id"), Created: incoming.Created, Model: incoming.To.Model, Usage: readUsage(meta)}
 	for g := range splice.Elements(list) {
 		c.Choices = append(c.Choices, dialect.CompletionChoice{Text: splice.Text(g, "text"), Finish: finishOf(splice.Text(g, "finish_reason"))})
 	}

@@ -26,7 +26,7 @@ func (chat) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
 		case `"message"`:
 			message = val
 		case `"usage"`:
-			r.Usage = usage(val)
+			r.Usage = readUsage(val)
 		case `"logprobs"`:
 			if list := logprobs(val); list != nil {
 				c.Logprobs = append(append([]byte(`{"content":`), list...), '}')

@@ -6,6 +6,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/usage"
 	"sluice/internal/fault"
 	"sluice/internal/splice"
 )
@@ -66,13 +67,13 @@ func (rerank) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, 
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no results")
 	}
 	meta, _ := splice.Find(incoming.Body, "meta")
-	r := dialect.Ranking{ID: splice.Text(incoming.Body, "id"), Model: incoming.To.Model, Usage: usage(meta)}
+	r := dialect.Ranking{ID: splice.Text(incoming.Body, "id"), Model: incoming.To.Model, Usage: readUsage(meta)}
 	for res := range splice.Elements(list) {
 		var d dialect.Ranked
 		for name, val := range splice.Members(res) {
 			switch string(name) {
 			case `"index"`:
-				d.Index, _ = dialect.Count(val)
+				d.Index, _ = usage.Count(val)
 			case `"relevance_score"`:
 				d.Score = val
 			case `"document"`:

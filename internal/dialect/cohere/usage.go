@@ -1,17 +1,17 @@
 package cohere
 
 import (
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/usage"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
 
-// usage reads {"billed_units":{…},"tokens":{…},"cached_tokens":12}, a member named usage or meta. The
+// readUsage reads {"billed_units":{…},"tokens":{…},"cached_tokens":12}, a member named usage or meta. The
 // member tokens counts what the model read and wrote. If it is missing, the billed units replace it. If
 // both are present, only the billed units cost something.
 // Source: contract/provider-transforms.md 1.3;
 // https://docs.cohere.com/docs/how-does-cohere-pricing-work, read 2026-11.
-func usage(raw []byte) llm.Usage {
+func readUsage(raw []byte) llm.Usage {
 	var u llm.Usage
 	var billed, tokens []byte
 	for name, val := range splice.Members(raw) {
@@ -21,7 +21,7 @@ func usage(raw []byte) llm.Usage {
 		case `"tokens"`:
 			tokens = val
 		case `"cached_tokens"`:
-			u.CachedTokens, _ = dialect.Count(val)
+			u.CachedTokens, _ = usage.Count(val)
 		}
 	}
 	u.InputImageTokens = readCount(&u, billed, "image_tokens")
@@ -41,7 +41,7 @@ func usage(raw []byte) llm.Usage {
 // readCount reads one number. If it is present, readCount marks the usage as reported.
 func readCount(u *llm.Usage, raw []byte, name string) int64 {
 	val, _ := splice.Find(raw, name)
-	n, ok := dialect.Count(val)
+	n, ok := usage.Count(val)
 	u.Reported = u.Reported || ok
 	return n
 }

@@ -1,6 +1,6 @@
 package gemini
 
-import "sluice/internal/dialect"
+import "sluice/internal/dialect/usage"
 
 // grounding is the member of a candidate that reports search queries and results.
 const grounding = "groundingMetadata"
@@ -10,7 +10,7 @@ const grounding = "groundingMetadata"
 // response once, if the response is based on a page that was found.
 // Source: https://ai.google.dev/gemini-api/docs/google-search#pricing, read 2026-11.
 func searchesOf(raw []byte, model string) int64 {
-	queries, found := dialect.GroundingSearches(raw)
+	queries, found := usage.GroundingSearches(raw)
 	switch {
 	case !oncePerPrompt(model):
 		return queries

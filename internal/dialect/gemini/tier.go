@@ -2,6 +2,7 @@ package gemini
 
 import (
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/usage"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 	"sluice/internal/wire"
@@ -49,7 +50,7 @@ func tierOf(incoming *dialect.Incoming) string {
 	if name == "" {
 		return ""
 	}
-	return dialect.Tier(splice.Quote(name))
+	return usage.Tier(splice.Quote(name))
 }
 
 // tierExtra is the tier of a response under chat's name for it.

@@ -7,6 +7,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/dialecttest"
+	"sluice/internal/dialect/usage"
 	"sluice/internal/llm"
 	"sluice/internal/wire"
 )
@@ -82,7 +83,7 @@ func TestTiersAreTold(t *testing.T) {
 		if u := dialecttest.ResponseOf(events).Usage; u.Tier != c.want {
 			t.Errorf("%s %q: tier %q in a stream", c.usage, c.header, u.Tier)
 		}
-		if u, _ := dialect.Usage(llm.Proxy, body, ""); c.header == "" && u.Tier != c.want {
+		if u, _ := usage.Read(llm.Proxy, body, ""); c.header == "" && u.Tier != c.want {
 			t.Errorf("%s: tier %q when passed through", c.usage, u.Tier)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/usage"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -154,7 +155,7 @@ func writeTuning(w *jsonwriter.Writer, job []byte) {
 	}
 	w.Close('}')
 	if n, ok := splice.Find(job, "tuningDataStats", "supervisedTuningDataStats", "totalBillableTokenCount"); ok {
-		if k, counted := dialect.Count(n); counted {
+		if k, counted := usage.Count(n); counted {
 			w.Int("trained_tokens", k)
 		}
 	}

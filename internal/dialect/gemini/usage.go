@@ -1,7 +1,7 @@
 package gemini
 
 import (
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/usage"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -29,17 +29,17 @@ func readUsage(raw []byte) llm.Usage {
 		case `"cachedContentTokenCount"`:
 			u.CachedTokens = count(val)
 		case `"serviceTier"`, `"trafficType"`:
-			u.Tier = dialect.Tier(val)
+			u.Tier = usage.Tier(val)
 			continue
 		case `"promptTokensDetails"`:
-			u.InputAudioTokens = dialect.Modality(val, "AUDIO")
-			u.InputImageTokens = dialect.Modality(val, "IMAGE")
+			u.InputAudioTokens = usage.Modality(val, "AUDIO")
+			u.InputImageTokens = usage.Modality(val, "IMAGE")
 		case `"cacheTokensDetails"`:
-			u.CachedAudioTokens = dialect.Modality(val, "AUDIO")
-			u.CachedImageTokens = dialect.Modality(val, "IMAGE")
+			u.CachedAudioTokens = usage.Modality(val, "AUDIO")
+			u.CachedImageTokens = usage.Modality(val, "IMAGE")
 		case `"candidatesTokensDetails"`:
-			u.OutputAudioTokens = dialect.Modality(val, "AUDIO")
-			u.OutputImageTokens = dialect.Modality(val, "IMAGE")
+			u.OutputAudioTokens = usage.Modality(val, "AUDIO")
+			u.OutputImageTokens = usage.Modality(val, "IMAGE")
 		default:
 			continue
 		}
@@ -52,6 +52,6 @@ func readUsage(raw []byte) llm.Usage {
 
 // count reads a number of tokens. A value that is not a number counts as 0.
 func count(raw []byte) int64 {
-	n, _ := dialect.Count(raw)
+	n, _ := usage.Count(raw)
 	return n
 }

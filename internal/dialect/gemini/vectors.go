@@ -4,6 +4,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/usage"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -37,7 +38,7 @@ func (predictEmbed) TranslateResponse(incoming *dialect.Incoming) (*dialect.Resp
 	return e.BuildResponse()
 }
 
-func readVectors(list []vectors, usage *llm.Usage, body []byte) []vectors {
+func readVectors(list []vectors, used *llm.Usage, body []byte) []vectors {
 	predictions, _ := splice.Find(body, "predictions")
 	for p := range splice.Elements(predictions) {
 		var v vectors
@@ -48,9 +49,9 @@ func readVectors(list []vectors, usage *llm.Usage, body []byte) []vectors {
 		v.image, _ = splice.Find(p, "imageEmbedding")
 		v.video, _ = splice.Find(p, "videoEmbeddings")
 		if n, ok := splice.Find(p, "embeddings", "statistics", "token_count"); ok {
-			tokens, _ := dialect.Count(n)
-			usage.InputTokens += tokens
-			usage.Reported = true
+			tokens, _ := usage.Count(n)
+			used.InputTokens += tokens
+			used.Reported = true
 		}
 		list = append(list, v)
 	}
@@ -58,7 +59,7 @@ func readVectors(list []vectors, usage *llm.Usage, body []byte) []vectors {
 		list = append(list, vectors{text: values})
 	}
 	if raw, ok := splice.Find(body, "usageMetadata"); ok {
-		*usage = usage.Add(readUsage(raw))
+		*used = used.Add(readUsage(raw))
 	}
 	return list
 }

@@ -8,6 +8,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/usage"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -58,7 +59,7 @@ func (embed) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, e
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no embeddings")
 	}
 	e := dialect.Embeddings{Base64: dialect.WantsBase64(fields.Track(incoming.Sent.Body))}
-	e.Usage, e.Model = dialect.Usage(llm.Embed, incoming.Body, "")
+	e.Usage, e.Model = usage.Read(llm.Embed, incoming.Body, "")
 	if e.Model == "" {
 		e.Model = incoming.To.Model
 	}

@@ -6,6 +6,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/surrogates"
+	"sluice/internal/dialect/usage"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/llm"
@@ -37,7 +38,7 @@ func (chat) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
 			}
 		}
 	}
-	r.Usage, _ = dialect.Usage(llm.ChatComplete, incoming.Body, "")
+	r.Usage, _ = usage.Read(llm.ChatComplete, incoming.Body, "")
 	if len(r.Choices) == 0 {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no choices")
 	}

@@ -6,6 +6,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/surrogates"
+	"sluice/internal/dialect/usage"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -122,14 +123,14 @@ func (d *chunkReader) start(data []byte, emit func(*llm.Event)) {
 	}
 	d.started = true
 	ev := llm.Event{Kind: llm.EventStart, ID: splice.Text(data, "id"), Model: splice.Text(data, "model")}
-	if d.opening, _ = dialect.Usage(llm.ChatComplete, data, "x_groq.usage"); d.opening.Reported {
+	if d.opening, _ = usage.Read(llm.ChatComplete, data, "x_groq.usage"); d.opening.Reported {
 		ev.Usage = &d.opening
 	}
 	d.send(emit, ev)
 }
 
 func (d *chunkReader) spent(data []byte, emit func(*llm.Event)) {
-	u, _ := dialect.Usage(llm.ChatComplete, data, "x_groq.usage")
+	u, _ := usage.Read(llm.ChatComplete, data, "x_groq.usage")
 	if !u.Reported || u == d.usage {
 		return
 	}

@@ -8,6 +8,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/usage"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/llm"
@@ -225,7 +226,7 @@ func readUsage(raw []byte, u *llm.Usage) {
 }
 
 func count(raw []byte, to *int64) {
-	if n, ok := dialect.Count(raw); ok {
+	if n, ok := usage.Count(raw); ok {
 		*to = n
 	}
 }

@@ -2,6 +2,7 @@ package reka
 
 import (
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/usage"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -27,16 +28,16 @@ func (chat) DecodeResponse(in *dialect.Incoming) (*llm.Response, error) {
 	if c.Raw, _ = splice.Unquote(reason); c.Raw == "length" || c.Raw == "context" {
 		c.Finish = llm.FinishLength
 	}
-	return &llm.Response{Choices: []llm.Choice{c}, Usage: usage(in.Body)}, nil
+	return &llm.Response{Choices: []llm.Choice{c}, Usage: readUsage(in.Body)}, nil
 }
 
-func usage(body []byte) llm.Usage {
+func readUsage(body []byte) llm.Usage {
 	var u llm.Usage
 	var in, out bool
 	input, _ := splice.Find(body, "metadata", "input_tokens")
 	output, _ := splice.Find(body, "metadata", "generated_tokens")
-	u.InputTokens, in = dialect.Count(input)
-	u.OutputTokens, out = dialect.Count(output)
+	u.InputTokens, in = usage.Count(input)
+	u.OutputTokens, out = usage.Count(output)
 	u.TotalTokens, u.Reported = u.InputTokens+u.OutputTokens, in || out
 	return u
 }

@@ -6,6 +6,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/surrogates"
+	"sluice/internal/dialect/usage"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -194,7 +195,7 @@ func (d *decoder) end(e *eventFields) {
 	}
 	finish, reason := finishOf(e.response, d.called)
 	d.send(llm.Event{Kind: llm.EventFinish, Finish: finish, Text: reason})
-	if u, _ := dialect.Usage(llm.CreateModelResponse, e.response, ""); u.Reported {
+	if u, _ := usage.Read(llm.CreateModelResponse, e.response, ""); u.Reported {
 		d.send(llm.Event{Kind: llm.EventUsage, Usage: &u})
 	}
 	d.send(llm.Event{Kind: llm.EventEnd})

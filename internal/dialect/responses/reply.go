@@ -7,6 +7,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/usage"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/llm"
@@ -43,7 +44,7 @@ func (upstream) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error
 	r.Choices = []llm.Choice{readOutput(output)}
 	c := &r.Choices[0]
 	c.Finish, c.Raw = finishOf(incoming.Body, calls(c.Parts))
-	r.Usage, _ = dialect.Usage(llm.CreateModelResponse, incoming.Body, "")
+	r.Usage, _ = usage.Read(llm.CreateModelResponse, incoming.Body, "")
 	return r, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/usage"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -41,7 +42,7 @@ func (embed) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, e
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no embeddings").WithCause(err)
 	}
 	a := &dialect.Response{}
-	a.Usage, a.Model = dialect.Usage(llm.Embed, incoming.Body, "")
+	a.Usage, a.Model = usage.Read(llm.Embed, incoming.Body, "")
 	a.Body = d.Apply([]splice.Edit{splice.SetPath("usage.prompt_tokens", strconv.AppendInt(nil, a.Usage.InputTokens, 10))})
 	return a, nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
+	"sluice/internal/dialect/usage"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -29,7 +30,7 @@ func (embed) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, e
 		return nil, err
 	}
 	e := dialect.Embeddings{Model: incoming.To.Model, Base64: dialect.WantsBase64(fields.Track(incoming.Sent.Body))}
-	e.Usage, _ = dialect.Usage(llm.Embed, raw, "")
+	e.Usage, _ = usage.Read(llm.Embed, raw, "")
 	data, _ := splice.Find(raw, "data")
 	for v := range splice.Elements(data) {
 		e.Vectors = append(e.Vectors, v)

@@ -5,6 +5,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/surrogates"
+	"sluice/internal/dialect/usage"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/llm"
@@ -79,7 +80,7 @@ func (d *events) event(data []byte, emit func(*llm.Event)) error {
 		return nil
 	}
 	d.start(data, emit)
-	if u, _ := dialect.Usage(llm.ChatComplete, data, ""); u.Reported {
+	if u, _ := usage.Read(llm.ChatComplete, data, ""); u.Reported {
 		d.usage = u
 	}
 	list, chatty := splice.Find(data, "choices")

@@ -3,6 +3,7 @@ package workersai
 import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/surrogates"
+	"sluice/internal/dialect/usage"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/llm"
@@ -32,7 +33,7 @@ func (chat) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
 		return nil, err
 	}
 	r := &llm.Response{ID: splice.Text(raw, "id"), Model: splice.Text(raw, "model")}
-	r.Usage, _ = dialect.Usage(llm.ChatComplete, raw, "")
+	r.Usage, _ = usage.Read(llm.ChatComplete, raw, "")
 	list, chatty := splice.Find(raw, "choices")
 	for c := range splice.Elements(list) {
 		message, _ := splice.Find(c, "message")
@@ -123,7 +124,7 @@ func readCall(raw []byte) function {
 	var f function
 	f.id = splice.Text(raw, "id")
 	if number, ok := splice.Find(raw, "index"); ok {
-		n, ok := dialect.Count(number)
+		n, ok := usage.Count(number)
 		f.index, f.placed = int(n), ok
 	}
 	if inner, ok := splice.Find(raw, "function"); ok {

@@ -1,4 +1,4 @@
-package dialect
+package usage
 
 import (
 	"strconv"
@@ -7,16 +7,16 @@ import (
 	"sluice/internal/splice"
 )
 
-// counts collects the metrics of usage objects in any provider's format. A repeated metric
+// Counter collects the metrics of usage objects in any provider's format. A repeated metric
 // replaces the former value, because the events of a stream report growing totals.
-type counts struct {
-	u                llm.Usage
+type Counter struct {
+	Found            llm.Usage
 	total            bool // the provider reported a total
 	apart            bool // input_tokens excludes cached tokens, as Anthropic counts
 	searchesReported bool // the provider reported the number of searches
 	fee              bool // the provider charges a fee for the search of the call
 
-	through                 bool              // the response is passed through and may use its provider's own format
+	PassedThrough           bool              // the response is passed through and may use its provider's own format
 	paid                    llm.Usage         // usage that Cohere bills
 	compacted               llm.Usage         // usage of summaries that the provider made during the call
 	tools                   int64             // input tokens from tool results, in addition to InputTokens
@@ -27,29 +27,30 @@ type counts struct {
 	preview                 bool              // the call has OpenAI's first web search tool
 }
 
-func newCounts(ep llm.Endpoint) counts {
-	return counts{apart: ep == llm.Messages, through: ep == llm.Proxy}
+// NewCounter returns an empty counter for responses of that endpoint.
+func NewCounter(ep llm.Endpoint) Counter {
+	return Counter{apart: ep == llm.Messages, PassedThrough: ep == llm.Proxy}
 }
 
-// read reads one raw usage object. It ignores null and anything else that is not an object.
+// Read reads one raw usage object. It ignores null and anything else that is not an object.
 // Source: contract/provider-transforms.md 1.3.
-func (c *counts) read(raw []byte) {
+func (c *Counter) Read(raw []byte) {
 	for name, val := range splice.Members(raw) {
 		if c.field(name, val) {
-			c.u.Reported = true
+			c.Found.Reported = true
 		}
 	}
 }
 
 // field reads one member and reports whether it is a metric that the gateway counts.
-func (c *counts) field(name, val []byte) bool {
+func (c *Counter) field(name, val []byte) bool {
 	switch string(name) {
 	case `"prompt_tokens"`, `"input_tokens"`:
-		return count(val, &c.u.InputTokens)
+		return count(val, &c.Found.InputTokens)
 	case `"completion_tokens"`, `"output_tokens"`:
-		return count(val, &c.u.OutputTokens)
+		return count(val, &c.Found.OutputTokens)
 	case `"total_tokens"`:
-		if count(val, &c.u.TotalTokens) {
+		if count(val, &c.Found.TotalTokens) {
 			c.total = true
 		}
 		return c.total
@@ -58,12 +59,12 @@ func (c *counts) field(name, val []byte) bool {
 	case `"completion_tokens_details"`, `"output_tokens_details"`, `"output_token_details"`:
 		c.outputDetails(val)
 	case `"cache_read_input_tokens"`, `"prompt_cache_hit_tokens"`, `"cached_tokens"`:
-		return count(val, &c.u.CachedTokens)
+		return count(val, &c.Found.CachedTokens)
 	case `"cache_creation_input_tokens"`:
-		return count(val, &c.u.CacheWriteTokens)
+		return count(val, &c.Found.CacheWriteTokens)
 	case `"cache_creation"`:
 		hour, _ := splice.Find(val, "ephemeral_1h_input_tokens")
-		return count(hour, &c.u.CacheHourTokens)
+		return count(hour, &c.Found.CacheHourTokens)
 	case `"service_tier"`, `"speed"`, `"serviceTier"`, `"trafficType"`:
 		c.tier(val)
 	case `"inference_geo"`:
@@ -73,26 +74,26 @@ func (c *counts) field(name, val []byte) bool {
 	case `"image_gen"`:
 		return c.imageCount(val)
 	case `"pages_processed"`:
-		return count(val, &c.u.Pages)
+		return count(val, &c.Found.Pages)
 	case `"seconds"`, `"prompt_audio_seconds"`:
-		return seconds(val, &c.u.AudioSeconds)
+		return seconds(val, &c.Found.AudioSeconds)
 	default:
-		return c.searched(name, val) || c.through && c.readNative(name, val)
+		return c.searched(name, val) || c.PassedThrough && c.readNative(name, val)
 	}
 	return false
 }
 
-func (c *counts) inputDetails(raw []byte) {
+func (c *Counter) inputDetails(raw []byte) {
 	for name, val := range splice.Members(raw) {
 		switch string(name) {
 		case `"cached_tokens"`, `"cache_read_input_tokens"`: // the latter of Perplexity
-			count(val, &c.u.CachedTokens)
+			count(val, &c.Found.CachedTokens)
 		case `"cache_write_tokens"`, `"cache_creation_input_tokens"`:
-			count(val, &c.u.CacheWriteTokens)
+			count(val, &c.Found.CacheWriteTokens)
 		case `"audio_tokens"`:
-			count(val, &c.u.InputAudioTokens)
+			count(val, &c.Found.InputAudioTokens)
 		case `"image_tokens"`:
-			count(val, &c.u.InputImageTokens)
+			count(val, &c.Found.InputImageTokens)
 		case `"cached_tokens_details"`:
 			c.cachedDetails(val)
 		}
@@ -103,34 +104,34 @@ func (c *counts) inputDetails(raw []byte) {
 // {"text_tokens":64,"audio_tokens":832,"image_tokens":0}.
 // Source: https://platform.openai.com/docs/api-reference/realtime-server-events/response/done,
 // read 2026-11.
-func (c *counts) cachedDetails(raw []byte) {
+func (c *Counter) cachedDetails(raw []byte) {
 	for name, val := range splice.Members(raw) {
 		switch string(name) {
 		case `"audio_tokens"`:
-			count(val, &c.u.CachedAudioTokens)
+			count(val, &c.Found.CachedAudioTokens)
 		case `"image_tokens"`:
-			count(val, &c.u.CachedImageTokens)
+			count(val, &c.Found.CachedImageTokens)
 		}
 	}
 }
 
-func (c *counts) outputDetails(raw []byte) {
+func (c *Counter) outputDetails(raw []byte) {
 	for name, val := range splice.Members(raw) {
 		switch string(name) {
 		case `"reasoning_tokens"`, `"thinking_tokens"`:
-			count(val, &c.u.ReasoningTokens)
+			count(val, &c.Found.ReasoningTokens)
 		case `"audio_tokens"`:
-			count(val, &c.u.OutputAudioTokens)
+			count(val, &c.Found.OutputAudioTokens)
 		case `"image_tokens"`:
-			count(val, &c.u.OutputImageTokens)
+			count(val, &c.Found.OutputImageTokens)
 		}
 	}
 }
 
-// usage is the total in OpenAI's way of counting: the input includes cached tokens and a total
+// Usage is the total in OpenAI's way of counting: the input includes cached tokens and a total
 // is always present.
-func (c *counts) usage() llm.Usage {
-	u := c.u
+func (c *Counter) Usage() llm.Usage {
+	u := c.Found
 	u.InputTokens += c.tools
 	if c.outputExcludesReasoning {
 		u.OutputTokens += u.ReasoningTokens

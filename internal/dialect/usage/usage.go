@@ -1,4 +1,6 @@
-package dialect
+// Package usage reads the tokens and other billed units that a response or an event reports, in the
+// format of any provider. Start with Read; Scanner reads bodies that are too large to buffer.
+package usage
 
 import (
 	"strings"
@@ -9,22 +11,22 @@ import (
 	"sluice/internal/splice"
 )
 
-// Usage reads the usage and the model name from a JSON response. Both are empty if the
+// Read reads the usage and the model name from a JSON response. Both are empty if the
 // response does not contain them. UsagePath is an additional path of the provider's usage
 // object, for example "x_groq.usage", and may be empty. It reads the body once, does not
 // need valid JSON and allocates only the model name.
-func Usage(ep llm.Endpoint, body []byte, usagePath string) (u llm.Usage, model string) {
-	c := newCounts(ep)
-	raw := c.readResponse(ep, body, usagePath)
+func Read(ep llm.Endpoint, body []byte, usagePath string) (u llm.Usage, model string) {
+	c := NewCounter(ep)
+	raw := c.ReadResponse(ep, body, usagePath)
 	model, _ = splice.Unquote(raw)
-	return c.usage(), model
+	return c.Usage(), model
 }
 
-// UsageOf reads a usage object as Usage does.
-func UsageOf(ep llm.Endpoint, raw []byte) llm.Usage {
-	c := newCounts(ep)
-	c.read(raw)
-	return c.usage()
+// ReadObject reads a usage object as Usage does.
+func ReadObject(ep llm.Endpoint, raw []byte) llm.Usage {
+	c := NewCounter(ep)
+	c.Read(raw)
+	return c.Usage()
 }
 
 // ReadResponse combines sniff.CheckObject and, if that accepts the response, Usage in one pass.
@@ -35,10 +37,10 @@ func ReadResponse(ep llm.Endpoint, body []byte, usagePath string, d *splice.Doc)
 		if err := sniff.CheckObject(ep, body); err != nil {
 			return llm.Usage{}, "", err
 		}
-		u, model = Usage(ep, body, usagePath)
+		u, model = Read(ep, body, usagePath)
 		return u, model, nil
 	}
-	c := newCounts(ep)
+	c := NewCounter(ep)
 	var raw []byte
 	for k := range d.Len() {
 		name, val := d.Member(k)
@@ -47,11 +49,11 @@ func ReadResponse(ep llm.Endpoint, body []byte, usagePath string, d *splice.Doc)
 		}
 	}
 	model, _ = splice.Unquote(raw)
-	return c.usage(), model, nil
+	return c.Usage(), model, nil
 }
 
-// readResponse reads a response or an event and returns the raw name of the model.
-func (c *counts) readResponse(ep llm.Endpoint, body []byte, usagePath string) (model []byte) {
+// ReadResponse reads a response or an event and returns the raw name of the model.
+func (c *Counter) ReadResponse(ep llm.Endpoint, body []byte, usagePath string) (model []byte) {
 	for name, val := range splice.Members(body) {
 		if m := c.member(ep, name, val, usagePath); m != nil {
 			model = m
@@ -62,13 +64,13 @@ func (c *counts) readResponse(ep llm.Endpoint, body []byte, usagePath string) (m
 
 // member reads one member of a response. It returns the raw name of the model if the member
 // has it.
-func (c *counts) member(ep llm.Endpoint, name, val []byte, usagePath string) (model []byte) {
+func (c *Counter) member(ep llm.Endpoint, name, val []byte, usagePath string) (model []byte) {
 	switch string(name) {
 	case `"model"`:
 		model = val
 		c.named(ep, val)
 	case `"usage"`, `"tool_usage"`: // the usage of OpenAI's built-in tools is a separate member
-		c.read(val)
+		c.Read(val)
 	case `"service_tier"`:
 		c.tier(val)
 	case `"output"`:
@@ -82,18 +84,18 @@ func (c *counts) member(ep llm.Endpoint, name, val []byte, usagePath string) (mo
 	case `"response"`, `"message"`: // the events of the responses and messages surfaces
 		model = c.wrapped(ep, val)
 	case `"meta"`: // rerank in Cohere's format
-		if ep == llm.Rerank || c.through {
+		if ep == llm.Rerank || c.PassedThrough {
 			billed, _ := splice.Find(val, "billed_units")
-			c.u.Reported = units(billed, &c.u) || c.u.Reported
+			c.Found.Reported = units(billed, &c.Found) || c.Found.Reported
 		}
 	case `"usage_info"`: // of documents, in Mistral's format
 		if ep == llm.OCR {
-			c.read(val)
+			c.Read(val)
 		}
 	case `"pages"`:
-		if ep == llm.OCR && c.u.Pages == 0 {
+		if ep == llm.OCR && c.Found.Pages == 0 {
 			for range splice.Elements(val) {
-				c.u.Pages++
+				c.Found.Pages++
 			}
 		}
 	case `"duration"`:
@@ -101,37 +103,37 @@ func (c *counts) member(ep llm.Endpoint, name, val []byte, usagePath string) (mo
 			c.duration(val)
 		}
 	default:
-		if c.through {
+		if c.PassedThrough {
 			model = c.nativeMember(name, val)
 		}
 	}
 	if usagePath != "" {
 		if first, rest, _ := strings.Cut(usagePath, "."); splice.IsName(name, first) {
-			c.read(jsonscan.FindPath(val, rest))
+			c.Read(jsonscan.FindPath(val, rest))
 		}
 	}
 	return model
 }
 
-// inChoices reads the usage of a chunk whose provider puts it in the choices, as Moonshot did
+// ReadChoices reads the usage of a chunk whose provider puts it in the choices, as Moonshot did
 // before it supported stream_options: {"choices":[{"index":0,"delta":{},"usage":{…}}]}.
 // Source: https://platform.moonshot.ai/docs/api/chat, read 2026-11.
-func (c *counts) inChoices(chunk []byte) {
+func (c *Counter) ReadChoices(chunk []byte) {
 	list, _ := splice.Find(chunk, "choices")
 	for choice := range splice.Elements(list) {
 		usage, _ := splice.Find(choice, "usage")
-		c.read(usage)
+		c.Read(usage)
 	}
 }
 
 // wrapped reads the response inside an event.
-func (c *counts) wrapped(ep llm.Endpoint, raw []byte) (model []byte) {
+func (c *Counter) wrapped(ep llm.Endpoint, raw []byte) (model []byte) {
 	for name, val := range splice.Members(raw) {
 		switch string(name) {
 		case `"model"`:
 			model = val
 		case `"usage"`, `"tool_usage"`: // the usage of OpenAI's built-in tools is a separate member
-			c.read(val)
+			c.Read(val)
 		case `"service_tier"`:
 			c.tier(val)
 		case `"output"`:
@@ -148,8 +150,8 @@ func (c *counts) wrapped(ep llm.Endpoint, raw []byte) (model []byte) {
 }
 
 // duration reads the length of the audio if the usage did not report the billed one.
-func (c *counts) duration(raw []byte) {
-	if c.u.AudioSeconds == 0 && seconds(raw, &c.u.AudioSeconds) {
-		c.u.Reported = true
+func (c *Counter) duration(raw []byte) {
+	if c.Found.AudioSeconds == 0 && seconds(raw, &c.Found.AudioSeconds) {
+		c.Found.Reported = true
 	}
 }

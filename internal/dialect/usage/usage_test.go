@@ -1,4 +1,4 @@
-package dialect_test
+package usage_test
 
 import (
 	"encoding/json"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/usage"
 	"sluice/internal/llm"
 )
 
@@ -43,7 +44,7 @@ func TestUsageIsSound(t *testing.T) {
 		for _, n := range oddNumbers {
 			body := `{"model":"m",` + strings.ReplaceAll(template, "N", n) + `}`
 			for _, ep := range []llm.Endpoint{llm.ChatComplete, llm.Messages, llm.CreateModelResponse, llm.Rerank, llm.OCR, llm.CreateTranscription, llm.Proxy} {
-				u, _ := dialect.Usage(ep, []byte(body), "x.usage")
+				u, _ := usage.Read(ep, []byte(body), "x.usage")
 				checkRange(t, u, body)
 				s := dialect.NewStream(dialect.StreamOptions{Endpoint: ep, Rules: dialect.ResponseRules{UsagePath: "x.usage"}})
 				s.Feed([]byte("data: " + body + "\n\n"))
@@ -89,11 +90,11 @@ func TestUsageInOwnWords(t *testing.T) {
 		},
 		"no number": {`{"usageMetadata":{"promptTokenCount":-1,"thoughtsTokenCount":null},"eval_count":"x"}`, "", llm.Usage{}},
 	} {
-		u, model := dialect.Usage(llm.Proxy, []byte(c.body), "")
+		u, model := usage.Read(llm.Proxy, []byte(c.body), "")
 		if u != c.want || model != c.model {
 			t.Errorf("%s: %+v of %q, want %+v", name, u, model, c.want)
 		}
-		var s dialect.UsageScanner
+		var s usage.Scanner
 		s.Feed([]byte(c.body))
 		if u, model := s.Usage(llm.Proxy); u != c.want || model != c.model {
 			t.Errorf("%s, sieved: %+v of %q", name, u, model)
@@ -103,7 +104,7 @@ func TestUsageInOwnWords(t *testing.T) {
 		if u := stream.Usage(); name != "of old" && name != "Ollama" && u != c.want { // whose streams are no such events
 			t.Errorf("%s, in an event: %+v", name, u)
 		}
-		if u, _ := dialect.Usage(llm.ChatComplete, []byte(c.body), ""); u.Reported && name != "Claude" {
+		if u, _ := usage.Read(llm.ChatComplete, []byte(c.body), ""); u.Reported && name != "Claude" {
 			t.Errorf("%s, on a typed route: %+v", name, u)
 		}
 	}
@@ -132,10 +133,10 @@ func TestUsageOfGeminiPassedThrough(t *testing.T) {
 		"an interaction":           {interaction, `{"event_type":"interaction.completed","interaction":` + interaction + `}`, reported},
 		"a chat in OpenAI's words": {geminiBody, geminiBody, chat},
 	} {
-		if u, _ := dialect.Usage(llm.Proxy, []byte(c.body), ""); u != c.want {
+		if u, _ := usage.Read(llm.Proxy, []byte(c.body), ""); u != c.want {
 			t.Errorf("%s: %+v, want %+v", name, u, c.want)
 		}
-		var s dialect.UsageScanner
+		var s usage.Scanner
 		s.Feed([]byte(c.body))
 		if u, _ := s.Usage(llm.Proxy); u != c.want {
 			t.Errorf("%s, sieved: %+v, want %+v", name, u, c.want)

@@ -1,4 +1,4 @@
-package dialect
+package usage
 
 import (
 	"bytes"
@@ -25,7 +25,7 @@ const maxContainers = 16
 // Most outputs contain nothing that looks like a call and are not parsed. A number of searches
 // that the provider reports takes precedence over the items.
 // Source: https://platform.openai.com/docs/pricing, section built-in tools, read 2026-11.
-func (c *counts) output(raw []byte) {
+func (c *Counter) output(raw []byte) {
 	if !bytes.Contains(raw, itemSuffix) {
 		return
 	}
@@ -54,9 +54,9 @@ func (c *counts) output(raw []byte) {
 			}
 		}
 	}
-	c.u.FileSearches, c.u.CodeSessions = max(c.u.FileSearches, files), max(c.u.CodeSessions, sessions)
+	c.Found.FileSearches, c.Found.CodeSessions = max(c.Found.FileSearches, files), max(c.Found.CodeSessions, sessions)
 	if !c.searchesReported {
-		c.u.SearchUnits = max(c.u.SearchUnits, searches)
+		c.Found.SearchUnits = max(c.Found.SearchUnits, searches)
 	}
 }
 
@@ -78,16 +78,16 @@ func isAmong(seen [][]byte, container []byte) bool {
 //	{"type":"shell","environment":{"type":"container_auto","memory_limit":"4g"}}  the same
 //
 // Source: https://developers.openai.com/api/docs/pricing, read 2026-11.
-func (c *counts) readToolPricing(tools []byte) {
+func (c *Counter) readToolPricing(tools []byte) {
 	if !bytes.Contains(tools, []byte("web_search_preview")) && !bytes.Contains(tools, []byte("memory_limit")) {
 		return
 	}
 	for tool := range splice.Elements(tools) {
 		switch typ := splice.Text(tool, "type"); typ {
 		case "code_interpreter":
-			c.u.CodeMemory = larger(c.u.CodeMemory, splice.Text(tool, "container", "memory_limit"))
+			c.Found.CodeMemory = larger(c.Found.CodeMemory, splice.Text(tool, "container", "memory_limit"))
 		case "shell":
-			c.u.CodeMemory = larger(c.u.CodeMemory, splice.Text(tool, "environment", "memory_limit"))
+			c.Found.CodeMemory = larger(c.Found.CodeMemory, splice.Text(tool, "environment", "memory_limit"))
 		default:
 			c.preview = c.preview || strings.HasPrefix(typ, "web_search_preview") // some have a date suffix
 		}

@@ -1,4 +1,4 @@
-package dialect
+package usage
 
 import (
 	"bytes"
@@ -15,31 +15,31 @@ import (
 // Source: https://docs.perplexity.ai/api-reference/chat-completions-post,
 // https://docs.claude.com/en/docs/agents-and-tools/tool-use/web-search-tool,
 // https://docs.x.ai/developers/tools/tool-usage-details, https://docs.x.ai/developers/cost-tracking, read 2026-11.
-func (c *counts) searched(name, val []byte) bool {
+func (c *Counter) searched(name, val []byte) bool {
 	switch string(name) {
 	case `"search_units"`, `"rerank_units"`, `"num_search_queries"`:
-		return count(val, &c.u.SearchUnits)
+		return count(val, &c.Found.SearchUnits)
 	case `"num_sources_used"`: // of xAI, which also counts the calls of its tools
-		return !c.searchesReported && count(val, &c.u.SearchUnits)
+		return !c.searchesReported && count(val, &c.Found.SearchUnits)
 	case `"tool_calls_details"`:
 		return c.invocations(val)
 	case `"server_tool_use"`, `"server_side_tool_usage_details"`, `"web_search"`:
 		return c.toolCalls(val)
 	case `"citation_tokens"`:
-		return count(val, &c.u.CitationTokens)
+		return count(val, &c.Found.CitationTokens)
 	case `"reasoning_tokens"`:
-		return count(val, &c.u.ReasoningTokens)
+		return count(val, &c.Found.ReasoningTokens)
 	case `"search_context_size"`:
-		return searchContext(val, &c.u.SearchContext)
+		return searchContext(val, &c.Found.SearchContext)
 	case `"cost_in_usd_ticks"`: // of xAI, in 10^-10 dollars; it is the only billing data of images, which are counted here
 		var ticks int64
 		count(val, &ticks)
-		c.u.CostNano = (ticks + 5) / 10
+		c.Found.CostNano = (ticks + 5) / 10
 	case `"cost"`:
 		fee, _ := splice.Find(val, "request_cost")
 		n, ok := number(fee)
 		c.fee = ok && n > 0
-		return cost(val, &c.u.CostNano)
+		return cost(val, &c.Found.CostNano)
 	}
 	return false
 }
@@ -48,7 +48,7 @@ func (c *counts) searched(name, val []byte) bool {
 // {"web_search_requests":2,"code_execution_requests":1},
 // {"web_search_calls":1,"x_search_calls":3,"file_search_calls":1,"code_interpreter_calls":2},
 // {"num_requests":1}.
-func (c *counts) toolCalls(raw []byte) bool {
+func (c *Counter) toolCalls(raw []byte) bool {
 	var searches int64
 	searched, found := false, false
 	for name, val := range splice.Members(raw) {
@@ -59,15 +59,15 @@ func (c *counts) toolCalls(raw []byte) bool {
 				searches, searched = min(searches+n, llm.MaxCount), true
 			}
 		case `"attachment_search_calls"`, `"document_search_calls"`:
-			found = count(val, &c.u.Units[llm.AttachmentSearches]) || found
+			found = count(val, &c.Found.Units[llm.AttachmentSearches]) || found
 		case `"file_search_calls"`, `"collections_search_calls"`:
-			found = count(val, &c.u.FileSearches) || found
+			found = count(val, &c.Found.FileSearches) || found
 		case `"code_execution_requests"`, `"code_interpreter_calls"`:
-			found = count(val, &c.u.CodeSessions) || found
+			found = count(val, &c.Found.CodeSessions) || found
 		}
 	}
 	if searched {
-		c.u.SearchUnits, c.searchesReported = searches, true
+		c.Found.SearchUnits, c.searchesReported = searches, true
 	}
 	return searched || found
 }
@@ -75,18 +75,18 @@ func (c *counts) toolCalls(raw []byte) bool {
 // invocations reads tool calls as Perplexity reports them in its responses:
 // {"search_web":{"invocation":1},"fetch_url":{"invocation":2}}.
 // Source: https://docs.perplexity.ai/docs/agent-api, read 2026-11.
-func (c *counts) invocations(raw []byte) (found bool) {
+func (c *Counter) invocations(raw []byte) (found bool) {
 	for name, val := range splice.Members(raw) {
 		if n, ok := splice.Find(val, "invocation"); ok {
 			val = n
 		}
 		switch string(name) {
 		case `"search_web"`, `"web_search"`:
-			c.searchesReported = count(val, &c.u.SearchUnits) || c.searchesReported
+			c.searchesReported = count(val, &c.Found.SearchUnits) || c.searchesReported
 			found = found || c.searchesReported
 		default:
 			if u, ok := invoked[string(name)]; ok {
-				found = count(val, &c.u.Units[u]) || found
+				found = count(val, &c.Found.Units[u]) || found
 			}
 		}
 	}
@@ -105,10 +105,10 @@ var invoked = map[string]llm.Unit{
 // imageCount reads the usage of an image model that OpenAI's image tool called. It is billed at the
 // prices of that model:
 // {"input_tokens":12,"input_tokens_details":{"text_tokens":12,"image_tokens":0},"output_tokens":196}.
-func (c *counts) imageCount(raw []byte) bool {
-	u := UsageOf(llm.ImageGenerate, raw)
+func (c *Counter) imageCount(raw []byte) bool {
+	u := ReadObject(llm.ImageGenerate, raw)
 	shown := min(u.InputImageTokens, u.InputTokens)
-	c.u.Units[llm.DrawingTextInput], c.u.Units[llm.DrawingImageInput], c.u.Units[llm.DrawingOutput] = u.InputTokens-shown, shown, u.OutputTokens
+	c.Found.Units[llm.DrawingTextInput], c.Found.Units[llm.DrawingImageInput], c.Found.Units[llm.DrawingOutput] = u.InputTokens-shown, shown, u.OutputTokens
 	return u.InputTokens+u.OutputTokens > 0
 }
 
@@ -118,8 +118,8 @@ func (c *counts) imageCount(raw []byte) bool {
 // Source: https://docs.x.ai/docs/key-information/consumption-and-rate-limits,
 // https://docs.cloud.google.com/vertex-ai/generative-ai/docs/partner-models/grok/capabilities/reasoning,
 // read 2026-11.
-func (c *counts) isReasoningAdditional() bool {
-	u := &c.u
+func (c *Counter) isReasoningAdditional() bool {
+	u := &c.Found
 	return u.ReasoningTokens > 0 && !c.outputExcludesReasoning && (u.CitationTokens > 0 || c.total && u.TotalTokens == u.InputTokens+u.OutputTokens+u.ReasoningTokens)
 }
 
@@ -128,15 +128,15 @@ func (c *counts) isReasoningAdditional() bool {
 // other tokens in a total: Databricks includes tokens read from the cache.
 // Source: https://ai.google.dev/gemini-api/docs/openai, and
 // https://discuss.ai.google.dev/t/question-with-usage-in-openai-compatibility/98760, read 2026-11.
-func (c *counts) isReasoningInTotalOnly() bool {
-	u := &c.u
+func (c *Counter) isReasoningInTotalOnly() bool {
+	u := &c.Found
 	return c.gemini && c.total && !c.outputExcludesReasoning && u.ReasoningTokens == 0 && u.InputTokens+u.OutputTokens > 0 && u.TotalTokens > u.InputTokens+u.OutputTokens
 }
 
 // named reads the raw name of the model, for facts that the provider does not report otherwise.
-func (c *counts) named(ep llm.Endpoint, model []byte) {
+func (c *Counter) named(ep llm.Endpoint, model []byte) {
 	c.gemini = c.gemini || bytes.Contains(model, []byte("gemini")) // "gemini-2.5-pro", "google/gemini-2.5-flash"
-	if ep == llm.ChatComplete || c.through {
+	if ep == llm.ChatComplete || c.PassedThrough {
 		c.always = c.always || SearchesAlways(string(model))
 	}
 }

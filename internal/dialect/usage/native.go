@@ -1,4 +1,4 @@
-package dialect
+package usage
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ import (
 // Source: https://ai.google.dev/api/generate-content#UsageMetadata,
 // https://ai.google.dev/gemini-api/docs/interactions,
 // https://docs.ollama.com/api/usage, https://docs.cohere.com/reference/chat, read 2026-11.
-func (c *counts) nativeMember(name, val []byte) (model []byte) {
+func (c *Counter) nativeMember(name, val []byte) (model []byte) {
 	switch string(name) {
 	case `"modelVersion"`:
 		c.grounds.once = bytes.Contains(val, []byte("gemini-1")) || bytes.Contains(val, []byte("gemini-2"))
@@ -25,9 +25,9 @@ func (c *counts) nativeMember(name, val []byte) (model []byte) {
 	case `"interaction"`, `"chatResponse"`: // of the last event of a Gemini interaction; of Oracle's responses
 		return c.wrapped(llm.Proxy, val)
 	case `"usageMetadata"`, `"amazon-bedrock-invocationMetrics"`:
-		c.read(val)
+		c.Read(val)
 	case `"prompt_eval_count"`, `"eval_count"`:
-		c.u.Reported = c.readNative(name, val) || c.u.Reported
+		c.Found.Reported = c.readNative(name, val) || c.Found.Reported
 	}
 	return nil
 }
@@ -38,46 +38,46 @@ func (c *counts) nativeMember(name, val []byte) (model []byte) {
 // sends the usage of any model after the last event of its stream. Oracle uses OpenAI's metrics in
 // camel case.
 // Source: contract/provider-transforms.md 1.3.
-func (c *counts) readNative(name, val []byte) bool {
+func (c *Counter) readNative(name, val []byte) bool {
 	switch string(name) {
 	case `"promptTokenCount"`, `"prompt_eval_count"`, `"inputTokenCount"`, `"total_input_tokens"`, `"promptTokens"`:
-		return count(val, &c.u.InputTokens)
+		return count(val, &c.Found.InputTokens)
 	case `"inputTokens"`:
 		c.apart = true
-		return count(val, &c.u.InputTokens)
+		return count(val, &c.Found.InputTokens)
 	case `"candidatesTokenCount"`, `"outputTokens"`, `"eval_count"`, `"outputTokenCount"`, `"total_output_tokens"`, `"completionTokens"`:
-		return count(val, &c.u.OutputTokens)
+		return count(val, &c.Found.OutputTokens)
 	case `"toolUsePromptTokenCount"`, `"total_tool_use_tokens"`:
 		return count(val, &c.tools)
 	case `"thoughtsTokenCount"`, `"total_thought_tokens"`:
 		c.outputExcludesReasoning = true
-		return count(val, &c.u.ReasoningTokens)
+		return count(val, &c.Found.ReasoningTokens)
 	case `"cachedContentTokenCount"`, `"cacheReadInputTokens"`, `"total_cached_tokens"`:
-		return count(val, &c.u.CachedTokens)
+		return count(val, &c.Found.CachedTokens)
 	case `"cacheWriteInputTokens"`:
-		return count(val, &c.u.CacheWriteTokens)
+		return count(val, &c.Found.CacheWriteTokens)
 	case `"promptTokensDetails"`: // an object at Oracle, a list at Google
 		cached, _ := splice.Find(val, "cachedTokens")
-		count(cached, &c.u.CachedTokens)
-		c.u.InputAudioTokens, c.u.InputImageTokens = Modality(val, "AUDIO"), Modality(val, "IMAGE")
+		count(cached, &c.Found.CachedTokens)
+		c.Found.InputAudioTokens, c.Found.InputImageTokens = Modality(val, "AUDIO"), Modality(val, "IMAGE")
 	case `"completionTokensDetails"`: // of Oracle
 		reasoning, _ := splice.Find(val, "reasoningTokens")
-		count(reasoning, &c.u.ReasoningTokens)
+		count(reasoning, &c.Found.ReasoningTokens)
 	case `"candidatesTokensDetails"`:
-		c.u.OutputAudioTokens, c.u.OutputImageTokens = Modality(val, "AUDIO"), Modality(val, "IMAGE")
+		c.Found.OutputAudioTokens, c.Found.OutputImageTokens = Modality(val, "AUDIO"), Modality(val, "IMAGE")
 	case `"cacheTokensDetails"`:
-		c.u.CachedAudioTokens, c.u.CachedImageTokens = Modality(val, "AUDIO"), Modality(val, "IMAGE")
+		c.Found.CachedAudioTokens, c.Found.CachedImageTokens = Modality(val, "AUDIO"), Modality(val, "IMAGE")
 	case `"cacheDetails"`:
-		c.u.CacheHourTokens = CacheWrite1h(val)
+		c.Found.CacheHourTokens = CacheWrite1h(val)
 	case `"totalTokenCount"`, `"totalTokens"`:
-		c.total = count(val, &c.u.TotalTokens) || c.total
+		c.total = count(val, &c.Found.TotalTokens) || c.total
 		return c.total
 	case `"billed_units"`: // of Cohere
 		c.paid.Reported = units(val, &c.paid) || c.paid.Reported
-		c.u.SearchUnits = max(c.u.SearchUnits, c.paid.SearchUnits)
+		c.Found.SearchUnits = max(c.Found.SearchUnits, c.paid.SearchUnits)
 		return c.paid.Reported
 	case `"tokens"`:
-		return units(val, &c.u)
+		return units(val, &c.Found)
 	}
 	return false
 }

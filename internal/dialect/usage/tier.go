@@ -1,4 +1,4 @@
-package dialect
+package usage
 
 import (
 	"sluice/internal/llm"
@@ -30,8 +30,8 @@ func Tier(raw []byte) string {
 
 // tier reads the tier of a response or of its usage. The usual tier does not replace another one,
 // because a response may report in one member how fast it was and in another how it was ordered.
-func (c *counts) tier(raw []byte) {
-	if t := Tier(raw); t != "" && (t != llm.UsualTier || c.u.Tier == "") {
-		c.u.Tier = t
+func (c *Counter) tier(raw []byte) {
+	if t := Tier(raw); t != "" && (t != llm.UsualTier || c.Found.Tier == "") {
+		c.Found.Tier = t
 	}
 }

@@ -1,4 +1,4 @@
-package dialect
+package usage
 
 import (
 	"sluice/internal/llm"
@@ -10,27 +10,27 @@ import (
 // calls of an advisor model, which have that model's price.
 // Source: https://platform.claude.com/docs/en/build-with-claude/compaction,
 // https://platform.claude.com/docs/en/agents-and-tools/tool-use/advisor-tool, read 2026-11.
-func (c *counts) iterations(list []byte) {
-	c.compacted, c.u.Units[llm.AdvisorInput], c.u.Units[llm.AdvisorOutput] = llm.Usage{}, 0, 0
+func (c *Counter) iterations(list []byte) {
+	c.compacted, c.Found.Units[llm.AdvisorInput], c.Found.Units[llm.AdvisorOutput] = llm.Usage{}, 0, 0
 	for step := range splice.Elements(list) {
 		switch kind, _ := splice.Find(step, "type"); string(kind) {
 		case `"compaction"`:
-			c.compacted = c.compacted.Add(UsageOf(llm.Messages, step))
+			c.compacted = c.compacted.Add(ReadObject(llm.Messages, step))
 		case `"advisor_message"`:
-			u := UsageOf(llm.Messages, step)
-			c.u.Units[llm.AdvisorInput] += u.InputTokens
-			c.u.Units[llm.AdvisorOutput] += u.OutputTokens
+			u := ReadObject(llm.Messages, step)
+			c.Found.Units[llm.AdvisorInput] += u.InputTokens
+			c.Found.Units[llm.AdvisorOutput] += u.OutputTokens
 		}
 	}
 }
 
 // region reads where Claude ran. Global processing has the usual price.
 // Source: https://platform.claude.com/docs/en/manage-claude/data-residency, read 2026-11.
-func (c *counts) region(raw []byte) {
+func (c *Counter) region(raw []byte) {
 	switch string(raw) {
 	case `"global"`, `"not_available"`:
-		c.u.Region = ""
+		c.Found.Region = ""
 	default:
-		c.u.Region, _ = splice.Unquote(raw)
+		c.Found.Region, _ = splice.Unquote(raw)
 	}
 }

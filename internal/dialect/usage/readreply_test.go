@@ -1,11 +1,11 @@
-package dialect_test
+package usage_test
 
 import (
 	"strings"
 	"testing"
 
-	"sluice/internal/dialect"
 	"sluice/internal/dialect/sniff"
+	"sluice/internal/dialect/usage"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -26,7 +26,7 @@ func TestReadReplyIsValidReplyAndUsage(t *testing.T) {
 	} {
 		for _, ep := range []llm.Endpoint{llm.ChatComplete, llm.Messages, llm.CreateTranscription, llm.Rerank} {
 			var d splice.Doc
-			u, model, err := dialect.ReadResponse(ep, []byte(body), "x_groq.usage", &d)
+			u, model, err := usage.ReadResponse(ep, []byte(body), "x_groq.usage", &d)
 			want := sniff.CheckObject(ep, []byte(body))
 			if (err == nil) != (want == nil) || err != nil && err.Error() != want.Error() {
 				t.Errorf("%s %q: %v, want %v", ep, body, err, want)
@@ -34,7 +34,7 @@ func TestReadReplyIsValidReplyAndUsage(t *testing.T) {
 			if err != nil {
 				continue
 			}
-			if wantU, wantModel := dialect.Usage(ep, []byte(body), "x_groq.usage"); u != wantU || model != wantModel {
+			if wantU, wantModel := usage.Read(ep, []byte(body), "x_groq.usage"); u != wantU || model != wantModel {
 				t.Errorf("%s %q: %+v of %q, want %+v of %q", ep, body, u, model, wantU, wantModel)
 			}
 		}
@@ -45,10 +45,10 @@ func TestReadReplyLeavesTheIndex(t *testing.T) {
 	t.Parallel()
 	body := []byte(plainResponse)
 	var d splice.Doc
-	if _, _, err := dialect.ReadResponse(llm.ChatComplete, body, "", &d); err != nil || !d.Indexes(body) || d.Indexes([]byte(plainResponse)) {
+	if _, _, err := usage.ReadResponse(llm.ChatComplete, body, "", &d); err != nil || !d.Indexes(body) || d.Indexes([]byte(plainResponse)) {
 		t.Fatalf("%v, indexed %v, an equal text %v", err, d.Indexes(body), d.Indexes([]byte(plainResponse)))
 	}
-	if _, _, err := dialect.ReadResponse(llm.CreateTranscription, []byte("plain text"), "", &d); err != nil || d.Indexes(body) {
+	if _, _, err := usage.ReadResponse(llm.CreateTranscription, []byte("plain text"), "", &d); err != nil || d.Indexes(body) {
 		t.Fatalf("%v; the index of the former reply is still there: %v", err, d.Indexes(body))
 	}
 }
@@ -59,7 +59,7 @@ func BenchmarkReadReply(b *testing.B) {
 	b.SetBytes(int64(len(body)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if u, _, err := dialect.ReadResponse(llm.ChatComplete, body, "", &d); err != nil || u.TotalTokens != 168 || !d.Indexes(body) {
+		if u, _, err := usage.ReadResponse(llm.ChatComplete, body, "", &d); err != nil || u.TotalTokens != 168 || !d.Indexes(body) {
 			b.Fatal(u, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package dialect_test
+package usage_test
 
 import (
 	"strings"
@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/usage"
 	"sluice/internal/llm"
 )
 
@@ -22,7 +22,7 @@ func TestSieveFindsUsage(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		body := " {" + strings.Join(rapid.SliceOfN(rapid.SampledFrom(members), 0, 8).Draw(t, "members"), ",") + "}\n"
 		ep := rapid.SampledFrom([]llm.Endpoint{llm.ChatComplete, llm.Proxy, llm.Rerank, llm.OCR, llm.CreateTranscription, llm.Messages}).Draw(t, "endpoint")
-		var s dialect.UsageScanner
+		var s usage.Scanner
 		for rest := body; rest != ""; {
 			n := rapid.SampledFrom([]int{1, 2, 3, 7, 64, 1000, 70_000, len(rest)}).Draw(t, "piece")
 			n = min(n, len(rest))
@@ -30,7 +30,7 @@ func TestSieveFindsUsage(t *testing.T) {
 			rest = rest[n:]
 		}
 		u, model := s.Usage(ep)
-		if want, named := dialect.Usage(ep, []byte(body), ""); u != want || model != named {
+		if want, named := usage.Read(ep, []byte(body), ""); u != want || model != named {
 			t.Fatalf("%+v of %q, want %+v of %q", u, model, want, named)
 		}
 	})
@@ -41,7 +41,7 @@ func TestSieveIsBounded(t *testing.T) { //nolint:paralleltest // counts allocati
 	for name, input := range map[string]string{
 		"a text": "aaaaaaaaaaaaaaaa", "numbers": "1,2,3,4,", "nesting": "[{", "ends": "}]", "no names": `{"usage":{},`, "usages": `"usage":{"x":"` + strings.Repeat("a", 1000) + `"},`, "backslashes": `"\`,
 	} {
-		var s dialect.UsageScanner
+		var s usage.Scanner
 		s.Feed([]byte(`{"usage":`))
 		again := []byte(input)
 		few := testing.AllocsPerRun(1, func() {
@@ -59,7 +59,7 @@ func TestSieveIsBounded(t *testing.T) { //nolint:paralleltest // counts allocati
 func FuzzSieve(f *testing.F) {
 	f.Add([]byte(`{"model":"m","usage":{"prompt_tokens":1}}`), 3)
 	f.Fuzz(func(t *testing.T, body []byte, n int) {
-		var full, cut dialect.UsageScanner
+		var full, cut usage.Scanner
 		full.Feed(body)
 		n = min(max(n, 0), len(body))
 		cut.Feed(body[:n])

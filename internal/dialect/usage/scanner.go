@@ -1,4 +1,4 @@
-package dialect
+package usage
 
 import (
 	"bytes"
@@ -6,7 +6,7 @@ import (
 	"sluice/internal/llm"
 )
 
-// Limits of a UsageScanner, in bytes: for one member, and for all.
+// Limits of a Scanner, in bytes: for one member, and for all.
 const (
 	sieveMember = 64 << 10
 	sieveAll    = 256 << 10
@@ -18,10 +18,10 @@ var sieved = map[string]bool{
 	`"meta"`: true, `"usage_info"`: true, `"duration"`: true, `"usageMetadata"`: true, `"amazon-bedrock-invocationMetrics"`: true, `"modelVersion"`: true, `"candidates"`: true, `"prompt_eval_count"`: true, `"eval_count"`: true,
 }
 
-// UsageScanner finds the usage in a JSON response of any size that arrives in fragments. It stores
+// Scanner finds the usage in a JSON response of any size that arrives in fragments. It stores
 // the top-level members that may contain usage, and no member over 64 KiB. The zero value is ready.
 // It belongs to one goroutine.
-type UsageScanner struct {
+type Scanner struct {
 	depth   int
 	text    bool   // inside a string
 	escaped bool   // after a backslash in it
@@ -31,7 +31,7 @@ type UsageScanner struct {
 }
 
 // Feed reads the next fragment.
-func (s *UsageScanner) Feed(p []byte) {
+func (s *Scanner) Feed(p []byte) {
 	from := 0
 	for i := 0; i < len(p); i++ {
 		if s.text {
@@ -64,7 +64,7 @@ func (s *UsageScanner) Feed(p []byte) {
 
 // skipString continues inside a string. It returns the position of the closing quote, a backslash,
 // an escaped character or the last byte, whichever is first.
-func (s *UsageScanner) skipString(p []byte, i int) int {
+func (s *Scanner) skipString(p []byte, i int) int {
 	if s.escaped {
 		s.escaped = false
 		return i
@@ -86,14 +86,14 @@ func (s *UsageScanner) skipString(p []byte, i int) int {
 }
 
 // take appends to the incomplete member.
-func (s *UsageScanner) take(b []byte) {
+func (s *Scanner) take(b []byte) {
 	if s.large = s.large || len(s.member)+len(b) > sieveMember; !s.large {
 		s.member = append(s.member, b...)
 	}
 }
 
 // end stores a complete member if it may contain usage.
-func (s *UsageScanner) end() {
+func (s *Scanner) end() {
 	if !s.large && len(s.found)+len(s.member) < sieveAll {
 		before := len(s.found)
 		if before == 0 {
@@ -117,6 +117,6 @@ func nameOf(member []byte) string {
 }
 
 // Usage is the usage of the part of the response that arrived: see the function Usage.
-func (s *UsageScanner) Usage(ep llm.Endpoint) (u llm.Usage, model string) {
-	return Usage(ep, append(s.found, '}'), "")
+func (s *Scanner) Usage(ep llm.Endpoint) (u llm.Usage, model string) {
+	return Read(ep, append(s.found, '}'), "")
 }
