@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/signatures"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/provider/transport"
@@ -48,7 +49,7 @@ func (g *Gateway) translated(ctx context.Context, a *attempt) error {
 	a.log().Usage, a.log().ResponseModel = r.Usage, r.Model
 	a.names.RewriteResponse(r)
 	a.texts.RewriteResponse(r)
-	dialect.NewSigner(a.call.Surface).RewriteResponse(r)
+	signatures.NewSigner(a.call.Surface).RewriteResponse(r)
 	if a.stream {
 		a.replayed(r)
 		return nil

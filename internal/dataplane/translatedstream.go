@@ -8,6 +8,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/signatures"
 	"sluice/internal/fault"
 	"sluice/internal/gateway/responsestore"
 	"sluice/internal/llm"
@@ -36,7 +37,7 @@ func (g *Gateway) translateStream(a *attempt, resp *transport.Response) {
 	var to dialect.StreamTranscoder
 	switch s, _ := a.speech.unified.(dialect.Streamer); {
 	case a.speech.upstream != nil:
-		a.translator = &streamTranslator{dec: a.speech.upstream.NewDecoder(incoming), enc: a.speech.client.NewEncoder(a.answering()), names: a.names, texts: a.texts, signer: dialect.NewSigner(a.call.Surface), conversation: a.conversation, surface: a.call.Surface}
+		a.translator = &streamTranslator{dec: a.speech.upstream.NewDecoder(incoming), enc: a.speech.client.NewEncoder(a.answering()), names: a.names, texts: a.texts, signer: signatures.NewSigner(a.call.Surface), conversation: a.conversation, surface: a.call.Surface}
 		to = a.translator
 	case s != nil:
 		to = s.NewStream(incoming)
@@ -116,7 +117,7 @@ type streamTranslator struct {
 	enc    dialect.EventEncoder
 	names  *dialect.Names
 	texts  *dialect.FreeTextTools
-	signer *dialect.ReasoningSignatures
+	signer *signatures.Signer
 
 	surface llm.Endpoint // of the client
 

@@ -10,6 +10,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/openai"
+	"sluice/internal/dialect/signatures"
 	"sluice/internal/dialect/usage"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -68,7 +69,7 @@ func TestGrammarOfStreams(t *testing.T) {
 		for surface, client := range surfaces {
 			var out []byte
 			enc := client.NewEncoder(&dialect.ResponseContext{Call: &llm.Call{Surface: surface, Model: "m"}, ID: "0123456789abcdef0123456789", Strict: strict})
-			signer := dialect.NewSigner(surface)
+			signer := signatures.NewSigner(surface)
 			put := func(ev *llm.Event) { signer.Event(ev, func(ev *llm.Event) { out = enc.Append(out, ev) }) }
 			dec := upstream.NewDecoder(nil)
 			if err := dec.Feed([]byte(stream), put); err != nil {

@@ -12,6 +12,7 @@ import (
 	"sluice/internal/dialect/gemini"
 	"sluice/internal/dialect/oracle"
 	"sluice/internal/dialect/responses"
+	"sluice/internal/dialect/signatures"
 	"sluice/internal/dialect/workersai"
 	"sluice/internal/llm"
 )
@@ -140,7 +141,7 @@ func TestGrammarOfHostileStreams(t *testing.T) {
 // translateStream is a stream on a surface, and whether it came to its end.
 func translateStream(upstream dialect.Upstream, client dialect.Client, surface llm.Endpoint, stream string, strict bool) (out []byte, complete bool) {
 	enc := client.NewEncoder(&dialect.ResponseContext{Call: &llm.Call{Surface: surface, Model: "m"}, ID: "0123456789abcdef0123456789", Strict: strict})
-	signer, dec := dialect.NewSigner(surface), upstream.NewDecoder(&dialect.Incoming{To: &dialect.Target{}})
+	signer, dec := signatures.NewSigner(surface), upstream.NewDecoder(&dialect.Incoming{To: &dialect.Target{}})
 	put := func(ev *llm.Event) {
 		complete = complete || ev.Kind == llm.EventEnd
 		signer.Event(ev, func(ev *llm.Event) { out = enc.Append(out, ev) })

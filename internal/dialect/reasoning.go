@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sluice/internal/dialect/signatures"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -72,7 +73,7 @@ func isInsideToolCalls(list []llm.Message) bool {
 				continue
 			}
 			if first := &m.Parts[0]; first.Kind == llm.SealedPart || first.Kind == llm.ReasoningPart && first.Signature != "" {
-				return !Knows(ClaudeSigner, first)
+				return !signatures.Knows(signatures.ClaudeSigner, first)
 			}
 			for k := range m.Parts {
 				called = called || m.Parts[k].Kind == llm.CallPart

@@ -11,6 +11,7 @@ import (
 	"sluice/internal/dialect/gemini"
 	"sluice/internal/dialect/openai"
 	"sluice/internal/dialect/responses"
+	"sluice/internal/dialect/signatures"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -99,7 +100,7 @@ func TestForeignThoughtsAreTakenOut(t *testing.T) {
 				t.Fatal(err)
 			}
 			sent := body[list]
-			if turns := dialect.Unsigned(sent); turns != nil {
+			if turns := signatures.Unsigned(sent); turns != nil {
 				sent = turns
 			}
 			if strings.Contains(string(sent), signature) != (from.shape == shape) || !strings.Contains(string(sent), `"hi"`) {
@@ -118,7 +119,7 @@ func nextCall(t *testing.T, surface llm.Endpoint, client dialect.Client, from th
 	if err != nil {
 		t.Fatalf("%s: %v", from.model, err)
 	}
-	signer, streamed := dialect.NewSigner(surface), ""
+	signer, streamed := signatures.NewSigner(surface), ""
 	gather := func(ev *llm.Event) {
 		if ev.Kind == llm.EventSignature && ev.Block == 0 {
 			streamed += ev.Text
@@ -135,7 +136,7 @@ func nextCall(t *testing.T, surface llm.Endpoint, client dialect.Client, from th
 			signer.Event(&one, gather)
 		}
 	})
-	dialect.NewSigner(surface).RewriteResponse(r)
+	signatures.NewSigner(surface).RewriteResponse(r)
 	if got := r.Choices[0].Parts[0].Signature; got != streamed {
 		t.Errorf("%s, %s: %q whole and %q in pieces", surface, from.model, got, streamed)
 	}
@@ -154,7 +155,7 @@ func nextCall(t *testing.T, surface llm.Endpoint, client dialect.Client, from th
 func TestMessagesOfForeignThoughts(t *testing.T) {
 	t.Parallel()
 	const user = `{"role":"user","content":"x"}`
-	sent := dialect.Unsigned([]byte(`[` + user + `,{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"__thought__:"}]},` + user + `,{"role":"assistant","content":[]}]`))
+	sent := signatures.Unsigned([]byte(`[` + user + `,{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"__thought__:"}]},` + user + `,{"role":"assistant","content":[]}]`))
 	if want := `[` + user + `,` + user + `,{"role":"assistant","content":[]}]`; string(sent) != want {
 		t.Errorf("sent %s", sent)
 	}
@@ -168,7 +169,7 @@ func TestUnsignedThoughts(t *testing.T) {
 	for _, surface := range []llm.Endpoint{llm.Messages, llm.CreateModelResponse} {
 		next := nextCall(t, surface, surfaces[surface], from)
 		list, _ := splice.Find(next, map[llm.Endpoint]string{llm.Messages: "messages", llm.CreateModelResponse: "input"}[surface])
-		if sent := dialect.Unsigned(list); strings.Contains(string(sent), "hm") || !strings.Contains(string(sent), `"hi"`) {
+		if sent := signatures.Unsigned(list); strings.Contains(string(sent), "hm") || !strings.Contains(string(sent), `"hi"`) {
 			t.Errorf("%s: sent %s", surface, sent)
 		}
 		c, err := surfaces[surface].DecodeCall(next)
@@ -187,7 +188,7 @@ func TestUnsignedStreams(t *testing.T) {
 	t.Parallel()
 	for surface, want := range map[llm.Endpoint]string{llm.Messages: "text __thought__: end text S end end", llm.ChatComplete: "text end text S end end"} {
 		var got []string
-		s := dialect.NewSigner(surface)
+		s := signatures.NewSigner(surface)
 		for _, ev := range []llm.Event{
 			{Kind: llm.EventText, Part: llm.ReasoningPart, Text: "text"}, {Kind: llm.EventBlockEnd, Part: llm.ReasoningPart, Text: "end"},
 			{Kind: llm.EventText, Part: llm.ReasoningPart, Block: 1, Text: "text"}, {Kind: llm.EventSignature, Part: llm.ReasoningPart, Block: 1, Text: "S"}, {Kind: llm.EventBlockEnd, Part: llm.ReasoningPart, Block: 1, Text: "end"},

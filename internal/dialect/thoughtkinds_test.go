@@ -9,6 +9,7 @@ import (
 	"sluice/internal/dialect/anthropic"
 	"sluice/internal/dialect/bedrock"
 	"sluice/internal/dialect/openai"
+	"sluice/internal/dialect/signatures"
 	"sluice/internal/llm"
 )
 
@@ -89,7 +90,7 @@ data: {"type":"message_stop"}
 `
 	upstream := anthropic.Dialect().Upstreams[llm.ChatComplete]
 	call := &llm.Call{Surface: llm.CreateModelResponse, Model: "claude-opus-5-5"}
-	signer := dialect.NewSigner(call.Surface)
+	signer := signatures.NewSigner(call.Surface)
 	encoder := surfaces[call.Surface].NewEncoder(&dialect.ResponseContext{Call: call, ID: "01"})
 	var sent []byte
 	decoder := upstream.NewDecoder(&dialect.Incoming{Call: call})

@@ -6,6 +6,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/signatures"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -89,7 +90,7 @@ func writeBlock(w *jsonwriter.Writer, p *llm.Part, strict bool) {
 			w.Open('{')
 			w.Str("type", "thinking")
 			w.Str("thinking", "")
-			w.Str("signature", dialect.MarkTextSignature(p.Signature))
+			w.Str("signature", signatures.MarkText(p.Signature))
 		}
 	case llm.ReasoningPart:
 		w.Open('{')

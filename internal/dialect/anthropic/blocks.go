@@ -5,6 +5,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
+	"sluice/internal/dialect/signatures"
 	"sluice/internal/llm"
 )
 
@@ -41,7 +42,7 @@ func (w *callWriter) block(m *llm.Message, p *llm.Part) error {
 // writeReasoning writes Claude's earlier reasoning, as text or redacted.
 func (w *callWriter) writeReasoning(m *llm.Message, p *llm.Part) {
 	switch {
-	case !dialect.IsClaudeReasoning(p):
+	case !signatures.IsClaude(p):
 		w.t.Drop(w.c.Path(m, p.Index))
 		return
 	case p.Kind == llm.SealedPart:

@@ -5,6 +5,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
+	"sluice/internal/dialect/signatures"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -32,7 +33,7 @@ func (messages) DecodeCall(body []byte) (*llm.Call, error) {
 	if err := dialect.CheckTools(r.c); err != nil {
 		return nil, err
 	}
-	dialect.Signatures(r.c)
+	signatures.Restore(r.c)
 	return r.c, nil
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/signatures"
 	"sluice/internal/llm"
 )
 
@@ -269,7 +270,7 @@ func (w *writer) signed(dst []byte, b *outBlock) []byte {
 	s := &outBlock{index: w.next, part: llm.ReasoningPart}
 	w.next++
 	dst = s.begin(dst, &llm.Event{})
-	dst = s.appendDelta(dst, &llm.Event{Kind: llm.EventSignature, Text: dialect.MarkTextSignature(b.signature)})
+	dst = s.appendDelta(dst, &llm.Event{Kind: llm.EventSignature, Text: signatures.MarkText(b.signature)})
 	return s.stop(dst)
 }
 

@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/signatures"
 	"sluice/internal/dialect/usage"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
@@ -91,9 +92,9 @@ func readBlock(raw []byte) llm.Part {
 		}
 		return p
 	case `"thinking"`:
-		return dialect.SignedBy(dialect.ClaudeSigner, llm.Part{Kind: llm.ReasoningPart, Text: plainName(b.thinking), Signature: plainName(b.signature)})
+		return signatures.SignedBy(signatures.ClaudeSigner, llm.Part{Kind: llm.ReasoningPart, Text: plainName(b.thinking), Signature: plainName(b.signature)})
 	case `"redacted_thinking"`:
-		return llm.Part{Kind: llm.SealedPart, Text: plainName(b.data), Shape: dialect.ClaudeSigner}
+		return llm.Part{Kind: llm.SealedPart, Text: plainName(b.data), Shape: signatures.ClaudeSigner}
 	case `"tool_use"`:
 		if splice.IsNull(b.input) {
 			b.input = []byte("{}")

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"strconv"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/signatures"
 	"sluice/internal/dialect/surrogates"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
@@ -42,7 +42,7 @@ func (d *reader) begin(data []byte) error {
 	case `"thinking"`:
 		ev.Part = llm.ReasoningPart
 	case `"redacted_thinking"`:
-		ev.Part, ev.Name, ev.Text = llm.SealedPart, dialect.ClaudeSigner, splice.Text(raw, "data")
+		ev.Part, ev.Name, ev.Text = llm.SealedPart, signatures.ClaudeSigner, splice.Text(raw, "data")
 	case `"tool_use"`:
 		ev.Part, ev.ID, ev.Name = llm.CallPart, splice.Text(raw, "id"), splice.Text(raw, "name")
 	default:
@@ -86,7 +86,7 @@ func (d *reader) emitDelta(kind llm.EventKind, index int, raw []byte) {
 	}
 	ev := llm.Event{Kind: kind, Block: index, Part: d.blocks[index].part, Text: s}
 	if kind == llm.EventSignature {
-		ev.Name = dialect.ClaudeSigner
+		ev.Name = signatures.ClaudeSigner
 	}
 	d.send(ev)
 }

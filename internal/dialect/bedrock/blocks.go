@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/signatures"
 	"sluice/internal/llm"
 )
 
@@ -71,7 +72,7 @@ func (w *callWriter) block(ctx context.Context, m *llm.Message, p *llm.Part, t *
 // reasoning is then dropped.
 // Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ReasoningTextBlock.html, read 2026-11.
 func (w *callWriter) takes(p *llm.Part) bool {
-	return w.family == claude && dialect.IsClaudeReasoning(p)
+	return w.family == claude && signatures.IsClaude(p)
 }
 
 // writeReasoning writes reasoning with its signature, which every model requires, or redacted

@@ -7,6 +7,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/signatures"
 	"sluice/internal/dialect/sniff"
 	"sluice/internal/dialect/usage"
 	"sluice/internal/fault"
@@ -83,7 +84,7 @@ func claudeBody(body []byte, to *dialect.Target, limit int64) (native []byte, dr
 			tools = claudeTools(val, to.Underlying())
 			val = tools.raw
 		case "messages":
-			if turns := dialect.Unsigned(val); turns != nil {
+			if turns := signatures.Unsigned(val); turns != nil {
 				val = turns
 			}
 			val = cached(val, mark)

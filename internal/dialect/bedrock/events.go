@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/signatures"
 	"sluice/internal/dialect/surrogates"
 	"sluice/internal/dialect/usage"
 	"sluice/internal/fault"
@@ -222,7 +223,7 @@ func (d *streamReader) emitDelta(index int, kind llm.EventKind, part llm.PartKin
 		ev := llm.Event{Kind: kind, Block: b.block, Part: part, Text: s}
 		d.useful = d.useful || part == llm.TextPart && !dialect.IsBlank(s)
 		if kind == llm.EventSignature {
-			ev.Name = dialect.ClaudeSigner
+			ev.Name = signatures.ClaudeSigner
 		}
 		d.send(emit, ev)
 	}
@@ -251,7 +252,7 @@ func (d *streamReader) reasoning(index int, raw []byte, emit func(*llm.Event)) (
 		case `"signature"`:
 			err = d.emitDelta(index, llm.EventSignature, llm.ReasoningPart, val, emit)
 		case `"redactedContent"`:
-			_, err = d.begin(index, llm.Event{Part: llm.SealedPart, Name: dialect.ClaudeSigner, Text: plain(val)}, emit)
+			_, err = d.begin(index, llm.Event{Part: llm.SealedPart, Name: signatures.ClaudeSigner, Text: plain(val)}, emit)
 		}
 		if err != nil {
 			return err

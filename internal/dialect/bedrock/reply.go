@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/signatures"
 	"sluice/internal/dialect/usage"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
@@ -172,10 +173,10 @@ func readToolUse(raw []byte) llm.Part {
 
 func readReasoning(raw []byte) llm.Part {
 	if data, ok := splice.Find(raw, "redactedContent"); ok {
-		return llm.Part{Kind: llm.SealedPart, Text: plain(data), Shape: dialect.ClaudeSigner}
+		return llm.Part{Kind: llm.SealedPart, Text: plain(data), Shape: signatures.ClaudeSigner}
 	}
 	inner, _ := splice.Find(raw, "reasoningText")
-	return dialect.SignedBy(dialect.ClaudeSigner, llm.Part{Kind: llm.ReasoningPart, Text: splice.Text(inner, "text"), Signature: splice.Text(inner, "signature")})
+	return signatures.SignedBy(signatures.ClaudeSigner, llm.Part{Kind: llm.ReasoningPart, Text: splice.Text(inner, "text"), Signature: splice.Text(inner, "signature")})
 }
 
 // readCited reads a text with its citations.

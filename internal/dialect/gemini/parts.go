@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"strings"
 
-	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/media"
+	"sluice/internal/dialect/signatures"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -48,7 +48,7 @@ func (w *writer) part(role string, m *llm.Message, p *llm.Part) error {
 // neither text nor such a signature is omitted.
 func (w *writer) reasoning(role string, m *llm.Message, p *llm.Part) {
 	signature := p.Signature
-	foreign := signature != "" && !dialect.Knows(shapeName, p)
+	foreign := signature != "" && !signatures.Knows(shapeName, p)
 	if foreign {
 		signature = ""
 	}
@@ -57,7 +57,7 @@ func (w *writer) reasoning(role string, m *llm.Message, p *llm.Part) {
 		w.t.Drop(w.c.Path(m, p.Index))
 		return
 	case foreign:
-		w.t.Drop(dialect.SignatureAt(w.c, m, p))
+		w.t.Drop(signatures.Path(w.c, m, p))
 	}
 	w.begin(role)
 	w.text(p.Text, signature, true)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/signatures"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/llm"
@@ -157,7 +158,7 @@ func readParts(list []byte) (parts []llm.Part, called bool) {
 			}
 			text.WriteString(plainText(s.text))
 			parts[n-1].Signature = plainText(s.signature)
-			parts[n-1] = dialect.SignedBy(signerOf(s.kind), parts[n-1])
+			parts[n-1] = signatures.SignedBy(signerOf(s.kind), parts[n-1])
 			continue
 		}
 		join()
@@ -177,7 +178,7 @@ func (s *candidateContent) part(raw []byte) llm.Part {
 	switch s.kind {
 	case llm.TextPart, llm.ReasoningPart:
 		p.Text = plainText(s.text)
-		return dialect.SignedBy(signerOf(s.kind), p)
+		return signatures.SignedBy(signerOf(s.kind), p)
 	case llm.CallPart:
 		p.Call = &llm.ToolCall{ID: s.callID(), Name: plainText(s.name), Arguments: s.arguments()}
 	case llm.ImagePart, llm.AudioPart, llm.FilePart:
@@ -195,5 +196,5 @@ func (s *candidateContent) callID() string {
 	if id == "" {
 		id = ident.NewObjectID("call_")
 	}
-	return dialect.SignedID(id, plainText(s.signature))
+	return signatures.SignedID(id, plainText(s.signature))
 }

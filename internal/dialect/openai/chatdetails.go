@@ -5,8 +5,8 @@ import (
 	"encoding/base64"
 	"strings"
 
-	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/signatures"
 	"sluice/internal/dialect/surrogates"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -76,7 +76,7 @@ func (d *detail) proves() bool {
 func (d *detail) proof() (signature, shape string) {
 	switch {
 	case d.ofClaude():
-		return cmp.Or(d.data, d.signature), dialect.ClaudeSigner
+		return cmp.Or(d.data, d.signature), signatures.ClaudeSigner
 	case d.kind == detailSealed || d.proves():
 		return d.entry(), detailsShape
 	}
@@ -155,7 +155,7 @@ func (w *callWriter) detailed(p *llm.Part) bool {
 	if !found || vendor == detailsShape || strings.HasPrefix(vendor, "@") {
 		return true
 	}
-	return (p.Shape == dialect.ClaudeSigner) == (vendor == "anthropic")
+	return (p.Shape == signatures.ClaudeSigner) == (vendor == "anthropic")
 }
 
 // detailOf returns the entry of a reasoning part without its text and number, or nil if the
@@ -173,13 +173,13 @@ func detailOf(p *llm.Part) []byte {
 			return nil
 		}
 		return entry
-	case p.Shape == dialect.ClaudeSigner && p.Kind == llm.SealedPart:
+	case p.Shape == signatures.ClaudeSigner && p.Kind == llm.SealedPart:
 		w.Open('{')
 		w.Str("type", detailSealed)
 		w.Str("data", proof)
 		w.Str("format", claudeFormat)
 		w.Close('}')
-	case p.Shape == dialect.ClaudeSigner:
+	case p.Shape == signatures.ClaudeSigner:
 		w.Open('{')
 		w.Str("type", detailText)
 		w.Str("signature", proof)

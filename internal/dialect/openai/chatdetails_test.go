@@ -6,6 +6,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/dialecttest"
+	"sluice/internal/dialect/signatures"
 	"sluice/internal/llm"
 )
 
@@ -110,9 +111,9 @@ func TestDetailsThatAreLost(t *testing.T) {
 		wantDropped bool
 	}{
 		{"anthropic/claude-sonnet-4.5", llm.Part{Kind: llm.ReasoningPart, Text: "hm"}, true},
-		{"anthropic/claude-sonnet-4.5", llm.Part{Kind: llm.ReasoningPart, Text: "hm", Signature: "s", Shape: dialect.ClaudeSigner}, false},
-		{"openai/gpt-5", llm.Part{Kind: llm.ReasoningPart, Text: "hm", Signature: "s", Shape: dialect.ClaudeSigner}, true},
-		{"openrouter/auto", llm.Part{Kind: llm.ReasoningPart, Text: "hm", Signature: "s", Shape: dialect.ClaudeSigner}, false},
+		{"anthropic/claude-sonnet-4.5", llm.Part{Kind: llm.ReasoningPart, Text: "hm", Signature: "s", Shape: signatures.ClaudeSigner}, false},
+		{"openai/gpt-5", llm.Part{Kind: llm.ReasoningPart, Text: "hm", Signature: "s", Shape: signatures.ClaudeSigner}, true},
+		{"openrouter/auto", llm.Part{Kind: llm.ReasoningPart, Text: "hm", Signature: "s", Shape: signatures.ClaudeSigner}, false},
 		{"openai/gpt-5", llm.Part{Kind: llm.ReasoningPart, Text: "hm", Signature: "s", Shape: "gemini"}, true},
 		{"openai/gpt-5", llm.Part{Kind: llm.SealedPart, Text: "bm8=", Shape: detailsShape}, true},
 		{"openai/gpt-5", llm.Part{Kind: llm.SealedPart, Text: "{", Shape: detailsShape}, true},

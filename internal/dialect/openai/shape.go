@@ -7,6 +7,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/media"
+	"sluice/internal/dialect/signatures"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -64,7 +65,7 @@ func (b *shaper) turns(ep llm.Endpoint) {
 		return
 	}
 	raw, _ := b.doc.Raw(name)
-	turns := dialect.Unsigned(raw)
+	turns := signatures.Unsigned(raw)
 	if ep == llm.ChatComplete {
 		b.unsupported = append(b.unsupported, droppedReasoning(raw, b.rules.ReasoningField)...)
 		if turns != nil {

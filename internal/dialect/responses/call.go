@@ -6,6 +6,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/signatures"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -40,7 +41,7 @@ func (client) DecodeCall(body []byte) (*llm.Call, error) {
 	if err := dialect.CheckTools(r.c); err != nil {
 		return nil, err
 	}
-	dialect.Signatures(r.c)
+	signatures.Restore(r.c)
 	return r.c, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/signatures"
 	"sluice/internal/llm"
 )
 
@@ -81,17 +82,17 @@ func (w *callWriter) writeItem(m *llm.Message, p *llm.Part) {
 	case llm.CallPart:
 		w.call(m, p)
 	case llm.SealedPart:
-		if !dialect.Knows(shapeName, p) {
+		if !signatures.Knows(shapeName, p) {
 			w.t.Drop(w.c.Path(m, p.Index))
 			return
 		}
 		w.writeReasoning("", p.Text)
 	default:
-		if dialect.Knows(shapeName, p) {
+		if signatures.Knows(shapeName, p) {
 			w.writeReasoning(p.Text, p.Signature)
 			return
 		}
-		w.t.Drop(dialect.SignatureAt(w.c, m, p))
+		w.t.Drop(signatures.Path(w.c, m, p))
 		if p.Text != "" {
 			w.writeReasoning(p.Text, "")
 		}

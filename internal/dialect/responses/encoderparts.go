@@ -1,8 +1,8 @@
 package responses
 
 import (
-	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/signatures"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -79,7 +79,7 @@ func (e *encoder) signature(dst []byte, ev *llm.Event) []byte {
 		it = &item{kind: reasoningItem, choice: ev.Choice, block: ev.Block}
 		dst = e.add(dst, it)
 		if ev.Part == llm.TextPart { // a message does not have a field for it
-			it.sealed.add(dialect.MarkTextSignature(""))
+			it.sealed.add(signatures.MarkText(""))
 		}
 	}
 	if it != nil {

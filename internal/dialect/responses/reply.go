@@ -7,6 +7,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/signatures"
 	"sluice/internal/dialect/usage"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
@@ -179,5 +180,5 @@ func readReasoning(raw []byte) (llm.Part, bool) {
 			break
 		}
 	}
-	return dialect.SignedBy(shapeName, p), p.Text != "" || p.Signature != ""
+	return signatures.SignedBy(shapeName, p), p.Text != "" || p.Signature != ""
 }

@@ -3,6 +3,7 @@ package responses
 import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/signatures"
 	"sluice/internal/llm"
 )
 
@@ -102,7 +103,7 @@ func itemsOf(c *llm.Choice, strict bool) []item {
 		items[len(items)-1].take(p)
 		if p.Kind == llm.TextPart && p.Signature != "" { // a message does not support it
 			items = append(items, item{kind: reasoningItem})
-			items[len(items)-1].sealed.add(dialect.MarkTextSignature(p.Signature))
+			items[len(items)-1].sealed.add(signatures.MarkText(p.Signature))
 		}
 	}
 	for i := range items {

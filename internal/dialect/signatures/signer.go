@@ -1,4 +1,4 @@
-package dialect
+package signatures
 
 import (
 	"strings"
@@ -19,22 +19,22 @@ const ClaudeSigner = "anthropic"
 // Source: contract/provider-transforms.md 1.1, content_blocks.
 var nativeSigner = map[llm.Endpoint]string{llm.Messages: ClaudeSigner, llm.ChatComplete: ClaudeSigner, llm.CreateModelResponse: "responses"}
 
-// ReasoningSignatures adds the name of the signer to the reasoning of one response, so that
+// Signer adds the name of the signer to the reasoning of one response, so that
 // only that provider receives it back. A provider rejects a conversation with an unknown or
 // a missing signature. Callers return "__thought__gemini:CpQB" unchanged, and "__thought__:"
-// for unsigned reasoning. A ReasoningSignatures belongs to one goroutine.
-type ReasoningSignatures struct {
+// for unsigned reasoning. A Signer belongs to one goroutine.
+type Signer struct {
 	surface llm.Endpoint
 	signed  map[[2]int]bool // by choice and block of a stream, once text was seen: whether the signature has begun
 }
 
-// NewSigner returns the ReasoningSignatures for a response to a caller of that surface.
-func NewSigner(surface llm.Endpoint) *ReasoningSignatures {
-	return &ReasoningSignatures{surface: surface}
+// NewSigner returns the Signer for a response to a caller of that surface.
+func NewSigner(surface llm.Endpoint) *Signer {
+	return &Signer{surface: surface}
 }
 
 // RewriteResponse adds signer names to a complete response.
-func (s *ReasoningSignatures) RewriteResponse(r *llm.Response) {
+func (s *Signer) RewriteResponse(r *llm.Response) {
 	for i := range r.Choices {
 		for k := range r.Choices[i].Parts {
 			switch p := &r.Choices[i].Parts[k]; p.Kind {
@@ -55,7 +55,7 @@ func (s *ReasoningSignatures) RewriteResponse(r *llm.Response) {
 // Event passes a stream event to emit. It adds the name of the signer before the first
 // fragment of a signature. Before the end of unsigned reasoning it emits a signature that
 // marks it as unsigned.
-func (s *ReasoningSignatures) Event(ev *llm.Event, emit func(*llm.Event)) {
+func (s *Signer) Event(ev *llm.Event, emit func(*llm.Event)) {
 	key := [2]int{ev.Choice, ev.Block}
 	signed, seen := s.signed[key]
 	switch {
@@ -73,14 +73,14 @@ func (s *ReasoningSignatures) Event(ev *llm.Event, emit func(*llm.Event)) {
 	emit(ev)
 }
 
-func (s *ReasoningSignatures) note(key [2]int, signed bool) {
+func (s *Signer) note(key [2]int, signed bool) {
 	if s.signed == nil {
 		s.signed = make(map[[2]int]bool)
 	}
 	s.signed[key] = signed
 }
 
-func (s *ReasoningSignatures) name(shape, signature string) string {
+func (s *Signer) name(shape, signature string) string {
 	if signature == "" || shape == "" || shape == nativeSigner[s.surface] {
 		return signature
 	}
@@ -93,7 +93,7 @@ func (s *ReasoningSignatures) name(shape, signature string) string {
 const redactedMark = "/redacted"
 
 // redact is name for redacted reasoning: "__thought__anthropic/redacted:EmwK".
-func (s *ReasoningSignatures) redact(shape, data string) string {
+func (s *Signer) redact(shape, data string) string {
 	if s.surface != llm.CreateModelResponse || data == "" || shape == nativeSigner[s.surface] {
 		return s.name(shape, data)
 	}
@@ -102,7 +102,7 @@ func (s *ReasoningSignatures) redact(shape, data string) string {
 
 // unsigned is the marker for reasoning without a signature. It is empty in chat, where callers
 // do not return reasoning to providers unchanged.
-func (s *ReasoningSignatures) unsigned() string {
+func (s *Signer) unsigned() string {
 	if s.surface == llm.ChatComplete {
 		return ""
 	}
@@ -138,16 +138,16 @@ func SignedBy(shape string, p llm.Part) llm.Part {
 	return p
 }
 
-// SignatureAt is the path of a reasoning signature in the caller's body.
-func SignatureAt(c *llm.Call, m *llm.Message, p *llm.Part) string {
+// Path is the path of a reasoning signature in the caller's body.
+func Path(c *llm.Call, m *llm.Message, p *llm.Part) string {
 	if c.Surface == llm.CreateModelResponse {
 		return c.Path(m, p.Index) + ".encrypted_content"
 	}
 	return c.Path(m, p.Index) + ".signature"
 }
 
-// IsClaudeReasoning reports whether Claude accepts a reasoning part or a redacted one as its own.
-func IsClaudeReasoning(p *llm.Part) bool {
+// IsClaude reports whether Claude accepts a reasoning part or a redacted one as its own.
+func IsClaude(p *llm.Part) bool {
 	return (p.Kind == llm.SealedPart || p.Signature != "") && Knows(ClaudeSigner, p)
 }
 

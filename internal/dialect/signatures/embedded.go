@@ -1,4 +1,4 @@
-package dialect
+package signatures
 
 import (
 	"bytes"
@@ -51,14 +51,14 @@ func standard(sig string) string {
 	return sig
 }
 
-// MarkTextSignature formats the signature of a text as that of empty reasoning, for surfaces
+// MarkText formats the signature of a text as that of empty reasoning, for surfaces
 // whose texts have no signatures.
-func MarkTextSignature(signature string) string { return signedMark + signature }
+func MarkText(signature string) string { return signedMark + signature }
 
-// Signatures restores the signatures from the ids of tool calls and from parts after texts.
+// Restore restores the signatures from the ids of tool calls and from parts after texts.
 // After that, only the provider that signed them receives them. It is the last step of a
 // Client on a call.
-func Signatures(c *llm.Call) {
+func Restore(c *llm.Call) {
 	for i := range c.Messages {
 		m := &c.Messages[i]
 		retained := 0
@@ -118,7 +118,7 @@ func textSignature(p *llm.Part) (signature string, ok bool) {
 }
 
 // Unsigned returns the value of messages or of an input without the additions of SignedID,
-// MarkTextSignature and ReasoningSignatures, for providers that use the caller's shape. It is
+// MarkText and Signer, for providers that use the caller's shape. It is
 // nil if there are none.
 func Unsigned(raw []byte) []byte {
 	if !bytes.Contains(raw, []byte(signedMark)) {
