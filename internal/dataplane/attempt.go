@@ -7,6 +7,7 @@ import (
 
 	"sluice/internal/credential"
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/toolcalls"
 	"sluice/internal/fault"
 	"sluice/internal/gateway/disconnect"
 	"sluice/internal/gateway/responsestore"
@@ -43,8 +44,8 @@ type attempt struct {
 	shaped       []byte                      // of a recorded, translated call: the client's body after the changes of the config
 	unsupported  []string                    // fields of the caller that the target does not support
 	call         *llm.Call                   // a translated conversation
-	names        *dialect.Names              // tool names of the conversation, where the provider gets different ones
-	texts        *dialect.FreeTextTools      // free-text tools of the conversation, where the provider supports functions only
+	names        *toolcalls.Names            // tool names of the conversation, where the provider gets different ones
+	texts        *toolcalls.FreeTextTools    // free-text tools of the conversation, where the provider supports functions only
 	sent         *dialect.Request            // any other translated request
 	to           *dialect.Target             // target of the translated conversation or request
 	more         [][]byte                    // bodies of the additional calls that the request needs

@@ -5,6 +5,7 @@ import (
 	"net/url"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/toolcalls"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/provider"
@@ -123,7 +124,7 @@ func (g *Gateway) translateResponse(ctx context.Context, a *attempt, body []byte
 		return nil, err
 	}
 	if a.x.ctl.strictParams != "false" {
-		if err := dialect.Served(call); err != nil {
+		if err := toolcalls.Served(call); err != nil {
 			return nil, err
 		}
 	}
@@ -136,9 +137,9 @@ func (g *Gateway) translateResponse(ctx context.Context, a *attempt, body []byte
 	a.call, a.to, a.stream = call, to, call.Stream
 	to.Stream = call.Stream
 	if !to.Rules.CustomTools {
-		call, a.texts = dialect.AsFunctions(call)
+		call, a.texts = toolcalls.AsFunctions(call)
 	}
-	call, a.names = dialect.ShortNames(call)
+	call, a.names = toolcalls.ShortNames(call)
 	call, lowered := dialect.ClampMaxTokens(call, g.Prices.ContextLimits(a.spec.ID, a.priceName()).Output)
 	out, err := a.speech.upstream.EncodeCall(ctx, call, to)
 	if err != nil {

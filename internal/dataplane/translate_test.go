@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/toolcalls"
 	"sluice/internal/llm"
 	"sluice/internal/test/upstream"
 )
@@ -206,7 +206,7 @@ func TestTranslatedParams(t *testing.T) {
 func TestTranslatedNames(t *testing.T) {
 	t.Parallel()
 	long := "mcp__a_server_with_a_long_name__" + strings.Repeat("a_tool_with_a_long_name_", 2)
-	short, _ := dialect.ShortNames(&llm.Call{Tools: []llm.Tool{{Name: long}}})
+	short, _ := toolcalls.ShortNames(&llm.Call{Tools: []llm.Tool{{Name: long}}})
 	responseBody := `{"candidates":[{"content":{"role":"model","parts":[{"text":"hm","thought":true,"thoughtSignature":"c2ln"},{"functionCall":{"name":"` + short.Tools[0].Name + `","args":{}}}]},"finishReason":"STOP","index":0}],` +
 		`"usageMetadata":{"promptTokenCount":4,"candidatesTokenCount":2,"totalTokenCount":6}}`
 	r := newRig(t)

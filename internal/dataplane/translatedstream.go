@@ -9,6 +9,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/signatures"
+	"sluice/internal/dialect/toolcalls"
 	"sluice/internal/fault"
 	"sluice/internal/gateway/responsestore"
 	"sluice/internal/llm"
@@ -115,8 +116,8 @@ func (r *translatedStream) Close() error {
 type streamTranslator struct {
 	dec    dialect.EventDecoder
 	enc    dialect.EventEncoder
-	names  *dialect.Names
-	texts  *dialect.FreeTextTools
+	names  *toolcalls.Names
+	texts  *toolcalls.FreeTextTools
 	signer *signatures.Signer
 
 	surface llm.Endpoint // of the client

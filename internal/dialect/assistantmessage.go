@@ -1,10 +1,9 @@
 package dialect
 
 import (
-	"cmp"
 	"strings"
 
-	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/toolcalls"
 	"sluice/internal/llm"
 )
 
@@ -64,7 +63,7 @@ func ReadAssistantMessage(t *llm.FieldTracker, c *llm.Call, m *llm.Message) (s A
 
 // readableCall is a call whose arguments are valid JSON for a provider that parses them.
 func readableCall(t *llm.FieldTracker, c *llm.Call, m *llm.Message, p *llm.Part) *llm.ToolCall {
-	text := ArgumentsText(t, c, m, p)
+	text := toolcalls.ArgumentsText(t, c, m, p)
 	if text == p.Call.Arguments {
 		return p.Call
 	}
@@ -100,23 +99,4 @@ func ReadResult(t *llm.FieldTracker, c *llm.Call, m *llm.Message, part *llm.Part
 		text = "Error: " + text
 	}
 	return text, images, nil
-}
-
-// WriteCalls writes tool_calls in the format of chat completions. It omits an empty list.
-func WriteCalls(w *jsonwriter.Writer, list []*llm.ToolCall) {
-	if len(list) == 0 {
-		return
-	}
-	w.Key("tool_calls").Open('[')
-	for _, c := range list {
-		w.Open('{')
-		w.Str("id", c.ID)
-		w.Str("type", llm.Function)
-		w.Key("function").Open('{')
-		w.Str("name", c.Name)
-		w.Str("arguments", cmp.Or(c.Arguments, "{}"))
-		w.Close('}')
-		w.Close('}')
-	}
-	w.Close(']')
 }

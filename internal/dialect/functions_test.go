@@ -11,6 +11,7 @@ import (
 	"sluice/internal/dialect/gemini"
 	"sluice/internal/dialect/openai"
 	"sluice/internal/dialect/responses"
+	"sluice/internal/dialect/toolcalls"
 	"sluice/internal/llm"
 )
 
@@ -59,7 +60,7 @@ func TestArguments(t *testing.T) {
 		`{"anyOf":[{"type":"object"},{"type":"integer"}]}`: `{"anyOf":[{"type":"object"},{"type":"integer"}]}`,
 		``: ``,
 	} {
-		if got := string(dialect.Arguments([]byte(input))); got != want {
+		if got := string(toolcalls.Arguments([]byte(input))); got != want {
 			t.Errorf("%s: got %s, want %s", input, got, want)
 		}
 	}

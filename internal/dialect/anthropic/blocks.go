@@ -6,6 +6,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/signatures"
+	"sluice/internal/dialect/toolcalls"
 	"sluice/internal/llm"
 )
 
@@ -105,7 +106,7 @@ func (w *callWriter) call(m *llm.Message, p *llm.Part) error {
 		return fields.Invalid(w.c.Path(m, p.Index), "contains a call of a free-text tool, which this provider does not support")
 	}
 	if !w.Arguments("input", p.Call.Arguments) {
-		w.t.Drop(dialect.ArgumentsPath(w.c, m, p))
+		w.t.Drop(toolcalls.ArgumentsPath(w.c, m, p))
 	}
 	w.shut(p)
 	return nil

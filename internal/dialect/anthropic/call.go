@@ -3,9 +3,9 @@ package anthropic
 import (
 	"cmp"
 
-	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/signatures"
+	"sluice/internal/dialect/toolcalls"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -30,7 +30,7 @@ func (messages) DecodeCall(body []byte) (*llm.Call, error) {
 	if err := r.messages(rawMessages); err != nil {
 		return nil, err
 	}
-	if err := dialect.CheckTools(r.c); err != nil {
+	if err := toolcalls.CheckTools(r.c); err != nil {
 		return nil, err
 	}
 	signatures.Restore(r.c)

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"strings"
 
-	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/toolcalls"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -18,7 +18,7 @@ func (w *callWriter) tools() {
 	for i := range w.c.Tools {
 		t := &w.c.Tools[i]
 		raw := builtIn(t)
-		if raw == nil && !dialect.IsFunction(t) {
+		if raw == nil && !toolcalls.IsFunction(t) {
 			w.t.Drop(fields.ElementPath("tools", t.Index))
 			continue
 		}
@@ -42,7 +42,7 @@ func (w *callWriter) tools() {
 }
 
 // supportsTool reports whether a tool can be part of a request for a message.
-func supportsTool(t *llm.Tool) bool { return dialect.IsFunction(t) || builtIn(t) != nil }
+func supportsTool(t *llm.Tool) bool { return toolcalls.IsFunction(t) || builtIn(t) != nil }
 
 func (w *callWriter) beginTools() {
 	if !w.tooled {
@@ -153,7 +153,7 @@ var choices = map[string]string{"auto": "auto", "none": "none", "required": "any
 // choice writes whether the model must call tools, and whether only one at a time. It writes
 // nothing for a request without tools, because Anthropic rejects a choice there.
 func (w *callWriter) choice() {
-	c := dialect.ChoiceAmong(w.t, w.c, supportsTool)
+	c := toolcalls.ChoiceAmong(w.t, w.c, supportsTool)
 	parallel, _ := w.t.Consume(llm.ParallelToolCalls)
 	single := string(parallel) == "false"
 	if w.spent {

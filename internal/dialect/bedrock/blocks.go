@@ -6,6 +6,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/signatures"
+	"sluice/internal/dialect/toolcalls"
 	"sluice/internal/llm"
 )
 
@@ -106,10 +107,10 @@ func (w *callWriter) call(m *llm.Message, p *llm.Part) error {
 	w.Str("toolUseId", callID(p.Call.ID))
 	w.Str("name", p.Call.Name)
 	if p.Call.Custom {
-		return w.refuse(dialect.ArgumentsPath(w.c, m, p), "contains a call of a free-text tool, which this provider does not support")
+		return w.refuse(toolcalls.ArgumentsPath(w.c, m, p), "contains a call of a free-text tool, which this provider does not support")
 	}
 	if !w.Arguments("input", p.Call.Arguments) {
-		w.t.Drop(dialect.ArgumentsPath(w.c, m, p))
+		w.t.Drop(toolcalls.ArgumentsPath(w.c, m, p))
 	}
 	w.Close('}')
 	w.Close('}')
@@ -120,8 +121,8 @@ func (w *callWriter) call(m *llm.Message, p *llm.Part) error {
 // letters, digits, "_" and "-".
 // Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolUseBlock.html, read 2026-11.
 func callID(id string) string {
-	if len(id) > 64 || strings.Trim(id, dialect.IDLetters+"_-") != "" {
-		return dialect.ShortID(id, 24)
+	if len(id) > 64 || strings.Trim(id, toolcalls.IDLetters+"_-") != "" {
+		return toolcalls.ShortID(id, 24)
 	}
 	return id
 }

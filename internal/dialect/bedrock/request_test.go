@@ -11,6 +11,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/bedrock"
 	"sluice/internal/dialect/openai"
+	"sluice/internal/dialect/toolcalls"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 )
@@ -86,8 +87,8 @@ func TestEncodeMessages(t *testing.T) {
 		{
 			name: "ids of calls from elsewhere",
 			chat: `{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":null,"tool_calls":[{"id":"functions.f:0","type":"function","function":{"name":"f","arguments":""}}]},{"role":"tool","tool_call_id":"functions.f:0","content":"r"}]}`,
-			want: `{"messages":[{"role":"user","content":[{"text":"a"}]},{"role":"assistant","content":[{"toolUse":{"toolUseId":"` + dialect.ShortID("functions.f:0", 24) + `","name":"f","input":{}}}]},` +
-				`{"role":"user","content":[{"toolResult":{"toolUseId":"` + dialect.ShortID("functions.f:0", 24) + `","content":[{"text":"r"}]}}]}],"toolConfig":{"tools":[{"toolSpec":{"name":"f","inputSchema":{"json":{"type":"object"}}}}]}}`,
+			want: `{"messages":[{"role":"user","content":[{"text":"a"}]},{"role":"assistant","content":[{"toolUse":{"toolUseId":"` + toolcalls.ShortID("functions.f:0", 24) + `","name":"f","input":{}}}]},` +
+				`{"role":"user","content":[{"toolResult":{"toolUseId":"` + toolcalls.ShortID("functions.f:0", 24) + `","content":[{"text":"r"}]}}]}],"toolConfig":{"tools":[{"toolSpec":{"name":"f","inputSchema":{"json":{"type":"object"}}}}]}}`,
 		},
 		{
 			name: "nothing but instructions",

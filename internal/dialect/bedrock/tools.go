@@ -1,10 +1,10 @@
 package bedrock
 
 import (
-	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonschema"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/toolcalls"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -32,7 +32,7 @@ func (w *callWriter) tools() {
 		}
 	}
 	written := w.close(']', before, empty)
-	choice := dialect.ChoiceAmong(w.t, w.c, dialect.IsFunction)
+	choice := toolcalls.ChoiceAmong(w.t, w.c, toolcalls.IsFunction)
 	if choice.Forces() && w.family == claude && !w.model.SupportsForcedTools() {
 		w.t.Drop(choice.From)
 		choice.Mode = "auto"

@@ -5,6 +5,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/media"
+	"sluice/internal/dialect/toolcalls"
 	"sluice/internal/llm"
 )
 
@@ -89,7 +90,7 @@ func (w *writer) assistant(m *llm.Message) error {
 	case len(s.Calls) == 0:
 		w.Str("content", "")
 	}
-	dialect.WriteCalls(&w.Writer, s.Calls)
+	toolcalls.WriteCalls(&w.Writer, s.Calls)
 	w.Close('}')
 	return nil
 }

@@ -89,7 +89,7 @@ func readContent(raw []byte) []llm.Part {
 	return parts
 }
 
-// hasText reports whether parts contains a text part.
+// toolcalls.hasText reports whether parts contains a text part.
 func hasText(parts []llm.Part) bool {
 	for i := range parts {
 		if parts[i].Kind == llm.TextPart {

@@ -1,8 +1,8 @@
 package cohere
 
 import (
-	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
+	"sluice/internal/dialect/toolcalls"
 	"sluice/internal/llm"
 )
 
@@ -11,7 +11,7 @@ var anyObject = []byte(`{"type":"object","properties":{}}`)
 
 // tools writes the functions; tools that other providers run are left out.
 func (w *writer) tools() {
-	dialect.WriteFunctions(&w.Writer, w.t, w.c, w.function)
+	toolcalls.WriteFunctions(&w.Writer, w.t, w.c, w.function)
 	w.strict()
 }
 
@@ -65,7 +65,7 @@ func (w *writer) dropStrict(sent bool) {
 }
 
 // choice writes whether the model must call tools.
-func (w *writer) choice() { w.Opt("tool_choice", dialect.ChoiceOfTools(w.t, w.c)) }
+func (w *writer) choice() { w.Opt("tool_choice", toolcalls.ChoiceOfTools(w.t, w.c)) }
 
 // format writes the response format. Cohere does not support names of schemas.
 func (w *writer) format() {

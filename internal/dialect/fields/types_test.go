@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
+	"sluice/internal/dialect/toolcalls"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 )
@@ -78,11 +78,11 @@ func TestCheckTools(t *testing.T) {
 		for i := range n {
 			c.Tools = append(c.Tools, llm.Tool{Type: llm.Function, Name: fmt.Sprintf("f%d", i), Index: i})
 		}
-		if err := dialect.CheckTools(c); err != nil {
+		if err := toolcalls.CheckTools(c); err != nil {
 			t.Errorf("%d tools: %v", n, err)
 		}
 		c.Tools[n-1].Name = "f0"
-		if f := fault.From(dialect.CheckTools(c)); f == nil || f.Param != fmt.Sprintf("tools[%d].function.name", n-1) {
+		if f := fault.From(toolcalls.CheckTools(c)); f == nil || f.Param != fmt.Sprintf("tools[%d].function.name", n-1) {
 			t.Errorf("%d tools: %v", n, f)
 		}
 	}

@@ -3,9 +3,9 @@ package gemini
 import (
 	"encoding/json"
 
-	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonschema"
+	"sluice/internal/dialect/toolcalls"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -197,7 +197,7 @@ func snake(name string) string {
 
 // toolConfig writes the tool choice and the user's location.
 func (w *writer) toolConfig() {
-	choice := dialect.ChoiceAmong(w.t, w.c, declared)
+	choice := toolcalls.ChoiceAmong(w.t, w.c, declared)
 	mode := w.mode(choice)
 	if mode == "" && w.lookup == nil {
 		return
@@ -220,7 +220,7 @@ func (w *writer) toolConfig() {
 // declared reports whether a tool is a function of the caller.
 func declared(t *llm.Tool) bool {
 	_, native := builtinOf(t)
-	return !native && dialect.IsFunction(t)
+	return !native && toolcalls.IsFunction(t)
 }
 
 func (w *writer) mode(c llm.ToolChoice) string {

@@ -6,6 +6,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/signatures"
+	"sluice/internal/dialect/toolcalls"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -37,7 +38,7 @@ func (chat) DecodeCall(body []byte) (*llm.Call, error) {
 	if len(r.c.Messages) == 0 {
 		return nil, fields.Invalid("messages", "must have at least one message")
 	}
-	if err := dialect.CheckTools(r.c); err != nil {
+	if err := toolcalls.CheckTools(r.c); err != nil {
 		return nil, err
 	}
 	signatures.Restore(r.c)
@@ -66,7 +67,7 @@ func (r *callReader) field(name []byte) (err error) {
 	case "function_call":
 		c.Choice, err = functionChoice(r.Raw())
 	case "tool_choice":
-		c.Choice, err = dialect.ReadToolChoice(r.Raw(), "function", "name")
+		c.Choice, err = toolcalls.ReadToolChoice(r.Raw(), "function", "name")
 	case "response_format":
 		c.Format, err = readFormat(r.Raw())
 	case "stream":
@@ -185,7 +186,7 @@ func readFormat(raw []byte) (*llm.Format, error) {
 		return nil, fields.Invalid("response_format.type", `must be "text", "json_object" or "json_schema"`)
 	}
 	inner, _ := splice.Find(raw, "json_schema")
-	return f, dialect.ReadSchema(f, inner, inSchema)
+	return f, toolcalls.ReadSchema(f, inner, inSchema)
 }
 
 // plainName returns a name of splice.Members without quotes and escapes.

@@ -7,6 +7,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/toolcalls"
 	"sluice/internal/llm"
 )
 
@@ -124,7 +125,7 @@ func (w *callWriter) tools() {
 }
 
 // supportsTool reports whether a chat completion supports a tool.
-func supportsTool(t *llm.Tool) bool { return dialect.IsFunction(t) || t.Shape == shapeName }
+func supportsTool(t *llm.Tool) bool { return toolcalls.IsFunction(t) || t.Shape == shapeName }
 
 func (w *callWriter) function(t *llm.Tool) {
 	w.Open('{')
@@ -132,7 +133,7 @@ func (w *callWriter) function(t *llm.Tool) {
 	w.Key("function").Open('{')
 	w.Str("name", t.Name)
 	w.Opt("description", t.Description)
-	w.Raw("parameters", dialect.Arguments(t.Schema))
+	w.Raw("parameters", toolcalls.Arguments(t.Schema))
 	if t.Strict != nil {
 		w.Bool("strict", *t.Strict)
 	}
@@ -144,7 +145,7 @@ func (w *callWriter) function(t *llm.Tool) {
 }
 
 func (w *callWriter) choice() {
-	switch c := dialect.ChoiceAmong(w.t, w.c, supportsTool); c.Mode {
+	switch c := toolcalls.ChoiceAmong(w.t, w.c, supportsTool); c.Mode {
 	case "":
 	case "tool":
 		w.Key("tool_choice").Open('{')

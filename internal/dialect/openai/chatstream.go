@@ -6,6 +6,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/surrogates"
+	"sluice/internal/dialect/toolcalls"
 	"sluice/internal/dialect/usage"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
@@ -27,7 +28,7 @@ type chunkReader struct {
 	opening  llm.Usage // usage in the first chunk
 	usage    llm.Usage
 	choices  []choiceReader
-	early    dialect.PendingToolCalls
+	early    toolcalls.PendingToolCalls
 	failed   *llm.Event
 	joiner   surrogates.Joiner
 	ev       llm.Event

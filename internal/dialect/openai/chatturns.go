@@ -6,6 +6,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/media"
+	"sluice/internal/dialect/toolcalls"
 	"sluice/internal/llm"
 )
 
@@ -180,7 +181,7 @@ func (w *callWriter) calls(m *llm.Message, calls []*llm.Part) {
 		if p.Call.Custom {
 			kind, args, text = llm.Custom, "input", p.Call.Arguments
 		} else { // servers parse these arguments
-			text = dialect.ArgumentsText(w.t, w.c, m, p)
+			text = toolcalls.ArgumentsText(w.t, w.c, m, p)
 		}
 		w.Str("type", kind)
 		w.Key(kind).Open('{')

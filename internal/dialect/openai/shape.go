@@ -8,6 +8,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/media"
 	"sluice/internal/dialect/signatures"
+	"sluice/internal/dialect/toolcalls"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -80,7 +81,7 @@ func (b *shaper) turns(ep llm.Endpoint) {
 			}
 		}
 		if b.rules.CallIDs > 0 {
-			if list := dialect.ShortIDs(raw, b.rules.CallIDs); list != nil {
+			if list := toolcalls.ShortIDs(raw, b.rules.CallIDs); list != nil {
 				turns = list
 			}
 		}

@@ -6,6 +6,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
+	"sluice/internal/dialect/toolcalls"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -168,7 +169,7 @@ func (w v2Writer) results(m *llm.Message) error {
 // tools writes the functions. Strict schemas are enabled for all functions or for none.
 func (w v2Writer) tools() {
 	strict := w.strict()
-	dialect.WriteFunctions(&w.writer.Writer, w.t, w.c, func(t *llm.Tool, path string) {
+	toolcalls.WriteFunctions(&w.writer.Writer, w.t, w.c, func(t *llm.Tool, path string) {
 		w.Open('{')
 		w.Str("type", "FUNCTION")
 		w.Key("function").Open('{')
@@ -206,7 +207,7 @@ func (w v2Writer) strict() bool {
 }
 
 // choice writes the tool choice.
-func (w v2Writer) choice() { w.Opt("toolsChoice", dialect.ChoiceOfTools(w.t, w.c)) }
+func (w v2Writer) choice() { w.Opt("toolsChoice", toolcalls.ChoiceOfTools(w.t, w.c)) }
 
 // thinking translates the reasoning mode and its budget: {"type":"enabled","budget_tokens":2048}.
 // The format supports ENABLED and DISABLED; any other mode, such as "adaptive", is dropped.

@@ -7,6 +7,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/surrogates"
+	"sluice/internal/dialect/toolcalls"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/llm"
@@ -29,7 +30,7 @@ type decoder struct {
 	ended    bool
 	usage    llm.Usage
 	choices  []choice
-	early    dialect.PendingToolCalls
+	early    toolcalls.PendingToolCalls
 	joiner   surrogates.Joiner
 	ev       llm.Event
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/toolcalls"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 )
@@ -101,7 +102,7 @@ func (w *writer) calls(m *llm.Message, calls []*llm.Part) {
 		w.Str("id", p.Call.ID)
 		w.Str("type", "FUNCTION")
 		w.Str("name", p.Call.Name)
-		w.Str("arguments", dialect.ArgumentsText(w.t, w.c, m, p))
+		w.Str("arguments", toolcalls.ArgumentsText(w.t, w.c, m, p))
 		w.Close('}')
 	}
 	w.Close(']')

@@ -9,6 +9,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/toolcalls"
 	"sluice/internal/llm"
 )
 
@@ -157,7 +158,7 @@ func (w *writer) logprobs() {
 }
 
 func (w *writer) tools() {
-	dialect.WriteFunctions(&w.Writer, w.t, w.c, func(t *llm.Tool, path string) {
+	toolcalls.WriteFunctions(&w.Writer, w.t, w.c, func(t *llm.Tool, path string) {
 		w.Open('{')
 		w.Str("type", "FUNCTION")
 		w.Str("name", t.Name)
@@ -174,7 +175,7 @@ func (w *writer) tools() {
 }
 
 func (w *writer) choice() {
-	c := dialect.ChoiceAmong(w.t, w.c, dialect.IsFunction)
+	c := toolcalls.ChoiceAmong(w.t, w.c, toolcalls.IsFunction)
 	kind := map[string]string{"auto": "AUTO", "none": "NONE", "required": "REQUIRED", "tool": "FUNCTION"}[c.Mode]
 	switch {
 	case kind != "":

@@ -3,10 +3,10 @@ package responses
 import (
 	"cmp"
 
-	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/signatures"
+	"sluice/internal/dialect/toolcalls"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -32,13 +32,13 @@ func (client) DecodeCall(body []byte) (*llm.Call, error) {
 	}
 	r.logprobs()
 	if len(r.c.Messages) == 0 {
-		if err := dialect.Served(r.c); err != nil {
+		if err := toolcalls.Served(r.c); err != nil {
 			return nil, err
 		}
 		return nil, fields.Invalid("input", "must have at least one item")
 	}
 	r.chooseSpaced()
-	if err := dialect.CheckTools(r.c); err != nil {
+	if err := toolcalls.CheckTools(r.c); err != nil {
 		return nil, err
 	}
 	signatures.Restore(r.c)
@@ -69,7 +69,7 @@ func (r *callReader) field(name string, val []byte) (err error) {
 	case "tools":
 		err = r.tools(val)
 	case "tool_choice":
-		c.Choice, err = dialect.ReadToolChoice(val, "name")
+		c.Choice, err = toolcalls.ReadToolChoice(val, "name")
 	case "text":
 		err = r.text(val)
 	case "reasoning":
@@ -183,5 +183,5 @@ func readFormat(raw []byte) (*llm.Format, error) {
 	default:
 		return nil, fields.Invalid("text.format.type", `must be "text", "json_object" or "json_schema"`)
 	}
-	return f, dialect.ReadSchema(f, raw, "text.format")
+	return f, toolcalls.ReadSchema(f, raw, "text.format")
 }

@@ -10,6 +10,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/dialecttest"
+	"sluice/internal/dialect/toolcalls"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -276,7 +277,7 @@ func TestDecodeRefuses(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			call, err := client{}.DecodeCall([]byte(c.body))
 			if err == nil {
-				err = dialect.Served(call)
+				err = toolcalls.Served(call)
 			}
 			if f := fault.From(err); err == nil || f.Code != fault.InvalidParameter || f.Param != c.param || !strings.Contains(f.Public, c.message) {
 				t.Errorf("got %v", err)

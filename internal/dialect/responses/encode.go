@@ -7,6 +7,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/toolcalls"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -201,7 +202,7 @@ func (w *callWriter) tool(t *llm.Tool) {
 		w.Str("name", t.Name)
 		w.Opt("description", t.Description)
 		if len(t.Schema) > 0 {
-			w.Raw("parameters", dialect.Arguments(t.Schema))
+			w.Raw("parameters", toolcalls.Arguments(t.Schema))
 		} else {
 			w.Raw("parameters", []byte(`{"type":"object","properties":{}}`))
 		}
@@ -220,7 +221,7 @@ func inner(t *llm.Tool) []byte {
 }
 
 func (w *callWriter) choice() {
-	switch c := dialect.ChoiceAmong(w.t, w.c, supportsTool); c.Mode {
+	switch c := toolcalls.ChoiceAmong(w.t, w.c, supportsTool); c.Mode {
 	case "":
 	case "tool":
 		w.Key("tool_choice").Open('{')

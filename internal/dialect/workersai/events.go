@@ -5,6 +5,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/surrogates"
+	"sluice/internal/dialect/toolcalls"
 	"sluice/internal/dialect/usage"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
@@ -27,7 +28,7 @@ type events struct {
 	calls        map[int]*call // by their indexes
 	last         *call         // that fragments without an index belong to
 	order        []int         // blocks of the calls, which stay open
-	early        dialect.PendingToolCalls
+	early        toolcalls.PendingToolCalls
 	finishReason string // the provider's reason
 	usage        llm.Usage
 	joiner       surrogates.Joiner

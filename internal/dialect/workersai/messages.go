@@ -5,6 +5,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/media"
+	"sluice/internal/dialect/toolcalls"
 	"sluice/internal/llm"
 )
 
@@ -80,7 +81,7 @@ func (w *writer) assistant(m *llm.Message) error {
 	w.Open('{')
 	w.Str("role", "assistant")
 	w.Str("content", strings.Join(s.Texts, "\n"))
-	dialect.WriteCalls(&w.Writer, s.Calls)
+	toolcalls.WriteCalls(&w.Writer, s.Calls)
 	w.Close('}')
 	return nil
 }

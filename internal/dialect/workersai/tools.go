@@ -1,8 +1,8 @@
 package workersai
 
 import (
-	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
+	"sluice/internal/dialect/toolcalls"
 	"sluice/internal/llm"
 )
 
@@ -12,7 +12,7 @@ func (w *writer) tools() {
 	if w.c.Choice.Mode == "none" {
 		return
 	}
-	dialect.WriteFunctions(&w.Writer, w.t, w.c, w.function)
+	toolcalls.WriteFunctions(&w.Writer, w.t, w.c, w.function)
 	if m := w.c.Choice.Mode; m != "" && m != "auto" {
 		w.t.Drop(w.c.Choice.From)
 	}

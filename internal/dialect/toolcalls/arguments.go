@@ -1,6 +1,7 @@
-package dialect
+package toolcalls
 
 import (
+	"cmp"
 	"strings"
 
 	"sluice/internal/dialect/jsonwriter"
@@ -33,4 +34,23 @@ func ArgumentsPath(c *llm.Call, m *llm.Message, p *llm.Part) string {
 	default:
 		return c.Path(m, -1) + ".tool_calls"
 	}
+}
+
+// WriteCalls writes tool_calls in the format of chat completions. It omits an empty list.
+func WriteCalls(w *jsonwriter.Writer, list []*llm.ToolCall) {
+	if len(list) == 0 {
+		return
+	}
+	w.Key("tool_calls").Open('[')
+	for _, c := range list {
+		w.Open('{')
+		w.Str("id", c.ID)
+		w.Str("type", llm.Function)
+		w.Key("function").Open('{')
+		w.Str("name", c.Name)
+		w.Str("arguments", cmp.Or(c.Arguments, "{}"))
+		w.Close('}')
+		w.Close('}')
+	}
+	w.Close(']')
 }
