@@ -5,6 +5,7 @@ import (
 	"net/url"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/toolcalls"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
@@ -140,7 +141,7 @@ func (g *Gateway) translateResponse(ctx context.Context, a *attempt, body []byte
 		call, a.texts = toolcalls.AsFunctions(call)
 	}
 	call, a.names = toolcalls.ShortNames(call)
-	call, lowered := dialect.ClampMaxTokens(call, g.Prices.ContextLimits(a.spec.ID, a.priceName()).Output)
+	call, lowered := conversation.ClampMaxTokens(call, g.Prices.ContextLimits(a.spec.ID, a.priceName()).Output)
 	out, err := a.speech.upstream.EncodeCall(ctx, call, to)
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package dialect
 import (
 	"strings"
 
+	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/jsonscan"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
@@ -12,23 +13,6 @@ import (
 // Mistral responds with a list where chat completions have a string:
 // [{"type":"thinking","thinking":[{"type":"text","text":"hm"}]},{"type":"text","text":"Hi"}].
 // Source: https://docs.mistral.ai/inference/conversations/reasoning, read 2026-11.
-
-// ThinkingText is the text of an element of such a list, {"type":"thinking",…}, whose thinking
-// is a list of texts or a string. It is false for any other element.
-func ThinkingText(raw []byte) (string, bool) {
-	if splice.Text(raw, "type") != "thinking" {
-		return "", false
-	}
-	thinking, _ := splice.Find(raw, "thinking")
-	if text, ok := splice.Unquote(thinking); ok {
-		return text, true
-	}
-	var b strings.Builder
-	for val := range splice.Elements(thinking) {
-		b.WriteString(splice.Text(val, "text"))
-	}
-	return b.String(), true
-}
 
 // block is one element of content_blocks.
 type block struct {
@@ -52,7 +36,7 @@ func blocksOf(content []byte) (list []block, text string) {
 	}
 	var b strings.Builder
 	for val := range splice.Elements(content) {
-		if s, ok := ThinkingText(val); ok {
+		if s, ok := conversation.ThinkingText(val); ok {
 			list = append(list, block{llm.ReasoningPart, s})
 			continue
 		}

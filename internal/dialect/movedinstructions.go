@@ -1,6 +1,9 @@
 package dialect
 
-import "sluice/internal/llm"
+import (
+	"sluice/internal/dialect/conversation"
+	"sluice/internal/llm"
+)
 
 // TakesSystem reports whether the model accepts instructions in the middle of a conversation: Opus
 // since 4.8, Fable and Mythos since 5, Sonnet and Haiku since 5.5. Others return an error.
@@ -40,25 +43,11 @@ func MidConversationInstructions(c *llm.Call) map[int]bool {
 	return stay
 }
 
-// DropInstructionOrder reports to t the instruction messages that a provider receives before the
-// conversation although other messages precede them. It does not report those in stay.
-func DropInstructionOrder(t *llm.FieldTracker, c *llm.Call, stay map[int]bool) {
-	conversationStarted := false
-	for i := range c.Messages {
-		switch m := &c.Messages[i]; {
-		case !m.Role.Instructs():
-			conversationStarted = conversationStarted || hasContent(m)
-		case conversationStarted && m.Index >= 0 && !stay[i] && hasContent(m):
-			t.Drop(c.Path(m, -1))
-		}
-	}
-}
-
 // speaker is the role of the nearest message with content that is not an instruction, before the
 // i-th (step -1) or after it (step 1); empty if there is none.
 func speaker(c *llm.Call, i, step int) llm.Role {
 	for k := i + step; k >= 0 && k < len(c.Messages); k += step {
-		if m := &c.Messages[k]; !m.Role.Instructs() && hasContent(m) {
+		if m := &c.Messages[k]; !m.Role.Instructs() && conversation.HasContent(m) {
 			return m.Role
 		}
 	}

@@ -1,43 +1,11 @@
 package dialect
 
 import (
-	"encoding/json"
 	"strconv"
-	"strings"
 
 	"sluice/internal/dialect/signatures"
 	"sluice/internal/llm"
-	"sluice/internal/splice"
 )
-
-// EffortOf converts a reasoning budget in Anthropic's format to an effort in OpenAI's format:
-// {"type":"enabled","budget_tokens":2048} is "medium". It is "" for anything else.
-// Source: contract/provider-transforms.md 9.1.
-func EffortOf(thinking []byte) string {
-	if splice.Text(thinking, "type") != "enabled" {
-		return ""
-	}
-	raw, _ := splice.Find(thinking, "budget_tokens")
-	var budget int64
-	if json.Unmarshal(raw, &budget) != nil {
-		return ""
-	}
-	switch {
-	case budget <= 1024:
-		return "low"
-	case budget <= 8192:
-		return "medium"
-	}
-	return "high"
-}
-
-// Reasons reports whether a model accepts a reasoning effort. OpenAI's older models reject it. It
-// is true for unknown models.
-// Source: https://platform.openai.com/docs/guides/reasoning, read 2026-11.
-func Reasons(model string) bool {
-	name := model[strings.LastIndexByte(model, '/')+1:]
-	return !strings.HasPrefix(name, "gpt-3") && !strings.HasPrefix(name, "gpt-4") && !strings.HasPrefix(name, "chatgpt-4")
-}
 
 // AllowsReasoning reports whether Claude accepts a reasoning budget with a call. An effort alone
 // must not make Claude reject a call that it would otherwise accept. Claude thinks only at its own

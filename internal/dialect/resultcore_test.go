@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/registry"
 	"sluice/internal/dialect/responses"
 	"sluice/internal/llm"
@@ -91,12 +92,12 @@ func TestTextCore(t *testing.T) {
 		long:                              "",
 		deep:                              deep,
 	} {
-		if got := dialect.TextCore([]byte(raw)); got != want {
+		if got := conversation.TextCore([]byte(raw)); got != want {
 			t.Errorf("%.60s: %.80q, want %.80q", raw, got, want)
 		}
 	}
 	call := &llm.Call{Surface: llm.Messages}
-	if _, ok := dialect.ResultPart(llm.NewTally(call), call, &llm.Message{}, 0, "openai", &llm.Part{Kind: llm.OpaquePart, Shape: "anthropic", Raw: []byte(long)}); ok {
+	if _, ok := conversation.ResultPart(llm.NewTally(call), call, &llm.Message{}, 0, "openai", &llm.Part{Kind: llm.OpaquePart, Shape: "anthropic", Raw: []byte(long)}); ok {
 		t.Error("a block without text and beyond the limit was taken")
 	}
 }

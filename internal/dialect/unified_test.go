@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
@@ -114,23 +115,23 @@ func TestPlainText(t *testing.T) {
 		Format: &llm.Format{Type: "json_object", From: "response_format"},
 	}
 	tally := llm.NewTally(c)
-	text, err := dialect.PlainText(tally, c, &c.Messages[0])
+	text, err := conversation.PlainText(tally, c, &c.Messages[0])
 	if text != "a\nb" || err != nil {
 		t.Errorf("text %q, %v", text, err)
 	}
-	if _, err := dialect.PlainText(tally, c, &c.Messages[1]); fault.From(err).Param != "messages[1].content[0]" {
+	if _, err := conversation.PlainText(tally, c, &c.Messages[1]); fault.From(err).Param != "messages[1].content[0]" {
 		t.Errorf("an image: %v", err)
 	}
-	dialect.DropTools(tally, c)
-	dialect.DropFormat(tally, c)
+	conversation.DropTools(tally, c)
+	conversation.DropFormat(tally, c)
 	want := []string{"messages[0].name", "messages[0].content[0].cache_control", "messages[0].content[1]", "messages[0].content[2].citations", "tools[0]", "tool_choice", "response_format"}
 	if got := tally.Dropped(); !slices.Equal(got, want) {
 		t.Errorf("lost %q, want %q", got, want)
 	}
 	quiet := &llm.Call{Choice: llm.ToolChoice{Mode: "none", From: "tool_choice"}, Format: &llm.Format{Type: "text", From: "response_format"}}
 	tally = llm.NewTally(quiet)
-	dialect.DropTools(tally, quiet)
-	dialect.DropFormat(tally, quiet)
+	conversation.DropTools(tally, quiet)
+	conversation.DropFormat(tally, quiet)
 	if got := tally.Dropped(); len(got) > 0 {
 		t.Errorf("lost %q of what says nothing", got)
 	}

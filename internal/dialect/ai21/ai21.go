@@ -4,6 +4,7 @@ package ai21
 
 import (
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
@@ -35,7 +36,7 @@ func writeParams(w *jsonwriter.Writer, t *llm.FieldTracker) {
 		w.Raw("maxTokens", raw)
 	}
 	if raw, ok := t.Consume(llm.Stop); ok {
-		w.Raw("stopSequences", dialect.Stops(raw, true))
+		w.Raw("stopSequences", conversation.Stops(raw, true))
 	}
 	for _, p := range penalties {
 		if raw, ok := t.Consume(p.Path); ok {

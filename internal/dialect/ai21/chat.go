@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
@@ -34,7 +35,7 @@ func (chat) EncodeCall(_ context.Context, c *llm.Call, _ *dialect.Target) (*dial
 		if m.Role == llm.RoleSystem || m.Role == llm.RoleDeveloper {
 			continue
 		}
-		text, err := dialect.PlainText(t, c, m)
+		text, err := conversation.PlainText(t, c, m)
 		if err != nil {
 			return nil, err
 		}
@@ -46,8 +47,8 @@ func (chat) EncodeCall(_ context.Context, c *llm.Call, _ *dialect.Target) (*dial
 	w.Close(']')
 	writeParams(&w, t)
 	w.Close('}')
-	dialect.DropTools(t, c)
-	dialect.DropFormat(t, c)
+	conversation.DropTools(t, c)
+	conversation.DropFormat(t, c)
 	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
 
@@ -58,7 +59,7 @@ func systemOf(t *llm.FieldTracker, c *llm.Call) (string, error) {
 		if m.Role != llm.RoleSystem && m.Role != llm.RoleDeveloper {
 			continue
 		}
-		text, err := dialect.PlainText(t, c, m)
+		text, err := conversation.PlainText(t, c, m)
 		if err != nil {
 			return "", err
 		}

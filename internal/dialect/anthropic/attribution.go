@@ -3,7 +3,7 @@ package anthropic
 import (
 	"strings"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/conversation"
 	"sluice/internal/llm"
 )
 
@@ -19,7 +19,7 @@ func unattributed(parts []llm.Part) []llm.Part {
 	remaining := parts[:0]
 	for _, p := range parts {
 		if text := strings.TrimLeft(p.Text, " \t\r\n"); p.Kind == llm.TextPart && strings.HasPrefix(text, attribution) {
-			if _, p.Text, _ = strings.Cut(text, "\n"); dialect.IsBlank(p.Text) {
+			if _, p.Text, _ = strings.Cut(text, "\n"); conversation.IsBlank(p.Text) {
 				continue
 			}
 		}

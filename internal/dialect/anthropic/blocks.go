@@ -3,7 +3,7 @@ package anthropic
 import (
 	"strings"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/signatures"
 	"sluice/internal/dialect/toolcalls"
@@ -32,10 +32,10 @@ func (w *callWriter) block(m *llm.Message, p *llm.Part) error {
 		case m.Role == llm.RoleAssistant:
 			w.t.Drop(w.c.Path(m, p.Index))
 		default:
-			return dialect.RejectUnsupported(w.c, m, p)
+			return conversation.RejectUnsupported(w.c, m, p)
 		}
 	default:
-		return dialect.RejectUnsupported(w.c, m, p)
+		return conversation.RejectUnsupported(w.c, m, p)
 	}
 	return nil
 }
@@ -78,7 +78,7 @@ func (w *callWriter) text(m *llm.Message, p *llm.Part) {
 	if len(p.Citations) > 0 && p.Shape != shapeName {
 		w.t.Drop(w.c.Path(m, p.Index) + ".citations")
 	}
-	if !dialect.IsBlank(p.Text) {
+	if !conversation.IsBlank(p.Text) {
 		w.textBlock(p)
 	} else if p.Cache != nil {
 		w.t.Drop(w.c.Path(m, p.Index) + ".cache_control")
@@ -153,7 +153,7 @@ func (w *callWriter) result(m *llm.Message, p *llm.Part) error {
 
 // inner writes a part of a result. The path of the part is that of the result.
 func (w *callWriter) inner(m *llm.Message, index int, p *llm.Part) error {
-	known, _ := dialect.ResultPart(w.t, w.c, m, index, shapeName, p)
+	known, _ := conversation.ResultPart(w.t, w.c, m, index, shapeName, p)
 	q := *known
 	q.Index = index
 	return w.block(m, &q)

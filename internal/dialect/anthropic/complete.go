@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
@@ -37,7 +38,7 @@ func (complete) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect
 	}
 	fields.WriteParams(&w, t, []fields.Rename{{Path: "temperature", To: "temperature"}, {Path: "top_p", To: "top_p"}, {Path: "top_k", To: "top_k"}})
 	if raw, ok := t.Consume(llm.Stop); ok {
-		w.Raw("stop_sequences", dialect.Stops(raw, false))
+		w.Raw("stop_sequences", conversation.Stops(raw, false))
 	}
 	if raw, ok := t.Consume(llm.User); ok {
 		w.Key("metadata").Open('{')

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -22,9 +23,9 @@ var unchangedParams = [...]string{
 // EncodeCall builds a request for a message.
 func (messages) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dialect.Outgoing, error) {
 	model := dialect.ClaudeOf(to.Model)
-	c = dialect.StartWithUserTurn(c)
+	c = conversation.StartWithUserTurn(c)
 	if c.Surface != llm.Messages && !model.Continues() {
-		c = dialect.EndWithUserTurn(c)
+		c = conversation.EndWithUserTurn(c)
 	}
 	w := callWriter{Writer: jsonwriter.NewForCall(c), c: c, t: llm.NewTally(c), to: to, model: model}
 	w.Open('{')
@@ -100,7 +101,7 @@ func (w *callWriter) stops(raw []byte) []byte {
 	if w.native() {
 		return raw
 	}
-	return dialect.Stops(raw, false)
+	return conversation.Stops(raw, false)
 }
 
 // sampling writes the sampling parameters that the model supports.

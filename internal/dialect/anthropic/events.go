@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/signatures"
 	"sluice/internal/llm"
@@ -77,7 +78,7 @@ func (w *writer) Append(dst []byte, ev *llm.Event) []byte {
 		}
 		return w.advance(dst)
 	case llm.EventExtra:
-		w.extra = dialect.AddUnknownField(w.extra, ev)
+		w.extra = conversation.AddUnknownField(w.extra, ev)
 	case llm.EventFinish:
 		w.finish.finish, w.finish.raw, w.finish.stop = ev.Finish, ev.Text, ev.Name
 	case llm.EventUsage:

@@ -4,7 +4,7 @@ import (
 	"encoding/base64"
 	"strings"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/conversation"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 )
@@ -19,7 +19,7 @@ func (w *callWriter) media(m *llm.Message, p *llm.Part) error {
 	typ := "document"
 	switch {
 	case kind == "video" || kind == "audio":
-		return dialect.RejectUnsupported(w.c, m, p)
+		return conversation.RejectUnsupported(w.c, m, p)
 	case p.Kind == llm.ImagePart && md.MIME != pdf, kind == "image":
 		typ = "image"
 	}

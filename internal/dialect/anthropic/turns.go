@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 )
@@ -13,7 +14,7 @@ func (w *callWriter) conversation() error {
 		if w.model.TakesSystem() {
 			w.stay = dialect.MidConversationInstructions(w.c)
 		}
-		dialect.DropInstructionOrder(w.t, w.c, w.stay)
+		conversation.DropInstructionOrder(w.t, w.c, w.stay)
 	}
 	if err := w.system(); err != nil {
 		return err
@@ -168,7 +169,7 @@ func (w *callWriter) plain(t turn) (string, bool) {
 	if only == nil || only.Kind != llm.TextPart || only.Index >= 0 || only.Cache != nil {
 		return "", false
 	}
-	return only.Text, !dialect.IsBlank(only.Text)
+	return only.Text, !conversation.IsBlank(only.Text)
 }
 
 // writeTurnBlocks writes the blocks of a turn, tool results first.

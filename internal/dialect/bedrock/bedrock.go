@@ -17,8 +17,8 @@ func Dialect() *dialect.Dialect {
 		Name:     "bedrock",
 		Profiles: profiles{},
 		Upstreams: map[llm.Endpoint]dialect.Upstream{
-			llm.ChatComplete: conversation{},
-			llm.Messages:     conversation{},
+			llm.ChatComplete: converseUpstream{},
+			llm.Messages:     converseUpstream{},
 		},
 		Unified: map[llm.Endpoint]dialect.OpenAIEndpoint{
 			llm.MessagesCountTokens: counting{},

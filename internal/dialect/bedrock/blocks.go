@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/signatures"
 	"sluice/internal/dialect/toolcalls"
 	"sluice/internal/llm"
@@ -44,7 +44,7 @@ func mark(p *llm.Part) *llm.Cache {
 func (w *callWriter) block(ctx context.Context, m *llm.Message, p *llm.Part, t *turnState) error {
 	switch p.Kind {
 	case llm.TextPart, llm.RefusalPart:
-		if !dialect.IsBlank(p.Text) {
+		if !conversation.IsBlank(p.Text) {
 			w.text(p.Text)
 			t.text = true
 		}
@@ -63,7 +63,7 @@ func (w *callWriter) block(ctx context.Context, m *llm.Message, p *llm.Part, t *
 			w.t.Drop(w.c.Path(m, p.Index))
 			return nil
 		}
-		return dialect.RejectUnsupported(w.c, m, p)
+		return conversation.RejectUnsupported(w.c, m, p)
 	}
 	return nil
 }
@@ -156,13 +156,13 @@ func (w *callWriter) result(ctx context.Context, m *llm.Message, p *llm.Part) er
 		var err error
 		switch part.Kind {
 		case llm.TextPart:
-			if !dialect.IsBlank(part.Text) && (hasErrorStatus || !r.Error) {
+			if !conversation.IsBlank(part.Text) && (hasErrorStatus || !r.Error) {
 				w.text(part.Text)
 			}
 		case llm.ImagePart, llm.FilePart:
 			err = w.media(ctx, m, part, &turnState{})
 		default:
-			err = dialect.RejectUnsupported(w.c, m, part)
+			err = conversation.RejectUnsupported(w.c, m, part)
 		}
 		if err != nil {
 			return err
@@ -176,7 +176,7 @@ func (w *callWriter) result(ctx context.Context, m *llm.Message, p *llm.Part) er
 
 // resultPart returns a part of a result. A block in another dialect's format becomes its text.
 func (w *callWriter) resultPart(m *llm.Message, p *llm.Part, i int) *llm.Part {
-	part, _ := dialect.ResultPart(w.t, w.c, m, p.Index, shapeName, &p.Result.Parts[i])
+	part, _ := conversation.ResultPart(w.t, w.c, m, p.Index, shapeName, &p.Result.Parts[i])
 	return part
 }
 

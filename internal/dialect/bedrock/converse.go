@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonschema"
 	"sluice/internal/dialect/jsonwriter"
@@ -12,23 +13,23 @@ import (
 	"sluice/internal/splice"
 )
 
-// conversation implements chat with all models. It uses Converse or, for a few old models, the
+// converseUpstream implements chat with all models. It uses Converse or, for a few old models, the
 // native body of their family.
 // Source: contract/provider-transforms.md 3.3 to 3.6 and 3.10;
 // https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html, read 2026-11.
-type conversation struct{}
+type converseUpstream struct{}
 
-var _ dialect.Upstream = conversation{}
+var _ dialect.Upstream = converseUpstream{}
 
 // EncodeCall builds the body of a Converse or ConverseStream request.
-func (conversation) EncodeCall(ctx context.Context, c *llm.Call, to *dialect.Target) (*dialect.Outgoing, error) {
+func (converseUpstream) EncodeCall(ctx context.Context, c *llm.Call, to *dialect.Target) (*dialect.Outgoing, error) {
 	if isInvoked(to.Underlying()) {
 		return encodeFlat(c, to)
 	}
 	family, model := familyOf(to.Underlying()), dialect.ClaudeOf(to.Underlying())
-	c = dialect.StartWithUserTurn(c)
+	c = conversation.StartWithUserTurn(c)
 	if family == claude && !model.Continues() {
-		c = dialect.EndWithUserTurn(c)
+		c = conversation.EndWithUserTurn(c)
 	}
 	w := callWriter{Writer: jsonwriter.NewForCall(c), c: c, t: llm.NewTally(c), to: to, family: family, model: model, caches: caches(to.Underlying())}
 	w.Open('{')
@@ -44,7 +45,7 @@ func (conversation) EncodeCall(ctx context.Context, c *llm.Call, to *dialect.Tar
 }
 
 // DecodeResponse reads the response of Converse.
-func (conversation) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
+func (converseUpstream) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
 	if isInvoked(incoming.To.Underlying()) {
 		return decodeFlat(incoming)
 	}
@@ -52,7 +53,7 @@ func (conversation) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, e
 }
 
 // NewDecoder returns the decoder of a ConverseStream.
-func (conversation) NewDecoder(incoming *dialect.Incoming) dialect.EventDecoder {
+func (converseUpstream) NewDecoder(incoming *dialect.Incoming) dialect.EventDecoder {
 	if isInvoked(incoming.To.Underlying()) {
 		return newFlatDecoder(incoming)
 	}
@@ -76,7 +77,7 @@ type callWriter struct {
 	names    map[string]int // document names so far, each with the last number appended to it
 }
 
-// conversation writes the members that Converse and CountTokens share: system, messages and
+// converseUpstream writes the members that Converse and CountTokens share: system, messages and
 // toolConfig.
 func (w *callWriter) conversation(ctx context.Context) error {
 	if err := w.system(); err != nil {
@@ -119,7 +120,7 @@ func (w *callWriter) inference() {
 	w.sampled("temperature", "temperature")
 	w.sampled("topP", "top_p")
 	if raw, ok := w.t.Consume(llm.Stop); ok {
-		w.Raw("stopSequences", dialect.Stops(raw, w.family != claude))
+		w.Raw("stopSequences", conversation.Stops(raw, w.family != claude))
 	}
 	w.close('}', before, empty)
 }

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/signatures"
 	"sluice/internal/dialect/surrogates"
 	"sluice/internal/dialect/usage"
@@ -221,7 +222,7 @@ func (d *streamReader) emitDelta(index int, kind llm.EventKind, part llm.PartKin
 	}
 	if s := surrogates.DecodeFragment(raw); s != "" {
 		ev := llm.Event{Kind: kind, Block: b.block, Part: part, Text: s}
-		d.useful = d.useful || part == llm.TextPart && !dialect.IsBlank(s)
+		d.useful = d.useful || part == llm.TextPart && !conversation.IsBlank(s)
 		if kind == llm.EventSignature {
 			ev.Name = signatures.ClaudeSigner
 		}
@@ -298,7 +299,7 @@ func (d *streamReader) end(emit func(*llm.Event)) {
 	case d.ended:
 	case d.failing != "":
 		d.ended = true
-		d.send(emit, dialect.EmptyTurnEvent(d.failing, failures[d.failing]))
+		d.send(emit, conversation.EmptyTurnEvent(d.failing, failures[d.failing]))
 	default:
 		d.ended = true
 		d.send(emit, llm.Event{Kind: llm.EventEnd})

@@ -2,6 +2,7 @@ package bedrock
 
 import (
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/conversation"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -25,8 +26,8 @@ func encodeFlat(c *llm.Call, to *dialect.Target) (*dialect.Outgoing, error) {
 	if err != nil {
 		return nil, err
 	}
-	dialect.DropTools(t, c)
-	dialect.DropFormat(t, c)
+	conversation.DropTools(t, c)
+	conversation.DropFormat(t, c)
 	body := n.encode(t, transcriptPrompt(turns), c.Stream)
 	return &dialect.Outgoing{Body: body, Dropped: t.Dropped()}, nil
 }

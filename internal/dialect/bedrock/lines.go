@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
@@ -64,7 +65,7 @@ func modelInput(ctx context.Context, c *llm.Call, to *dialect.Target, lines *dia
 		}
 		return out, err
 	case strings.HasPrefix(id, "amazon.nova"): // whose native format is that of Converse
-		return conversation{}.EncodeCall(ctx, c, to)
+		return converseUpstream{}.EncodeCall(ctx, c, to)
 	case natives[family] == nil || family == claude:
 		return nil, fault.New(fault.NotSupported, "batches are not supported for this model by bedrock").WithParam("model")
 	}
@@ -73,8 +74,8 @@ func modelInput(ctx context.Context, c *llm.Call, to *dialect.Target, lines *dia
 	if err != nil {
 		return nil, err
 	}
-	dialect.DropTools(t, c)
-	dialect.DropFormat(t, c)
+	conversation.DropTools(t, c)
+	conversation.DropFormat(t, c)
 	body := natives[family].encode(t, prompt, false)
 	return &dialect.Outgoing{Body: body, Dropped: t.Dropped()}, nil
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/conversation"
 	"sluice/internal/llm"
 )
 
@@ -20,7 +20,7 @@ func (w *callWriter) system() error {
 			open = true
 		}
 	}
-	dialect.DropInstructionOrder(w.t, w.c, nil)
+	conversation.DropInstructionOrder(w.t, w.c, nil)
 	for i := range w.c.Messages {
 		m := &w.c.Messages[i]
 		if !m.Role.Instructs() {
@@ -30,9 +30,9 @@ func (w *callWriter) system() error {
 		for k := range m.Parts {
 			p := &m.Parts[k]
 			if p.Kind != llm.TextPart {
-				return dialect.RejectUnsupported(w.c, m, p)
+				return conversation.RejectUnsupported(w.c, m, p)
 			}
-			if !dialect.IsBlank(p.Text) {
+			if !conversation.IsBlank(p.Text) {
 				begin()
 				w.text(p.Text)
 			}
@@ -147,7 +147,7 @@ func (w *callWriter) silent(m *llm.Message) bool {
 	return !slices.ContainsFunc(m.Parts, func(p llm.Part) bool {
 		switch p.Kind {
 		case llm.TextPart, llm.RefusalPart:
-			return !dialect.IsBlank(p.Text)
+			return !conversation.IsBlank(p.Text)
 		case llm.ReasoningPart, llm.SealedPart:
 			return w.takes(&p)
 		case llm.OpaquePart:

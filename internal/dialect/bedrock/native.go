@@ -3,7 +3,7 @@ package bedrock
 import (
 	"strconv"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/usage"
@@ -114,7 +114,7 @@ func (n *native) encode(t *llm.FieldTracker, prompt string, stream bool) []byte 
 	}
 	if n.stop != "" {
 		if raw, ok := t.Consume(llm.Stop); ok {
-			w.Raw(n.stop, dialect.Stops(raw, true))
+			w.Raw(n.stop, conversation.Stops(raw, true))
 		}
 	}
 	if n.inside != "" {

@@ -3,7 +3,7 @@ package bedrock
 import (
 	"strings"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/conversation"
 	"sluice/internal/llm"
 )
 
@@ -15,7 +15,7 @@ func turnsOf(t *llm.FieldTracker, c *llm.Call) ([]turn, error) {
 	turns := make([]turn, 0, len(c.Messages))
 	for i := range c.Messages {
 		m := &c.Messages[i]
-		text, err := dialect.PlainText(t, c, m)
+		text, err := conversation.PlainText(t, c, m)
 		if err != nil {
 			return nil, err
 		}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/signatures"
 	"sluice/internal/dialect/usage"
 	"sluice/internal/fault"
@@ -46,8 +47,8 @@ func decodeConverse(incoming *dialect.Incoming) (*llm.Response, error) {
 	if !hasMessage || !r.IsComplete() {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no message")
 	}
-	if text, failed := failures[c.Raw]; failed && !dialect.Useful(c.Parts) {
-		return nil, dialect.EmptyTurn(c.Raw, text)
+	if text, failed := failures[c.Raw]; failed && !conversation.Useful(c.Parts) {
+		return nil, conversation.EmptyTurn(c.Raw, text)
 	}
 	return response, nil
 }

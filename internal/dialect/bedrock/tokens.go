@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/media"
 	"sluice/internal/dialect/usage"
@@ -57,7 +58,7 @@ func converseTokens(ctx context.Context, c *llm.Call, to *dialect.Target) (body 
 	if c == nil {
 		return nil, nil, fault.New(fault.NotSupported, "counting tokens is not supported for this model by bedrock").WithParam("model")
 	}
-	c = dialect.StartWithUserTurn(c)
+	c = conversation.StartWithUserTurn(c)
 	w := callWriter{c: c, t: llm.NewTally(c), to: to, family: familyOf(to.Underlying()), model: dialect.ClaudeOf(to.Underlying())}
 	w.Open('{')
 	if err := w.conversation(ctx); err != nil {

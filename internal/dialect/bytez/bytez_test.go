@@ -122,7 +122,7 @@ func FuzzStream(f *testing.F) {
 	})
 }
 
-// TestNothingIsLostUnsaid holds for every shape that puts messages by dialect.PlainText.
+// TestNothingIsLostUnsaid holds for every shape that puts messages by conversation.PlainText.
 func TestNothingIsLostUnsaid(t *testing.T) {
 	t.Parallel()
 	for _, surface := range []llm.Endpoint{llm.ChatComplete, llm.Messages, llm.CreateModelResponse} {

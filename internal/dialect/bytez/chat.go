@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
@@ -30,7 +31,7 @@ func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dia
 	w.Key("messages").Open('[')
 	for i := range c.Messages {
 		m := &c.Messages[i]
-		text, err := dialect.PlainText(t, c, m)
+		text, err := conversation.PlainText(t, c, m)
 		if err != nil {
 			return nil, err
 		}
@@ -50,8 +51,8 @@ func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dia
 		w.Bool("stream", true)
 	}
 	w.Close('}')
-	dialect.DropTools(t, c)
-	dialect.DropFormat(t, c)
+	conversation.DropTools(t, c)
+	conversation.DropFormat(t, c)
 	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/surrogates"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
@@ -117,7 +118,7 @@ func (d *events) text(part llm.PartKind, raw []byte, name string, emit func(*llm
 		d.blocks++
 		d.send(emit, llm.Event{Kind: llm.EventBlock, Block: d.blocks - 1, Part: part})
 	}
-	d.useful = d.useful || part == llm.TextPart && !dialect.IsBlank(s)
+	d.useful = d.useful || part == llm.TextPart && !conversation.IsBlank(s)
 	d.send(emit, llm.Event{Kind: llm.EventText, Block: d.blocks - 1, Part: part, Text: s})
 }
 
@@ -202,7 +203,7 @@ func (d *events) end(data []byte, emit func(*llm.Event)) {
 	case reason != "":
 		d.send(emit, llm.Event{Kind: llm.EventFault, Text: reason, Status: 500})
 	case failed:
-		d.send(emit, dialect.EmptyTurnEvent(word, text))
+		d.send(emit, conversation.EmptyTurnEvent(word, text))
 	default:
 		d.send(emit, llm.Event{Kind: llm.EventFinish, Finish: finishOf(word), Text: word})
 		d.send(emit, llm.Event{Kind: llm.EventEnd})

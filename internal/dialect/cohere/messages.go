@@ -3,7 +3,7 @@ package cohere
 import (
 	"strings"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/media"
 	"sluice/internal/dialect/toolcalls"
 	"sluice/internal/llm"
@@ -11,7 +11,7 @@ import (
 
 // messages writes the conversation.
 func (w *writer) messages() error {
-	list := dialect.Messages{W: &w.Writer, T: w.t, C: w.c, Turn: w.turn, Assistant: w.assistant}
+	list := conversation.Messages{W: &w.Writer, T: w.t, C: w.c, Turn: w.turn, Assistant: w.assistant}
 	return list.Write()
 }
 
@@ -23,7 +23,7 @@ func (w *writer) turn(m *llm.Message, role string, parts []llm.Part) error {
 	if len(parts) == 1 && parts[0].Kind == llm.TextPart {
 		w.Text(parts[0].Text)
 		w.Close('}')
-		dialect.DropCacheControl(w.t, w.c, m, &parts[0])
+		conversation.DropCacheControl(w.t, w.c, m, &parts[0])
 		return nil
 	}
 	w.Open('[')
@@ -39,15 +39,15 @@ func (w *writer) turn(m *llm.Message, role string, parts []llm.Part) error {
 
 // part writes one part of a user or system message. Only user messages can contain images.
 func (w *writer) part(m *llm.Message, role string, p *llm.Part) error {
-	dialect.DropCacheControl(w.t, w.c, m, p)
-	text, isText := dialect.PartText(p)
+	conversation.DropCacheControl(w.t, w.c, m, p)
+	text, isText := conversation.PartText(p)
 	switch {
 	case isText:
 		w.block("text", text)
 	case p.Kind == llm.ImagePart && role == "user" && p.Media.FileID == "":
 		w.image(p.Media)
 	default:
-		return dialect.RejectUnsupported(w.c, m, p)
+		return conversation.RejectUnsupported(w.c, m, p)
 	}
 	return nil
 }
@@ -72,7 +72,7 @@ func (w *writer) image(m *llm.Media) {
 
 // assistant writes an assistant message. Its text becomes the tool plan if the message contains calls.
 func (w *writer) assistant(m *llm.Message) error {
-	s, err := dialect.ReadAssistantMessage(w.t, w.c, m)
+	s, err := conversation.ReadAssistantMessage(w.t, w.c, m)
 	if err != nil || s.Nothing() && len(m.Parts) > 0 { // nothing remains, and all parts are reported as dropped
 		return err
 	}
@@ -96,7 +96,7 @@ func (w *writer) assistant(m *llm.Message) error {
 }
 
 // content writes reasoning and texts. It drops signatures, because Cohere does not sign reasoning.
-func (w *writer) content(m *llm.Message, s *dialect.AssistantMessage) {
+func (w *writer) content(m *llm.Message, s *conversation.AssistantMessage) {
 	w.Key("content").Open('[')
 	for _, p := range s.Reasoning {
 		w.block("thinking", p.Text)

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/conversation"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/llm"
@@ -37,8 +38,8 @@ func (chat) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no message")
 	}
 	readMessage(c, message)
-	if text, failed := failures[c.Raw]; failed && !dialect.Useful(c.Parts) {
-		return nil, dialect.EmptyTurn(c.Raw, text)
+	if text, failed := failures[c.Raw]; failed && !conversation.Useful(c.Parts) {
+		return nil, conversation.EmptyTurn(c.Raw, text)
 	}
 	return r, nil
 }

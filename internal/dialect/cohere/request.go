@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
@@ -59,7 +60,7 @@ func (w *writer) params() {
 		w.Raw("k", raw)
 	}
 	if raw, ok := w.t.Consume(llm.Stop); ok {
-		w.Raw("stop_sequences", dialect.Stops(raw, true))
+		w.Raw("stop_sequences", conversation.Stops(raw, true))
 	}
 	raw, _ := w.t.Peek(llm.Thinking)
 	if mode := splice.Text(raw, "type"); mode == "enabled" || mode == "disabled" { // Cohere rejects all others, such as "adaptive"

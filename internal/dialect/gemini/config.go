@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -32,7 +32,7 @@ func (w *writer) generationConfig() {
 		w.Raw("maxOutputTokens", raw)
 	}
 	if raw, ok := w.t.Consume(llm.Stop); ok {
-		w.Raw("stopSequences", dialect.Stops(raw, true))
+		w.Raw("stopSequences", conversation.Stops(raw, true))
 	}
 	w.format()
 	w.thinking()

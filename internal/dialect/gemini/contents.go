@@ -3,7 +3,7 @@ package gemini
 import (
 	"cmp"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
@@ -67,7 +67,7 @@ func (w *writer) instructions() error {
 		}
 		w.text(text, "", false)
 	}
-	dialect.DropInstructionOrder(w.t, w.c, nil)
+	conversation.DropInstructionOrder(w.t, w.c, nil)
 	for i := range w.c.Messages {
 		m := &w.c.Messages[i]
 		if !m.Role.Instructs() {

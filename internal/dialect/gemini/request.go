@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 )
@@ -51,7 +52,7 @@ type writer struct {
 func newWriter(c *llm.Call, model string) *writer {
 	m := familyOf(model)
 	if m.supportsSystemInstruction() {
-		c = dialect.EnsureUserMessage(c)
+		c = conversation.EnsureUserMessage(c)
 	}
 	return &writer{c: c, t: llm.NewTally(c), m: m}
 }

@@ -3,7 +3,7 @@ package gemini
 import (
 	"strings"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/llm"
 )
@@ -67,7 +67,7 @@ func (w *writer) gather(m *llm.Message, p *llm.Part) (string, []*llm.Part) {
 	var text []string
 	var media []*llm.Part
 	for i := range p.Result.Parts {
-		e, _ := dialect.ResultPart(w.t, w.c, m, p.Index, shapeName, &p.Result.Parts[i])
+		e, _ := conversation.ResultPart(w.t, w.c, m, p.Index, shapeName, &p.Result.Parts[i])
 		switch e.Kind {
 		case llm.TextPart, llm.RefusalPart:
 			text = append(text, e.Text)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/dialecttest"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
@@ -84,7 +85,7 @@ func useChatParams(c *llm.Call) {
 		case llm.MaxCompletionTokens:
 			p.Name = llm.MaxTokens
 		case llm.Thinking:
-			if level := dialect.EffortOf(p.Raw); level != "" {
+			if level := conversation.EffortOf(p.Raw); level != "" {
 				p.Name, p.Raw = llm.ReasoningEffort, splice.Quote(level)
 			}
 		}

@@ -1,7 +1,7 @@
 package openai
 
 import (
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/conversation"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -21,7 +21,7 @@ func (w *callWriter) effort() {
 		w.Raw(llm.ReasoningEffort, raw)
 		return
 	}
-	if effort := dialect.EffortOf(thinking); requested && effort != "" {
+	if effort := conversation.EffortOf(thinking); requested && effort != "" {
 		w.t.Consume(llm.Thinking)
 		w.Str(llm.ReasoningEffort, effort)
 	}

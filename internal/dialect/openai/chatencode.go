@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/toolcalls"
@@ -26,7 +27,7 @@ var shared = [...]string{"metadata", "service_tier", "store"}
 // Source: contract/provider-transforms.md 9.1 and 10.1.
 func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dialect.Outgoing, error) {
 	t := llm.NewTally(c)
-	w := callWriter{c: c, t: t, model: to.Model, rules: to.Rules, reasons: dialect.Reasons(to.Model)}
+	w := callWriter{c: c, t: t, model: to.Model, rules: to.Rules, reasons: conversation.Reasons(to.Model)}
 	if to.Rules != nil {
 		w.reasoningField, w.switched = to.Rules.ReasoningField, to.Rules.ThinkingSwitch
 	}
@@ -57,7 +58,7 @@ type callWriter struct {
 	reasoningField string                // dialect.RequestRules.Thoughts
 	switched       bool                  // dialect.RequestRules.ThinkingSwitch
 	reasons        bool                  // the model accepts a reasoning effort
-	aside          dialect.DeferredContent
+	aside          conversation.DeferredContent
 }
 
 func (w *callWriter) params() {

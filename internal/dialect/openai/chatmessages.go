@@ -3,7 +3,7 @@ package openai
 import (
 	"slices"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -251,7 +251,7 @@ func readPart(raw []byte, path string) (p llm.Part, err error) {
 		p.Text = splice.Text(raw, "refusal")
 	case "thinking":
 		p.Kind, p.Signature = llm.ReasoningPart, splice.Text(raw, "signature")
-		p.Text, _ = dialect.ThinkingText(raw) // callers of Mistral send a list
+		p.Text, _ = conversation.ThinkingText(raw) // callers of Mistral send a list
 	case "redacted_thinking":
 		p.Kind, p.Text = llm.SealedPart, splice.Text(raw, "data")
 	case "image_url":

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/media"
 	"sluice/internal/dialect/toolcalls"
@@ -204,7 +205,7 @@ func (w *callWriter) results(m *llm.Message) {
 			text.WriteString("Error: ")
 		}
 		for k := range r.Parts {
-			p, _ := dialect.ResultPart(w.t, w.c, m, m.Parts[i].Index, "", &r.Parts[k])
+			p, _ := conversation.ResultPart(w.t, w.c, m, m.Parts[i].Index, "", &r.Parts[k])
 			switch p.Kind {
 			case llm.TextPart:
 				if k > 0 && inText(r.Parts[k-1].Kind) {

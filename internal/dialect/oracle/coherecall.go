@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/llm"
 )
@@ -86,7 +87,7 @@ func (w *writer) cohereParams() {
 		w.Raw("topK", raw)
 	}
 	if raw, ok := w.t.Consume(llm.Stop); ok {
-		w.Raw("stopSequences", dialect.Stops(raw, true))
+		w.Raw("stopSequences", conversation.Stops(raw, true))
 	}
 	if raw, ok := w.t.First(llm.MaxCompletionTokens, llm.MaxTokens); ok {
 		w.Raw("maxTokens", raw)

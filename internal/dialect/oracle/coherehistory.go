@@ -3,7 +3,7 @@ package oracle
 import (
 	"strings"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/conversation"
 	"sluice/internal/llm"
 )
 
@@ -98,10 +98,10 @@ func (w *cohereWriter) text(m *llm.Message) (string, error) {
 	var texts []string
 	for i := range m.Parts {
 		p := &m.Parts[i]
-		dialect.DropCacheControl(w.t, w.c, m, p)
-		text, ok := dialect.PartText(p)
+		conversation.DropCacheControl(w.t, w.c, m, p)
+		text, ok := conversation.PartText(p)
 		if !ok {
-			return "", dialect.RejectUnsupported(w.c, m, p)
+			return "", conversation.RejectUnsupported(w.c, m, p)
 		}
 		texts = append(texts, text)
 	}
@@ -118,7 +118,7 @@ func (w *writer) unnamed(m *llm.Message) {
 // writeAssistant writes an earlier message of the model. Reasoning is not supported.
 func (w *cohereWriter) writeAssistant(m *llm.Message) error {
 	w.unnamed(m)
-	s, err := dialect.ReadAssistantMessage(w.t, w.c, m)
+	s, err := conversation.ReadAssistantMessage(w.t, w.c, m)
 	if err != nil {
 		return err
 	}
@@ -160,12 +160,12 @@ func (w *cohereWriter) call(m *llm.Message, c *llm.ToolCall) error {
 func (w *cohereWriter) results(m *llm.Message) error {
 	for i := range m.Parts {
 		p := &m.Parts[i]
-		text, images, err := dialect.ReadResult(w.t, w.c, m, p)
+		text, images, err := conversation.ReadResult(w.t, w.c, m, p)
 		switch {
 		case err != nil:
 			return err
 		case len(images) > 0:
-			return dialect.RejectUnsupported(w.c, m, &images[0])
+			return conversation.RejectUnsupported(w.c, m, &images[0])
 		}
 		call := w.calls[p.Result.ID]
 		if call == nil { // chat's older function messages have only a name

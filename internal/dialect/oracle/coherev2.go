@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"strings"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/toolcalls"
 	"sluice/internal/llm"
@@ -30,7 +30,7 @@ var v2Params = []fields.Rename{{Path: "priority", To: "priority"}}
 // v2Writer writes a chat request in the format of Cohere's newer models.
 type v2Writer struct {
 	*writer
-	aside *dialect.DeferredContent
+	aside *conversation.DeferredContent
 }
 
 func (w v2Writer) request() error {
@@ -77,8 +77,8 @@ func (w v2Writer) turn(m *llm.Message, role string, parts []llm.Part) error {
 	w.begin(role)
 	for i := range parts {
 		p := &parts[i]
-		dialect.DropCacheControl(w.t, w.c, m, p)
-		text, isText := dialect.PartText(p)
+		conversation.DropCacheControl(w.t, w.c, m, p)
+		text, isText := conversation.PartText(p)
 		switch {
 		case isText:
 			w.text(text)
@@ -87,7 +87,7 @@ func (w v2Writer) turn(m *llm.Message, role string, parts []llm.Part) error {
 				return err
 			}
 		default:
-			return dialect.RejectUnsupported(w.c, m, p)
+			return conversation.RejectUnsupported(w.c, m, p)
 		}
 	}
 	w.Close(']')
@@ -105,7 +105,7 @@ func (w v2Writer) begin(role string) {
 // writeAssistant writes an earlier message of the model. Text next to tool calls becomes the tool
 // plan. Cohere does not sign reasoning.
 func (w v2Writer) writeAssistant(m *llm.Message) error {
-	s, err := dialect.ReadAssistantMessage(w.t, w.c, m)
+	s, err := conversation.ReadAssistantMessage(w.t, w.c, m)
 	if err != nil || s.Nothing() && len(m.Parts) > 0 { // all parts are dropped and reported
 		return err
 	}
@@ -152,7 +152,7 @@ func (w v2Writer) calls(list []*llm.ToolCall) {
 // a user message.
 func (w v2Writer) results(m *llm.Message) error {
 	for i := range m.Parts {
-		text, images, err := dialect.ReadResult(w.t, w.c, m, &m.Parts[i])
+		text, images, err := conversation.ReadResult(w.t, w.c, m, &m.Parts[i])
 		if err != nil {
 			return err
 		}

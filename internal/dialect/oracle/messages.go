@@ -3,7 +3,7 @@ package oracle
 import (
 	"strings"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/toolcalls"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
@@ -86,7 +86,7 @@ func (w *writer) writeContent(m *llm.Message) error {
 
 // marks reports the marks of a part, which the service does not support.
 func (w *writer) marks(m *llm.Message, p *llm.Part) {
-	dialect.DropCacheControl(w.t, w.c, m, p)
+	conversation.DropCacheControl(w.t, w.c, m, p)
 	if p.Signature != "" && p.Kind == llm.CallPart {
 		w.t.Drop(w.c.Path(m, p.Index) + ".signature")
 	}
@@ -122,7 +122,7 @@ func (w *writer) results(m *llm.Message) error {
 			parts = failed(parts)
 		}
 		for k := range parts {
-			p, _ := dialect.ResultPart(w.t, w.c, m, m.Parts[i].Index, "", &parts[k])
+			p, _ := conversation.ResultPart(w.t, w.c, m, m.Parts[i].Index, "", &parts[k])
 			w.marks(m, p)
 			if err := w.content(m, p); err != nil {
 				return err
@@ -166,7 +166,7 @@ func (w *writer) content(m *llm.Message, p *llm.Part) error {
 		}
 		return w.media(p.Media, "DOCUMENT", "documentUrl", path)
 	default:
-		return dialect.RejectUnsupported(w.c, m, p)
+		return conversation.RejectUnsupported(w.c, m, p)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/toolcalls"
@@ -48,7 +49,7 @@ func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dia
 	case cohere:
 		err = (&cohereWriter{writer: &w, calls: map[string]*llm.ToolCall{}}).request()
 	case cohereV2:
-		err = v2Writer{&w, new(dialect.DeferredContent)}.request()
+		err = v2Writer{&w, new(conversation.DeferredContent)}.request()
 	default:
 		err = w.request(to)
 	}
@@ -101,7 +102,7 @@ func (w *writer) params(to *dialect.Target) {
 	fields.WriteParams(&w.Writer, w.t, renamed)
 	w.upperCaseFields(upperCaseFields)
 	if raw, ok := w.t.Consume(llm.Stop); ok {
-		w.Raw("stop", dialect.Stops(raw, true))
+		w.Raw("stop", conversation.Stops(raw, true))
 	}
 	if raw, ok := w.t.First(llm.MaxCompletionTokens, llm.MaxTokens); ok {
 		w.Raw(limit(to.Model), raw)

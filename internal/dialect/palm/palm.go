@@ -5,6 +5,7 @@ package palm
 
 import (
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
@@ -32,7 +33,7 @@ func writeParams(w *jsonwriter.Writer, t *llm.FieldTracker) {
 		w.Raw("maxOutputTokens", raw)
 	}
 	if raw, ok := t.Consume(llm.Stop); ok {
-		w.Raw("stopSequences", dialect.Stops(raw, true))
+		w.Raw("stopSequences", conversation.Stops(raw, true))
 	}
 }
 

@@ -1,7 +1,7 @@
 package reka
 
 import (
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/media"
 	"sluice/internal/llm"
 )
@@ -27,7 +27,7 @@ func history(t *llm.FieldTracker, c *llm.Call) (turns []turn, media string, err 
 		if media, err = takeImage(t, c, &m, media); err != nil {
 			return nil, "", err
 		}
-		text, err := dialect.PlainText(t, c, &m)
+		text, err := conversation.PlainText(t, c, &m)
 		if err != nil {
 			return nil, "", err
 		}
@@ -65,9 +65,9 @@ func takeImage(t *llm.FieldTracker, c *llm.Call, m *llm.Message, attachment stri
 			continue
 		}
 		if attachment != "" || p.Media.FileID != "" {
-			return "", dialect.RejectUnsupported(c, m, p)
+			return "", conversation.RejectUnsupported(c, m, p)
 		}
-		dialect.DropCacheControl(t, c, m, p)
+		conversation.DropCacheControl(t, c, m, p)
 		if p.Media.Detail != "" && p.Media.Detail != "auto" {
 			t.Drop(c.Path(m, p.Index) + ".image_url.detail")
 		}

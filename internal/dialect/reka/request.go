@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
@@ -48,11 +49,11 @@ func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dia
 		w.Raw("request_output_len", raw)
 	}
 	if raw, ok := t.Consume(llm.Stop); ok {
-		w.Raw("stop_words", dialect.Stops(raw, true))
+		w.Raw("stop_words", conversation.Stops(raw, true))
 	}
 	w.Close('}')
-	dialect.DropTools(t, c)
-	dialect.DropFormat(t, c)
+	conversation.DropTools(t, c)
+	conversation.DropFormat(t, c)
 	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
 

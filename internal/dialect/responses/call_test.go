@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/dialecttest"
 	"sluice/internal/dialect/toolcalls"
 	"sluice/internal/fault"
@@ -59,7 +60,7 @@ func useNativeParams(c *llm.Call) {
 		case "n", "presence_penalty", "logit_bias": // neutral values are not sent
 			continue
 		case llm.Thinking:
-			if level := dialect.EffortOf(p.Raw); level != "" && !effort {
+			if level := conversation.EffortOf(p.Raw); level != "" && !effort {
 				p.Name, p.Raw = llm.ReasoningEffort, splice.Quote(level)
 			}
 		}

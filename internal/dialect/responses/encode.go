@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/toolcalls"
@@ -26,7 +27,7 @@ var shared = [...]string{"metadata", "service_tier", "truncation", "max_tool_cal
 // Source: contract/provider-transforms.md 10.1, read from right to left.
 func (upstream) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dialect.Outgoing, error) {
 	t := llm.NewTally(c)
-	w := callWriter{c: c, t: t, reasons: dialect.Reasons(to.Model)}
+	w := callWriter{c: c, t: t, reasons: conversation.Reasons(to.Model)}
 	w.Open('{')
 	w.Str("model", to.Model)
 	if err := w.conversation(); err != nil {
@@ -121,7 +122,7 @@ func (w *callWriter) reasoning() {
 	}
 	thinking, _ := w.t.Peek(llm.Thinking)
 	effort, requested := w.t.Consume(llm.ReasoningEffort)
-	if level := dialect.EffortOf(thinking); level != "" {
+	if level := conversation.EffortOf(thinking); level != "" {
 		w.t.Consume(llm.Thinking)
 		w.exact = true
 		if !requested {

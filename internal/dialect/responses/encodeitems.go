@@ -3,7 +3,7 @@ package responses
 import (
 	"cmp"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/signatures"
 	"sluice/internal/llm"
 )
@@ -166,7 +166,7 @@ func (w *callWriter) output(m *llm.Message, p *llm.Part) error {
 	r := p.Result
 	parts := make([]llm.Part, len(r.Parts))
 	for i := range r.Parts {
-		part, _ := dialect.ResultPart(w.t, w.c, m, p.Index, shapeName, &r.Parts[i])
+		part, _ := conversation.ResultPart(w.t, w.c, m, p.Index, shapeName, &r.Parts[i])
 		parts[i] = *part
 	}
 	if r.Error {

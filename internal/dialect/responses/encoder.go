@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 )
@@ -47,7 +48,7 @@ func (e *encoder) Append(dst []byte, ev *llm.Event) []byte {
 		return dst
 	case llm.EventExtra:
 		if !e.a.Strict {
-			e.out.extra = dialect.AddUnknownField(e.out.extra, ev)
+			e.out.extra = conversation.AddUnknownField(e.out.extra, ev)
 		}
 		return dst
 	case llm.EventFault:

@@ -3,7 +3,7 @@ package workersai
 import (
 	"strings"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/media"
 	"sluice/internal/dialect/toolcalls"
 	"sluice/internal/llm"
@@ -11,7 +11,7 @@ import (
 
 // messages writes the conversation.
 func (w *writer) messages() error {
-	list := dialect.Messages{W: &w.Writer, T: w.t, C: w.c, Turn: w.turn, Assistant: w.assistant, Named: true}
+	list := conversation.Messages{W: &w.Writer, T: w.t, C: w.c, Turn: w.turn, Assistant: w.assistant, Named: true}
 	return list.Write()
 }
 
@@ -22,15 +22,15 @@ func (w *writer) turn(m *llm.Message, role string, parts []llm.Part) error {
 	images := 0
 	for i := range parts {
 		p := &parts[i]
-		dialect.DropCacheControl(w.t, w.c, m, p)
-		text, isText := dialect.PartText(p)
+		conversation.DropCacheControl(w.t, w.c, m, p)
+		text, isText := conversation.PartText(p)
 		switch {
 		case isText:
 			texts = append(texts, text)
 		case p.Kind == llm.ImagePart && role == "user" && p.Media.FileID == "":
 			images++
 		default:
-			return dialect.RejectUnsupported(w.c, m, p)
+			return conversation.RejectUnsupported(w.c, m, p)
 		}
 	}
 	w.Open('{')
@@ -57,7 +57,7 @@ func (w *writer) list(parts []llm.Part) {
 			w.Opt("detail", p.Media.Detail)
 			w.Close('}')
 		default:
-			text, _ := dialect.PartText(p)
+			text, _ := conversation.PartText(p)
 			w.Str("type", "text")
 			w.Str("text", text)
 		}
@@ -68,7 +68,7 @@ func (w *writer) list(parts []llm.Part) {
 
 // assistant writes an earlier message of the model. Reasoning is not supported.
 func (w *writer) assistant(m *llm.Message) error {
-	s, err := dialect.ReadAssistantMessage(w.t, w.c, m)
+	s, err := conversation.ReadAssistantMessage(w.t, w.c, m)
 	if err != nil {
 		return err
 	}

@@ -1,9 +1,9 @@
-package dialect_test
+package conversation_test
 
 import (
 	"testing"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/conversation"
 	"sluice/internal/llm"
 )
 
@@ -20,7 +20,7 @@ func TestWithin(t *testing.T) {
 		{llm.Messages, "3e4", 16384, "3e4", false}, {llm.ChatComplete, "32000", 16384, "32000", false},
 	} {
 		call := &llm.Call{Surface: c.surface, Params: []llm.Param{{Name: "temperature", Raw: []byte("1")}, {Name: llm.MaxTokens, Raw: []byte(c.requested)}}}
-		got, lowered := dialect.ClampMaxTokens(call, c.limit)
+		got, lowered := conversation.ClampMaxTokens(call, c.limit)
 		if string(got.Params[1].Raw) != c.want || lowered != c.lowered || string(call.Params[1].Raw) != c.requested {
 			t.Errorf("%+v: %s, %v; the call has %s", c, got.Params[1].Raw, lowered, call.Params[1].Raw)
 		}

@@ -1,4 +1,4 @@
-package dialect
+package conversation
 
 import "sluice/internal/llm"
 

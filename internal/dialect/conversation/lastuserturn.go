@@ -1,4 +1,4 @@
-package dialect
+package conversation
 
 import (
 	"slices"
@@ -14,7 +14,7 @@ const urging = "Go on."
 func EndWithUserTurn(c *llm.Call) *llm.Call {
 	last := -1
 	for i := range c.Messages {
-		if m := &c.Messages[i]; !m.Role.Instructs() && hasContent(m) {
+		if m := &c.Messages[i]; !m.Role.Instructs() && HasContent(m) {
 			last = i
 		}
 	}

@@ -1,9 +1,9 @@
-package dialect_test
+package conversation_test
 
 import (
 	"testing"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/conversation"
 	"sluice/internal/llm"
 )
 
@@ -30,7 +30,7 @@ func TestUserLast(t *testing.T) {
 		"the assistant's own blanks": {[]llm.Message{message(llm.RoleUser, text), message(llm.RoleAssistant, llm.Part{Kind: llm.TextPart})}, false},
 	} {
 		original := &llm.Call{Messages: c.messages}
-		out := dialect.EndWithUserTurn(original)
+		out := conversation.EndWithUserTurn(original)
 		n := len(out.Messages)
 		if urged := n == len(c.messages)+1 && out.Messages[n-1].Role == llm.RoleUser && out.Messages[n-1].Parts[0].Text == "Go on."; urged != c.urged || len(original.Messages) != len(c.messages) {
 			t.Errorf("%s: %+v", name, out.Messages)

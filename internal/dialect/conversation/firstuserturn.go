@@ -1,4 +1,4 @@
-package dialect
+package conversation
 
 import (
 	"slices"
@@ -28,7 +28,7 @@ func EnsureUserMessage(c *llm.Call) *llm.Call {
 // the assistant begins, a greeting of the user precedes it.
 func StartWithUserTurn(c *llm.Call) *llm.Call {
 	c = EnsureUserMessage(c)
-	i := slices.IndexFunc(c.Messages, func(m llm.Message) bool { return !m.Role.Instructs() && hasContent(&m) })
+	i := slices.IndexFunc(c.Messages, func(m llm.Message) bool { return !m.Role.Instructs() && HasContent(&m) })
 	if i < 0 || c.Messages[i].Role != llm.RoleAssistant {
 		return c
 	}
@@ -38,8 +38,8 @@ func StartWithUserTurn(c *llm.Call) *llm.Call {
 	return &greeted
 }
 
-// hasContent reports whether a message has more than blank texts, which are never sent.
-func hasContent(m *llm.Message) bool {
+// HasContent reports whether a message has more than blank texts, which are never sent.
+func HasContent(m *llm.Message) bool {
 	return slices.ContainsFunc(m.Parts, func(p llm.Part) bool {
 		return p.Kind != llm.TextPart || !IsBlank(p.Text)
 	})
