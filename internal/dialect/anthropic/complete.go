@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/claude"
 	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
@@ -34,7 +35,7 @@ func (complete) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect
 	if raw, ok := t.Consume(llm.MaxTokens); ok {
 		w.Raw("max_tokens_to_sample", raw)
 	} else {
-		w.Int("max_tokens_to_sample", dialect.ClaudeOf(to.Model).MaxOutput())
+		w.Int("max_tokens_to_sample", claude.ParseModel(to.Model).MaxOutput())
 	}
 	fields.WriteParams(&w, t, []fields.Rename{{Path: "temperature", To: "temperature"}, {Path: "top_p", To: "top_p"}, {Path: "top_k", To: "top_k"}})
 	if raw, ok := t.Consume(llm.Stop); ok {

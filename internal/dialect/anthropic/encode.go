@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/claude"
 	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
@@ -22,7 +23,7 @@ var unchangedParams = [...]string{
 
 // EncodeCall builds a request for a message.
 func (messages) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dialect.Outgoing, error) {
-	model := dialect.ClaudeOf(to.Model)
+	model := claude.ParseModel(to.Model)
 	c = conversation.StartWithUserTurn(c)
 	if c.Surface != llm.Messages && !model.Continues() {
 		c = conversation.EndWithUserTurn(c)
@@ -52,9 +53,9 @@ type callWriter struct {
 	c      *llm.Call
 	t      *llm.FieldTracker
 	to     *dialect.Target
-	model  dialect.ClaudeModel // parsed from the model name
-	tokens []byte              // maximum response tokens that the caller set; nil if not set
-	level  []byte              // raw, for output_config.effort
+	model  claude.Model // parsed from the model name
+	tokens []byte       // maximum response tokens that the caller set; nil if not set
+	level  []byte       // raw, for output_config.effort
 	added  dialect.Added
 	betas  []string     // beta flags that the request needs
 	tooled bool         // the request contains tools

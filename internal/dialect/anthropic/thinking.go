@@ -3,7 +3,7 @@ package anthropic
 import (
 	"encoding/json"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/claude"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -69,7 +69,7 @@ func (w *callWriter) budget(level string) bool {
 	if w.tokens != nil && json.Unmarshal(w.tokens, &limit) != nil {
 		return false
 	}
-	if !known || !w.model.SupportsThinking() || tokens >= limit || !dialect.AllowsReasoning(w.c, w.t) {
+	if !known || !w.model.SupportsThinking() || tokens >= limit || !claude.AllowsReasoning(w.c, w.t) {
 		return false
 	}
 	w.Key("thinking").Open('{')

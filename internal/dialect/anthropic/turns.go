@@ -1,7 +1,7 @@
 package anthropic
 
 import (
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/claude"
 	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
@@ -12,7 +12,7 @@ func (w *callWriter) conversation() error {
 	w.dropNames()
 	if !w.native() {
 		if w.model.TakesSystem() {
-			w.stay = dialect.MidConversationInstructions(w.c)
+			w.stay = claude.MidConversationInstructions(w.c)
 		}
 		conversation.DropInstructionOrder(w.t, w.c, w.stay)
 	}

@@ -10,7 +10,7 @@ import (
 // with their names in additionalModelRequestFields.
 // Source: contract/provider-transforms.md 3.3.
 var extras = map[string][]fields.Rename{
-	claude: {{Path: "anthropic_version", To: "anthropic_version"}},
+	anthropic: {{Path: "anthropic_version", To: "anthropic_version"}},
 	cohere: {
 		{Path: "top_k", To: "top_k"}, {Path: "n", To: "n"}, {Path: "frequency_penalty", To: "frequency_penalty"},
 		{Path: "presence_penalty", To: "presence_penalty"}, {Path: "logit_bias", To: "logitBias"},
@@ -59,7 +59,7 @@ func (w *callWriter) writeFamilyParams(o *jsonwriter.Writer) {
 	}
 	fields.WriteParams(o, w.t, list)
 	switch w.family {
-	case claude:
+	case anthropic:
 		w.claudes(o)
 	case ai21:
 		w.scaled(o, "frequency_penalty", "frequencyPenalty")

@@ -73,7 +73,7 @@ func (w *callWriter) block(ctx context.Context, m *llm.Message, p *llm.Part, t *
 // reasoning is then dropped.
 // Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ReasoningTextBlock.html, read 2026-11.
 func (w *callWriter) takes(p *llm.Part) bool {
-	return w.family == claude && signatures.IsClaude(p)
+	return w.family == anthropic && signatures.IsClaude(p)
 }
 
 // writeReasoning writes reasoning with its signature, which every model requires, or redacted
@@ -136,7 +136,7 @@ const failed = "Error: "
 // https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolResultBlock.html, read 2026-11.
 func (w *callWriter) result(ctx context.Context, m *llm.Message, p *llm.Part) error {
 	r := p.Result
-	hasErrorStatus := w.family == claude || w.family == amazon
+	hasErrorStatus := w.family == anthropic || w.family == amazon
 	if r.ID == "" { // results of the deprecated function calls have no id
 		return w.refuse(w.c.Path(m, p.Index), "contains a tool result without a call id, which this provider requires")
 	}

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"slices"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/claude"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/splice"
@@ -31,7 +31,7 @@ type toolList struct {
 }
 
 func claudeTools(tools []byte, model string) toolList {
-	lax := dialect.ClaudeOf(model).Since(4, 7) && bytes.Contains(tools, []byte(strictMember))
+	lax := claude.ParseModel(model).Since(4, 7) && bytes.Contains(tools, []byte(strictMember))
 	if tools[0] != '[' || !lax && !bytes.Contains(tools, []byte(eagerMember)) {
 		return toolList{raw: tools}
 	}

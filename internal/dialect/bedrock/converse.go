@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/claude"
 	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonschema"
@@ -26,9 +27,9 @@ func (converseUpstream) EncodeCall(ctx context.Context, c *llm.Call, to *dialect
 	if isInvoked(to.Underlying()) {
 		return encodeFlat(c, to)
 	}
-	family, model := familyOf(to.Underlying()), dialect.ClaudeOf(to.Underlying())
+	family, model := familyOf(to.Underlying()), claude.ParseModel(to.Underlying())
 	c = conversation.StartWithUserTurn(c)
-	if family == claude && !model.Continues() {
+	if family == anthropic && !model.Continues() {
 		c = conversation.EndWithUserTurn(c)
 	}
 	w := callWriter{Writer: jsonwriter.NewForCall(c), c: c, t: llm.NewTally(c), to: to, family: family, model: model, caches: caches(to.Underlying())}
@@ -67,8 +68,8 @@ type callWriter struct {
 	t      *llm.FieldTracker
 	to     *dialect.Target
 	family string
-	model  dialect.ClaudeModel // parsed from the model name; for Anthropic's family
-	caches bool                // the model supports cache points
+	model  claude.Model // parsed from the model name; for Anthropic's family
+	caches bool         // the model supports cache points
 
 	thinking []byte // raw, the thinking configuration for Claude
 	added    dialect.Added
@@ -103,7 +104,7 @@ func (w *callWriter) writeFirst(name string, from ...string) {
 
 // sampled writes a sampling parameter. Some Claude models do not support all of them.
 func (w *callWriter) sampled(name, from string) {
-	if w.family != claude {
+	if w.family != anthropic {
 		w.writeFirst(name, from)
 	} else if raw, ok := w.model.Sampled(w.t, from); ok {
 		w.Raw(name, raw)
@@ -120,7 +121,7 @@ func (w *callWriter) inference() {
 	w.sampled("temperature", "temperature")
 	w.sampled("topP", "top_p")
 	if raw, ok := w.t.Consume(llm.Stop); ok {
-		w.Raw("stopSequences", conversation.Stops(raw, w.family != claude))
+		w.Raw("stopSequences", conversation.Stops(raw, w.family != anthropic))
 	}
 	w.close('}', before, empty)
 }

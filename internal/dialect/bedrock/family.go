@@ -8,13 +8,13 @@ import (
 
 // The families with parameters of their own. All other models get the common parameters.
 const (
-	claude = "anthropic"
-	cohere = "cohere"
-	ai21   = "ai21"
-	meta   = "meta"
-	mistr  = "mistral"
-	amazon = "amazon"
-	openai = "openai"
+	anthropic = "anthropic"
+	cohere    = "cohere"
+	ai21      = "ai21"
+	meta      = "meta"
+	mistr     = "mistral"
+	amazon    = "amazon"
+	openai    = "openai"
 )
 
 // regions lists the prefixes of inference profiles that span regions.
@@ -71,7 +71,7 @@ func caches(model string) bool {
 		return true
 	case amazon:
 		return strings.HasPrefix(id, "amazon.nova")
-	case claude:
+	case anthropic:
 		return !slices.ContainsFunc(uncached[:], func(old string) bool { return strings.HasPrefix(id, old) })
 	}
 	return false

@@ -94,7 +94,7 @@ func hyper(name, model string) string {
 	case "batch_size":
 		return "batchSize"
 	case "learning_rate_multiplier":
-		if familyOf(model) == claude {
+		if familyOf(model) == anthropic {
 			return "learningRateMultiplier"
 		}
 		return "learningRate"

@@ -58,7 +58,7 @@ func batchLine(ctx context.Context, r *dialect.Request, to *dialect.Target, repo
 func modelInput(ctx context.Context, c *llm.Call, to *dialect.Target, lines *dialect.FileLines) (*dialect.Outgoing, error) {
 	id, family := foundation(to.Underlying()), familyOf(to.Underlying())
 	switch {
-	case family == claude && lines.Messages != nil:
+	case family == anthropic && lines.Messages != nil:
 		out, err := lines.Messages.EncodeCall(ctx, c, to)
 		if err == nil {
 			out.Body, _ = claudeBody(out.Body, to, 0) // Claude's encoder wrote it, so no tool is strict
@@ -66,7 +66,7 @@ func modelInput(ctx context.Context, c *llm.Call, to *dialect.Target, lines *dia
 		return out, err
 	case strings.HasPrefix(id, "amazon.nova"): // whose native format is that of Converse
 		return converseUpstream{}.EncodeCall(ctx, c, to)
-	case natives[family] == nil || family == claude:
+	case natives[family] == nil || family == anthropic:
 		return nil, fault.New(fault.NotSupported, "batches are not supported for this model by bedrock").WithParam("model")
 	}
 	t := llm.NewTally(c)

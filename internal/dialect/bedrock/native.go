@@ -36,7 +36,7 @@ type native struct {
 }
 
 var natives = map[string]*native{
-	claude: {
+	anthropic: {
 		prompt: "prompt", turns: true, limit: "max_tokens_to_sample", need: 4096, stop: "stop_sequences",
 		params: []fields.Rename{{Path: "temperature", To: "temperature"}, {Path: "top_p", To: "top_p"}, {Path: "top_k", To: "top_k"}},
 		text:   []string{"completion"}, finish: []string{"stop_reason"},

@@ -102,7 +102,7 @@ func readModelOutput(incoming *dialect.Incoming, lines *dialect.FileLines) (*llm
 	switch {
 	case conversed: // Nova's native format is that of Converse
 		return decodeConverse(incoming)
-	case familyOf(incoming.To.Underlying()) == claude && lines.Messages != nil:
+	case familyOf(incoming.To.Underlying()) == anthropic && lines.Messages != nil:
 		return lines.Messages.DecodeResponse(incoming)
 	}
 	return decodeFlat(incoming)

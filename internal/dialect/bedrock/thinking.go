@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"strconv"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/claude"
 	"sluice/internal/llm"
 )
 
@@ -25,7 +25,7 @@ var (
 var efforts = map[string]string{"minimal": "low", "low": "low", "medium": "medium", "high": "high", "xhigh": "xhigh", "max": "max"}
 
 // effortOf returns the model's name for an effort, "" when it does not support it.
-func effortOf(model dialect.ClaudeModel, effortName string) string {
+func effortOf(model claude.Model, effortName string) string {
 	if !model.SupportsEffortLevel(effortName) {
 		return ""
 	}
@@ -35,7 +35,7 @@ func effortOf(model dialect.ClaudeModel, effortName string) string {
 // think sets the thinking configuration of Claude. It must run before max_tokens is consumed. A
 // configuration in Claude's own format wins.
 func (w *callWriter) think() {
-	if w.family != claude {
+	if w.family != anthropic {
 		return
 	}
 	model := w.model
@@ -85,7 +85,7 @@ func (w *callWriter) think() {
 // budget returns the thinking configuration for models that require a number of tokens. It returns
 // nil when the effort is unknown, when the limit is too low, or when the model would reject the call.
 func (w *callWriter) budget(effortName string) []byte {
-	if !dialect.AllowsReasoning(w.c, w.t) {
+	if !claude.AllowsReasoning(w.c, w.t) {
 		return nil
 	}
 	tokens := budgets[effortName]

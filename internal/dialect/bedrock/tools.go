@@ -33,7 +33,7 @@ func (w *callWriter) tools() {
 	}
 	written := w.close(']', before, empty)
 	choice := toolcalls.ChoiceAmong(w.t, w.c, toolcalls.IsFunction)
-	if choice.Forces() && w.family == claude && !w.model.SupportsForcedTools() {
+	if choice.Forces() && w.family == anthropic && !w.model.SupportsForcedTools() {
 		w.t.Drop(choice.From)
 		choice.Mode = "auto"
 	}
@@ -45,7 +45,7 @@ func (w *callWriter) tools() {
 
 func (w *callWriter) tool(t *llm.Tool) {
 	if t.Type != llm.Function {
-		if w.family != claude || t.Type == llm.Custom || t.Type == "mcp" {
+		if w.family != anthropic || t.Type == llm.Custom || t.Type == "mcp" {
 			w.t.Drop(fields.ElementPath("tools", t.Index))
 			return
 		}
@@ -83,7 +83,7 @@ func (w *callWriter) spec(t *llm.Tool) {
 func (w *callWriter) strict(t *llm.Tool) {
 	switch {
 	case t.Strict == nil:
-	case w.family != claude && w.family != amazon:
+	case w.family != anthropic && w.family != amazon:
 		w.Bool("strict", *t.Strict)
 	case *t.Strict:
 		w.t.Drop(fields.NestedPath(w.c, fields.ElementPath("tools", t.Index), "function") + ".strict")
@@ -164,7 +164,7 @@ func (w *callWriter) chosen(kind, name string) {
 // Source: contract/provider-transforms.md 2.3.
 func writeNative(o *jsonwriter.Writer, t *llm.Tool) {
 	inner, ok := splice.Find(t.Raw, t.Type)
-	if t.Shape == claude || !ok {
+	if t.Shape == anthropic || !ok {
 		o.Value(t.Raw)
 		return
 	}

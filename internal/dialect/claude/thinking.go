@@ -1,13 +1,14 @@
-package dialect
+package claude
 
 import (
+	"sluice/internal/dialect"
 	"sluice/internal/llm"
 )
 
 // OmitsThinking reports whether the model signs its thinking but leaves the text empty by default.
 // The default of thinking.display is "omitted" from 4.7 on, and "summarized" before.
 // Source: https://platform.claude.com/docs/en/about-claude/models/whats-new-claude-4-7, read 2026-11.
-func (m ClaudeModel) OmitsThinking() bool { return m.Since(4, 7) }
+func (m Model) OmitsThinking() bool { return m.Since(4, 7) }
 
 // VisibleThinking is the thinking parameter of a call that requests reasoning in OpenAI's format, for
 // models that choose the amount of thinking: {"type":"adaptive","display":"summarized"}. Callers
@@ -15,7 +16,7 @@ func (m ClaudeModel) OmitsThinking() bool { return m.Since(4, 7) }
 // The bytes belong to the caller.
 // Source: https://platform.claude.com/docs/en/build-with-claude/adaptive-thinking and, for Bedrock,
 // https://docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-adaptive-thinking.html, read 2026-11.
-func (m ClaudeModel) VisibleThinking() []byte {
+func (m Model) VisibleThinking() []byte {
 	if m.OmitsThinking() {
 		return []byte(`{"type":"adaptive","display":"summarized"}`)
 	}
@@ -23,9 +24,9 @@ func (m ClaudeModel) VisibleThinking() []byte {
 }
 
 // AddsDisplay is the parameter that VisibleThinking adds without a request of the caller.
-func (m ClaudeModel) AddsDisplay() Added {
+func (m Model) AddsDisplay() dialect.Added {
 	if m.OmitsThinking() {
-		return AddedDisplay
+		return dialect.AddedDisplay
 	}
 	return 0
 }
@@ -33,7 +34,7 @@ func (m ClaudeModel) AddsDisplay() Added {
 // AsksForSummary reports whether a call on responses requests a reasoning summary without an
 // effort, for a model that accepts thinking with the call.
 // It consumes no parameter of t. Source: contract/provider-transforms.md 10.1.
-func (m ClaudeModel) AsksForSummary(c *llm.Call, t *llm.FieldTracker) bool {
+func (m Model) AsksForSummary(c *llm.Call, t *llm.FieldTracker) bool {
 	if !m.SupportsAdaptiveThinking() || c.Surface == llm.Messages {
 		return false
 	}

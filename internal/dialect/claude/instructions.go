@@ -1,4 +1,4 @@
-package dialect
+package claude
 
 import (
 	"sluice/internal/dialect/conversation"
@@ -8,7 +8,7 @@ import (
 // TakesSystem reports whether the model accepts instructions in the middle of a conversation: Opus
 // since 4.8, Fable and Mythos since 5, Sonnet and Haiku since 5.5. Others return an error.
 // Source: https://platform.claude.com/docs/en/build-with-claude/mid-conversation-system-messages, read 2026-11.
-func (m ClaudeModel) TakesSystem() bool {
+func (m Model) TakesSystem() bool {
 	switch m.Family {
 	case "opus":
 		return m.Since(4, 8)

@@ -1,15 +1,15 @@
-package dialect_test
+package claude_test
 
 import (
 	"testing"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/claude"
 )
 
 // The names of Claude at Anthropic, Vertex AI, Bedrock, Databricks and Azure.
 func TestClaudeOf(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]dialect.ClaudeModel{
+	for name, want := range map[string]claude.Model{
 		"claude-opus-4-6":                          {Family: "opus", Major: 4, Minor: 6},
 		"claude-opus-5-5":                          {Family: "opus", Major: 5, Minor: 5},
 		"claude-fable-5":                           {Family: "fable", Major: 5},
@@ -42,7 +42,7 @@ func TestClaudeOf(t *testing.T) {
 		"claude":                {},
 		"":                      {},
 	} {
-		if got := dialect.ClaudeOf(name); got != want {
+		if got := claude.ParseModel(name); got != want {
 			t.Errorf("%s: %+v, want %+v", name, got, want)
 		}
 	}
@@ -62,7 +62,7 @@ func TestClaudeKnowsEfforts(t *testing.T) {
 		{"claude-sonnet-5", "xhigh", true, true},
 		{"claude-sonnet-4-5@20250929", "high", false, true},
 	} {
-		m := dialect.ClaudeOf(c.model)
+		m := claude.ParseModel(c.model)
 		if m.SupportsEffort() != c.weighs || m.SupportsEffortLevel(c.effort) != c.knows {
 			t.Errorf("%s, %s: weighs %v, knows %v", c.model, c.effort, m.SupportsEffort(), m.SupportsEffortLevel(c.effort))
 		}

@@ -1,4 +1,4 @@
-package dialect
+package claude
 
 import (
 	"encoding/json"
@@ -7,7 +7,7 @@ import (
 	"sluice/internal/llm"
 )
 
-// ClaudeModel is what a model name reveals about a Claude model on any host: {"sonnet", 4, 5} for
+// Model is what a model name reveals about a Claude model on any host: {"sonnet", 4, 5} for
 //
 //	claude-sonnet-4-5, claude-sonnet-4-5-20250929, claude-sonnet-4-5@20250929
 //	us.anthropic.claude-sonnet-4-5-20250929-v1:0
@@ -16,22 +16,22 @@ import (
 //
 // and {"sonnet", 3, 5} for claude-3-5-sonnet-v2@20241022. Major is 0 if the name does not identify
 // a Claude model, for example the name of a deployment or a profile.
-type ClaudeModel struct {
+type Model struct {
 	Family       string // "opus"; empty for the first models
 	Major, Minor int
 }
 
-// ClaudeOf parses a model name. The major version is the first number of at most two digits after
+// ParseModel parses a model name. The major version is the first number of at most two digits after
 // "claude" or after the family that follows it. A number directly after it is the minor version.
 // Eight digits are a date.
-func ClaudeOf(name string) ClaudeModel {
+func ParseModel(name string) Model {
 	name = strings.ToLower(name)
 	start := strings.LastIndex(name, "claude")
 	if start < 0 {
-		return ClaudeModel{}
+		return Model{}
 	}
 	const mayBegin = 1 // index of the last segment that may be the version
-	var m ClaudeModel
+	var m Model
 	i, major := -1, -1 // index of the segment, and of the version segment
 	for segment := range strings.FieldsFuncSeq(name[start+len("claude"):], func(r rune) bool { return strings.ContainsRune("-._@:/", r) }) {
 		i++
@@ -69,7 +69,7 @@ func smallNumber(s string) (n int, ok bool) {
 }
 
 // Since reports whether the model has the given version or a newer one.
-func (m ClaudeModel) Since(major, minor int) bool {
+func (m Model) Since(major, minor int) bool {
 	return m.Major > major || m.Major == major && m.Minor >= minor
 }
 
@@ -86,7 +86,7 @@ const (
 // MaxOutput is the output limit in tokens for a call that sets none, because Anthropic requires
 // one. Unknown models get 4096.
 // Source: contract/provider-transforms.md 2.1.
-func (m ClaudeModel) MaxOutput() int64 {
+func (m Model) MaxOutput() int64 {
 	switch {
 	case m.Since(4, 6):
 		return output46
@@ -104,23 +104,23 @@ func (m ClaudeModel) MaxOutput() int64 {
 
 // SupportsThinking reports whether a call can enable thinking. It is true for unknown models, so
 // that the provider decides.
-func (m ClaudeModel) SupportsThinking() bool { return m.Major == 0 || m.Since(3, 7) }
+func (m Model) SupportsThinking() bool { return m.Major == 0 || m.Since(3, 7) }
 
 // SupportsAdaptiveThinking reports whether the model can choose its amount of thinking
 // automatically. The newest models reject budgets.
 // Source: https://platform.claude.com/docs/en/build-with-claude/adaptive-thinking, read 2026-11.
-func (m ClaudeModel) SupportsAdaptiveThinking() bool { return m.Since(4, 6) }
+func (m Model) SupportsAdaptiveThinking() bool { return m.Since(4, 6) }
 
 // SupportsEffort reports whether the model supports output_config.effort.
 // Source: https://platform.claude.com/docs/en/build-with-claude/effort, read 2026-11.
-func (m ClaudeModel) SupportsEffort() bool {
+func (m Model) SupportsEffort() bool {
 	return m.SupportsAdaptiveThinking() || m.Family == "opus" && m.Since(4, 5)
 }
 
 // SupportsEffortLevel reports whether the model supports an effort value: max came with 4.6 and
 // xhigh with 4.7, and earlier models reject them.
 // Source: https://platform.claude.com/docs/en/build-with-claude/effort, read 2026-11.
-func (m ClaudeModel) SupportsEffortLevel(effort string) bool {
+func (m Model) SupportsEffortLevel(effort string) bool {
 	switch effort {
 	case "max":
 		return m.Since(4, 6)
@@ -134,19 +134,19 @@ func (m ClaudeModel) SupportsEffortLevel(effort string) bool {
 // model rejects all values except its own.
 // Source: https://platform.claude.com/docs/en/about-claude/models/whats-new-claude-4-7,
 // https://openrouter.ai/docs/guides/evaluate-and-optimize/model-migrations/claude-4-7, read 2026-11.
-func (m ClaudeModel) SupportsSampling() bool { return !m.Since(4, 7) }
+func (m Model) SupportsSampling() bool { return !m.Since(4, 7) }
 
 // Continues reports whether the model can continue a final assistant message. From 4.6 on, the
 // last message must be the user's.
 // Source: https://platform.claude.com/docs/en/about-claude/models/whats-new-claude-4-6,
 // https://github.com/langchain-ai/deepagents/issues/1585, read 2026-11.
-func (m ClaudeModel) Continues() bool { return !m.Since(4, 6) }
+func (m Model) Continues() bool { return !m.Since(4, 6) }
 
 // SupportsForcedTools reports whether a call can require a tool call. Models that always think
 // reject that.
 // Source: https://platform.claude.com/docs/en/models/opus-5-5/whats-new-opus-5-5 and
 // https://platform.claude.com/docs/en/models/sonnet-5-5/whats-new-sonnet-5-5, read 2026-11.
-func (m ClaudeModel) SupportsForcedTools() bool {
+func (m Model) SupportsForcedTools() bool {
 	switch m.Family {
 	case "opus", "sonnet":
 		return !m.Since(5, 5)
@@ -160,7 +160,7 @@ func (m ClaudeModel) SupportsForcedTools() bool {
 // allows. It is "disabled", or "between_tools" for models that always write a note there. It is
 // "" for models whose thinking cannot be disabled. Models before 5 think only on request.
 // Source: as that of SupportsForcedTools.
-func (m ClaudeModel) DisabledThinkingType() string {
+func (m Model) DisabledThinkingType() string {
 	switch {
 	case m.Family == "fable", m.Family == "mythos", m.Family == "opus" && m.Since(5, 5):
 		return ""
@@ -172,7 +172,7 @@ func (m ClaudeModel) DisabledThinkingType() string {
 
 // Sampled consumes temperature, top_p or top_k from the request. A value that the model would
 // reject is not consumed and is therefore reported as dropped, unless it is the model's own value.
-func (m ClaudeModel) Sampled(t *llm.FieldTracker, name string) (json.RawMessage, bool) {
+func (m Model) Sampled(t *llm.FieldTracker, name string) (json.RawMessage, bool) {
 	switch {
 	case m.SupportsSampling():
 		return t.Consume(name)
