@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/embeddings"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/sniff"
 	"sluice/internal/dialect/usage"
@@ -125,7 +126,7 @@ func (g *Gateway) bufferResponse(ctx context.Context, a *attempt) error {
 		a.response.body = dialect.TextCode(a.response.body)
 	}
 	if a.x.wantsBase64() {
-		a.response.body = dialect.InBase64(a.response.body)
+		a.response.body = embeddings.InBase64(a.response.body)
 	}
 	same := sameBytes(a.response.body, b)
 	if err := sniff.CheckList(ep, a.response.body); err != nil && a.failing == 0 {

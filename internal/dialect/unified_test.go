@@ -8,6 +8,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/conversation"
+	"sluice/internal/dialect/embeddings"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
@@ -46,7 +47,7 @@ func TestEmbedItems(t *testing.T) {
 		{`{"input":["a",[1,2]]}`, "", "input[1]"},
 		{`{"input":[1,2]}`, "", "input[0]"},
 	} {
-		items, err := dialect.EmbedItems(fields.Track([]byte(c.body)))
+		items, err := embeddings.ReadItems(fields.Track([]byte(c.body)))
 		var got []string
 		for _, it := range items {
 			got = append(got, string(it.Text)+string(it.Image))
@@ -55,14 +56,14 @@ func TestEmbedItems(t *testing.T) {
 			t.Errorf("%s: %q, %v", c.body, got, err)
 		}
 	}
-	if _, err := dialect.EmbedTexts(fields.Track([]byte(`{"input":["a",{"image":{}}]}`))); fault.From(err).Param != "input[1].image" {
+	if _, err := embeddings.ReadTexts(fields.Track([]byte(`{"input":["a",{"image":{}}]}`))); fault.From(err).Param != "input[1].image" {
 		t.Errorf("an image among texts: %v", err)
 	}
 }
 
 func TestEmbeddingsAnswer(t *testing.T) {
 	t.Parallel()
-	e := dialect.Embeddings{Model: "m", Vectors: [][]byte{[]byte(`[1, -0.5]`), []byte(`"AAAA"`)}, Usage: llm.Usage{InputTokens: 2, TotalTokens: 2}}
+	e := embeddings.Result{Model: "m", Vectors: [][]byte{[]byte(`[1, -0.5]`), []byte(`"AAAA"`)}, Usage: llm.Usage{InputTokens: 2, TotalTokens: 2}}
 	const tail = `],"model":"m","usage":{"prompt_tokens":2,"total_tokens":2}}`
 	for _, c := range []struct {
 		base64 bool
@@ -79,7 +80,7 @@ func TestEmbeddingsAnswer(t *testing.T) {
 		}
 	}
 	for _, v := range []string{``, `{}`, `["x"]`} {
-		e := dialect.Embeddings{Vectors: [][]byte{[]byte(v)}, Base64: true}
+		e := embeddings.Result{Vectors: [][]byte{[]byte(v)}, Base64: true}
 		if _, err := e.BuildResponse(); !fault.Has(err, fault.UpstreamInvalid) {
 			t.Errorf("%q: %v", v, err)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/embeddings"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/fault"
 	"sluice/internal/splice"
@@ -17,12 +18,12 @@ var _ dialect.OpenAIEndpoint = embed{}
 
 // EncodeRequest builds {"texts":["a","b"]}.
 func (embed) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
-	return dialect.EncodeTexts(r, "texts", fields.Rename{Path: "type", To: "type"})
+	return embeddings.EncodeTexts(r, "texts", fields.Rename{Path: "type", To: "type"})
 }
 
 // TranslateResponse reads {"results":[{"embedding":[…]}]}.
 func (embed) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
-	e := dialect.Embeddings{Model: incoming.To.Model, Base64: dialect.WantsBase64(fields.Track(incoming.Sent.Body))}
+	e := embeddings.Result{Model: incoming.To.Model, Base64: embeddings.WantsBase64(fields.Track(incoming.Sent.Body))}
 	results, _ := splice.Find(incoming.Body, "results")
 	for r := range splice.Elements(results) {
 		v, _ := splice.Find(r, "embedding")

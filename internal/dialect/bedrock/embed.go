@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/embeddings"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/media"
@@ -28,7 +29,7 @@ var _ dialect.OpenAIEndpoint = embedding{}
 // builds one body per input.
 func (embedding) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	t := fields.Track(r.Body)
-	items, err := dialect.EmbedItems(t)
+	items, err := embeddings.ReadItems(t)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +63,7 @@ type embedWriter struct {
 // model.
 func (e *embedWriter) format() {
 	raw, _ := e.t.Peek("encoding_format")
-	if dialect.WantsBase64(e.t) || plain(raw) == "float" || len(raw) == 0 {
+	if embeddings.WantsBase64(e.t) || plain(raw) == "float" || len(raw) == 0 {
 		return
 	}
 	e.types = raw
@@ -72,7 +73,7 @@ func (e *embedWriter) format() {
 }
 
 // each writes one body per input.
-func (e *embedWriter) each(items []dialect.EmbedItem, write func(*dialect.EmbedItem) ([]byte, error)) (body []byte, more [][]byte, err error) {
+func (e *embedWriter) each(items []embeddings.Item, write func(*embeddings.Item) ([]byte, error)) (body []byte, more [][]byte, err error) {
 	for i := range items {
 		b, err := write(&items[i])
 		if err != nil {
@@ -103,7 +104,7 @@ func bytesOf(raw []byte) (string, error) {
 
 // titan writes a body for Titan. The image model expects the vector size inside an object. The
 // first text models accept only the text.
-func (e *embedWriter) titan(it *dialect.EmbedItem) ([]byte, error) {
+func (e *embedWriter) titan(it *embeddings.Item) ([]byte, error) {
 	var w jsonwriter.Writer
 	w.Open('{')
 	w.Raw("inputText", it.Text)
@@ -139,7 +140,7 @@ var purposes = map[string]string{
 }
 
 // nova writes a body for Nova, which requires the purpose of the vector.
-func (e *embedWriter) nova(it *dialect.EmbedItem) ([]byte, error) {
+func (e *embedWriter) nova(it *embeddings.Item) ([]byte, error) {
 	if it.Image != nil {
 		return nil, fault.New(fault.InvalidParameter, "input: this provider does not support images here").WithParam("input")
 	}
@@ -166,7 +167,7 @@ func (e *embedWriter) nova(it *dialect.EmbedItem) ([]byte, error) {
 
 // cohere writes a body for Cohere, which accepts either texts or images and requires an input
 // type.
-func (e *embedWriter) cohere(items []dialect.EmbedItem) ([]byte, error) {
+func (e *embedWriter) cohere(items []embeddings.Item) ([]byte, error) {
 	list, kind := jsonwriter.Writer{}, "texts"
 	if items[0].Image != nil {
 		kind = "images"
@@ -208,7 +209,7 @@ func (e *embedWriter) cohere(items []dialect.EmbedItem) ([]byte, error) {
 
 // TranslateResponse collects the vectors of all provider responses.
 func (embedding) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
-	e := dialect.Embeddings{Model: incoming.To.Model, Base64: dialect.WantsBase64(fields.Track(incoming.Sent.Body))}
+	e := embeddings.Result{Model: incoming.To.Model, Base64: embeddings.WantsBase64(fields.Track(incoming.Sent.Body))}
 	for i, body := range append([][]byte{incoming.Body}, incoming.More...) {
 		found := vectors(body)
 		if len(found) == 0 {

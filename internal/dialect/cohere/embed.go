@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/embeddings"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
@@ -22,7 +23,7 @@ var _ dialect.OpenAIEndpoint = embed{}
 // input_type from the caller it is "image" for images only, and "search_document" otherwise.
 func (embed) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	t := fields.Track(r.Body)
-	items, err := dialect.EmbedItems(t)
+	items, err := embeddings.ReadItems(t)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +71,7 @@ func vectorType(t *llm.FieldTracker) []byte {
 
 // writeInputs writes texts or images under Cohere's name for a list of them, or a mixture as inputs.
 // It returns the default purpose.
-func writeInputs(w *jsonwriter.Writer, items []dialect.EmbedItem) (purpose string, err error) {
+func writeInputs(w *jsonwriter.Writer, items []embeddings.Item) (purpose string, err error) {
 	texts, images := 0, 0
 	urls := make([]string, len(items))
 	for i, it := range items {
@@ -168,7 +169,7 @@ func (embed) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, e
 		}
 	}
 	meta, _ := splice.Find(incoming.Body, "meta")
-	e := dialect.Embeddings{Model: incoming.To.Model, Usage: readUsage(meta)}
+	e := embeddings.Result{Model: incoming.To.Model, Usage: readUsage(meta)}
 	for v := range splice.Elements(lists) {
 		e.Vectors = append(e.Vectors, v)
 	}

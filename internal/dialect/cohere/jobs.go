@@ -25,8 +25,8 @@ var (
 	_ dialect.OpenAIEndpoint = createJob{}
 )
 
-// embeddings is the only endpoint for which Cohere supports batches.
-const embeddings = "/v1/embeddings"
+// batchEndpoint is the only endpoint for which Cohere supports batches.
+const batchEndpoint = "/v1/embeddings"
 
 // EncodeRequest builds a request to /v1/embed-jobs.
 func (createJob) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
@@ -38,8 +38,8 @@ func (createJob) EncodeRequest(_ context.Context, r *dialect.Request, to *dialec
 	case to.Model == "":
 		return nil, fault.New(fault.InvalidParameter, "model is required; send it in the request body").WithParam("model")
 	}
-	if raw, ok := t.Consume("endpoint"); ok && string(raw) != `"`+embeddings+`"` {
-		return nil, fault.New(fault.InvalidParameter, "endpoint must be "+embeddings+"; this provider does not support other batches").WithParam("endpoint")
+	if raw, ok := t.Consume("endpoint"); ok && string(raw) != `"`+batchEndpoint+`"` {
+		return nil, fault.New(fault.InvalidParameter, "endpoint must be "+batchEndpoint+"; this provider does not support other batches").WithParam("endpoint")
 	}
 	if raw, _ := t.Peek("completion_window"); string(raw) == `"24h"` {
 		t.Consume("completion_window") // every batch reports 24h, so the field is not dropped
@@ -156,7 +156,7 @@ func (b *batch) write(w *jsonwriter.Writer) {
 	w.Open('{')
 	w.Str("id", b.id)
 	w.Str("object", "batch")
-	w.Str("endpoint", embeddings)
+	w.Str("endpoint", batchEndpoint)
 	w.Opt("model", b.model)
 	w.Str("input_file_id", b.input)
 	w.Str("completion_window", "24h")

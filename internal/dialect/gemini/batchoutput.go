@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/embeddings"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
@@ -114,7 +115,7 @@ func (o *outputWriter) body(line []byte) []byte {
 		return nil
 	}
 	var usage llm.Usage
-	e := dialect.Embeddings{Model: o.model}
+	e := embeddings.Result{Model: o.model}
 	for _, v := range readVectors(nil, &usage, line) {
 		e.Vectors = append(e.Vectors, v.text)
 	}

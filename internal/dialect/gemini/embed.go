@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/embeddings"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
@@ -24,8 +25,8 @@ var embedSettings = []fields.Rename{{Path: "task_type", To: "taskType"}, {Path: 
 // EncodeRequest writes a request for each input. Only texts can be embedded.
 func (embedContents) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	t := fields.Track(r.Body)
-	dialect.WantsBase64(t)
-	texts, err := dialect.EmbedTexts(t)
+	embeddings.WantsBase64(t)
+	texts, err := embeddings.ReadTexts(t)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +58,7 @@ func content(w *jsonwriter.Writer, text []byte) {
 
 // TranslateResponse reads {"embeddings":[{"values":[…]}]}.
 func (embedContents) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
-	e := dialect.Embeddings{Model: incoming.To.Model, Base64: dialect.WantsBase64(fields.Track(incoming.Sent.Body))}
+	e := embeddings.Result{Model: incoming.To.Model, Base64: embeddings.WantsBase64(fields.Track(incoming.Sent.Body))}
 	list, _ := splice.Find(incoming.Body, "embeddings")
 	for v := range splice.Elements(list) {
 		values, _ := splice.Find(v, "values")

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/embeddings"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/media"
@@ -26,7 +27,7 @@ var _ dialect.OpenAIEndpoint = predictEmbed{}
 // text, image and video.
 func (predictEmbed) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	t := fields.Track(r.Body)
-	dialect.WantsBase64(t)
+	embeddings.WantsBase64(t)
 	e := embedder{t: t}
 	e.task, _ = t.Consume("task_type")
 	e.title, _ = t.Consume("title")

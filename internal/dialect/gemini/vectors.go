@@ -2,6 +2,7 @@ package gemini
 
 import (
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/embeddings"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/usage"
@@ -23,7 +24,7 @@ func (predictEmbed) TranslateResponse(incoming *dialect.Incoming) (*dialect.Resp
 		list = readVectors(list, &usage, body)
 	}
 	usage = embedUsage(usage)
-	e := dialect.Embeddings{Model: incoming.To.Model, Base64: dialect.WantsBase64(fields.Track(incoming.Sent.Body)), Usage: usage}
+	e := embeddings.Result{Model: incoming.To.Model, Base64: embeddings.WantsBase64(fields.Track(incoming.Sent.Body)), Usage: usage}
 	media := false
 	for _, v := range list {
 		e.Vectors = append(e.Vectors, v.text)

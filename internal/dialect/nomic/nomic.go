@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/embeddings"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/usage"
@@ -34,11 +35,11 @@ var params = []fields.Alias{
 // EncodeRequest writes {"model":…,"texts":[…],"task_type":"search_query"}.
 func (embed) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	t := fields.Track(r.Body)
-	texts, err := dialect.EmbedTexts(t)
+	texts, err := embeddings.ReadTexts(t)
 	if err != nil {
 		return nil, err
 	}
-	dialect.WantsBase64(t) // answered below
+	embeddings.WantsBase64(t) // answered below
 	var w jsonwriter.Writer
 	w.Open('{')
 	w.Str("model", to.Model)
@@ -58,7 +59,7 @@ func (embed) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, e
 	if !ok || list[0] != '[' {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no embeddings")
 	}
-	e := dialect.Embeddings{Base64: dialect.WantsBase64(fields.Track(incoming.Sent.Body))}
+	e := embeddings.Result{Base64: embeddings.WantsBase64(fields.Track(incoming.Sent.Body))}
 	e.Usage, e.Model = usage.Read(llm.Embed, incoming.Body, "")
 	if e.Model == "" {
 		e.Model = incoming.To.Model

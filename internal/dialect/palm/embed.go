@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/embeddings"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
@@ -19,14 +20,14 @@ var _ dialect.OpenAIEndpoint = embed{}
 // EncodeRequest writes {"text":"a"}, one request for each text.
 func (embed) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
 	t := fields.Track(r.Body)
-	texts, err := dialect.EmbedTexts(t)
+	texts, err := embeddings.ReadTexts(t)
 	switch {
 	case err != nil:
 		return nil, err
 	case len(texts) == 0:
 		return nil, fault.New(fault.InvalidParameter, "input must not be empty").WithParam("input")
 	}
-	dialect.WantsBase64(t) // the answer is put so
+	embeddings.WantsBase64(t) // the answer is put so
 	out := &dialect.Outgoing{Body: embedding(texts[0]), Dropped: t.Dropped()}
 	for _, text := range texts[1:] {
 		out.More = append(out.More, embedding(text))
@@ -44,7 +45,7 @@ func embedding(text []byte) []byte {
 
 // TranslateResponse reads {"embedding":{"value":[…]}} of each.
 func (embed) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
-	e := dialect.Embeddings{Model: incoming.To.Model, Base64: dialect.WantsBase64(fields.Track(incoming.Sent.Body))}
+	e := embeddings.Result{Model: incoming.To.Model, Base64: embeddings.WantsBase64(fields.Track(incoming.Sent.Body))}
 	for _, body := range append([][]byte{incoming.Body}, incoming.More...) {
 		v, _ := splice.Find(body, "embedding", "value")
 		e.Vectors = append(e.Vectors, v)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/embeddings"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/usage"
 	"sluice/internal/fault"
@@ -20,7 +21,7 @@ var _ dialect.OpenAIEndpoint = embed{}
 
 // EncodeRequest makes {"text":["a","b"]}.
 func (embed) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
-	return dialect.EncodeTexts(r, "text", fields.Rename{Path: "pooling", To: "pooling"})
+	return embeddings.EncodeTexts(r, "text", fields.Rename{Path: "pooling", To: "pooling"})
 }
 
 // TranslateResponse reads {"result":{"shape":[1,768],"data":[[…]]}}.
@@ -29,7 +30,7 @@ func (embed) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, e
 	if err != nil {
 		return nil, err
 	}
-	e := dialect.Embeddings{Model: incoming.To.Model, Base64: dialect.WantsBase64(fields.Track(incoming.Sent.Body))}
+	e := embeddings.Result{Model: incoming.To.Model, Base64: embeddings.WantsBase64(fields.Track(incoming.Sent.Body))}
 	e.Usage, _ = usage.Read(llm.Embed, raw, "")
 	data, _ := splice.Find(raw, "data")
 	for v := range splice.Elements(data) {

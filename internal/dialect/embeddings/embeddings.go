@@ -1,4 +1,6 @@
-package dialect
+// Package embeddings reads requests to /embeddings and writes responses in OpenAI's shape. Start with
+// ReadItems and Result.
+package embeddings
 
 import (
 	"encoding/base64"
@@ -6,6 +8,7 @@ import (
 	"math"
 	"strconv"
 
+	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
@@ -13,29 +16,29 @@ import (
 	"sluice/internal/splice"
 )
 
-// EmbedItem is one input of an embeddings request, raw JSON: a text with its quotes, or an
+// Item is one input of an embeddings request, raw JSON: a text with its quotes, or an
 // image in the caller's format, for example {"base64":"iVBO…"}.
-type EmbedItem struct{ Text, Image []byte }
+type Item struct{ Text, Image []byte }
 
-// EmbedItems reads the input of an embeddings request: "x", ["x","y"], [{"text":"x"}] or
+// ReadItems reads the input of an embeddings request: "x", ["x","y"], [{"text":"x"}] or
 // [{"image":{…}}]. Token inputs, which only OpenAI's models understand, and anything else
 // are fault.InvalidParameter with Param, for example "input[2]".
-func EmbedItems(t *llm.FieldTracker) ([]EmbedItem, error) {
+func ReadItems(t *llm.FieldTracker) ([]Item, error) {
 	raw, ok := t.Consume("input")
 	switch {
 	case !ok:
 		return nil, fault.New(fault.InvalidParameter, "input is required; send it in the request body").WithParam("input")
 	case raw[0] == '"':
-		return []EmbedItem{{Text: raw}}, nil
+		return []Item{{Text: raw}}, nil
 	case raw[0] == '{':
-		it, err := embedItem(raw, "input")
-		return []EmbedItem{it}, err
+		it, err := readItem(raw, "input")
+		return []Item{it}, err
 	case raw[0] != '[':
 		return nil, fault.New(fault.InvalidParameter, "input must be a string or a list of strings").WithParam("input")
 	}
-	var list []EmbedItem
+	var list []Item
 	for val := range splice.Elements(raw) {
-		it, err := embedItem(val, "input["+strconv.Itoa(len(list))+"]")
+		it, err := readItem(val, "input["+strconv.Itoa(len(list))+"]")
 		if err != nil {
 			return nil, err
 		}
@@ -44,11 +47,11 @@ func EmbedItems(t *llm.FieldTracker) ([]EmbedItem, error) {
 	return list, nil
 }
 
-func embedItem(raw []byte, path string) (EmbedItem, error) {
+func readItem(raw []byte, path string) (Item, error) {
 	if raw[0] == '"' {
-		return EmbedItem{Text: raw}, nil
+		return Item{Text: raw}, nil
 	}
-	var it EmbedItem
+	var it Item
 	if text, ok := splice.Find(raw, "text"); ok && text[0] == '"' {
 		it.Text = text
 	}
@@ -59,9 +62,9 @@ func embedItem(raw []byte, path string) (EmbedItem, error) {
 	return it, nil
 }
 
-// EmbedTexts is EmbedItems for providers that embed only texts. It returns raw strings.
-func EmbedTexts(t *llm.FieldTracker) ([][]byte, error) {
-	items, err := EmbedItems(t)
+// ReadTexts is ReadItems for providers that embed only texts. It returns raw strings.
+func ReadTexts(t *llm.FieldTracker) ([][]byte, error) {
+	items, err := ReadItems(t)
 	if err != nil {
 		return nil, err
 	}
@@ -78,9 +81,9 @@ func EmbedTexts(t *llm.FieldTracker) ([][]byte, error) {
 
 // EncodeTexts encodes a request to /embeddings as {"texts":["a","b"]}, with the list under
 // name and the other parameters of the provider. The response is converted to base64 on request.
-func EncodeTexts(r *Request, name string, params ...fields.Rename) (*Outgoing, error) {
+func EncodeTexts(r *dialect.Request, name string, params ...fields.Rename) (*dialect.Outgoing, error) {
 	t := fields.Track(r.Body)
-	texts, err := EmbedTexts(t)
+	texts, err := ReadTexts(t)
 	if err != nil {
 		return nil, err
 	}
@@ -94,12 +97,12 @@ func EncodeTexts(r *Request, name string, params ...fields.Rename) (*Outgoing, e
 	w.Close(']')
 	fields.WriteParams(&w, t, params)
 	w.Close('}')
-	return &Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
+	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
 
-// Embeddings is a response to /embeddings in OpenAI's shape.
+// Result is a response to /embeddings in OpenAI's shape.
 // Source: https://platform.openai.com/docs/api-reference/embeddings, read 2026-11.
-type Embeddings struct {
+type Result struct {
 	Model   string
 	Vectors [][]byte // raw JSON in the order of the input: lists of numbers, or base64 in quotes
 	Base64  bool     // the caller requested encoding_format "base64": numbers are converted
@@ -114,7 +117,7 @@ func WantsBase64(t *llm.FieldTracker) bool {
 }
 
 // BuildResponse writes the response. A vector that is not a list of numbers is fault.UpstreamInvalid.
-func (e *Embeddings) BuildResponse() (*Response, error) {
+func (e *Result) BuildResponse() (*dialect.Response, error) {
 	var w jsonwriter.Writer
 	w.OpenList()
 	for i, v := range e.Vectors {
@@ -140,7 +143,7 @@ func (e *Embeddings) BuildResponse() (*Response, error) {
 	w.Int("total_tokens", e.Usage.TotalTokens)
 	w.Close('}')
 	w.Close('}')
-	return &Response{Body: w.B, Usage: e.Usage, Model: e.Model}, nil
+	return &dialect.Response{Body: w.B, Usage: e.Usage, Model: e.Model}, nil
 }
 
 // encodeFloat32s encodes a vector as OpenAI does for base64: its numbers as 32-bit floats,
