@@ -6,6 +6,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
+	"sluice/internal/dialect/images"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -28,11 +29,11 @@ var drawParams = []fields.Alias{
 // begin with lora_.
 func (draw) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
 	t := fields.Track(r.Body)
-	prompt, err := dialect.ImagePrompt(t)
+	prompt, err := images.ReadPrompt(t)
 	if err != nil {
 		return nil, err
 	}
-	width, height, err := dialect.ImageSize(t)
+	width, height, err := images.ReadSize(t)
 	if err != nil {
 		return nil, err
 	}
@@ -56,16 +57,16 @@ func (draw) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Targ
 		}
 	}
 	w.Close('}')
-	dialect.Base64Only(t)
+	images.Base64Only(t)
 	// without this header the response is the bare bytes of an image
 	return &dialect.Outgoing{Body: w.B, Header: wire.Header{{Name: "accept", Value: "application/json"}}, Dropped: t.Dropped()}, nil
 }
 
 // TranslateResponse reads a list, [{"base64":…,"seed":1,"finishReason":"SUCCESS"}].
 func (draw) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
-	m := dialect.Images{Created: incoming.Created}
+	m := images.Result{Created: incoming.Created}
 	for raw := range splice.Elements(incoming.Body) {
-		var it dialect.Image
+		var it images.Item
 		for name, val := range splice.Members(raw) {
 			switch string(name) {
 			case `"base64"`:

@@ -5,6 +5,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
+	"sluice/internal/dialect/images"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
@@ -107,10 +108,10 @@ func outputOptions(w *jsonwriter.Writer, t *llm.FieldTracker) {
 // filtered out are missing. When all were filtered out, it returns that as the error.
 func (imagen) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	list, _ := splice.Find(incoming.Body, "predictions")
-	out := dialect.Images{Created: incoming.Created}
+	out := images.Result{Created: incoming.Created}
 	filtered := ""
 	for p := range splice.Elements(list) {
-		var it dialect.Image
+		var it images.Item
 		it.Base64, _ = splice.Find(p, "bytesBase64Encoded")
 		it.URL, _ = splice.Find(p, "gcsUri")
 		if why, ok := splice.Find(p, "raiFilteredReason"); ok {

@@ -8,6 +8,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
+	"sluice/internal/dialect/images"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -31,10 +32,10 @@ func (draw) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Tar
 		return nil, err
 	}
 	t := fields.Track(r.Body)
-	if _, err := dialect.ImagePrompt(t); err != nil {
+	if _, err := images.ReadPrompt(t); err != nil {
 		return nil, err
 	}
-	width, height, err := dialect.ImageSize(t)
+	width, height, err := images.ReadSize(t)
 	if err != nil {
 		return nil, err
 	}
@@ -55,10 +56,10 @@ func (draw) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Tar
 
 // TranslateResponse reads {"images":[{"image":…,"random_seed":1}]}.
 func (draw) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
-	m := dialect.Images{Created: incoming.Created}
+	m := images.Result{Created: incoming.Created}
 	list, _ := splice.Find(incoming.Body, "images")
 	for raw := range splice.Elements(list) {
-		var it dialect.Image
+		var it images.Item
 		for name, val := range splice.Members(raw) {
 			switch string(name) {
 			case `"image"`, `"b64_json"`:

@@ -7,6 +7,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
+	"sluice/internal/dialect/images"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -35,11 +36,11 @@ var params = []fields.Alias{
 // a bare file. Segmind has no default for the number of steps.
 func (draw) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
 	t := fields.Track(r.Body)
-	prompt, err := dialect.ImagePrompt(t)
+	prompt, err := images.ReadPrompt(t)
 	if err != nil {
 		return nil, err
 	}
-	width, height, err := dialect.ImageSize(t)
+	width, height, err := images.ReadSize(t)
 	if err != nil {
 		return nil, err
 	}
@@ -59,19 +60,19 @@ func (draw) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Targ
 	w.Bool("base64", true)
 	w.Close('}')
 	t.Consume("base64")
-	dialect.Base64Only(t)
+	images.Base64Only(t)
 	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
 
 // TranslateResponse reads {"image":"…"} or {"image":["…","…"]}.
 func (draw) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
-	m := dialect.Images{Created: incoming.Created}
+	m := images.Result{Created: incoming.Created}
 	raw, _ := splice.Find(incoming.Body, "image")
 	if len(raw) > 0 && raw[0] == '"' {
-		m.Items = append(m.Items, dialect.Image{Base64: raw})
+		m.Items = append(m.Items, images.Item{Base64: raw})
 	}
 	for val := range splice.Elements(raw) {
-		m.Items = append(m.Items, dialect.Image{Base64: val})
+		m.Items = append(m.Items, images.Item{Base64: val})
 	}
 	return m.BuildResponse()
 }

@@ -7,6 +7,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
+	"sluice/internal/dialect/images"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -29,7 +30,7 @@ func (draw) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Tar
 	if err := splice.Scan(r.Body, &d); err != nil {
 		return nil, err
 	}
-	if _, err := dialect.ImagePrompt(fields.Track(r.Body)); err != nil {
+	if _, err := images.ReadPrompt(fields.Track(r.Body)); err != nil {
 		return nil, err
 	}
 	edits := []splice.Edit{splice.Set("model", splice.Quote(to.Model)), splice.Rename("n", "batch_size")}
@@ -50,11 +51,11 @@ func (draw) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Tar
 
 // TranslateResponse reads {"images":[{"url":…}],"seed":1}.
 func (draw) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
-	m := dialect.Images{Created: incoming.Created}
+	m := images.Result{Created: incoming.Created}
 	seed, _ := splice.Find(incoming.Body, "seed")
 	list, _ := splice.Find(incoming.Body, "images")
 	for raw := range splice.Elements(list) {
-		var it dialect.Image
+		var it images.Item
 		it.URL, _ = splice.Find(raw, "url")
 		if len(seed) > 0 {
 			it.Extra = []llm.Param{{Name: "seed", Raw: seed}}

@@ -5,6 +5,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
+	"sluice/internal/dialect/images"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/splice"
 )
@@ -26,11 +27,11 @@ var artifactParams = []fields.Alias{
 // negative weight.
 func (artifacts) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
 	t := fields.Track(r.Body)
-	prompt, err := dialect.ImagePrompt(t)
+	prompt, err := images.ReadPrompt(t)
 	if err != nil {
 		return nil, err
 	}
-	width, height, err := dialect.ImageSize(t)
+	width, height, err := images.ReadSize(t)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +49,7 @@ func (artifacts) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect
 	}
 	fields.WriteAliases(&w, t, artifactParams)
 	w.Close('}')
-	dialect.Base64Only(t)
+	images.Base64Only(t)
 	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
 
@@ -61,7 +62,7 @@ func weighted(w *jsonwriter.Writer, text []byte, weight int64) {
 
 // TranslateResponse reads {"artifacts":[{"base64":…,"seed":1,"finishReason":"SUCCESS"}]}.
 func (artifacts) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
-	m := dialect.Images{Created: incoming.Created}
+	m := images.Result{Created: incoming.Created}
 	list, _ := splice.Find(incoming.Body, "artifacts")
 	for raw := range splice.Elements(list) {
 		m.Items = append(m.Items, image(raw, "base64", "finishReason"))

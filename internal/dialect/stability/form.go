@@ -13,6 +13,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
+	"sluice/internal/dialect/images"
 	"sluice/internal/dialect/media"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
@@ -42,7 +43,7 @@ const formImages = 10
 // "sd3.5-large", share an address and are named in the form.
 func (form) EncodeRequest(ctx context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	t := fields.Track(r.Body)
-	prompt, err := dialect.ImagePrompt(t)
+	prompt, err := images.ReadPrompt(t)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +75,7 @@ func (form) EncodeRequest(ctx context.Context, r *dialect.Request, to *dialect.T
 	for range count - 1 {
 		out.More = append(out.More, out.Body)
 	}
-	dialect.Base64Only(t)
+	images.Base64Only(t)
 	out.Dropped = t.Dropped()
 	return out, nil
 }
@@ -171,7 +172,7 @@ func (f *formWriter) close() (body []byte, contentType string) {
 
 // TranslateResponse reads {"image":…,"finish_reason":"SUCCESS","seed":1}, one for each call.
 func (form) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
-	m := dialect.Images{Created: incoming.Created, Items: []dialect.Image{image(incoming.Body, "image", "finish_reason")}}
+	m := images.Result{Created: incoming.Created, Items: []images.Item{image(incoming.Body, "image", "finish_reason")}}
 	for _, body := range incoming.More {
 		m.Items = append(m.Items, image(body, "image", "finish_reason"))
 	}

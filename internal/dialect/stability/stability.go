@@ -5,6 +5,7 @@ package stability
 
 import (
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/images"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -21,8 +22,8 @@ func V1() *dialect.Dialect {
 }
 
 // image reads an image from a provider's description of it.
-func image(raw []byte, data, finish string) dialect.Image {
-	var m dialect.Image
+func image(raw []byte, data, finish string) images.Item {
+	var m images.Item
 	for name, val := range splice.Members(raw) {
 		switch {
 		case splice.IsName(name, data):

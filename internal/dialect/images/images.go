@@ -1,32 +1,35 @@
-package dialect
+// Package images reads requests to /images/generations and writes responses in OpenAI's shape. Start
+// with ReadPrompt and Result.
+package images
 
 import (
 	"strconv"
 	"strings"
 
+	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 )
 
-// Images is a response to /images/generations in OpenAI's shape.
+// Result is a response to /images/generations in OpenAI's shape.
 // Source: https://platform.openai.com/docs/api-reference/images/object, read 2026-11.
-type Images struct {
+type Result struct {
 	Created int64 // epoch seconds
-	Items   []Image
+	Items   []Item
 	Usage   llm.Usage
 }
 
-// Image is one image, raw JSON strings: in base64 or as a URL. Extra are the provider's
+// Item is one image, raw JSON strings: in base64 or as a URL. Extra are the provider's
 // additional members, for example the seed.
-type Image struct {
+type Item struct {
 	Base64, URL []byte
 	Extra       []llm.Param
 }
 
 // BuildResponse writes the response. A response without images, or with one that is not a string, is
 // fault.UpstreamInvalid.
-func (m *Images) BuildResponse() (*Response, error) {
+func (m *Result) BuildResponse() (*dialect.Response, error) {
 	if len(m.Items) == 0 {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no images")
 	}
@@ -48,12 +51,12 @@ func (m *Images) BuildResponse() (*Response, error) {
 	}
 	w.Close(']')
 	w.Close('}')
-	return &Response{Body: w.B, Usage: m.Usage}, nil
+	return &dialect.Response{Body: w.B, Usage: m.Usage}, nil
 }
 
-// ImagePrompt consumes the prompt of an image request, raw JSON. A missing prompt, or one that is
+// ReadPrompt consumes the prompt of an image request, raw JSON. A missing prompt, or one that is
 // not a string, is fault.InvalidParameter.
-func ImagePrompt(t *llm.FieldTracker) ([]byte, error) {
+func ReadPrompt(t *llm.FieldTracker) ([]byte, error) {
 	raw, ok := t.Consume("prompt")
 	switch {
 	case !ok:
@@ -64,9 +67,9 @@ func ImagePrompt(t *llm.FieldTracker) ([]byte, error) {
 	return raw, nil
 }
 
-// ImageSize parses size, "1024x768". Both are 0 if the request has no size or "auto". Anything
+// ReadSize parses size, "1024x768". Both are 0 if the request has no size or "auto". Anything
 // else is fault.InvalidParameter.
-func ImageSize(t *llm.FieldTracker) (width, height int64, err error) {
+func ReadSize(t *llm.FieldTracker) (width, height int64, err error) {
 	raw, ok := t.Consume("size")
 	if !ok || string(raw) == `"auto"` {
 		return 0, 0, nil
