@@ -8,6 +8,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/pagination"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -110,8 +111,8 @@ func roleARN(t *llm.FieldTracker) ([]byte, error) {
 // does not have, such as statusEquals, are forwarded to Amazon.
 // Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_ListModelInvocationJobs.html
 // and API_ListModelCustomizationJobs.html, read 2026-11, both of which give up to 1000.
-func pages(member string, write func(w *jsonwriter.Writer, raw []byte)) *dialect.Pagination {
-	return &dialect.Pagination{
+func pages(member string, write func(w *jsonwriter.Writer, raw []byte)) *pagination.Pages {
+	return &pagination.Pages{
 		Items: member, Token: "nextToken", Size: "maxResults", After: "nextToken", Usual: 20, MaxLimit: 1000, ItemsRequired: true, ForwardUnknownParams: true,
 		IsID: func(after string) bool { return strings.HasPrefix(after, "arn:") }, Plain: unescape, Write: write,
 	}

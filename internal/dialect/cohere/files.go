@@ -8,6 +8,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/pagination"
 	"sluice/internal/dialect/usage"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
@@ -25,7 +26,7 @@ var _ dialect.MultiStep = files{}
 // filePages is the pagination of the datasets.
 // Source: https://docs.cohere.com/v2/reference/list-datasets, read 2026-11, which names limit
 // and offset and no bounds of them: the lengths are ours.
-var filePages = &dialect.Pagination{
+var filePages = &pagination.Pages{
 	Items: "datasets", Size: "limit", After: "offset", Usual: 100, MaxLimit: 1000, IsID: isDataset,
 	Write: func(w *jsonwriter.Writer, raw []byte) { readFile(raw).write(w) },
 }

@@ -6,6 +6,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/pagination"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -85,7 +86,7 @@ func (createJob) TranslateResponse(incoming *dialect.Incoming) (*dialect.Respons
 // jobPages is the pagination of the embed jobs. Cohere returns all of them in embed_jobs. Its client
 // has no parameters for that list.
 // Source: github.com/cohere-ai/cohere-go/v2 v2.15.3, embedjobs and ListEmbedJobResponse.
-var jobPages = &dialect.Pagination{
+var jobPages = &pagination.Pages{
 	Items: "embed_jobs", Usual: 20, MaxLimit: 100, IsID: anyID, // OpenAI's page sizes
 	Write: func(w *jsonwriter.Writer, raw []byte) { readBatch(raw).write(w) },
 }

@@ -7,6 +7,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/pagination"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -30,8 +31,8 @@ func (datasets) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.
 // pages returns the pagination of a list in the given member. Ids contain lowercase letters, digits
 // and dashes. Page tokens are base64 and contain other characters.
 // Source: https://docs.fireworks.ai/api-reference/list-datasets, read 2026-11.
-func pages(member string, write func(w *jsonwriter.Writer, raw []byte)) *dialect.Pagination {
-	return &dialect.Pagination{
+func pages(member string, write func(w *jsonwriter.Writer, raw []byte)) *pagination.Pages {
+	return &pagination.Pages{
 		Items: member, Token: "nextPageToken", Size: "pageSize", After: "pageToken", Usual: 50, MaxLimit: 200,
 		IsID: func(after string) bool { return strings.Trim(after, "abcdefghijklmnopqrstuvwxyz0123456789-") == "" }, Write: write,
 	}
@@ -73,7 +74,7 @@ func recordResponse(body []byte, kind string, write func(w *jsonwriter.Writer, r
 }
 
 // followPages requests the next page of a list, and nothing for another endpoint.
-func followPages(incoming *dialect.Incoming, list llm.Endpoint, p *dialect.Pagination) (dialect.Next, bool, error) {
+func followPages(incoming *dialect.Incoming, list llm.Endpoint, p *pagination.Pages) (dialect.Next, bool, error) {
 	if incoming.Sent.Endpoint != list {
 		return dialect.Next{}, false, nil
 	}

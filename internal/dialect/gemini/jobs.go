@@ -4,8 +4,8 @@ import (
 	"strings"
 	"time"
 
-	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/pagination"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -14,8 +14,8 @@ import (
 // Source: contract/dataplane.md 6.4;
 // https://cloud.google.com/vertex-ai/docs/reference/rest/v1/projects.locations.batchPredictionJobs/list,
 // read 2026-11.
-func pages(member string, write func(w *jsonwriter.Writer, job []byte)) *dialect.Pagination {
-	return &dialect.Pagination{
+func pages(member string, write func(w *jsonwriter.Writer, job []byte)) *pagination.Pages {
+	return &pagination.Pages{
 		Items: member, Token: "nextPageToken", Size: "pageSize", After: "pageToken", Usual: 20, MaxLimit: 100,
 		IsID: func(after string) bool { return strings.Trim(after, "0123456789") == "" }, Write: write,
 	}

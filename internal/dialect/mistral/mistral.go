@@ -8,6 +8,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/pagination"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -28,7 +29,7 @@ var _ dialect.MultiStep = files{}
 
 // filePages are the numbered pages. Mistral documents a default length but no maximum. A
 // page number is valid only if the pages have the requested length.
-var filePages = &dialect.Pagination{
+var filePages = &pagination.Pages{
 	Items: "data", Size: "page_size", After: "page", Total: "total", Usual: 100, MaxLimit: 100, ItemsRequired: true, ForwardUnknownParams: true,
 	IsID:  func(after string) bool { return !isNumber(after) },
 	Write: func(w *jsonwriter.Writer, raw []byte) { w.Value(raw) },

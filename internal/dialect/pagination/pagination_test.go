@@ -1,4 +1,4 @@
-package dialect_test
+package pagination_test
 
 import (
 	"fmt"
@@ -10,13 +10,14 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/pagination"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
 
-func numbered(maxLimit int) *dialect.Pagination {
-	return &dialect.Pagination{
+func numbered(maxLimit int) *pagination.Pages {
+	return &pagination.Pages{
 		Items: "jobs", Token: "next", Size: "size", After: "token", Usual: 3, MaxLimit: maxLimit,
 		IsID: func(after string) bool { return strings.HasPrefix(after, "job-") },
 		Write: func(w *jsonwriter.Writer, item []byte) {
@@ -29,12 +30,12 @@ func numbered(maxLimit int) *dialect.Pagination {
 
 // kinds are a list in pages with tokens, one in counted pages, one in numbered pages and one
 // that is given whole.
-func kinds(maxLimit int) map[string]*dialect.Pagination {
+func kinds(maxLimit int) map[string]*pagination.Pages {
 	token, counted, unpaged, pages := numbered(maxLimit), numbered(maxLimit), numbered(maxLimit), numbered(maxLimit)
 	pages.Token, pages.Total, pages.After = "", "total", "page"
 	counted.Token, counted.Size, counted.After = "", "limit", "offset"
 	unpaged.Token, unpaged.Size, unpaged.After = "", "", ""
-	return map[string]*dialect.Pagination{"token": token, "counted": counted, "whole": unpaged, "pages": pages}
+	return map[string]*pagination.Pages{"token": token, "counted": counted, "whole": unpaged, "pages": pages}
 }
 
 // provider gives the page of a list of so many jobs that a query asks for.
@@ -69,7 +70,7 @@ func provider(t *testing.T, jobs int, query string) []byte {
 }
 
 // list answers a caller's query, and says how many calls that took.
-func list(t *testing.T, p *dialect.Pagination, jobs int, query string) (text string, calls int, err error) {
+func list(t *testing.T, p *pagination.Pages, jobs int, query string) (text string, calls int, err error) {
 	t.Helper()
 	out, err := p.EncodeRequest(query)
 	if err != nil {
@@ -104,7 +105,7 @@ func TestPagesGoOnBehindAnItem(t *testing.T) {
 	}
 }
 
-func goesOn(t *testing.T, p *dialect.Pagination, jobs int) {
+func goesOn(t *testing.T, p *pagination.Pages, jobs int) {
 	t.Helper()
 	for after := range jobs {
 		for limit := 1; limit <= 4; limit++ {
@@ -142,7 +143,7 @@ func TestPagesAreWalkedByClients(t *testing.T) {
 	}
 }
 
-func isWalked(t *testing.T, p *dialect.Pagination, jobs int) {
+func isWalked(t *testing.T, p *pagination.Pages, jobs int) {
 	t.Helper()
 	query, seen := "limit=2", 0
 	for range 20 {

@@ -1,4 +1,6 @@
-package dialect
+// Package pagination translates the pages of OpenAI's lists to those of a provider, whatever its
+// parameters for pages are. Start with Pages.
+package pagination
 
 import (
 	"maps"
@@ -7,13 +9,14 @@ import (
 	"strconv"
 	"strings"
 
+	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/usage"
 	"sluice/internal/fault"
 	"sluice/internal/splice"
 )
 
-// Pagination translates a provider's list for callers that continue after the last item of a page,
+// Pages translates a provider's list for callers that continue after the last item of a page,
 // as OpenAI's clients do: limit and after in; first_id, last_id and has_more out. The provider
 // finds a page by a token of its own, by the number of items before it or by the page number, or
 // it returns the complete list at once.
@@ -22,8 +25,8 @@ import (
 // at most maxWalkPages pages after the first. A caller that sends the next_page_token of a page as
 // after gets the next page directly.
 //
-// A Pagination never changes and is safe for concurrent use.
-type Pagination struct {
+// A Pages never changes and is safe for concurrent use.
+type Pages struct {
 	Items string // member of a response with the items: "datasets"
 	Token string // member with the next token: "nextPageToken"; empty: the token is the number of items before a page
 	Size  string // parameter for the page length: "pageSize"; empty: the provider returns the complete list
@@ -58,7 +61,7 @@ type listRequest struct {
 	rest  url.Values
 }
 
-func (p *Pagination) read(query string) (*listRequest, error) {
+func (p *Pages) read(query string) (*listRequest, error) {
 	rest, err := url.ParseQuery(query)
 	if err != nil {
 		return nil, fault.New(fault.InvalidRequest, "the query is not valid URL encoding").WithCause(err)
@@ -77,7 +80,7 @@ func (p *Pagination) read(query string) (*listRequest, error) {
 	return a, nil
 }
 
-func (p *Pagination) plain(id string) string {
+func (p *Pages) plain(id string) string {
 	if p.Plain == nil {
 		return id
 	}
@@ -85,7 +88,7 @@ func (p *Pagination) plain(id string) string {
 }
 
 // query returns the query for a page. An empty token means the first page.
-func (p *Pagination) query(a *listRequest, token string) string {
+func (p *Pages) query(a *listRequest, token string) string {
 	q := url.Values{}
 	if p.ForwardUnknownParams {
 		q = maps.Clone(a.rest)
@@ -104,11 +107,11 @@ func (p *Pagination) query(a *listRequest, token string) string {
 
 // counted reports whether the token of a page is the number of items before it; isUnpaged, whether
 // the provider returns a single page.
-func (p *Pagination) counted() bool   { return p.Token == "" && p.Size != "" && p.Total == "" }
-func (p *Pagination) isUnpaged() bool { return p.Token == "" && p.Size == "" }
+func (p *Pages) counted() bool   { return p.Token == "" && p.Size != "" && p.Total == "" }
+func (p *Pages) isUnpaged() bool { return p.Token == "" && p.Size == "" }
 
 // size returns the length of the page to request from the provider.
-func (p *Pagination) size(a *listRequest) int {
+func (p *Pages) size(a *listRequest) int {
 	if a.walk {
 		return min(p.MaxLimit, walkSize)
 	}
@@ -117,7 +120,7 @@ func (p *Pagination) size(a *listRequest) int {
 
 // EncodeRequest builds the list request for the caller's query. A limit that is not an integer
 // from 1 to MaxLimit is fault.InvalidParameter.
-func (p *Pagination) EncodeRequest(query string) (*Outgoing, error) {
+func (p *Pages) EncodeRequest(query string) (*dialect.Outgoing, error) {
 	a, err := p.read(query)
 	if err != nil {
 		return nil, err
@@ -126,7 +129,7 @@ func (p *Pagination) EncodeRequest(query string) (*Outgoing, error) {
 	if a.walk {
 		token = ""
 	}
-	out := &Outgoing{Query: p.query(a, token)}
+	out := &dialect.Outgoing{Query: p.query(a, token)}
 	if !p.ForwardUnknownParams {
 		out.Dropped = slices.Sorted(maps.Keys(a.rest))
 	}
@@ -136,23 +139,23 @@ func (p *Pagination) EncodeRequest(query string) (*Outgoing, error) {
 // Follow implements MultiStep.Follow for a list. It requests the next page until it has all items
 // that the caller requested. An id that is not on the pages that may be read is
 // fault.InvalidParameter.
-func (p *Pagination) Follow(incoming *Incoming) (Next, bool, error) {
+func (p *Pages) Follow(incoming *dialect.Incoming) (dialect.Next, bool, error) {
 	a, err := p.read(incoming.Sent.Query)
 	if err != nil || !a.walk {
-		return Next{}, false, err
+		return dialect.Next{}, false, err
 	}
 	s := p.section(incoming, a)
 	switch {
 	case len(s.items) == a.limit || s.found && s.token == "":
-		return Next{}, false, nil
+		return dialect.Next{}, false, nil
 	case s.token == "":
-		return Next{}, false, fault.New(fault.InvalidParameter, "after must be the id of an item of the list").WithParam("after")
+		return dialect.Next{}, false, fault.New(fault.InvalidParameter, "after must be the id of an item of the list").WithParam("after")
 	case len(incoming.More) == maxWalkPages && len(s.items) == 0:
-		return Next{}, false, fault.Newf(fault.InvalidParameter, "after is not among the first items of the list, of which the gateway searches %d; send the next_page_token of a page as after instead", s.seen).WithParam("after")
+		return dialect.Next{}, false, fault.Newf(fault.InvalidParameter, "after is not among the first items of the list, of which the gateway searches %d; send the next_page_token of a page as after instead", s.seen).WithParam("after")
 	case len(incoming.More) == maxWalkPages:
-		return Next{}, false, nil
+		return dialect.Next{}, false, nil
 	}
-	return Next{Endpoint: incoming.Sent.Endpoint, Query: p.query(a, s.token)}, true, nil
+	return dialect.Next{Endpoint: incoming.Sent.Endpoint, Query: p.query(a, s.token)}, true, nil
 }
 
 // section is the part of the list that the caller requested.
@@ -167,7 +170,7 @@ type section struct {
 	token string // of the page after those that were read
 }
 
-func (p *Pagination) section(incoming *Incoming, a *listRequest) *section {
+func (p *Pages) section(incoming *dialect.Incoming, a *listRequest) *section {
 	s := &section{found: !a.walk}
 	s.page(p, incoming.Body, a)
 	for _, body := range incoming.More {
@@ -177,7 +180,7 @@ func (p *Pagination) section(incoming *Incoming, a *listRequest) *section {
 	return s
 }
 
-func (s *section) page(p *Pagination, body []byte, a *listRequest) {
+func (s *section) page(p *Pages, body []byte, a *listRequest) {
 	list, _ := splice.Find(body, p.Items)
 	before := s.seen
 	s.token = splice.Text(body, p.Token)
@@ -211,7 +214,7 @@ func (s *section) page(p *Pagination, body []byte, a *listRequest) {
 
 // nextNumber returns the number of the page after the current one, which has this body; empty if
 // the current page is the last. read is the number of pages read before it.
-func (p *Pagination) nextNumber(a *listRequest, read int, body []byte) string {
+func (p *Pages) nextNumber(a *listRequest, read int, body []byte) string {
 	if n, err := strconv.Atoi(a.after); err == nil && !a.walk {
 		read += n
 	}
@@ -224,7 +227,7 @@ func (p *Pagination) nextNumber(a *listRequest, read int, body []byte) string {
 
 // tokenAfter returns the token of the page after the seen items, if the token is the number of all
 // items before a page.
-func (p *Pagination) tokenAfter(a *listRequest, seen int) string {
+func (p *Pages) tokenAfter(a *listRequest, seen int) string {
 	if n, err := strconv.Atoi(a.after); err == nil && !a.walk {
 		seen += n
 	}
@@ -233,7 +236,7 @@ func (p *Pagination) tokenAfter(a *listRequest, seen int) string {
 
 // BuildResponse writes {"object":"list","data":[…],"first_id":…,"last_id":…,"has_more":false}.
 // Unless the caller continues after an item id, next_page_token is the token of the next page.
-func (p *Pagination) BuildResponse(incoming *Incoming) (*Response, error) {
+func (p *Pages) BuildResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	a, err := p.read(incoming.Sent.Query)
 	if err != nil {
 		return nil, err
@@ -252,5 +255,5 @@ func (p *Pagination) BuildResponse(incoming *Incoming) (*Response, error) {
 		w.Opt("next_page_token", s.token)
 	}
 	w.Close('}')
-	return &Response{Body: w.B}, nil
+	return &dialect.Response{Body: w.B}, nil
 }
