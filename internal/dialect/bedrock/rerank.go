@@ -8,6 +8,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/reranking"
 	"sluice/internal/dialect/usage"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
@@ -123,9 +124,9 @@ func (ranking) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response,
 	if !ok || list[0] != '[' {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no results")
 	}
-	r := dialect.Ranking{Model: incoming.To.Model}
+	r := reranking.Ranking{Model: incoming.To.Model}
 	for val := range splice.Elements(list) {
-		var d dialect.Ranked
+		var d reranking.Ranked
 		for name, v := range splice.Members(val) {
 			switch string(name) {
 			case `"index"`:

@@ -6,6 +6,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/reranking"
 	"sluice/internal/dialect/usage"
 	"sluice/internal/fault"
 	"sluice/internal/splice"
@@ -67,9 +68,9 @@ func (rerank) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, 
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no results")
 	}
 	meta, _ := splice.Find(incoming.Body, "meta")
-	r := dialect.Ranking{ID: splice.Text(incoming.Body, "id"), Model: incoming.To.Model, Usage: readUsage(meta)}
+	r := reranking.Ranking{ID: splice.Text(incoming.Body, "id"), Model: incoming.To.Model, Usage: readUsage(meta)}
 	for res := range splice.Elements(list) {
-		var d dialect.Ranked
+		var d reranking.Ranked
 		for name, val := range splice.Members(res) {
 			switch string(name) {
 			case `"index"`:

@@ -7,6 +7,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/reranking"
 	"sluice/internal/fault"
 	"sluice/internal/splice"
 )
@@ -58,7 +59,7 @@ func (rank) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, er
 	if !ok {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no records")
 	}
-	out := dialect.Ranking{Model: incoming.To.Model}
+	out := reranking.Ranking{Model: incoming.To.Model}
 	for r := range splice.Elements(records) {
 		id, _ := splice.Find(r, "id")
 		score, _ := splice.Find(r, "score")
@@ -66,7 +67,7 @@ func (rank) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, er
 		if err != nil {
 			return nil, fault.New(fault.UpstreamInvalid, "the provider response has a record that was not requested")
 		}
-		out.Results = append(out.Results, dialect.Ranked{Index: n, Score: score})
+		out.Results = append(out.Results, reranking.Ranked{Index: n, Score: score})
 	}
 	return out.BuildResponse(incoming.Sent.Body)
 }

@@ -4,6 +4,7 @@ package jina
 
 import (
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/reranking"
 	"sluice/internal/llm"
 )
 
@@ -12,6 +13,6 @@ import (
 // Source: https://api.jina.ai/redoc#tag/rerank, read 2026-11; contract/provider-transforms.md 8.1.
 func Dialect() *dialect.Dialect {
 	return &dialect.Dialect{Name: "jina", Unified: map[llm.Endpoint]dialect.OpenAIEndpoint{
-		llm.Rerank: dialect.Reranker{Top: "top_n", Returns: true, Results: "results", Score: "relevance_score"},
+		llm.Rerank: reranking.Endpoint{Top: "top_n", Returns: true, Results: "results", Score: "relevance_score"},
 	}}
 }

@@ -4,6 +4,7 @@ package pinecone
 
 import (
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/reranking"
 	"sluice/internal/llm"
 )
 
@@ -12,8 +13,8 @@ import (
 // 2026-11; contract/provider-transforms.md 8.1.
 func Dialect() *dialect.Dialect {
 	return &dialect.Dialect{Name: "pinecone", Unified: map[llm.Endpoint]dialect.OpenAIEndpoint{
-		llm.Rerank: dialect.Reranker{
-			Top: "top_n", Documents: dialect.ObjectDocuments, Returns: true, Extras: []string{"rank_fields", "parameters"}, Results: "data", Score: "score",
+		llm.Rerank: reranking.Endpoint{
+			Top: "top_n", Documents: reranking.ObjectDocuments, Returns: true, Extras: []string{"rank_fields", "parameters"}, Results: "data", Score: "score",
 		},
 	}}
 }

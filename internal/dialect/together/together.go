@@ -4,6 +4,7 @@ package together
 
 import (
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/reranking"
 	"sluice/internal/llm"
 )
 
@@ -12,6 +13,6 @@ import (
 // Source: https://docs.together.ai/reference/rerank-1, read 2026-11; contract/provider-transforms.md 8.1.
 func Dialect() *dialect.Dialect {
 	return &dialect.Dialect{Name: "together", Unified: map[llm.Endpoint]dialect.OpenAIEndpoint{
-		llm.Rerank: dialect.Reranker{Top: "top_n", Results: "results", Score: "relevance_score"},
+		llm.Rerank: reranking.Endpoint{Top: "top_n", Results: "results", Score: "relevance_score"},
 	}}
 }

@@ -4,6 +4,7 @@ package voyage
 
 import (
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/reranking"
 	"sluice/internal/llm"
 )
 
@@ -13,6 +14,6 @@ import (
 func Dialect() *dialect.Dialect {
 	return &dialect.Dialect{Name: "voyage", Unified: map[llm.Endpoint]dialect.OpenAIEndpoint{
 		llm.Embed:  embed{},
-		llm.Rerank: dialect.Reranker{Top: "top_k", Documents: dialect.TextDocuments, Results: "data", Score: "relevance_score"},
+		llm.Rerank: reranking.Endpoint{Top: "top_k", Documents: reranking.TextDocuments, Results: "data", Score: "relevance_score"},
 	}}
 }

@@ -1,9 +1,10 @@
-package dialect
+package reranking
 
 import (
 	"cmp"
 	"slices"
 
+	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
@@ -29,7 +30,7 @@ type Ranked struct {
 
 // BuildResponse writes the response. Documents that the provider did not return are copied from the
 // request, if that requested them with return_documents.
-func (r *Ranking) BuildResponse(request []byte) (*Response, error) {
+func (r *Ranking) BuildResponse(request []byte) (*dialect.Response, error) {
 	returnDocuments, _ := splice.Find(request, "return_documents")
 	var documents [][]byte
 	if string(returnDocuments) == "true" {
@@ -65,7 +66,7 @@ func (r *Ranking) BuildResponse(request []byte) (*Response, error) {
 	}
 	w.Close('}')
 	w.Close('}')
-	return &Response{Body: w.B, Usage: r.Usage, Model: r.Model}, nil
+	return &dialect.Response{Body: w.B, Usage: r.Usage, Model: r.Model}, nil
 }
 
 // writeDocument writes a document as an object, a plain text under text.

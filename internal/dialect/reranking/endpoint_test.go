@@ -1,18 +1,19 @@
-package dialect_test
+package reranking_test
 
 import (
 	"slices"
 	"testing"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/reranking"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 )
 
 var (
-	plain  = dialect.Reranker{Top: "top_k", Documents: dialect.TextDocuments, Results: "data", Score: "relevance_score"}
-	picky  = dialect.Reranker{Top: "top_n", Documents: dialect.ObjectDocuments, Returns: true, Extras: []string{"rank_fields"}, Results: "data", Score: "score"}
-	loose  = dialect.Reranker{Top: "top_n", Results: "results", Score: "relevance_score"}
+	plain  = reranking.Endpoint{Top: "top_k", Documents: reranking.TextDocuments, Results: "data", Score: "relevance_score"}
+	picky  = reranking.Endpoint{Top: "top_n", Documents: reranking.ObjectDocuments, Returns: true, Extras: []string{"rank_fields"}, Results: "data", Score: "score"}
+	loose  = reranking.Endpoint{Top: "top_n", Results: "results", Score: "relevance_score"}
 	rating = `{"model":"@me/m","query":"q","documents":["a",{"text":"b","id":1},{"x":2}],"top_n":2,"rank_fields":["text"],"a\"b":null,"truncation":false}`
 )
 
@@ -20,7 +21,7 @@ func TestRerankerEncodes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string
-		k       dialect.Reranker
+		k       reranking.Endpoint
 		body    string
 		want    string
 		dropped []string
@@ -51,7 +52,7 @@ func TestRerankerDecodes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, sent, body, want string
-		k                      dialect.Reranker
+		k                      reranking.Endpoint
 		usage                  llm.Usage
 	}{
 		{

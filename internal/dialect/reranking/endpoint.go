@@ -1,10 +1,11 @@
-package dialect
+package reranking
 
 import (
 	"cmp"
 	"context"
 	"slices"
 
+	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/usage"
@@ -13,10 +14,10 @@ import (
 	"sluice/internal/splice"
 )
 
-// Reranker translates /rerank for providers that differ only in names: in the names of request
+// Endpoint translates /rerank for providers that differ only in names: in the names of request
 // members and of response members.
 // Source: contract/provider-transforms.md 8.1.
-type Reranker struct {
+type Endpoint struct {
 	Top       string    // their name for top_n: "top_k"
 	Documents Documents // the form of documents that they accept
 	Returns   bool      // they return the documents unless return_documents is false
@@ -36,10 +37,10 @@ const (
 	ObjectDocuments                  // objects, a text under "text"
 )
 
-var _ OpenAIEndpoint = Reranker{}
+var _ dialect.OpenAIEndpoint = Endpoint{}
 
 // EncodeRequest encodes the provider's request.
-func (k Reranker) EncodeRequest(_ context.Context, r *Request, to *Target) (*Outgoing, error) {
+func (k Endpoint) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	t := fields.Track(r.Body)
 	query, ok := t.Consume("query")
 	if !ok {
@@ -64,11 +65,11 @@ func (k Reranker) EncodeRequest(_ context.Context, r *Request, to *Target) (*Out
 		}
 	}
 	w.Close('}')
-	return &Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
+	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
 
 // supports reports whether a member is forwarded unchanged.
-func (k Reranker) supports(key string) bool {
+func (k Endpoint) supports(key string) bool {
 	switch key {
 	case "model", "stream", "query", "documents", "top_n", "return_documents":
 		return false
@@ -78,7 +79,7 @@ func (k Reranker) supports(key string) bool {
 
 // writeDocuments writes return_documents. Unless the caller requests documents, they are not
 // returned.
-func (k Reranker) writeDocuments(w *jsonwriter.Writer, t *llm.FieldTracker) {
+func (k Endpoint) writeDocuments(w *jsonwriter.Writer, t *llm.FieldTracker) {
 	raw, requested := t.Consume("return_documents")
 	switch {
 	case requested:
@@ -88,7 +89,7 @@ func (k Reranker) writeDocuments(w *jsonwriter.Writer, t *llm.FieldTracker) {
 	}
 }
 
-func (k Reranker) documents(w *jsonwriter.Writer, list []byte) {
+func (k Endpoint) documents(w *jsonwriter.Writer, list []byte) {
 	if k.Documents == AnyDocuments {
 		w.Raw("documents", list)
 		return
@@ -113,7 +114,7 @@ func (k Reranker) documents(w *jsonwriter.Writer, list []byte) {
 }
 
 // TranslateResponse reads the provider's results.
-func (k Reranker) TranslateResponse(incoming *Incoming) (*Response, error) {
+func (k Endpoint) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	list, ok := splice.Find(incoming.Body, k.Results)
 	if !ok || list[0] != '[' {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no results")
