@@ -2,6 +2,7 @@ package dataplane
 
 import (
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/uploads"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -15,11 +16,11 @@ func fileAllowed(a *attempt) error {
 	if a.account == nil || !a.account.Restricted() || a.x.match.Endpoint != llm.UploadFile {
 		return nil
 	}
-	u, err := dialect.ReadUpload(&dialect.Request{Form: a.x.form})
+	u, err := uploads.Read(&dialect.Request{Form: a.x.form})
 	if err != nil {
 		return err
 	}
-	err = dialect.EachLine(u.Content().Open(), func(n int, line []byte) error {
+	err = uploads.EachLine(u.Content().Open(), func(n int, line []byte) error {
 		if !splice.Valid(line) {
 			if u.Purpose == "batch" {
 				return fault.Newf(fault.InvalidParameter, "line %d of the file is not a JSON object", n).WithParam("file")

@@ -5,7 +5,7 @@ import (
 	"io"
 	"slices"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/uploads"
 	"sluice/internal/fault"
 	"sluice/internal/jobs"
 	"sluice/internal/ledger"
@@ -145,7 +145,7 @@ func (g *Gateway) billOutput(ctx context.Context, b *jobBill, by *jobAccess, st 
 	if c.status >= 300 {
 		return jobStatus(c.status)
 	}
-	return dialect.EachLine(&limitedReader{r: c.body, left: maxOutputFactor * g.set.MaxUploadBytes}, func(_ int, line []byte) error {
+	return uploads.EachLine(&limitedReader{r: c.body, left: maxOutputFactor * g.set.MaxUploadBytes}, func(_ int, line []byte) error {
 		b.line(line)
 		return ctx.Err()
 	})

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/uploads"
 	"sluice/internal/fault"
 	"sluice/internal/jobs"
 	"sluice/internal/llm"
@@ -149,7 +150,7 @@ func inPath(id string) string {
 // uses the model of the job, which may differ between the jobs of a file.
 func countFile(file io.Reader) (*jobs.Input, error) {
 	input := new(jobs.Input)
-	err := dialect.EachLine(file, func(_ int, line []byte) error {
+	err := uploads.EachLine(file, func(_ int, line []byte) error {
 		if err := input.Add(line, "", maxRequestTokens); err != nil {
 			return fault.New(fault.InvalidParameter, err.Error()).WithParam("file")
 		}
@@ -179,7 +180,7 @@ func uploaded(a *attempt) *jobs.Input {
 	if a.x.form == nil || !a.underCost() {
 		return nil
 	}
-	u, err := dialect.ReadUpload(&dialect.Request{Form: a.x.form})
+	u, err := uploads.Read(&dialect.Request{Form: a.x.form})
 	if err != nil || u.Purpose != "batch" && u.Purpose != "fine-tune" {
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/uploads"
 	"sluice/internal/dialect/usage"
 	"sluice/internal/fault"
 	"sluice/internal/kernel/multipartedit"
@@ -34,7 +35,7 @@ var (
 
 // EncodeRequest sends the form with the file only, and does not copy the bytes of the file.
 func (upload) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
-	u, err := dialect.ReadUpload(r)
+	u, err := uploads.Read(r)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +53,7 @@ func (upload) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.T
 
 // TranslateResponse reads the description of the new file.
 func (upload) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
-	u, err := dialect.ReadUpload(incoming.Sent)
+	u, err := uploads.Read(incoming.Sent)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +73,7 @@ func (files) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Ta
 func (files) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	switch incoming.Sent.Endpoint {
 	case llm.DeleteFile:
-		return dialect.FileDeleted(cmp.Or(splice.Text(incoming.Body, "id"), incoming.Sent.ID)), nil
+		return uploads.Deleted(cmp.Or(splice.Text(incoming.Body, "id"), incoming.Sent.ID)), nil
 	case llm.ListFiles:
 		if !splice.Valid(incoming.Body) {
 			return nil, fault.New(fault.UpstreamInvalid, "the provider response is not a list of files")

@@ -12,6 +12,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/uploads"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/wire"
@@ -80,7 +81,7 @@ func (upload) EncodeRequest(ctx context.Context, r *dialect.Request, to *dialect
 
 // form is the parsed upload form of the caller.
 type form struct {
-	*dialect.Upload
+	*uploads.Upload
 	purpose string
 	object  s3Object
 	model   string
@@ -88,7 +89,7 @@ type form struct {
 
 // readForm parses the form. Bucket and key come from the credential's fields.
 func readForm(r *dialect.Request, to *dialect.Target) (*form, error) {
-	u, err := dialect.ReadUpload(r)
+	u, err := uploads.Read(r)
 	if err != nil {
 		return nil, err
 	}

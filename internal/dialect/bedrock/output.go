@@ -7,6 +7,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/uploads"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -39,7 +40,7 @@ func (output) Follow(incoming *dialect.Incoming) (dialect.Next, bool, error) {
 	}
 	model := splice.Text(incoming.Body, "modelId")
 	rows := func(src io.Reader) io.Reader {
-		return dialect.LineReader(src, func(dst, line []byte) ([]byte, error) { return appendResult(dst, line, incoming, model), nil })
+		return uploads.LineReader(src, func(dst, line []byte) ([]byte, error) { return appendResult(dst, line, incoming, model), nil })
 	}
 	return dialect.Next{Endpoint: llm.RetrieveFileContent, ID: file.id(), Path: file.path(), File: rows, ContentType: "application/jsonl"}, true, nil
 }

@@ -9,14 +9,14 @@ import (
 	"errors"
 	"io"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/uploads"
 	"sluice/internal/fault"
 )
 
 // Limits of a file: its header, and a block of rows before and after decompression. The JSON of
 // a block may be avroJSONTimes as long as its decompressed bytes plus avroJSONMin, because a
 // number of 4 bytes becomes up to 16 bytes of JSON. The JSON of a row and each string in it may
-// have dialect.MaxLineBytes.
+// have uploads.MaxLineBytes.
 const (
 	maxAvroHeaderBytes = 1 << 20
 	maxAvroBlockBytes  = 64 << 20
@@ -34,7 +34,7 @@ const avroMagic = "Obj\x01"
 // Source: https://avro.apache.org/docs/1.11.1/specification/#object-container-files, read 2026-11.
 func readAvro(src io.Reader, line func(dst, row []byte) []byte) io.Reader {
 	f := &avroFile{all: avroReader{src: bufio.NewReaderSize(src, avroBuffer)}, line: line}
-	return dialect.ChunkReader(f.next)
+	return uploads.ChunkReader(f.next)
 }
 
 const avroBuffer = 32 << 10
@@ -70,7 +70,7 @@ func (f *avroFile) next(dst []byte) (_ []byte, err error) {
 	f.left--
 	before := f.rows.taken
 	f.rows.hasCapacity = func(n int) bool {
-		return n <= dialect.MaxLineBytes && f.made+n <= avroJSONTimes*f.rows.taken+avroJSONMin
+		return n <= uploads.MaxLineBytes && f.made+n <= avroJSONTimes*f.rows.taken+avroJSONMin
 	}
 	if f.row, err = f.rows.value(f.row[:0], f.head.schema, 0); err != nil {
 		return dst, err
@@ -233,7 +233,7 @@ func (r *avroReader) long() (int64, error) {
 
 // take reads n bytes. They are valid until the next call.
 func (r *avroReader) take(n int64) ([]byte, error) {
-	if n < 0 || n > dialect.MaxLineBytes {
+	if n < 0 || n > uploads.MaxLineBytes {
 		return nil, r.fail("a string is too long")
 	}
 	r.text.Reset()

@@ -9,6 +9,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/pagination"
+	"sluice/internal/dialect/uploads"
 	"sluice/internal/dialect/usage"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
@@ -69,7 +70,7 @@ func unknown(query string) (names []string) {
 func (files) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	switch incoming.Sent.Endpoint {
 	case llm.DeleteFile:
-		return dialect.FileDeleted(incoming.Sent.ID), nil
+		return uploads.Deleted(incoming.Sent.ID), nil
 	case llm.ListFiles:
 		return filePages.BuildResponse(incoming)
 	default:

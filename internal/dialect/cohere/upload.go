@@ -10,6 +10,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/uploads"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/splice"
@@ -26,7 +27,7 @@ var _ dialect.OpenAIEndpoint = upload{}
 // EncodeRequest converts the lines of the caller's file to the rows of a dataset. It reuses the
 // boundary of the caller's form, which cannot occur in rows built from the caller's lines.
 func (upload) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
-	u, err := dialect.ReadUpload(r)
+	u, err := uploads.Read(r)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +90,7 @@ func (upload) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, 
 	if f.id == "" {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response does not contain a dataset id")
 	}
-	u, err := dialect.ReadUpload(incoming.Sent)
+	u, err := uploads.Read(incoming.Sent)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/pagination"
+	"sluice/internal/dialect/uploads"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -50,7 +51,7 @@ func (datasets) Follow(incoming *dialect.Incoming) (dialect.Next, bool, error) {
 func (datasets) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	switch incoming.Sent.Endpoint {
 	case llm.DeleteFile:
-		return dialect.FileDeleted(incoming.Sent.ID), nil
+		return uploads.Deleted(incoming.Sent.ID), nil
 	case llm.ListFiles:
 		return datasetsPages.BuildResponse(incoming)
 	default:

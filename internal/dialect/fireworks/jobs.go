@@ -8,6 +8,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/uploads"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -145,7 +146,7 @@ func (jobs) Follow(incoming *dialect.Incoming) (dialect.Next, bool, error) {
 func (jobs) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	switch incoming.Sent.Endpoint {
 	case llm.CancelFinetune:
-		return dialect.FinetuneCancelled(incoming.Sent.ID), nil
+		return uploads.FinetuneCancelled(incoming.Sent.ID), nil
 	case llm.ListFinetunes:
 		return jobsPages.BuildResponse(incoming)
 	default:

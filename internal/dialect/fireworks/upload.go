@@ -8,6 +8,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/uploads"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/llm"
@@ -46,8 +47,8 @@ func (upload) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Ta
 	return &dialect.Outgoing{Body: w.B, Header: wire.Header{{Name: "content-type", Value: "application/json"}}, Dropped: file.Dropped}, nil
 }
 
-func fileOf(r *dialect.Request) (*dialect.Upload, error) {
-	u, err := dialect.ReadUpload(r)
+func fileOf(r *dialect.Request) (*uploads.Upload, error) {
+	u, err := uploads.Read(r)
 	if err == nil && u.File.Len == 0 {
 		err = fault.New(fault.InvalidParameter, "file must not be empty").WithParam("file")
 	}

@@ -8,6 +8,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/embeddings"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/uploads"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/llm"
@@ -34,7 +35,7 @@ func (batchOutput) Follow(incoming *dialect.Incoming) (dialect.Next, bool, error
 		return dialect.Next{}, false, fault.Newf(fault.Conflict, "the batch has no output: its status is %s", status)
 	}
 	o := &outputWriter{incoming: incoming, model: textIn(incoming.Body, "model"), job: jobID(incoming.Body)}
-	return dialect.Next{Endpoint: llm.RetrieveFileContent, ID: out.bucket + "/" + out.name, File: func(src io.Reader) io.Reader { return dialect.LineReader(src, o.row) }, ContentType: "application/jsonl"}, true, nil
+	return dialect.Next{Endpoint: llm.RetrieveFileContent, ID: out.bucket + "/" + out.name, File: func(src io.Reader) io.Reader { return uploads.LineReader(src, o.row) }, ContentType: "application/jsonl"}, true, nil
 }
 
 // hasOutput lists the batch states in which the results so far are available.

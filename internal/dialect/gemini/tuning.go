@@ -7,6 +7,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/uploads"
 	"sluice/internal/dialect/usage"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
@@ -110,7 +111,7 @@ var tuningStates = map[string]string{
 func (tunings) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	switch incoming.Sent.Endpoint {
 	case llm.CancelFinetune:
-		return dialect.FinetuneCancelled(incoming.Sent.ID), nil
+		return uploads.FinetuneCancelled(incoming.Sent.ID), nil
 	case llm.ListFinetunes:
 		return tuningsPages.BuildResponse(incoming)
 	default:

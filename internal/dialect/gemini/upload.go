@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/uploads"
 	"sluice/internal/fault"
 	"sluice/internal/wire"
 )
@@ -52,13 +53,13 @@ func (upload) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, 
 
 // uploaded is the caller's multipart form.
 type uploaded struct {
-	*dialect.Upload
+	*uploads.Upload
 	object  object
 	purpose string
 }
 
 func readForm(r *dialect.Request, to *dialect.Target) (*uploaded, error) {
-	u, err := dialect.ReadUpload(r)
+	u, err := uploads.Read(r)
 	if err != nil {
 		return nil, err
 	}

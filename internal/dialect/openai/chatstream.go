@@ -16,7 +16,7 @@ import (
 // NewDecoder returns the decoder of a stream of chat completion chunks.
 func (chat) NewDecoder(*dialect.Incoming) dialect.EventDecoder { return &chunkReader{} }
 
-// chunkReader decodes the chunks of one stream. A stream with a finish reason but without [DONE]
+// uploads.chunkReader decodes the chunks of one stream. A stream with a finish reason but without [DONE]
 // is complete: some servers omit [DONE].
 type chunkReader struct {
 	events   dialect.EventReader

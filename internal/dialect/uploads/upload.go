@@ -1,4 +1,4 @@
-package dialect
+package uploads
 
 import (
 	"bufio"
@@ -6,10 +6,11 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
-	"sluice/internal/kernel/multipartedit"
 	"strconv"
 
+	"sluice/internal/dialect"
 	"sluice/internal/fault"
+	"sluice/internal/kernel/multipartedit"
 	"sluice/internal/splice"
 	"sluice/internal/wire"
 )
@@ -25,10 +26,10 @@ type Upload struct {
 	form *multipartedit.Form
 }
 
-// ReadUpload parses the form of an upload. A body that is not a form is fault.InvalidRequest. A
+// Read parses the form of an upload. A body that is not a form is fault.InvalidRequest. A
 // form without a file is fault.InvalidParameter with Param file. The Upload is valid as long as
 // the request.
-func ReadUpload(r *Request) (*Upload, error) {
+func Read(r *dialect.Request) (*Upload, error) {
 	if r.Form == nil {
 		return nil, fault.New(fault.InvalidRequest, "the body must be a multipart form")
 	}

@@ -1,4 +1,4 @@
-package dialect_test
+package uploads_test
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/uploads"
 	"sluice/internal/fault"
 )
 
@@ -49,7 +49,7 @@ func TestRowsAreThoseOfTheWholeFile(t *testing.T) {
 			}
 		}
 		chunkSize := rapid.IntRange(1, 50_000).Draw(t, "pieces")
-		r := dialect.LineReader(&cut{file, func(maxBytes int) int { return min(maxBytes, chunkSize) }}, func(dst, line []byte) ([]byte, error) { return fmt.Appendf(dst, "<%s>", line), nil })
+		r := uploads.LineReader(&cut{file, func(maxBytes int) int { return min(maxBytes, chunkSize) }}, func(dst, line []byte) ([]byte, error) { return fmt.Appendf(dst, "<%s>", line), nil })
 		if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, want) {
 			t.Fatalf("%q, %v; want %q", got, err, want)
 		}
@@ -61,15 +61,15 @@ func TestRowsEnd(t *testing.T) {
 	bad := errors.New("bad")
 	echo := func(dst, line []byte) ([]byte, error) { return append(dst, line...), nil }
 	broken := io.MultiReader(strings.NewReader("a\nb"), iotest.ErrReader(bad))
-	if got, err := io.ReadAll(dialect.LineReader(broken, echo)); string(got) != "a" || !errors.Is(err, bad) {
+	if got, err := io.ReadAll(uploads.LineReader(broken, echo)); string(got) != "a" || !errors.Is(err, bad) {
 		t.Errorf("of a line that is cut: %q, %v", got, err)
 	}
-	refused := dialect.LineReader(strings.NewReader("a\nb\n"), func(dst, line []byte) ([]byte, error) { return append(dst, line...), bad })
+	refused := uploads.LineReader(strings.NewReader("a\nb\n"), func(dst, line []byte) ([]byte, error) { return append(dst, line...), bad })
 	if got, err := io.ReadAll(refused); string(got) != "a" || !errors.Is(err, bad) {
 		t.Errorf("%q, %v", got, err)
 	}
-	endless := &cut{bytes.Repeat([]byte("x"), dialect.MaxLineBytes+1), func(maxBytes int) int { return maxBytes }}
-	if _, err := io.ReadAll(dialect.LineReader(endless, echo)); !fault.Has(err, fault.UpstreamInvalid) {
+	endless := &cut{bytes.Repeat([]byte("x"), uploads.MaxLineBytes+1), func(maxBytes int) int { return maxBytes }}
+	if _, err := io.ReadAll(uploads.LineReader(endless, echo)); !fault.Has(err, fault.UpstreamInvalid) {
 		t.Errorf("a line without end: %v", err)
 	}
 }
