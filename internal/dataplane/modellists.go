@@ -14,6 +14,7 @@ import (
 	"sluice/internal/access"
 	"sluice/internal/credential"
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/modellists"
 	"sluice/internal/fault"
 	"sluice/internal/keys"
 	"sluice/internal/llm"
@@ -180,5 +181,5 @@ func (g *Gateway) callModelList(ctx context.Context, a *attempt) ([]string, erro
 		}
 		body = out.Body
 	}
-	return dialect.ModelNames(body, modellist.MaxNames)
+	return modellists.Names(body, modellist.MaxNames)
 }

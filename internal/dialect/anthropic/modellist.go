@@ -5,6 +5,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/modellists"
 	"sluice/internal/fault"
 	"sluice/internal/splice"
 )
@@ -32,7 +33,7 @@ func (modelList) TranslateResponse(incoming *dialect.Incoming) (*dialect.Respons
 	if !ok || !splice.Valid(incoming.Body) {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response is not a list of models")
 	}
-	return dialect.ModelWriter(writeModel).List(models), nil
+	return modellists.Writer(writeModel).List(models), nil
 }
 
 func writeModel(w *jsonwriter.Writer, raw []byte) {
@@ -47,4 +48,4 @@ func writeModel(w *jsonwriter.Writer, raw []byte) {
 
 // oneModel implements the retrieval of one model.
 // Source: https://platform.claude.com/docs/en/api/models/retrieve, read 2026-11.
-var oneModel = dialect.OneModel{Name: "id", Write: writeModel}
+var oneModel = modellists.One{Name: "id", Write: writeModel}

@@ -5,6 +5,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/modellists"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -32,7 +33,7 @@ func (modelList) TranslateResponse(incoming *dialect.Incoming) (*dialect.Respons
 	if !ok || !splice.Valid(incoming.Body) {
 		return nil, fault.Newf(fault.UpstreamInvalid, "the provider response has no %s", member)
 	}
-	write := dialect.ModelWriter(writeModel)
+	write := modellists.Writer(writeModel)
 	if incoming.Sent.Endpoint == llm.RetrieveModel {
 		return write.One(found), nil
 	}

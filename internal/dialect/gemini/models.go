@@ -6,6 +6,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/modellists"
 	"sluice/internal/fault"
 	"sluice/internal/splice"
 )
@@ -32,7 +33,7 @@ func (m models) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response is not a JSON object")
 	}
 	list, _ := splice.Find(incoming.Body, m.list)
-	return dialect.ModelWriter(writeModel).List(list), nil
+	return modellists.Writer(writeModel).List(list), nil
 }
 
 // writeModel writes a model as OpenAI does. Its id is its name without "models/" or
@@ -54,4 +55,4 @@ func writeModel(w *jsonwriter.Writer, raw []byte) {
 // Source: https://ai.google.dev/api/models#method:-models.get and
 // https://cloud.google.com/vertex-ai/docs/reference/rest/v1beta1/publishers.models/get,
 // read 2026-11.
-var oneModel = dialect.OneModel{Name: "name", Write: writeModel}
+var oneModel = modellists.One{Name: "name", Write: writeModel}

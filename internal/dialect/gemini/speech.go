@@ -62,7 +62,7 @@ func (speech) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.T
 const defaultLanguage = "en-US"
 
 // voice writes {"languageCode":"en-US","name":"en-US-Chirp3-HD-Kore"}. For Gemini models
-// it writes {"languageCode":"en-US","name":"Kore","modelName":"gemini-2.5-flash-tts"}.
+// it writes {"languageCode":"en-US","name":"Kore","modellists.modelName":"gemini-2.5-flash-tts"}.
 func voice(w *jsonwriter.Writer, model, name, language string) {
 	if parts := strings.SplitN(name, "-", 3); language == "" && len(parts) == 3 {
 		language = parts[0] + "-" + parts[1]

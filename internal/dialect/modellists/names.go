@@ -1,4 +1,4 @@
-package dialect
+package modellists
 
 import (
 	"bytes"
@@ -18,10 +18,10 @@ var modelLists = [...]string{"data", "models"}
 // modelNames are the members that name a model. The first one that is present counts.
 var modelNames = [...]string{"id", "model", "name"}
 
-// ModelNames returns the model names in a list as OpenAI's GET /v1/models or Ollama's
+// Names returns the model names in a list as OpenAI's GET /v1/models or Ollama's
 // GET /api/tags returns it, or in an array of such models: ["llama3.2:latest"]. It omits models
 // without a name and returns at most max names. Anything else is fault.UpstreamInvalid.
-func ModelNames(body []byte, max int) ([]string, error) {
+func Names(body []byte, max int) ([]string, error) {
 	list, ok := modelArray(body)
 	if !ok {
 		return nil, fault.New(fault.UpstreamInvalid, "the response is not a list of models")

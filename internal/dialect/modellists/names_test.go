@@ -1,11 +1,11 @@
-package dialect_test
+package modellists_test
 
 import (
 	"slices"
 	"strings"
 	"testing"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/modellists"
 	"sluice/internal/fault"
 )
 
@@ -28,7 +28,7 @@ func TestModelNames_ReadsTheListsOfServers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := dialect.ModelNames([]byte(c.body), 3)
+			got, err := modellists.Names([]byte(c.body), 3)
 			if err != nil || !slices.Equal(got, c.want) {
 				t.Errorf("ModelNames = %q, %v; want %q", got, err, c.want)
 			}
@@ -39,7 +39,7 @@ func TestModelNames_ReadsTheListsOfServers(t *testing.T) {
 func TestModelNames_RejectsOtherBodies(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{"", "null", "<html></html>", `{"error":"no"}`, `{"data":"a"}`, `{"data":[{"id":"a"}`, `[{"id":"a"}`, `[`, `{"data":`, strings.Repeat("[", 100_000)} {
-		if got, err := dialect.ModelNames([]byte(body), 3); !fault.Has(err, fault.UpstreamInvalid) {
+		if got, err := modellists.Names([]byte(body), 3); !fault.Has(err, fault.UpstreamInvalid) {
 			t.Errorf("ModelNames(%.40q) = %q, %v", body, got, err)
 		}
 	}
