@@ -6,6 +6,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/sniff"
+	"sluice/internal/dialect/upstreamerror"
 	"sluice/internal/record"
 	"sluice/internal/sealed"
 )
@@ -19,7 +20,7 @@ const (
 // "provider_error: groq error: no such model (model_not_found)". When bodies are not captured,
 // the status replaces the message, because messages quote prompts.
 func (a *attempt) providerError(r *record.Attempt) string {
-	f := dialect.Failure{Endpoint: a.x.match.Endpoint, Provider: r.Provider, Status: a.status, Type: errorType(a.response.header), Body: sniff.TrimByteOrderMark(r.Response.Plain(errorReadMax))}
+	f := upstreamerror.Failure{Endpoint: a.x.match.Endpoint, Provider: r.Provider, Status: a.status, Type: errorType(a.response.header), Body: sniff.TrimByteOrderMark(r.Response.Plain(errorReadMax))}
 	if a.spec != nil {
 		f.Provider = a.spec.ID
 	}

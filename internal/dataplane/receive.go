@@ -10,6 +10,7 @@ import (
 	"sluice/internal/dialect/embeddings"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/sniff"
+	"sluice/internal/dialect/upstreamerror"
 	"sluice/internal/dialect/usage"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
@@ -111,11 +112,11 @@ func (g *Gateway) bufferResponse(ctx context.Context, a *attempt) error {
 		return a.plainText(b, err)
 	}
 	g.detectBackgroundJob(a, b)
-	if status, message, failed := dialect.DetectResponseFailure(ep, b); failed && !errorAlone(d) {
+	if status, message, failed := upstreamerror.DetectFailure(ep, b); failed && !errorAlone(d) {
 		a.failing, a.log().Error = status, message
 	}
 	if errorAlone(d) {
-		if status, found := dialect.DetectResponseError(b); found {
+		if status, found := upstreamerror.DetectError(b); found {
 			return a.failedWith(status, b)
 		}
 	}
@@ -123,7 +124,7 @@ func (g *Gateway) bufferResponse(ctx context.Context, a *attempt) error {
 		return g.resolveFollowUp(ctx, a, b)
 	}
 	if a.response.body = r.Apply(ep, b); a.failing != 0 {
-		a.response.body = dialect.TextCode(a.response.body)
+		a.response.body = upstreamerror.TextCode(a.response.body)
 	}
 	if a.x.wantsBase64() {
 		a.response.body = embeddings.InBase64(a.response.body)
@@ -202,7 +203,7 @@ func (a *attempt) errorUsage(body []byte) llm.Usage {
 	if u, _ := usage.Read(a.x.match.Endpoint, body, ""); u.Reported && !a.speech.translates() {
 		return u
 	}
-	if u := dialect.FaultUsage(body); u != nil {
+	if u := upstreamerror.Usage(body); u != nil {
 		return *u
 	}
 	return llm.Usage{}
@@ -232,7 +233,7 @@ func (a *attempt) noteRetried(resp *transport.Response) {
 // Otherwise reported returns no.
 // Source: https://openrouter.ai/docs/api-reference/errors, read 2026-11.
 func (a *attempt) reported(body []byte, no error) error {
-	status, found := dialect.DetectResponseError(body)
+	status, found := upstreamerror.DetectError(body)
 	switch f := fault.From(no); {
 	case found:
 		return a.failedWith(status, body)
@@ -273,12 +274,12 @@ func errorAlone(d *splice.Doc) bool {
 	return d.Has("error") && !d.Has("id") && !d.Has("object") && !d.Has("data") && !d.Has("text") && !d.Has("results") && !d.Has("choices")
 }
 
-func (a *attempt) failure() dialect.Failure {
-	return dialect.Failure{Endpoint: a.x.match.Endpoint, Shape: a.plan.Endpoint.Error, Provider: a.spec.ID, Status: a.status, Type: errorType(a.response.header), Request: a.x.id}
+func (a *attempt) failure() upstreamerror.Failure {
+	return upstreamerror.Failure{Endpoint: a.x.match.Endpoint, Shape: a.plan.Endpoint.Error, Provider: a.spec.ID, Status: a.status, Type: errorType(a.response.header), Request: a.x.id}
 }
 
 // failed sets the response to the error in the shape of the caller's API.
-func (a *attempt) failed(f *dialect.Failure) {
+func (a *attempt) failed(f *upstreamerror.Failure) {
 	f.Body = a.withoutKey(f.Body)
 	if a.response.body = f.Normalised(); a.x.surface() == fault.Messages {
 		a.response.body = f.ForMessages()

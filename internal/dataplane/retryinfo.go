@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/upstreamerror"
 	"sluice/internal/provider/transport"
 )
 
@@ -23,7 +23,7 @@ func (a *attempt) noteRetryInfo(resp *transport.Response) {
 	body := &peekedBody{Body: resp.Body}
 	body.fill(retryInfoMax)
 	resp.Body = body
-	wait, found := dialect.RetryDelay(body.head)
+	wait, found := upstreamerror.RetryDelay(body.head)
 	if !errors.Is(body.err, io.EOF) || !found {
 		return
 	}

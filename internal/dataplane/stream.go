@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/upstreamerror"
 	"sluice/internal/fault"
 	"sluice/internal/gateway/disconnect"
 	"sluice/internal/llm"
@@ -252,7 +253,7 @@ func (x *exchange) writeStreamError() error {
 	if t := x.partialStream; t != nil { // its events are numbered, and some formats need further events
 		ev = t.enc.Append(nil, &llm.Event{Kind: llm.EventFault, Text: x.streamError.Text(), Name: typ})
 	} else {
-		ev = dialect.NumberedErrorEvent(x.match.Endpoint, x.streamError.Text(), typ, x.sequence)
+		ev = upstreamerror.NumberedEvent(x.match.Endpoint, x.streamError.Text(), typ, x.sequence)
 	}
 	if x.cutInsideEvent {
 		ev = append([]byte("\n\n"), ev...)

@@ -10,6 +10,7 @@ import (
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/signatures"
 	"sluice/internal/dialect/toolcalls"
+	"sluice/internal/dialect/upstreamerror"
 	"sluice/internal/fault"
 	"sluice/internal/gateway/responsestore"
 	"sluice/internal/llm"
@@ -185,7 +186,7 @@ func (t *streamTranslator) failed(ev *llm.Event) {
 	failed := *ev
 	failed.Raw = slices.Clone(ev.Raw)
 	t.fault = &failed
-	dialect.FaultWords(t.surface, ev)
+	upstreamerror.Reword(t.surface, ev)
 	if ev.Usage == nil {
 		return
 	}
@@ -219,7 +220,7 @@ func (t *streamTranslator) failure() []byte {
 		w.Opt("type", t.fault.Name)
 	}
 	w.Opt("code", t.fault.ID)
-	dialect.WriteErrorExtra(&w, t.fault.Raw)
+	upstreamerror.WriteExtra(&w, t.fault.Raw)
 	w.Close('}')
 	w.Close('}')
 	return w.B

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/upstreamerror"
 	"sluice/internal/llm"
 )
 
@@ -50,7 +51,7 @@ func TestErrorsOutsideDataKeepTheirReason(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if ev, ok := dialect.EventFault(got); !ok || ev.Text != "Loading model" {
+	if ev, ok := upstreamerror.ReadEvent(got); !ok || ev.Text != "Loading model" {
 		t.Errorf("decoders see %s", got)
 	}
 }

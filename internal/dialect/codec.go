@@ -29,7 +29,7 @@ type Client interface {
 // that separate them.
 type EventEncoder interface {
 	// Append appends the wire format of e to dst. Often it appends nothing. It retains nothing of
-	// e. The last event of a stream is EventEnd or EventFault.
+	// e. The last event of a stream is EventEnd or upstreamerror.ReadEvent.
 	Append(dst []byte, e *llm.Event) []byte
 }
 
@@ -65,12 +65,12 @@ type Upstream interface {
 // EventDecoder reads a provider's stream as it arrives, in chunks of any size.
 type EventDecoder interface {
 	// Feed reads one chunk and calls emit for each event in it, in order. Invalid data is
-	// fault.UpstreamInvalid. An error that the provider reports in the stream is an EventFault.
+	// fault.UpstreamInvalid. An error that the provider reports in the stream is an upstreamerror.ReadEvent.
 	Feed(p []byte, emit func(*llm.Event)) error
 
 	// Close reports that the provider closed the connection. A decoder emits EventEnd here if the
 	// provider does not mark the end of a stream in another way. If neither EventEnd nor
-	// EventFault was emitted after Close, the stream was cut off.
+	// upstreamerror.ReadEvent was emitted after Close, the stream was cut off.
 	Close(emit func(*llm.Event)) error
 }
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/upstreamerror"
 )
 
 // tooLongErrors are what servers answer to a conversation that is too long for the model.
@@ -45,7 +45,7 @@ var tooLongErrors = map[string]struct {
 func TestContextErrorsHaveOneCode(t *testing.T) {
 	t.Parallel()
 	for name, c := range tooLongErrors {
-		f := dialect.Failure{Shape: c.shape, Provider: "p", Status: c.status, Body: []byte(c.body)}
+		f := upstreamerror.Failure{Shape: c.shape, Provider: "p", Status: c.status, Body: []byte(c.body)}
 		for surface, body := range map[string][]byte{"chat": f.Normalised(), "messages": f.ForMessages()} {
 			var got struct {
 				Error struct{ Message, Type, Code string }
@@ -58,7 +58,7 @@ func TestContextErrorsHaveOneCode(t *testing.T) {
 			}
 		}
 	}
-	body := string(dialect.Failure{Shape: "openai", Provider: "llama-cpp", Status: 400, Body: []byte(tooLongErrors["llama.cpp"].body)}.ForMessages())
+	body := string(upstreamerror.Failure{Shape: "openai", Provider: "llama-cpp", Status: 400, Body: []byte(tooLongErrors["llama.cpp"].body)}.ForMessages())
 	if !strings.Contains(body, `"message":"llama-cpp error: prompt is too long: 5012 tokens > 4096 maximum: request (5012 tokens)`) {
 		t.Errorf("without the numbers: %s", body)
 	}
@@ -72,7 +72,7 @@ func TestOtherErrorsKeepTheirCode(t *testing.T) {
 		413: `{"error":{"message":"Request too large for model on tokens per minute (TPM): Limit 6000, Requested 9000, context window","code":"throttled"}}`,
 		400: `{"error":{"message":"max_tokens is too large: 100000. This model supports at most 16384 completion tokens","code":"throttled"}}`,
 	} {
-		if got := string(dialect.Failure{Shape: "openai", Provider: "p", Status: status, Body: []byte(body)}.Normalised()); !strings.Contains(got, `"code":"throttled"`) {
+		if got := string(upstreamerror.Failure{Shape: "openai", Provider: "p", Status: status, Body: []byte(body)}.Normalised()); !strings.Contains(got, `"code":"throttled"`) {
 			t.Errorf("%d: %s", status, got)
 		}
 	}
@@ -91,7 +91,7 @@ func TestErrorFieldsTravelAlong(t *testing.T) {
 		{"openai", `{"error":{"message":"m","big":"` + strings.Repeat("x", 9<<10) + `","small":1}}`, `"small":1`},
 		{"anthropic", `{"type":"error","error":{"type":"not_found_error","message":"m","details":{"error_code":"thread_not_found"}}}`, `"details":{"error_code":"thread_not_found"}`},
 	} {
-		f := dialect.Failure{Shape: c.shape, Provider: "p", Status: 400, Body: []byte(c.body)}
+		f := upstreamerror.Failure{Shape: c.shape, Provider: "p", Status: 400, Body: []byte(c.body)}
 		for _, got := range []string{string(f.Normalised()), string(f.ForMessages())} {
 			if !strings.Contains(got, c.want+"}") || !strings.Contains(got, `"message":"p error: m"`) || len(got) > 12<<10 || !json.Valid([]byte(got)) {
 				t.Errorf("%s: %s", c.body[:min(len(c.body), 80)], got)
@@ -112,7 +112,7 @@ func TestErrorsOfOtherShapes(t *testing.T) {
 			`{"error":"model is loading","error_type":"overloaded"}`:                        `"message":"p error: model is loading"`,
 			`{"error":{"message":"m","type":"t","code":4007}}`:                              `"code":"4007","message":"p error: m"`,
 		} {
-			if got := string(dialect.Failure{Shape: shape, Provider: "p", Status: 400, Body: []byte(body)}.Normalised()); !strings.Contains(got, want) {
+			if got := string(upstreamerror.Failure{Shape: shape, Provider: "p", Status: 400, Body: []byte(body)}.Normalised()); !strings.Contains(got, want) {
 				t.Errorf("%s of %s: %s", body, shape, got)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 
 	"sluice/internal/dialect/jsonscan"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/upstreamerror"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -50,20 +51,20 @@ func (s *Stream) fix(all []byte, e event) {
 func (s *Stream) inShape(e event) []byte {
 	raw, _ := splice.Find(e.data, "error")
 	typ := splice.Text(e.data, "type")
-	f, _ := findFault(e)
-	f.tooLong(s.opt.Endpoint, e.data)
+	f, _ := upstreamerror.Find(e.name, e.data)
+	f.TooLong(s.opt.Endpoint, e.data)
 	switch s.opt.Endpoint {
 	case llm.Messages:
-		if !e.bare && typ == errorName && string(e.name) == errorName && jsonscan.IsObject(raw) && messagesTypes[splice.Text(raw, "type")] {
+		if !e.bare && typ == upstreamerror.EventName && string(e.name) == upstreamerror.EventName && jsonscan.IsObject(raw) && upstreamerror.MessagesTypes[splice.Text(raw, "type")] {
 			return nil
 		}
-		inner := f.typ
-		if !messagesTypes[inner] {
-			inner = messagesType(f.status())
+		inner := f.Type
+		if !upstreamerror.MessagesTypes[inner] {
+			inner = upstreamerror.MessagesTypeOf(f.Status())
 		}
 		return messagesError(f, inner)
 	case llm.CreateModelResponse:
-		if !e.bare && (typ == errorName || typ == responseFailed) {
+		if !e.bare && (typ == upstreamerror.EventName || typ == upstreamerror.ResponseFailed) {
 			return nil
 		}
 		return responsesError(f, s.watch.sequence-1)
@@ -76,14 +77,14 @@ func (s *Stream) inShape(e event) []byte {
 }
 
 // chatError is an error in the shape of chat, with the other members of its chunk.
-func chatError(data []byte, f streamFault) []byte {
+func chatError(data []byte, f upstreamerror.Fault) []byte {
 	var w jsonwriter.Writer
 	w.Open('{')
-	w.Str("message", f.message)
-	w.Str("type", cmp.Or(f.kind(), "server_error"))
-	w.Raw("param", nullJSON)
-	w.StrOrNull("code", f.code)
-	w.Params(f.extra)
+	w.Str("message", f.Message)
+	w.Str("type", cmp.Or(f.Kind(), "server_error"))
+	w.Raw("param", jsonNull)
+	w.StrOrNull("code", f.Code)
+	w.Params(f.Extra)
 	w.Close('}')
 	var out jsonwriter.Writer
 	out.Open('{')
@@ -91,7 +92,7 @@ func chatError(data []byte, f streamFault) []byte {
 	for name, val := range splice.Members(data) {
 		switch string(name) {
 		case `"id"`, `"object"`, `"created"`, `"model"`, `"choices"`, `"usage"`, `"provider"`:
-			if !splice.IsName(val, errorName) { // the value of "object" in an error without a wrapper
+			if !splice.IsName(val, upstreamerror.EventName) { // the value of "object" in an error without a wrapper
 				key, _ := splice.Unquote(name)
 				out.Named(key, val)
 			}
@@ -102,30 +103,30 @@ func chatError(data []byte, f streamFault) []byte {
 }
 
 // messagesError is an error event of messages. It has a code only if the provider sent one.
-func messagesError(f streamFault, typ string) []byte {
+func messagesError(f upstreamerror.Fault, typ string) []byte {
 	var w jsonwriter.Writer
 	w.Open('{')
-	w.Str("type", errorName)
+	w.Str("type", upstreamerror.EventName)
 	w.Key("error").Open('{')
 	w.Str("type", typ)
-	w.Str("message", f.message)
-	w.Opt("code", f.code)
-	w.Params(f.extra)
+	w.Str("message", f.Message)
+	w.Opt("code", f.Code)
+	w.Params(f.Extra)
 	w.Close('}')
 	w.Close('}')
 	return namedError(w.B)
 }
 
 // responsesError is an error event of responses. It has no field for the type except its code.
-func responsesError(f streamFault, number int64) []byte {
+func responsesError(f upstreamerror.Fault, number int64) []byte {
 	var w jsonwriter.Writer
 	w.Open('{')
-	w.Str("type", errorName)
-	w.StrOrNull("code", cmp.Or(f.code, f.kind()))
-	w.Str("message", f.message)
-	w.Raw("param", nullJSON)
+	w.Str("type", upstreamerror.EventName)
+	w.StrOrNull("code", cmp.Or(f.Code, f.Kind()))
+	w.Str("message", f.Message)
+	w.Raw("param", jsonNull)
 	w.Int("sequence_number", number)
-	w.Params(f.extra)
+	w.Params(f.Extra)
 	w.Close('}')
 	return namedError(w.B)
 }
@@ -148,7 +149,7 @@ func (s *Stream) relayed() int {
 func (s *Stream) corrected(from int, p []byte) []byte {
 	buf, was := s.split.buf, s.held
 	left := buf[s.split.done:]
-	s.held = !s.split.large && s.split.done >= from && (mayBeError(left) || bytes.Contains(left, errorObjectKey))
+	s.held = !s.split.large && s.split.done >= from && (mayBeError(left) || bytes.Contains(left, upstreamerror.ErrorObjectKey))
 	if !was && !s.held && len(s.fixes) == 0 {
 		return p
 	}
@@ -223,3 +224,25 @@ func (s *Stream) lastHeld(all []byte, e event, complete bool) {
 	}
 	s.out = append(append(s.out, all...), "\n\n"...)
 }
+
+// upstreamerror.WithCode returns an error event with its code as a string, and the number of leading bytes that
+// it shares with the original. It is nil if nothing changes.
+func (s *Stream) withCode(all []byte, e event) (with []byte, same int) {
+	if e.end == 0 || len(e.data) == 0 {
+		return nil, 0
+	}
+	data := upstreamerror.WithCode(s.opt.Endpoint, e.name, e.data)
+	if bytes.Equal(data, e.data) {
+		return nil, 0
+	}
+	with = append(with, all[:e.off]...)
+	with = append(with, data...)
+	with = append(with, all[e.end:]...)
+	for same < len(all) && with[same] == all[same] {
+		same++
+	}
+	return with, same
+}
+
+// jsonNull is a null in raw JSON.
+var jsonNull = []byte("null")

@@ -7,6 +7,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/registry"
+	"sluice/internal/dialect/upstreamerror"
 	"sluice/internal/llm"
 )
 
@@ -105,12 +106,12 @@ func TestUsageOfFailedAnswers(t *testing.T) {
 		"oracle, a model's failure": `{"modelId":"c","chatResponse":{"apiFormat":"COHERE","finishReason":"ERROR","errorMessage":"m","usage":{"promptTokens":70,"completionTokens":1400,"totalTokens":1470}}}`,
 		"workers ai":                `{"result":{"usage":{"prompt_tokens":70,"completion_tokens":1400,"total_tokens":1470}},"success":false,"errors":[{"code":3030,"message":"m"}]}`,
 	} {
-		if u := dialect.FaultUsage([]byte(body)); u == nil || u.InputTokens != 70 || u.OutputTokens != 1400 {
+		if u := upstreamerror.Usage([]byte(body)); u == nil || u.InputTokens != 70 || u.OutputTokens != 1400 {
 			t.Errorf("%s: %+v", name, u)
 		}
 	}
 	for _, body := range []string{``, `[]`, `null`, `{"error":{"message":"m"}}`, `{"result":[]}`, `{"error":{"message":"\"usage\":{\"prompt_tokens\":70}"}}`} {
-		if u := dialect.FaultUsage([]byte(body)); u != nil {
+		if u := upstreamerror.Usage([]byte(body)); u != nil {
 			t.Errorf("%s: %+v", body, u)
 		}
 	}

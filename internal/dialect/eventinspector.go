@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"sluice/internal/dialect/jsonscan"
+	"sluice/internal/dialect/upstreamerror"
 	"sluice/internal/dialect/usage"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -38,9 +39,6 @@ type eventInspector struct {
 }
 
 var (
-	errorKey  = []byte(`"error"`)
-	finishKey = []byte(`"finish_reason"`)
-
 	sequenceKey = []byte(`"sequence_number"`)
 
 	metadataKey = []byte(`"usageMetadata"`)
@@ -74,7 +72,7 @@ func (w *eventInspector) event(e event) (plain bool) {
 		plain = false
 	}
 	if !completes(w.ep) {
-		typ = kind(e)
+		typ = upstreamerror.EventType(e.name, e.data)
 		plain = !w.typed(typ) && plain
 	}
 	uses := false
@@ -112,14 +110,6 @@ func (w *eventInspector) first(data []byte) {
 	}
 }
 
-// kind returns the type of a typed event, from its data or else its name.
-func kind(e event) []byte {
-	if raw, ok := splice.Find(e.data, "type"); ok && len(raw) > 2 && raw[0] == '"' {
-		return raw[1 : len(raw)-1]
-	}
-	return e.name
-}
-
 // typed records the events that end a stream, and reports whether this is one.
 func (w *eventInspector) typed(kind []byte) bool {
 	switch string(kind) {
@@ -134,7 +124,7 @@ func (w *eventInspector) typed(kind []byte) bool {
 
 // finishes reports whether a chunk contains the finish reason of a choice.
 func finishes(data []byte) bool {
-	for v := jsonscan.ValueAfter(data, finishKey); v != nil; v = jsonscan.ValueAfter(v, finishKey) {
+	for v := jsonscan.ValueAfter(data, upstreamerror.FinishKey); v != nil; v = jsonscan.ValueAfter(v, upstreamerror.FinishKey) {
 		if len(v) > 1 && v[0] == '"' && v[1] != '"' {
 			return true
 		}
@@ -144,9 +134,9 @@ func finishes(data []byte) bool {
 
 // fault records an error that the upstream sent in the stream.
 func (w *eventInspector) fault(e event) {
-	if f, ok := findFault(e); ok {
+	if f, ok := upstreamerror.Find(e.name, e.data); ok {
 		w.fresh = !w.failed
-		w.failed, w.failure, w.status = true, f.message, f.status()
+		w.failed, w.failure, w.status = true, f.Message, f.Status()
 	}
 }
 
@@ -179,12 +169,12 @@ func (w *eventInspector) number(data []byte) {
 // ignores the members of flat errors, because a provider may use them with any meaning.
 func (w *eventInspector) suspects(e event, typ []byte) bool {
 	switch {
-	case jsonscan.HasValue(e.data, errorKey), string(e.name) == errorName, string(typ) == responseFailed:
+	case jsonscan.HasValue(e.data, upstreamerror.ErrorKey), string(e.name) == upstreamerror.EventName, string(typ) == upstreamerror.ResponseFailed:
 		return true
 	case completes(w.ep):
-		return jsonscan.ValueAfter(e.data, choicesKey) == nil && flatFault(e.data)
+		return jsonscan.ValueAfter(e.data, upstreamerror.ChoicesKey) == nil && upstreamerror.IsFlat(e.data)
 	case w.ep == llm.Messages, w.ep == llm.CreateModelResponse:
-		return (len(typ) == 0 || bytes.HasSuffix(typ, []byte("_error"))) && flatFault(e.data)
+		return (len(typ) == 0 || bytes.HasSuffix(typ, []byte("_error"))) && upstreamerror.IsFlat(e.data)
 	}
 	return false
 }
@@ -198,7 +188,7 @@ func (w *eventInspector) head(b []byte, joined *[]byte) {
 		w.first(e.data)
 	}
 	if !completes(w.ep) {
-		w.typed(kind(e))
+		w.typed(upstreamerror.EventType(e.name, e.data))
 	}
 }
 

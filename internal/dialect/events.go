@@ -1,6 +1,10 @@
 package dialect
 
-import "bytes"
+import (
+	"bytes"
+
+	"sluice/internal/dialect/upstreamerror"
+)
 
 // Framing is how a provider separates events on the wire.
 type Framing int
@@ -95,7 +99,7 @@ func parse(ev []byte, joined *[]byte) event {
 		case lines == 0 && bytes.HasPrefix(line, errorField):
 			v := value(line[len(errorField):])
 			e.data, e.off, e.end, e.bare = v, stop-len(v), stop, true
-			e.name = errorField[:len(errorName)]
+			e.name = errorField[:len(upstreamerror.EventName)]
 		case lines == 0 && bytes.HasPrefix(line, errorLine):
 			e.data, e.off, e.end, e.bare = line, pos, stop, true
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/upstreamerror"
 )
 
 // FirstEvent reports whether p, the beginning of a stream, contains a first complete line of
@@ -29,11 +30,11 @@ func FirstEventError(p []byte) (status int, failed bool) {
 	if !ok {
 		return 0, false
 	}
-	f, ok := findFault(e)
+	f, ok := upstreamerror.Find(e.name, e.data)
 	if !ok {
 		return 0, false
 	}
-	return f.status(), true
+	return f.Status(), true
 }
 
 // FirstEventFailure is the error that FirstEventError found, as a response in OpenAI's shape:
@@ -45,21 +46,21 @@ func FirstEventFailure(p []byte) []byte {
 	if !ok {
 		return nil
 	}
-	f, ok := findFault(e)
+	f, ok := upstreamerror.Find(e.name, e.data)
 	if !ok {
 		return nil
 	}
-	typ := f.kind()
-	if f.typ == errorName && typ == "" {
-		typ = f.named()
+	typ := f.Kind()
+	if f.Type == upstreamerror.EventName && typ == "" {
+		typ = f.Named()
 	}
 	var w jsonwriter.Writer
 	w.Open('{')
 	w.Key("error").Open('{')
-	w.Str("message", f.message)
+	w.Str("message", f.Message)
 	w.Opt("type", typ)
-	w.Opt("code", f.code)
-	w.Params(errorExtra(e.data))
+	w.Opt("code", f.Code)
+	w.Params(upstreamerror.Extra(e.data))
 	w.Close('}')
 	w.Close('}')
 	return w.B

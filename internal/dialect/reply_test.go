@@ -9,6 +9,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/sniff"
+	"sluice/internal/dialect/upstreamerror"
 	"sluice/internal/dialect/usage"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
@@ -246,7 +247,7 @@ func TestNormalise(t *testing.T) {
 				}
 				Provider string
 			}
-			out := dialect.Failure{Shape: c.shape, Provider: c.provider, Status: c.status, Body: []byte(c.body)}.Normalised()
+			out := upstreamerror.Failure{Shape: c.shape, Provider: c.provider, Status: c.status, Body: []byte(c.body)}.Normalised()
 			if err := json.Unmarshal(out, &got); err != nil {
 				t.Fatal(err)
 			}
@@ -287,7 +288,7 @@ func TestErrorTypesOfMessages(t *testing.T) {
 		{"anthropic", 404, `{"type":"error","error":{"type":"not_found_error","message":"m","details":{"error_code":"thread_not_found"}}}`, `"type":"not_found_error","details":{"error_code":"thread_not_found"}`},
 		{"anthropic", 500, `{"error":{"message":"m","type":"html"}}`, `"type":"api_error"`},
 	} {
-		f := dialect.Failure{Shape: c.shape, Provider: "p", Status: c.status, Body: []byte(c.body)}
+		f := upstreamerror.Failure{Shape: c.shape, Provider: "p", Status: c.status, Body: []byte(c.body)}
 		typ, details, _ := strings.Cut(c.want, `,"details"`)
 		if details != "" {
 			details = `,"details"` + details
@@ -297,7 +298,7 @@ func TestErrorTypesOfMessages(t *testing.T) {
 			t.Errorf("%s %d %s: %s", c.shape, c.status, c.body, got)
 		}
 	}
-	if got := string((dialect.Failure{Shape: "anthropic", Provider: "p", Status: 502, Body: []byte("<html>")}).ForMessages()); !strings.Contains(got, `"api_error"`) {
+	if got := string((upstreamerror.Failure{Shape: "anthropic", Provider: "p", Status: 502, Body: []byte("<html>")}).ForMessages()); !strings.Contains(got, `"api_error"`) {
 		t.Errorf("no JSON: %s", got)
 	}
 }
@@ -305,7 +306,7 @@ func TestErrorTypesOfMessages(t *testing.T) {
 func TestNormaliseLeavesWhatTheGatewayMade(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{408, 412} {
-		if got := string((dialect.Failure{Shape: "openai", Provider: "openai", Status: status, Body: []byte("as it is")}).Normalised()); got != "as it is" {
+		if got := string((upstreamerror.Failure{Shape: "openai", Provider: "openai", Status: status, Body: []byte("as it is")}).Normalised()); got != "as it is" {
 			t.Errorf("%d: %s", status, got)
 		}
 	}
@@ -314,7 +315,7 @@ func TestNormaliseLeavesWhatTheGatewayMade(t *testing.T) {
 func TestNormaliseIsBounded(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{strings.Repeat("ü", 3<<20), `{"odd":"` + strings.Repeat("ü", 10000) + `"}`} {
-		if out := (dialect.Failure{Shape: "html", Provider: "x", Status: 500, Body: []byte(body)}).Normalised(); len(out) > 16<<10 || !utf8.Valid(out) || !json.Valid(out) {
+		if out := (upstreamerror.Failure{Shape: "html", Provider: "x", Status: 500, Body: []byte(body)}).Normalised(); len(out) > 16<<10 || !utf8.Valid(out) || !json.Valid(out) {
 			t.Errorf("a body of %d bytes becomes an error of %d", len(body), len(out))
 		}
 	}
@@ -324,7 +325,7 @@ func FuzzNormalise(f *testing.F) {
 	f.Add("openai", []byte(`{"error":{"message":"m","code":1e400}}`))
 	f.Add("detail_list", []byte(`{"detail":[1,{"loc":[{}],"msg":2}]}`))
 	f.Fuzz(func(t *testing.T, shape string, body []byte) {
-		if out := (dialect.Failure{Shape: shape, Provider: "p", Status: 500, Body: body}).Normalised(); !json.Valid(out) || !utf8.Valid(out) {
+		if out := (upstreamerror.Failure{Shape: shape, Provider: "p", Status: 500, Body: body}).Normalised(); !json.Valid(out) || !utf8.Valid(out) {
 			t.Fatalf("%q", out)
 		}
 	})
@@ -392,7 +393,7 @@ func TestErrorEvent(t *testing.T) {
 		{llm.Messages, "event: error\n" + `data: {"error":{"message":"it \"ended\"","type":"api_error"},"type":"error"}` + "\n\n"},
 		{llm.CreateTranscription, "event: error\n" + `data: {"error":{"code":null,"message":"it \"ended\"","param":null,"type":"upstream_error"},"type":"error"}` + "\n\n"},
 	} {
-		ev := dialect.ErrorEvent(c.ep, `it "ended"`, "upstream_error")
+		ev := upstreamerror.Event(c.ep, `it "ended"`, "upstream_error")
 		if string(ev) != c.want {
 			t.Errorf("%s\n got %s\nwant %s", c.ep, ev, c.want)
 		}
@@ -405,7 +406,7 @@ func TestErrorEvent(t *testing.T) {
 // The number of an error in a list is in its text.
 func TestListedErrorKeepsItsNumber(t *testing.T) {
 	t.Parallel()
-	ev, ok := dialect.EventFault([]byte(`{"errors":[{"code":3030,"message":"boom"}],"success":false}`))
+	ev, ok := upstreamerror.ReadEvent([]byte(`{"errors":[{"code":3030,"message":"boom"}],"success":false}`))
 	if !ok || ev.Text != "Error 3030:boom" || ev.ID != "" {
 		t.Errorf("%v %+v", ok, ev)
 	}

@@ -3,6 +3,7 @@ package dialect
 import (
 	"sluice/internal/dialect/jsonscan"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/upstreamerror"
 	"sluice/internal/fault"
 	"sluice/internal/splice"
 )
@@ -64,7 +65,7 @@ func (r *EventReader) Close(each func(name, data []byte) error) error {
 		return nil
 	}
 	e := r.parse(left)
-	if string(e.name) == errorName && len(e.data) > 0 {
+	if string(e.name) == upstreamerror.EventName && len(e.data) > 0 {
 		return each(e.name, reportedError(e))
 	}
 	if !isDone(e.data) && !splice.Valid(e.data) {
@@ -78,7 +79,7 @@ func (r *EventReader) event(ev []byte, each func(name, data []byte) error) error
 	if len(e.data) == 0 {
 		return nil
 	}
-	if string(e.name) == errorName {
+	if string(e.name) == upstreamerror.EventName {
 		e.data = reportedError(e)
 	}
 	return each(e.name, e.data)
@@ -89,18 +90,18 @@ func (r *EventReader) event(ev []byte, each func(name, data []byte) error) error
 //
 //	{"type":"error","error":{"type":"server_error","message":"…","code":"500"},"usage":{…}}
 func reportedError(e event) []byte {
-	if raw, _ := splice.Find(e.data, "error"); jsonscan.IsObject(raw) || splice.Text(e.data, "type") == errorName && splice.Text(e.data, "message") != "" {
+	if raw, _ := splice.Find(e.data, "error"); jsonscan.IsObject(raw) || splice.Text(e.data, "type") == upstreamerror.EventName && splice.Text(e.data, "message") != "" {
 		return e.data
 	}
-	f, _ := findFault(e)
+	f, _ := upstreamerror.Find(e.name, e.data)
 	usage, _ := splice.Find(e.data, "usage")
 	var w jsonwriter.Writer
 	w.Open('{')
-	w.Str("type", errorName)
+	w.Str("type", upstreamerror.EventName)
 	w.Key("error").Open('{')
-	w.Opt("type", f.kind())
-	w.Str("message", f.message)
-	w.Opt("code", f.code)
+	w.Opt("type", f.Kind())
+	w.Str("message", f.Message)
+	w.Opt("code", f.Code)
 	w.Close('}')
 	if jsonscan.IsObject(usage) {
 		w.Raw("usage", usage)

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"sluice/internal/dialect/upstreamerror"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -128,7 +129,7 @@ func (s *Stream) relay(ev []byte, e event) {
 	}
 	data, drop := s.change.data(e)
 	if s.watch.fresh && s.corrects() && e.end > 0 {
-		drop, data = false, withCode(s.opt.Endpoint, e.name, orData(data, e))
+		drop, data = false, upstreamerror.WithCode(s.opt.Endpoint, e.name, orData(data, e))
 	}
 	switch {
 	case len(s.fixes) > 0 && s.watch.fresh && s.fixes[len(s.fixes)-1].same == 0:
@@ -247,7 +248,7 @@ func (s *Stream) last(pc splitEvent) {
 		return
 	}
 	e := parse(pc.all, &s.joined)
-	complete := isDone(e.data) || splice.Valid(e.data) || string(e.name) == errorName && len(e.data) > 0
+	complete := isDone(e.data) || splice.Valid(e.data) || string(e.name) == upstreamerror.EventName && len(e.data) > 0
 	if complete {
 		s.watch.event(e)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/upstreamerror"
 	"sluice/internal/llm"
 )
 
@@ -103,8 +104,8 @@ func TestTranslatedContextErrorsHaveOneCode(t *testing.T) {
 	t.Parallel()
 	const data = `{"error":{"code":400,"message":"request exceeds the available context size","type":"exceed_context_size_error","n_prompt_tokens":5012,"n_ctx":4096}}`
 	for surface, client := range surfaces {
-		ev, _ := dialect.EventFault([]byte(data))
-		dialect.FaultWords(surface, &ev)
+		ev, _ := upstreamerror.ReadEvent([]byte(data))
+		upstreamerror.Reword(surface, &ev)
 		enc := client.NewEncoder(&dialect.ResponseContext{Call: &llm.Call{Surface: surface}, ID: "01"})
 		out := string(enc.Append(enc.Append(nil, &llm.Event{Kind: llm.EventStart}), &ev))
 		if !strings.Contains(out, `"code":"context_length_exceeded"`) || strings.Contains(out, `"server_error"`) || !strings.Contains(out, `"n_prompt_tokens":5012,"n_ctx":4096`) {
@@ -115,8 +116,8 @@ func TestTranslatedContextErrorsHaveOneCode(t *testing.T) {
 		}
 	}
 	ev := llm.Event{Kind: llm.EventFault, Text: "Input is too long for requested model.", Name: "validationException", Status: 400}
-	dialect.FaultWords(llm.Messages, &ev)
-	if ev.ID != dialect.ContextCode || ev.Name != "invalid_request_error" || ev.Text != "prompt is too long: Input is too long for requested model." {
+	upstreamerror.Reword(llm.Messages, &ev)
+	if ev.ID != upstreamerror.ContextCode || ev.Name != "invalid_request_error" || ev.Text != "prompt is too long: Input is too long for requested model." {
 		t.Errorf("of Bedrock: %+v", ev)
 	}
 }

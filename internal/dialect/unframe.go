@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"strings"
 
+	"sluice/internal/dialect/upstreamerror"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -48,7 +49,7 @@ func (u *Unframer) frame(dst []byte, f *Frame) ([]byte, error) {
 	if e, ok := f.Exception(); ok {
 		u.failed = true
 		typ := cmp.Or(exceptions[strings.ToLower(e.Name)].messages, "api_error")
-		return append(dst, ErrorEvent(llm.Messages, e.Message, typ)...), nil
+		return append(dst, upstreamerror.Event(llm.Messages, e.Message, typ)...), nil
 	}
 	var err error
 	if u.event, err = f.Inner(u.event[:0]); err != nil || len(u.event) == 0 {
@@ -110,7 +111,7 @@ func (f *Frame) Exception() (e Exception, ok bool) {
 	if e.Message == "" {
 		e.Message = string(f.Message)
 	}
-	e.Message = clip(cmp.Or(e.Message, e.Name), maxFaultTextBytes)
+	e.Message = upstreamerror.Clip(cmp.Or(e.Message, e.Name), upstreamerror.MaxTextBytes)
 	e.Status = 500
 	if x, known := exceptions[strings.ToLower(e.Name)]; known {
 		e.Status = x.status

@@ -7,6 +7,7 @@ import (
 	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/signatures"
+	"sluice/internal/dialect/upstreamerror"
 	"sluice/internal/llm"
 )
 
@@ -339,7 +340,7 @@ func appendFault(dst []byte, ev *llm.Event) []byte {
 	e.Str("type", faultType(ev))
 	e.Str("message", ev.Text)
 	e.Opt("code", ev.ID)
-	dialect.WriteErrorExtra(&e, ev.Raw)
+	upstreamerror.WriteExtra(&e, ev.Raw)
 	e.Close('}')
 	return done(&e)
 }

@@ -5,6 +5,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/surrogates"
+	"sluice/internal/dialect/upstreamerror"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -88,7 +89,7 @@ func (d *reader) event(_, data []byte) error {
 		d.ended = true
 		d.send(readFault(data))
 	default:
-		if _, ok := dialect.EventFault(data); ok {
+		if _, ok := upstreamerror.ReadEvent(data); ok {
 			d.ended = true
 			d.send(readFault(data))
 		}
@@ -171,7 +172,7 @@ var statuses = map[string]int{
 }
 
 func readFault(data []byte) llm.Event {
-	f, _ := dialect.EventFault(data)
+	f, _ := upstreamerror.ReadEvent(data)
 	f.Kind = llm.EventFault
 	if s, known := statuses[f.Name]; known {
 		f.Status = s

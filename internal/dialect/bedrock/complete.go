@@ -7,6 +7,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/upstreamerror"
 	"sluice/internal/ident"
 	"sluice/internal/llm"
 )
@@ -112,7 +113,7 @@ func (s *completionStream) end(u llm.Usage) {
 }
 
 func (s *completionStream) fail(e dialect.Exception) {
-	s.out = append(s.out, dialect.ErrorEvent(llm.Complete, e.Message, e.Name)...)
+	s.out = append(s.out, upstreamerror.Event(llm.Complete, e.Message, e.Name)...)
 }
 
 func (s *completionStream) chunk(t *outputText, u *llm.Usage) {

@@ -7,6 +7,7 @@ import (
 	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/signatures"
 	"sluice/internal/dialect/surrogates"
+	"sluice/internal/dialect/upstreamerror"
 	"sluice/internal/dialect/usage"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
@@ -69,7 +70,7 @@ func (d *streamReader) frame(f *dialect.Frame, emit func(*llm.Event)) error {
 	}
 	if e, ok := f.Exception(); ok {
 		d.ended = true
-		d.send(emit, llm.Event{Kind: llm.EventFault, Text: e.Message, Name: e.Name, Status: e.Status, Usage: dialect.FaultUsage(f.Payload)})
+		d.send(emit, llm.Event{Kind: llm.EventFault, Text: e.Message, Name: e.Name, Status: e.Status, Usage: upstreamerror.Usage(f.Payload)})
 		return nil
 	}
 	if !splice.Valid(f.Payload) {

@@ -6,6 +6,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/surrogates"
+	"sluice/internal/dialect/upstreamerror"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -79,7 +80,7 @@ func (d *events) event(data []byte, emit func(*llm.Event)) error {
 	case `"message-end"`:
 		d.end(data, emit)
 	default:
-		if f, ok := dialect.EventFault(data); ok {
+		if f, ok := upstreamerror.ReadEvent(data); ok {
 			d.ended = true
 			d.send(emit, f)
 		}

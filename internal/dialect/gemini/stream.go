@@ -6,6 +6,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/surrogates"
+	"sluice/internal/dialect/upstreamerror"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -124,7 +125,7 @@ func (d *decoder) fragment(_, data []byte) error {
 		d.failure(data)
 		return nil
 	}
-	if f, failed := dialect.EventFault(data); failed {
+	if f, failed := upstreamerror.ReadEvent(data); failed {
 		d.ended = true
 		d.send(f)
 		return nil
@@ -174,7 +175,7 @@ func (d *decoder) start(data []byte) {
 // {"error":{"code":503,"message":"…","status":"UNAVAILABLE"}}.
 func (d *decoder) failure(data []byte) {
 	d.ended = true
-	f, _ := dialect.EventFault(data)
+	f, _ := upstreamerror.ReadEvent(data)
 	d.send(f)
 }
 

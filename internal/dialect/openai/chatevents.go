@@ -8,6 +8,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/media"
+	"sluice/internal/dialect/upstreamerror"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -353,7 +354,7 @@ func (e *chunks) fault(dst []byte, ev *llm.Event) []byte {
 	w.Str("type", cmp.Or(ev.Name, "upstream_error"))
 	w.Raw("param", null)
 	w.StrOrNull("code", ev.ID)
-	dialect.WriteErrorExtra(&w, ev.Raw)
+	upstreamerror.WriteExtra(&w, ev.Raw)
 	w.Close('}')
 	w.Close('}')
 	return append(w.B, "\n\n"...)

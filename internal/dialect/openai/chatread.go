@@ -6,6 +6,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/surrogates"
+	"sluice/internal/dialect/upstreamerror"
 	"sluice/internal/dialect/usage"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
@@ -90,7 +91,7 @@ func finishOf(reason string, called bool) llm.Finish {
 // report it: {"index":0,"finish_reason":"error","error":{"code":502,"message":"…"}}.
 // Source: https://openrouter.ai/docs/api/reference/errors-and-debugging, read 2026-11.
 func choiceFault(choice []byte, finish string) (llm.Event, bool) {
-	f, ok := dialect.EventFault(choice)
+	f, ok := upstreamerror.ReadEvent(choice)
 	if !ok && finish == "error" {
 		return llm.Event{Kind: llm.EventFault, Text: "the provider reports that the model failed", Name: "server_error", Status: 500}, true
 	}

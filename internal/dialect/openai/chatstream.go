@@ -7,6 +7,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/surrogates"
 	"sluice/internal/dialect/toolcalls"
+	"sluice/internal/dialect/upstreamerror"
 	"sluice/internal/dialect/usage"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
@@ -82,7 +83,7 @@ func (d *chunkReader) event(data []byte, emit func(*llm.Event)) error {
 	if data[0] == '{' && !bytes.HasSuffix(bytes.TrimRight(data, " \t"), []byte{'}'}) {
 		return fault.New(fault.UpstreamInvalid, "the provider sent a chunk that was cut off")
 	}
-	if f, ok := dialect.EventFault(data); ok {
+	if f, ok := upstreamerror.ReadEvent(data); ok {
 		failed := f // a copy: f itself would be on the heap for each chunk
 		if !hasChoices(data) {
 			d.ended = true

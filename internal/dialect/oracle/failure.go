@@ -3,7 +3,7 @@ package oracle
 import (
 	"strconv"
 
-	"sluice/internal/dialect"
+	"sluice/internal/dialect/upstreamerror"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -22,13 +22,13 @@ var statuses = map[string]int{
 func failure(data []byte) (llm.Event, bool) {
 	text, ok := splice.Find(data, "message")
 	if !ok || text[0] != '"' {
-		return dialect.EventFault(data)
+		return upstreamerror.ReadEvent(data)
 	}
-	ev := llm.Event{Kind: llm.EventFault, Name: splice.Text(data, "code"), Usage: dialect.FaultUsage(data)}
+	ev := llm.Event{Kind: llm.EventFault, Name: splice.Text(data, "code"), Usage: upstreamerror.Usage(data)}
 	ev.Text, _ = splice.Unquote(text)
 	ev.Status = statuses[ev.Name]
 	raw, _ := splice.Find(data, "code")
-	ev.ID = dialect.CodeText(raw)
+	ev.ID = upstreamerror.CodeText(raw)
 	if n, err := strconv.Atoi(ev.ID); err == nil && n >= 400 && n <= 599 {
 		ev.Status = n
 	}

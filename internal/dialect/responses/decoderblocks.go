@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"strings"
 
-	"sluice/internal/dialect"
 	"sluice/internal/dialect/surrogates"
+	"sluice/internal/dialect/upstreamerror"
 	"sluice/internal/dialect/usage"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -206,7 +206,7 @@ func unknownFault(e *eventFields) (llm.Event, bool) {
 	if strings.HasPrefix(e.kind, "response.") {
 		return llm.Event{}, false
 	}
-	return dialect.EventFault(e.data)
+	return upstreamerror.ReadEvent(e.data)
 }
 
 // fault emits an error that the provider reported: {"code":"…","message":"…"}. otherwise is the
@@ -219,7 +219,7 @@ func (d *decoder) fault(e *eventFields, raw []byte, otherwise string) {
 		typ = ""
 	}
 	code := cmp.Or(splice.Text(raw, "code"), typ)
-	d.send(llm.Event{Kind: llm.EventFault, Text: cmp.Or(splice.Text(raw, "message"), otherwise), Name: cmp.Or(typ, code, "server_error"), ID: dialect.CodeText(id), Status: statusOf(code), Usage: dialect.FaultUsage(e.data)})
+	d.send(llm.Event{Kind: llm.EventFault, Text: cmp.Or(splice.Text(raw, "message"), otherwise), Name: cmp.Or(typ, code, "server_error"), ID: upstreamerror.CodeText(id), Status: statusOf(code), Usage: upstreamerror.Usage(e.data)})
 }
 
 // statusOf returns the HTTP status that an error would have as a separate response.

@@ -7,6 +7,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/upstreamerror"
 	"sluice/internal/llm"
 )
 
@@ -138,7 +139,7 @@ func (e *encoder) fault(dst []byte, ev *llm.Event) []byte {
 	w.StrOrNull("code", cmp.Or(ev.ID, ev.Name)) // these events have no other field for the type
 	w.Str("message", ev.Text)
 	w.Raw("param", null)
-	dialect.WriteErrorExtra(&w, ev.Raw)
+	upstreamerror.WriteExtra(&w, ev.Raw)
 	dst = shut(&w)
 	if !e.begun {
 		e.done = true

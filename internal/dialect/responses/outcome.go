@@ -6,6 +6,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
+	"sluice/internal/dialect/upstreamerror"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -130,7 +131,7 @@ func (o *outcome) failure(w *jsonwriter.Writer) {
 // conversation that is too long, which coding agents check.
 func codeOf(ev *llm.Event) string {
 	switch {
-	case ev.ID == dialect.ContextCode:
+	case ev.ID == upstreamerror.ContextCode:
 		return ev.ID
 	case ev.Status == 429:
 		return "rate_limit_exceeded"

@@ -6,6 +6,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/surrogates"
 	"sluice/internal/dialect/toolcalls"
+	"sluice/internal/dialect/upstreamerror"
 	"sluice/internal/dialect/usage"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
@@ -104,9 +105,9 @@ func failure(data []byte) (llm.Event, bool) {
 	list, _ := splice.Find(data, "errors")
 	for e := range splice.Elements(list) {
 		code, _ := splice.Find(e, "code")
-		return llm.Event{Kind: llm.EventFault, Text: "Error " + string(code) + ":" + splice.Text(e, "message"), Status: 500, Usage: dialect.FaultUsage(data)}, true
+		return llm.Event{Kind: llm.EventFault, Text: "Error " + string(code) + ":" + splice.Text(e, "message"), Status: 500, Usage: upstreamerror.Usage(data)}, true
 	}
-	return dialect.EventFault(data)
+	return upstreamerror.ReadEvent(data)
 }
 
 func (d *events) start(data []byte, emit func(*llm.Event)) {

@@ -1,4 +1,4 @@
-package dialect
+package upstreamerror
 
 import (
 	"bytes"
@@ -89,7 +89,7 @@ func (f Failure) ForMessages() []byte {
 		d.message = d.tooLong(f.Provider)
 		d.typ = "invalid_request_error"
 	case !isAnthropic || !strings.HasSuffix(d.typ, "_error") && d.typ != "request_too_large":
-		d.typ = messagesType(f.Status)
+		d.typ = MessagesTypeOf(f.Status)
 	}
 	var w jsonwriter.Writer
 	w.Open('{')
@@ -119,7 +119,7 @@ func (f Failure) details() details {
 		return details{message: "Invalid response received from " + f.Provider + ": " + quoteBody(f.Status, f.Body), typ: f.Type}
 	}
 	d.typ = cmp.Or(d.typ, f.Type)
-	d.extra = errorExtra(unwrapped(f.Body))
+	d.extra = Extra(unwrapped(f.Body))
 	if d.context = conversing[f.Endpoint] && d.aboutContext(f.Status); d.context {
 		d.code = ContextCode
 	}
@@ -127,14 +127,14 @@ func (f Failure) details() details {
 	return d
 }
 
-// messagesTypes are Anthropic's error types.
+// MessagesTypes are Anthropic's error types.
 // Source: contract/provider-transforms.md 2.4; https://docs.anthropic.com/en/api/errors, read 2026-11.
-var messagesTypes = map[string]bool{
+var MessagesTypes = map[string]bool{
 	"invalid_request_error": true, "authentication_error": true, "billing_error": true, "permission_error": true, "not_found_error": true,
 	"request_too_large": true, "rate_limit_error": true, "api_error": true, "timeout_error": true, "overloaded_error": true,
 }
 
-func messagesType(status int) string {
+func MessagesTypeOf(status int) string {
 	switch status {
 	case 401:
 		return "authentication_error"
@@ -171,7 +171,7 @@ func readDetails(shape string, status int, body []byte) (details, bool) {
 	dec.UseNumber()
 	if err := dec.Decode(&v); err != nil || dec.More() {
 		if shape == "html" && len(bytes.TrimSpace(body)) > 0 {
-			return details{message: clip(string(body), maxErrorQuoteBytes), code: strconv.Itoa(status)}, true
+			return details{message: Clip(string(body), maxErrorQuoteBytes), code: strconv.Itoa(status)}, true
 		}
 		return details{}, false
 	}
@@ -216,8 +216,8 @@ func quoteBody(status int, body []byte) string {
 		if json.Compact(&short, text) == nil {
 			text = short.Bytes()
 		}
-		return clip(string(text), maxErrorQuoteBytes)
+		return Clip(string(text), maxErrorQuoteBytes)
 	}
-	b, _ := json.Marshal(map[string]string{"html-message": clip(strings.ToValidUTF8(string(text[:min(len(text), maxErrorQuoteBytes)]), ""), maxErrorQuoteBytes)})
+	b, _ := json.Marshal(map[string]string{"html-message": Clip(strings.ToValidUTF8(string(text[:min(len(text), maxErrorQuoteBytes)]), ""), maxErrorQuoteBytes)})
 	return string(b)
 }

@@ -1,4 +1,4 @@
-package dialect
+package upstreamerror
 
 import (
 	"bytes"
@@ -12,75 +12,75 @@ import (
 	"sluice/internal/splice"
 )
 
-// streamFault is an error inside a stream event.
-type streamFault struct {
-	message string
-	typ     string
-	code    string
+// Fault is an error inside a stream event.
+type Fault struct {
+	Message string
+	Type    string
+	Code    string
 	keyword string // the status as a name: "UNAVAILABLE"
 	number  int    // HTTP status in the error; 0 for none
 
-	extra []llm.Param // additional members sent with an error about a conversation that is too long
+	Extra []llm.Param // additional members sent with an error about a conversation that is too long
 }
 
-// maxFaultTextBytes is the maximum size of an upstream's error text.
-const maxFaultTextBytes = 1 << 10
+// MaxTextBytes is the maximum size of an upstream's error text.
+const MaxTextBytes = 1 << 10
 
-// findFault finds an error in an event: {"error":{…}} or {"error":"…"} on chat and most
+// Find finds an error in an event: {"error":{…}} or {"error":"…"} on chat and most
 // other endpoints, "type":"error" on messages and responses, the error of a failed
 // response, and errors without a wrapper. An event named "error" is always an error.
-func findFault(e event) (streamFault, bool) {
-	if raw, ok := splice.Find(e.data, "error"); ok && !noError(raw) {
+func Find(name, data []byte) (Fault, bool) {
+	if raw, ok := splice.Find(data, "error"); ok && !noError(raw) {
 		return readFault(raw), true
 	}
-	if raw, ok := splice.Find(e.data, "response", "error"); ok && !noError(raw) {
+	if raw, ok := splice.Find(data, "response", "error"); ok && !noError(raw) {
 		return readFault(raw), true
 	}
-	switch typ := string(kind(e)); {
-	case typ == "error", string(e.name) == errorName:
-		return readFault(e.data), true
-	case typ == responseFailed:
-		return streamFault{message: "the provider cannot create the response", code: "server_error"}, true
-	case flatFault(e.data):
-		return readFault(e.data), true
+	switch typ := string(EventType(name, data)); {
+	case typ == "error", string(name) == EventName:
+		return readFault(data), true
+	case typ == ResponseFailed:
+		return Fault{Message: "the provider cannot create the response", Code: "server_error"}, true
+	case IsFlat(data):
+		return readFault(data), true
 	}
-	return streamFault{}, false
+	return Fault{}, false
 }
 
-// errorName is the name of events that report an error. responseFailed is the type of the
+// EventName is the name of events that report an error. ResponseFailed is the type of the
 // last event of a failed response.
 const (
-	errorName      = "error"
-	responseFailed = "response.failed"
+	EventName      = "error"
+	ResponseFailed = "response.failed"
 )
 
 // noError reports whether the value of an "error" member means that there is no error.
 func noError(raw []byte) bool { return jsonscan.IsEmpty(raw) || string(raw) == "false" }
 
-func readFault(raw []byte) streamFault {
+func readFault(raw []byte) Fault {
 	if text, ok := splice.Unquote(raw); ok {
-		return streamFault{message: clip(text, maxFaultTextBytes)}
+		return Fault{Message: Clip(text, MaxTextBytes)}
 	}
-	var f streamFault
+	var f Fault
 	for name, val := range splice.Members(raw) {
 		switch string(name) {
 		case `"message"`:
-			f.message = clip(plain(val), maxFaultTextBytes)
+			f.Message = Clip(plain(val), MaxTextBytes)
 		case `"type"`:
-			f.typ = plain(val)
+			f.Type = plain(val)
 		case `"code"`, `"status"`, `"status_code"`, `"statusCode"`, `"error_code"`:
 			f.coded(string(name), val)
 		}
 	}
-	if f.message == "" {
-		f.message = clip(cmp.Or(otherMessage(raw), string(raw)), maxFaultTextBytes)
+	if f.Message == "" {
+		f.Message = Clip(cmp.Or(otherMessage(raw), string(raw)), MaxTextBytes)
 	}
 	return f
 }
 
 // coded reads a code or a status. A status name becomes the type if there is no other type.
 // An HTTP status is read from any of these members, but only "code" sets the error's code.
-func (f *streamFault) coded(name string, val []byte) {
+func (f *Fault) coded(name string, val []byte) {
 	text := CodeText(val)
 	n, err := strconv.Atoi(text)
 	switch {
@@ -91,24 +91,24 @@ func (f *streamFault) coded(name string, val []byte) {
 		f.keyword = text
 	}
 	if name == `"code"` {
-		f.code = text
+		f.Code = text
 	}
 }
 
-// kind is the type of the error. Responses have "error" there, which is the type of the event.
-func (f *streamFault) kind() string {
-	if f.typ == errorName {
+// Kind is the type of the error. Responses have "error" there, which is the type of the event.
+func (f *Fault) Kind() string {
+	if f.Type == EventName {
 		return f.keyword
 	}
-	return cmp.Or(f.typ, f.keyword)
+	return cmp.Or(f.Type, f.keyword)
 }
 
-// named is the code if it is a name.
-func (f *streamFault) named() string {
-	if isNumber([]byte(f.code)) {
+// Named is the code if it is a name.
+func (f *Fault) Named() string {
+	if isNumber([]byte(f.Code)) {
 		return ""
 	}
-	return f.code
+	return f.Code
 }
 
 // CodeText is the code of an error as a string. A number is formatted unchanged; anything except a
@@ -135,16 +135,16 @@ func plain(raw []byte) string {
 	return string(raw)
 }
 
-// clip truncates a string to at most n bytes of valid UTF-8.
-func clip(s string, n int) string {
+// Clip truncates a string to at most n bytes of valid UTF-8.
+func Clip(s string, n int) string {
 	if len(s) > n {
 		s = s[:n]
 	}
 	return strings.ToValidUTF8(s, "")
 }
 
-// status is the HTTP status that the error would have as a response.
-func (f streamFault) status() int {
+// Status is the HTTP Status that the error would have as a response.
+func (f Fault) Status() int {
 	if n, found := f.statusFromText(); found {
 		return n
 	}
@@ -152,7 +152,7 @@ func (f streamFault) status() int {
 }
 
 // statusFromText derives that status from the fields of the error, if they reveal it.
-func (f streamFault) statusFromText() (status int, ok bool) {
+func (f Fault) statusFromText() (status int, ok bool) {
 	if f.number != 0 {
 		return f.number, true
 	}
@@ -165,16 +165,16 @@ func (f streamFault) statusFromText() (status int, ok bool) {
 		{"too_large", 413}, {"timeout", 408}, {"unavailable", 503}, {"invalid_request", 400},
 		{"content_filter", 400}, {"context_length", 400},
 	} {
-		if strings.Contains(f.typ, s.keyword) || strings.Contains(f.code, s.keyword) || strings.Contains(f.keyword, s.keyword) {
+		if strings.Contains(f.Type, s.keyword) || strings.Contains(f.Code, s.keyword) || strings.Contains(f.keyword, s.keyword) {
 			return s.status, true
 		}
 	}
 	return 0, false
 }
 
-// DetectResponseError is the HTTP status of an error in a successful response, if the error reveals
+// DetectError is the HTTP status of an error in a successful response, if the error reveals
 // one: {"error":{"message":"Rate limited","code":429}}.
-func DetectResponseError(body []byte) (status int, ok bool) {
+func DetectError(body []byte) (status int, ok bool) {
 	raw, found := splice.Find(body, "error")
 	if !found || jsonscan.IsEmpty(raw) {
 		return 0, false
@@ -182,24 +182,24 @@ func DetectResponseError(body []byte) (status int, ok bool) {
 	return readFault(raw).statusFromText()
 }
 
-// EventFault reads the error in the data of an event, for stream decoders:
+// ReadEvent reads the error in the data of an event, for stream decoders:
 // {"error":{…}}, {"type":"error",…}, {"object":"error",…}, {"code":500,"message":"…"} and
 // similar forms. Usage is that of the event, nil if it has none.
-func EventFault(data []byte) (llm.Event, bool) {
-	if !jsonscan.HasValue(data, errorKey) && !flatFault(data) {
+func ReadEvent(data []byte) (llm.Event, bool) {
+	if !jsonscan.HasValue(data, ErrorKey) && !IsFlat(data) {
 		return llm.Event{}, false
 	}
-	f, ok := findFault(event{data: data})
+	f, ok := Find(nil, data)
 	if !ok {
 		return llm.Event{}, false
 	}
-	return llm.Event{Kind: llm.EventFault, Text: f.message, Name: cmp.Or(f.kind(), f.named()), ID: f.code, Status: f.status(), Usage: FaultUsage(data), Raw: data}, true
+	return llm.Event{Kind: llm.EventFault, Text: f.Message, Name: cmp.Or(f.Kind(), f.Named()), ID: f.Code, Status: f.Status(), Usage: Usage(data), Raw: data}, true
 }
 
-// FaultUsage is the usage in an event or a body that reports an error, in the format of any
+// Usage is the usage in an event or a body that reports an error, in the format of any
 // provider; nil if there is none. The usage may be in "result", the envelope of Cloudflare. The
 // error may be in a list with one element, as Google sends it.
-func FaultUsage(data []byte) *llm.Usage {
+func Usage(data []byte) *llm.Usage {
 	data = bytes.TrimLeft(data, " \t\r\n")
 	if bytes.HasPrefix(data, []byte{'['}) {
 		for first := range splice.Elements(data) {
@@ -216,3 +216,17 @@ func FaultUsage(data []byte) *llm.Usage {
 	}
 	return nil
 }
+
+// EventType returns the type of a typed event, from its data or else its name.
+func EventType(name, data []byte) []byte {
+	if raw, ok := splice.Find(data, "type"); ok && len(raw) > 2 && raw[0] == '"' {
+		return raw[1 : len(raw)-1]
+	}
+	return name
+}
+
+// The keys that responses with errors have.
+var (
+	ErrorKey  = []byte(`"error"`)
+	FinishKey = []byte(`"finish_reason"`)
+)

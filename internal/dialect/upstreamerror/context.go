@@ -1,4 +1,4 @@
-package dialect
+package upstreamerror
 
 import (
 	"bytes"
@@ -14,10 +14,10 @@ import (
 // maxErrorExtraBytes is the maximum size of the additional error members that are relayed.
 const maxErrorExtraBytes = 8 << 10
 
-// errorExtra returns the members of a provider's error object that the common shape does not
+// Extra returns the members of a provider's error object that the common shape does not
 // have, in their order: {"n_prompt_tokens":5012,"n_ctx":4096}. Members beyond
 // maxErrorExtraBytes are omitted. The values are slices of the body.
-func errorExtra(body []byte) []llm.Param {
+func Extra(body []byte) []llm.Param {
 	if !splice.Valid(body) || !utf8.Valid(body) {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package dialect
+package upstreamerror
 
 import (
 	"encoding/json"
@@ -128,7 +128,7 @@ func compact(v any) string {
 		return s
 	}
 	b, _ := json.Marshal(v) // cannot fail: v was decoded from JSON
-	return clip(string(b), maxErrorQuoteBytes)
+	return Clip(string(b), maxErrorQuoteBytes)
 }
 
 func join(v any) string {

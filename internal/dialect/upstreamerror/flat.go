@@ -1,4 +1,4 @@
-package dialect
+package upstreamerror
 
 import (
 	"bytes"
@@ -10,18 +10,18 @@ import (
 
 var (
 	messageKey = []byte(`"message"`)
-	choicesKey = []byte(`"choices"`)
+	ChoicesKey = []byte(`"choices"`)
 )
 
-// flatFault reports whether the data of an event is an error without a wrapper:
+// IsFlat reports whether the data of an event is an error without a wrapper:
 //
 //	{"object":"error","message":"…","code":400}
 //	{"code":500,"message":"…","type":"server_error"}
 //	{"detail":"…"}
 //
 // In events that are part of a response, "message" is an object. Choices are never an error.
-func flatFault(data []byte) bool {
-	if jsonscan.ValueAfter(data, choicesKey) != nil {
+func IsFlat(data []byte) bool {
+	if jsonscan.ValueAfter(data, ChoicesKey) != nil {
 		return false
 	}
 	if jsonscan.ValueAfter(data, messageKey) == nil && !bytes.Contains(data, []byte(`"detail"`)) && !bytes.Contains(data, []byte(`"errors"`)) {
@@ -47,7 +47,7 @@ func flatFault(data []byte) bool {
 
 // notError is 1 for an object type other than "error".
 func notError(val []byte) int {
-	if splice.IsName(val, errorName) || jsonscan.IsEmpty(val) {
+	if splice.IsName(val, EventName) || jsonscan.IsEmpty(val) {
 		return 0
 	}
 	return 1

@@ -1,10 +1,6 @@
-package dialect
+package upstreamerror
 
-import (
-	"bytes"
-
-	"sluice/internal/splice"
-)
+import "sluice/internal/splice"
 
 // The code of an error is a string on every surface. It is the provider's code; a number is
 // formatted in digits. If the provider sent none, the code is null (messages omit it). It is never
@@ -17,8 +13,8 @@ import (
 // without a wrapper.
 var errorCodes = [...][]string{{"error", "code"}, {"response", "error", "code"}, {"code"}}
 
-// errorObjectKey begins an error inside an event.
-var errorObjectKey = []byte(`"error":{`)
+// ErrorObjectKey begins an error inside an event.
+var ErrorObjectKey = []byte(`"error":{`)
 
 // TextCode is the data of an error with its code as a string. It is data itself if the code is a
 // string already or if there is none.
@@ -39,23 +35,4 @@ func TextCode(data []byte) []byte {
 		return doc.Apply([]splice.Edit{splice.SetPath(path, splice.Quote(string(raw)))})
 	}
 	return data
-}
-
-// withCode returns an error event with its code as a string, and the number of leading bytes that
-// it shares with the original. It is nil if nothing changes.
-func (s *Stream) withCode(all []byte, e event) (with []byte, same int) {
-	if e.end == 0 || len(e.data) == 0 {
-		return nil, 0
-	}
-	data := withCode(s.opt.Endpoint, e.name, e.data)
-	if bytes.Equal(data, e.data) {
-		return nil, 0
-	}
-	with = append(with, all[:e.off]...)
-	with = append(with, data...)
-	with = append(with, all[e.end:]...)
-	for same < len(all) && with[same] == all[same] {
-		same++
-	}
-	return with, same
 }

@@ -1,4 +1,4 @@
-package dialect
+package upstreamerror
 
 import (
 	"sluice/internal/dialect/jsonscan"
@@ -6,14 +6,14 @@ import (
 	"sluice/internal/splice"
 )
 
-// DetectResponseFailure reports whether a successful response means that the call failed, and the HTTP
+// DetectFailure reports whether a successful response means that the call failed, and the HTTP
 // status for the failure, 500 if it is unknown. A failure is a response with the status "failed", a
 // chat with a choice that ended with an error, or an error next to a response. The body may contain
 // usage and a partial output. A response that ended early, by its length or a filter, is not a
 // failure.
 // Source: https://platform.openai.com/docs/api-reference/responses/object,
 // https://openrouter.ai/docs/api/reference/errors-and-debugging, read 2026-11.
-func DetectResponseFailure(ep llm.Endpoint, body []byte) (status int, message string, failed bool) {
+func DetectFailure(ep llm.Endpoint, body []byte) (status int, message string, failed bool) {
 	switch ep {
 	case llm.CreateModelResponse:
 		if outcome, _ := splice.Find(body, "status"); !splice.IsName(outcome, "failed") {
@@ -33,24 +33,24 @@ func DetectResponseFailure(ep llm.Endpoint, body []byte) (status int, message st
 		return 500, "the provider cannot create the response", true
 	}
 	f := readFault(raw)
-	return f.status(), f.message, true
+	return f.Status(), f.Message, true
 }
 
 func failedChat(body []byte) (status int, message string, failed bool) {
-	if !jsonscan.HasValue(body, errorKey) && jsonscan.ValueAfter(body, finishKey) == nil {
+	if !jsonscan.HasValue(body, ErrorKey) && jsonscan.ValueAfter(body, FinishKey) == nil {
 		return 0, "", false
 	}
 	if raw, _ := splice.Find(body, "error"); jsonscan.IsObject(raw) {
 		f := readFault(raw)
-		return f.status(), f.message, true
+		return f.Status(), f.Message, true
 	}
 	list, _ := splice.Find(body, "choices")
 	for choice := range splice.Elements(list) {
 		if raw, _ := splice.Find(choice, "error"); jsonscan.IsObject(raw) {
 			f := readFault(raw)
-			return f.status(), f.message, true
+			return f.Status(), f.Message, true
 		}
-		if outcome, _ := splice.Find(choice, "finish_reason"); splice.IsName(outcome, errorName) {
+		if outcome, _ := splice.Find(choice, "finish_reason"); splice.IsName(outcome, EventName) {
 			return 500, "the provider reports that the model failed", true
 		}
 	}
