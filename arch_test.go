@@ -20,7 +20,7 @@ type rule struct {
 // its line says.
 var (
 	kernel = pathsBelow("internal", "fault ident background access lease llm sealed wire wire/syntax wire/socket wire/porttest packed splice kernel/...")
-	domain = pathsBelow("internal", "mail/... tokens tenant/... keys/... credential/... deployment/... identity/... dialect/... routing/... provider/... guard/... quota/... ledger/... catalog/... jobs/... modellist prompt/... record/... audit/... mcp/... agent/...")
+	domain = pathsBelow("internal", "mail/... tokens tenant/... keys/... credential/... deployment/... identity/... dialect/... routing/... provider/... guard/... quota/... ledger/... catalog/... jobs/... prompt/... record/... audit/... mcp/... agent/...")
 
 	// dialectParts are the parts that dialects share
 	dialectParts = pathsBelow("internal/dialect", "claude conversation embeddings fields images jsonscan jsonschema jsonwriter media modellists pagination reranking signatures sniff surrogates toolcalls uploads upstreamerror usage")

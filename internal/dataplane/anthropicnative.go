@@ -2,10 +2,8 @@ package dataplane
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"strings"
-	"time"
 
 	"sluice/internal/fault"
 	"sluice/internal/llm"
@@ -150,34 +148,4 @@ func edited(b []byte, e splice.Edit) []byte {
 		return b
 	}
 	return d.Apply([]splice.Edit{e})
-}
-
-// anthropicModel is one entry of the catalogue in Anthropic's format.
-// Source: https://platform.claude.com/docs/en/api/models/list, read 2026-11.
-type anthropicModel struct {
-	Type        string    `json:"type"` // "model"
-	ID          string    `json:"id"`   // "@slug/model"
-	DisplayName string    `json:"display_name"`
-	CreatedAt   time.Time `json:"created_at"`
-}
-
-func (r *modelRow) toAnthropic() anthropicModel {
-	return anthropicModel{Type: "model", ID: r.ID, DisplayName: r.ID, CreatedAt: time.Unix(r.Created, 0).UTC()}
-}
-
-// anthropicModelList returns the catalogue in Anthropic's format, on one page.
-func anthropicModelList(rows []modelRow) ([]byte, error) {
-	list := struct {
-		Data    []anthropicModel `json:"data"`
-		HasMore bool             `json:"has_more"`
-		FirstID *string          `json:"first_id"`
-		LastID  *string          `json:"last_id"`
-	}{Data: []anthropicModel{}}
-	for i := range rows {
-		list.Data = append(list.Data, rows[i].toAnthropic())
-	}
-	if n := len(list.Data); n > 0 {
-		list.FirstID, list.LastID = &list.Data[0].ID, &list.Data[n-1].ID
-	}
-	return json.Marshal(list)
 }

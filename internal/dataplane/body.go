@@ -8,6 +8,7 @@ import (
 	"sluice/internal/kernel/multipartedit"
 	"strings"
 
+	"sluice/internal/credential"
 	"sluice/internal/fault"
 	"sluice/internal/jobs"
 	"sluice/internal/llm"
@@ -92,25 +93,14 @@ func (x *exchange) nameModel(sent string, ok bool) {
 // Source: https://developers.cloudflare.com/workers-ai/models, read 2026-11.
 var atModelPrefixes = map[string]bool{"cf": true, "hf": true}
 
-// splitModel is the function splitModel, except that a name with one of atModelPrefixes is not
+// splitModel is credential.SplitModel, except that a name with one of atModelPrefixes is not
 // split unless the workspace has a saved provider with that slug.
 func (x *exchange) splitModel(m string) (account, model string) {
-	account, model = splitModel(m)
+	account, model = credential.SplitModel(m)
 	if atModelPrefixes[account] && x.dir.FindAccount(x.key.Principal.WorkspaceID, account) == nil {
 		return "", m
 	}
 	return account, model
-}
-
-// splitModel splits "@slug/model" into slug and model. Any other name is the model, unchanged.
-// Source: spec, Chat request shape.
-func splitModel(m string) (account, model string) {
-	if rest, ok := strings.CutPrefix(m, "@"); ok {
-		if slug, name, ok := strings.Cut(rest, "/"); ok && slug != "" {
-			return slug, name
-		}
-	}
-	return "", m
 }
 
 func (g *Gateway) readForm(x *exchange) error {

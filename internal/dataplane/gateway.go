@@ -20,6 +20,7 @@ import (
 	"sluice/internal/jobs"
 	"sluice/internal/keys"
 	"sluice/internal/ledger"
+	"sluice/internal/gateway/modellist"
 	"sluice/internal/prompt"
 	"sluice/internal/provider"
 	"sluice/internal/provider/netguard"
@@ -144,7 +145,8 @@ type Gateway struct {
 	jobFiles      *cache[string, *jobs.Input]                                             // of files for jobs, by fileKey
 	jobAccess     *cache[string, *jobAccess]                                              // of private jobs, by jobs.Key
 	inside        func(context.Context, *keys.Entry, *jobAccess, string) (*inside, error) // callInside; a field, to avoid an initialization cycle with scratchPool
-	modelLists    *providerModels
+	models        *modellist.Lister
+	modelLists    *modellist.Lists // nil reads no lists of providers
 	recordDrops   droppedRecords
 	refusedParams refusedParams
 	unguarded     sync.Once   // for the log message that guardrails are not run
@@ -171,7 +173,7 @@ func New(p Parts, s Settings) *Gateway {
 		secretHeaders: secretHeaders(p.Specs),
 	}
 	g.inside = g.callInside
-	g.modelLists = newProviderModels(g)
+	g.models, g.modelLists = newLister(g)
 	return g
 }
 

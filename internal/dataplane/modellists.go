@@ -1,14 +1,9 @@
 package dataplane
 
 import (
-	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
-	"hash"
-	"maps"
 	"slices"
-	"sync"
+	"strings"
 	"time"
 
 	"sluice/internal/access"
@@ -18,7 +13,7 @@ import (
 	"sluice/internal/fault"
 	"sluice/internal/keys"
 	"sluice/internal/llm"
-	"sluice/internal/modellist"
+	"sluice/internal/gateway/modellist"
 	"sluice/internal/routing"
 	"sluice/internal/wire"
 )
@@ -34,100 +29,82 @@ type ModelLists struct {
 // maxModelListBytes is the maximum size of a provider's model list.
 const maxModelListBytes = 4 << 20
 
-// providerModels stores the lists of providers, and the snapshot of their last cleanup.
-type providerModels struct {
-	*modellist.Lists
-
-	mu  sync.Mutex // guards dir
-	dir Directory
-}
-
-func newProviderModels(g *Gateway) *providerModels {
-	return &providerModels{Lists: modellist.New(modellist.Options{
-		Read: g.readModelList, Period: g.set.ModelLists.Period, Wait: g.set.ModelLists.Wait, Timeout: g.set.ModelLists.Timeout, Clock: g.Clock, Log: g.Log,
-	})}
+// newLister returns the lister of models. It reads the lists of providers through the gateway.
+func newLister(g *Gateway) (*modellist.Lister, *modellist.Lists) {
+	set := g.set.ModelLists
+	if set.Period <= 0 {
+		return modellist.NewLister(g.Specs, g.Prices, nil), nil
+	}
+	lists := modellist.New(modellist.Options{Read: g.readModelList, Period: set.Period, Wait: set.Wait, Timeout: set.Timeout, Clock: g.Clock, Log: g.Log})
+	return modellist.NewLister(g.Specs, g.Prices, lists), lists
 }
 
 // ReadModelLists reads the lists that GET /models needs, until ctx ends.
-func (g *Gateway) ReadModelLists(ctx context.Context) error { return g.modelLists.Run(ctx) }
-
-// listsModels reports whether the gateway reads the models of an account from the provider. The
-// provider must serve a list, all its models must be allowed, and the catalog must not contain
-// them, because the account has its own host or the provider is not in the catalog. Providers
-// with deployments are excluded: their lists contain models that cannot be called.
-func (g *Gateway) listsModels(a *credential.Account, now time.Time) bool {
-	spec, ok := g.Specs.Find(a.Spec)
-	if !ok || g.set.ModelLists.Period <= 0 || !a.AllModels || spec.Deploys() || !spec.Serves(llm.ListModels) {
-		return false
-	}
-	return a.Values["custom_host"] != "" || len(g.Prices.Names(spec.ID, now)) == 0
-}
-
-// providerModels returns the models that the providers of accounts list, by the slug of the
-// account. It waits once for providers whose list was never read; see modellist.Lists.
-func (g *Gateway) providerModels(ctx context.Context, x *exchange, accounts []*credential.Account) map[string][]string {
-	workspace := x.key.Principal.WorkspaceID
-	var sources []modellist.Source
-	for _, a := range accounts {
-		if g.listsModels(a, x.started) {
-			sources = append(sources, modelSource(workspace, a))
-		}
-	}
-	if len(sources) == 0 {
+func (g *Gateway) ReadModelLists(ctx context.Context) error {
+	if g.modelLists == nil {
+		<-ctx.Done()
 		return nil
 	}
-	g.modelLists.tidy(x.dir)
-	found := make(map[string][]string, len(sources))
-	for i, names := range g.modelLists.Names(ctx, sources) {
-		found[sources[i].Provider] = names
-	}
-	return found
+	return g.modelLists.Run(ctx)
 }
 
-// tidy drops the lists of providers that a new snapshot has changed or removed.
-func (m *providerModels) tidy(dir Directory) {
-	m.mu.Lock()
-	same := m.dir == dir
-	m.dir = dir
-	m.mu.Unlock()
-	if same {
-		return
-	}
-	m.Retain(func(s modellist.Source) bool {
-		a := dir.FindAccount(s.Workspace, s.Provider)
-		return a != nil && modelSource(s.Workspace, a) == s
-	})
+// asksModels reports whether a call requests the list of models or one of its entries.
+func (x *exchange) asksModels() bool {
+	return x.match.Endpoint == llm.ListModels || x.match.Endpoint == llm.RetrieveModel
 }
 
-// modelSource returns the source of an account's list. Providers of one integration share a list,
-// unless secret managers supply their credentials, which may differ by workspace.
-func modelSource(workspace string, a *credential.Account) modellist.Source {
-	s := modellist.Source{ID: cmp.Or(a.RecordID, workspace+"/"+a.Slug), Workspace: workspace, Provider: a.Slug}
-	if a.IntegrationID != "" && len(a.Secrets) == 0 {
-		s.ID = a.IntegrationID
+// wantsCatalogue reports whether the gateway lists the models itself: the call has no config, or
+// the request or its config requests the integrated models.
+func wantsCatalogue(x *exchange) bool {
+	if x.config == nil || x.ctl.fetchIntegrated == "true" {
+		return true
 	}
-	h := sha256.New()
-	hashText(h, a.Spec)
-	for _, name := range slices.Sorted(maps.Keys(a.Values)) {
-		hashText(h, name)
-		hashText(h, a.Values[name])
+	return slices.ContainsFunc(x.config.Leaves(), func(t *routing.Target) bool { return t.FetchIntegratedModels })
+}
+
+// respondModelList responds to GET /models and GET /models/{id} without calling the routed
+// provider.
+// Source: contract/dataplane.md 6.1.
+func (g *Gateway) respondModelList(ctx context.Context, x *exchange) error {
+	body, err := g.modelList(ctx, x)
+	if err != nil {
+		return err
 	}
-	for i := range a.Secrets {
-		u := &a.Secrets[i]
-		hashText(h, u.Field)
-		hashText(h, u.Key)
-		if u.Source != nil {
-			hashText(h, u.Source.RecordID)
-			_ = binary.Write(h, binary.LittleEndian, u.Source.Revision) // a hash write cannot fail
+	return g.respondLocally(x, body)
+}
+
+func (g *Gateway) modelList(ctx context.Context, x *exchange) ([]byte, error) {
+	r := &modellist.Request{Directory: x.dir, Workspace: x.key.Principal.WorkspaceID, Time: x.started, Named: x.namedAccounts(), Anthropic: x.nativeClient}
+	if x.match.Endpoint == llm.RetrieveModel {
+		return g.models.Find(r, x.match.ID)
+	}
+	return g.models.List(ctx, r)
+}
+
+// namedAccounts returns the saved providers that the request or its config names, by slug or id.
+// An empty list permits all.
+// Source: contract/dataplane.md 6.1.
+func (x *exchange) namedAccounts() (named []string) {
+	add := func(provider, virtualKey, model string) {
+		if slug, ok := strings.CutPrefix(provider, "@"); ok {
+			named = append(named, slug)
+		}
+		if virtualKey != "" {
+			named = append(named, virtualKey)
+		}
+		if slug, _ := credential.SplitModel(model); slug != "" {
+			named = append(named, slug)
 		}
 	}
-	h.Sum(s.Version[:0])
-	return s
-}
-
-func hashText(h hash.Hash, text string) {
-	_ = binary.Write(h, binary.LittleEndian, int64(len(text))) // a hash write cannot fail
-	_, _ = h.Write([]byte(text))
+	add(x.ctl.provider, x.ctl.virtualKey, "")
+	if x.config == nil {
+		return named
+	}
+	for _, t := range x.config.Leaves() {
+		model, _ := modelOf(t.Override)
+		add(t.Provider, t.VirtualKey, model)
+	}
+	return named
 }
 
 // errOtherProvider is the error of a read whose provider was changed or deleted meanwhile.
@@ -145,7 +122,7 @@ func (g *Gateway) readModelList(ctx context.Context, s modellist.Source) ([]stri
 		x.scratch.release()
 	}()
 	saved := x.dir.FindAccount(s.Workspace, s.Provider)
-	if saved == nil || modelSource(s.Workspace, saved) != s {
+	if saved == nil || modellist.SourceOf(s.Workspace, saved) != s {
 		return nil, errOtherProvider
 	}
 	x.key = &keys.Entry{Principal: access.Principal{WorkspaceID: s.Workspace}}

@@ -14,7 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"sluice/internal/modellist"
+	"sluice/internal/gateway/modellist"
 )
 
 const (
