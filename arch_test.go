@@ -19,7 +19,7 @@ type rule struct {
 // The floors. A package may import what lies on floors below its own, and only what
 // its line says.
 var (
-	kernel = pathsBelow("internal", "fault ident background access lease llm sealed wire wire/syntax wire/socket wire/porttest packed splice kernel/...")
+	kernel = pathsBelow("internal", "fault ident background access lease llm sealed wire wire/syntax wire/socket wire/porttest packed splice kernel/... kernel/boundedcache")
 	domain = pathsBelow("internal", "mail/... tokens tenant/... keys/... credential/... deployment/... identity/... dialect/... routing/... provider/... guard/... quota/... ledger/... catalog/... jobs/... prompt/... record/... audit/... mcp/... agent/...")
 
 	// dialectParts are the parts that dialects share
@@ -35,7 +35,7 @@ var importRules = []rule{
 		"the root holds rules, no code, and api the published description"},
 	{pathsBelow("internal", "fault ident background kernel/atomicfile"), nil,
 		"the kernel's kernel knows nothing of ours"},
-	{pathsBelow("internal", "access lease llm sealed packed wire wire/socket wire/porttest"), pathsBelow("internal", "fault ident"),
+	{pathsBelow("internal", "access lease llm sealed packed wire wire/socket wire/porttest kernel/boundedcache"), pathsBelow("internal", "fault ident"),
 		"floor 0 is words that everybody speaks; it may use fault and ident"},
 	{pathsBelow("internal", "splice wire/syntax"), pathsBelow("internal", "fault ident wire"),
 		"floor 0 edits and reads bytes; it may use fault, ident and wire"},

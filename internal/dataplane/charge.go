@@ -168,7 +168,7 @@ func (g *Gateway) countOutput(a *attempt, ep llm.Endpoint, model string) int64 {
 		return g.counter.ResponseBody(ep, a.response.body, model).Tokens
 	}
 	body := &a.log().Response
-	if a.raw.max > 0 { // the caller's format, which the counter reads
+	if a.raw.Max > 0 { // the caller's format, which the counter reads
 		body = &a.log().ClientResponse
 	}
 	if len(body.Bytes) == 0 {

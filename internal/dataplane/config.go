@@ -125,12 +125,12 @@ const (
 
 // parsedConfig parses an inline config, or returns it from the cache.
 func (g *Gateway) parsedConfig(text string) (*routing.Config, error) {
-	if c, ok := g.configs.get(text); ok {
+	if c, ok := g.configs.Get(text); ok {
 		return c, nil
 	}
 	c, err := routing.Parse([]byte(text), g.set.ConfigLimits)
 	if err == nil && len(text) <= inlineConfigText {
-		g.configs.put(strings.Clone(text), c)
+		g.configs.Put(strings.Clone(text), c)
 	}
 	return c, err
 }

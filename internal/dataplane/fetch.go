@@ -86,7 +86,7 @@ func (g *Gateway) outside(address string, bad *fault.Error) (*transport.Request,
 	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && u.Scheme != "http" {
 		return nil, bad
 	}
-	if err := g.checkURL(u.Scheme + "://" + u.Host); err != nil {
+	if err := g.urls.CheckURL(u.Scheme + "://" + u.Host); err != nil {
 		return nil, err
 	}
 	return &transport.Request{

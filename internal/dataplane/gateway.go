@@ -15,12 +15,13 @@ import (
 	"sluice/internal/credential"
 	"sluice/internal/dialect"
 	"sluice/internal/gateway/disconnect"
+	"sluice/internal/gateway/modellist"
 	"sluice/internal/gateway/responsestore"
 	"sluice/internal/ident"
 	"sluice/internal/jobs"
+	"sluice/internal/kernel/boundedcache"
 	"sluice/internal/keys"
 	"sluice/internal/ledger"
-	"sluice/internal/gateway/modellist"
 	"sluice/internal/prompt"
 	"sluice/internal/provider"
 	"sluice/internal/provider/netguard"
@@ -127,12 +128,12 @@ func DefaultSettings() Settings {
 type Gateway struct {
 	Parts
 	set      Settings
-	configs  *cache[string, *routing.Config] // inline configs, by their text
+	configs  *boundedcache.Cache[string, *routing.Config] // inline configs, by their text
 	rules    ruleCache
-	urls     *cache[string, struct{}] // URLs that passed the guard's check
+	urls     *netguard.URLCache
 	plans    plans
 	charges  chargeCache
-	profiles *cache[profileKey, profiled]
+	profiles *boundedcache.Cache[profileKey, profiled]
 	dialects dialectSet
 	lines    *dialect.FileLines
 	counter  *tokens.Counter
@@ -159,9 +160,9 @@ func New(p Parts, s Settings) *Gateway {
 	g := &Gateway{
 		Parts:         p,
 		set:           s,
-		configs:       newCache[string, *routing.Config](inlineConfigs),
-		urls:          newCache[string, struct{}](passedURLs),
-		profiles:      newCache[profileKey, profiled](maxProfiles),
+		configs:       boundedcache.New[string, *routing.Config](inlineConfigs),
+		urls:          netguard.NewURLCache(p.Guard),
+		profiles:      boundedcache.New[profileKey, profiled](maxProfiles),
 		dialects:      t,
 		lines:         t.lines(),
 		counter:       tokens.New(),

@@ -198,7 +198,7 @@ type opened struct {
 
 // open reads the body until its first bytes show its type, and replaces resp.Body with o.
 func (o *opened) open(resp *transport.Response) sniff.BodyKind {
-	*o = opened{Body: resp.Body, pooled: wire.GetBuffer(slowBytes)}
+	*o = opened{Body: resp.Body, pooled: wire.GetBuffer(wire.SmallReadBytes)}
 	resp.Body = o
 	buf, n := *o.pooled, 0
 	for {

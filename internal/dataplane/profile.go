@@ -48,7 +48,7 @@ func (g *Gateway) underlying(ctx context.Context, a *attempt) (string, error) {
 	if a.account != nil {
 		k.account = a.account.Slug
 	}
-	if p, ok := g.profiles.get(k); ok && g.Clock.Now().Before(p.until) {
+	if p, ok := g.profiles.Get(k); ok && g.Clock.Now().Before(p.until) {
 		return p.model, nil
 	}
 	response, err := g.ask(ctx, a, &next)
@@ -64,7 +64,7 @@ func (g *Gateway) underlying(ctx context.Context, a *attempt) (string, error) {
 	}
 	if p.model != "" || a.account != nil {
 		k.model, k.host = strings.Clone(k.model), strings.Clone(k.host)
-		g.profiles.put(k, p)
+		g.profiles.Put(k, p)
 	}
 	return p.model, nil
 }

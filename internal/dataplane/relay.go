@@ -22,16 +22,16 @@ import (
 // is written, so that no completed call is lost. An upstream that fails before it sent any of the
 // body is an error, as on typed routes.
 func (g *Gateway) relay(ctx context.Context, a *attempt, h wire.Header) error {
-	var readBuf readBuffer
-	defer readBuf.free()
-	p := &relay{g: g, a: a, head: h, capture: capture{max: g.set.BodyLogBytes}, watch: g.meter(a), flush: a.resp.Length < 0 || a.resp.Length > fastBytes}
+	var readBuf wire.ReadBuffer
+	defer readBuf.Free()
+	p := &relay{g: g, a: a, head: h, capture: wire.Capture{Max: g.set.BodyLogBytes}, watch: g.meter(a), flush: a.resp.Length < 0 || a.resp.Length > wire.LargeReadBytes}
 	defer a.forget(&p.capture)
 	if p.watch != nil {
 		a.outlives.BeginStream()
 		p.frame = framedBy(a.response.header)
 	}
 	for {
-		buf := readBuf.bytes()
+		buf := readBuf.Bytes()
 		n, err := a.resp.Body.Read(buf)
 		end := p.read(buf[:n], err)
 		switch {
@@ -50,7 +50,7 @@ func (g *Gateway) relay(ctx context.Context, a *attempt, h wire.Header) error {
 			p.reportCut()
 			return err
 		}
-		readBuf.took(n)
+		readBuf.Took(n)
 	}
 }
 
@@ -82,21 +82,21 @@ type relay struct {
 	g       *Gateway
 	a       *attempt
 	head    wire.Header
-	capture capture
-	watch   *dialect.Stream // nil when the body is not an event stream
-	frame   *framed         // nil when the events are not in Amazon's frames
-	sieve   *usage.Scanner  // nil when the body is not JSON, or not longer than what is stored
-	flush   bool            // each chunk is sent at once
+	capture wire.Capture
+	watch   *dialect.Stream       // nil when the body is not an event stream
+	frame   *framed               // nil when the events are not in Amazon's frames
+	sieve   *usage.Scanner // nil when the body is not JSON, or not longer than what is stored
+	flush   bool                  // each chunk is sent at once
 }
 
 // read processes the bytes of one read, and reports whether the body is complete.
 func (p *relay) read(b []byte, err error) (end bool) {
 	p.scanUsage(b)
-	p.capture.take(b)
+	p.capture.Add(b)
 	if p.watch != nil {
 		p.inspect(b)
 	}
-	return errors.Is(err, io.EOF) || p.a.resp.Length >= 0 && p.capture.size == p.a.resp.Length
+	return errors.Is(err, io.EOF) || p.a.resp.Length >= 0 && p.capture.Size() == p.a.resp.Length
 }
 
 // inspect passes bytes to the watcher of events.
@@ -112,11 +112,11 @@ func (p *relay) inspect(b []byte) {
 func (p *relay) scanUsage(b []byte) {
 	if p.sieve == nil {
 		h := p.a.response.header
-		if p.capture.size+int64(len(b)) <= int64(p.capture.max) || p.watch != nil || !p.a.x.metered || !isJSON(h) || h.Get("content-encoding") != "" {
+		if p.capture.Size()+int64(len(b)) <= int64(p.capture.Max) || p.watch != nil || !p.a.x.metered || !isJSON(h) || h.Get("content-encoding") != "" {
 			return
 		}
 		p.sieve = new(usage.Scanner)
-		p.sieve.Feed(p.capture.bytes())
+		p.sieve.Feed(p.capture.Bytes())
 	}
 	p.sieve.Feed(b)
 }
@@ -211,7 +211,7 @@ func (p *relay) readUsage() {
 	case p.sieve != nil:
 		r.Usage, r.ResponseModel = p.sieve.Usage(ep)
 		return
-	case !p.capture.isComplete():
+	case !p.capture.IsComplete():
 		return
 	case eventStream(h):
 		watch = dialect.NewStream(dialect.StreamOptions{Endpoint: ep})
@@ -230,8 +230,8 @@ func (p *relay) readUsage() {
 func isJSON(h wire.Header) bool { return strings.Contains(h.Get("content-type"), "json") }
 
 // plainOf returns the stored part of a response, without its content encoding.
-func plainOf(h wire.Header, captured *capture) []byte {
-	return record.Body{Bytes: captured.bytes(), Encoding: h.Get("content-encoding")}.Plain(maxUsageBodyBytes)
+func plainOf(h wire.Header, captured *wire.Capture) []byte {
+	return record.Body{Bytes: captured.Bytes(), Encoding: h.Get("content-encoding")}.Plain(maxUsageBodyBytes)
 }
 
 // left records that the client disconnected before the end of its response.
@@ -271,28 +271,28 @@ func (g *Gateway) broke(err error, what string) (*fault.Error, record.Outcome) {
 }
 
 // forget releases the buffers of a capture after the record that uses its bytes is written.
-func (a *attempt) forget(c *capture) {
+func (a *attempt) forget(c *wire.Capture) {
 	if a.recorded {
 		a.log().Response.Bytes, a.log().ClientResponse.Bytes = nil, nil
-		c.free()
-		a.raw.free()
+		c.Free()
+		a.raw.Free()
 	}
 }
 
 // recordResponse adds the captured response to the record: the body that the client received, and
 // for a translated response also the body that the upstream sent.
-func (a *attempt) recordResponse(g *Gateway, c *capture) {
-	a.log().BytesOut = c.size
+func (a *attempt) recordResponse(g *Gateway, c *wire.Capture) {
+	a.log().BytesOut = c.Size()
 	clientBody := g.captured(a.response.header, c)
-	if a.raw.max == 0 {
+	if a.raw.Max == 0 {
 		a.log().Response = clientBody
 		return
 	}
 	a.log().Response, a.log().ClientResponse = g.captured(a.got, &a.raw), clientBody
 }
 
-func (g *Gateway) captured(h wire.Header, c *capture) record.Body {
-	b := g.truncateBody(h.Get("content-type"), c.bytes(), c.size)
+func (g *Gateway) captured(h wire.Header, c *wire.Capture) record.Body {
+	b := g.truncateBody(h.Get("content-type"), c.Bytes(), c.Size())
 	b.Encoding = h.Get("content-encoding")
 	return b
 }

@@ -44,7 +44,7 @@ func (g *Gateway) planCall(ctx context.Context, a *attempt) error {
 		Model: a.model, User: x.user, Stream: a.wantsStream(), CustomHost: host,
 	}
 	if host != "" {
-		if err := g.checkURL(host); err != nil {
+		if err := g.urls.CheckURL(host); err != nil {
 			return fault.From(err).WithParam("custom_host")
 		}
 	}
@@ -57,7 +57,7 @@ func (g *Gateway) planCall(ctx context.Context, a *attempt) error {
 		return err
 	}
 	if p.Named != "" && host == "" {
-		if err := g.checkURL(p.Scheme + "://" + p.Host); err != nil {
+		if err := g.urls.CheckURL(p.Scheme + "://" + p.Host); err != nil {
 			return fault.From(err).WithParam(p.Named)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"sluice/internal/llm"
 	"sluice/internal/provider/transport"
 	"sluice/internal/record"
+	"sluice/internal/wire"
 )
 
 // firstEventMax is the maximum number of bytes that are read to find the end of a stream's first
@@ -25,7 +26,7 @@ const firstEventMax = 64 << 10
 // retries and fallback see it.
 // Source: contract/dataplane.md 4.3.
 func (g *Gateway) peek(a *attempt, resp *transport.Response) (status int, err error) {
-	buf := newReadBuffer()[:0]
+	buf := wire.GetSmallBuffer()[:0]
 	for {
 		if len(buf) == cap(buf) {
 			buf = append(buf, make([]byte, len(buf))...)[:len(buf)]
@@ -60,21 +61,21 @@ func (g *Gateway) stream(ctx context.Context, a *attempt) error {
 	}
 	a.outlives.BeginStream()
 	g.detectStreamJob(a, a.first)
-	s := &relayer{g: g, a: a, watch: dialect.NewStream(g.streamOptions(a)), capture: capture{max: g.set.BodyLogBytes}}
+	s := &relayer{g: g, a: a, watch: dialect.NewStream(g.streamOptions(a)), capture: wire.Capture{Max: g.set.BodyLogBytes}}
 	if err := s.begin(); err != nil {
 		return s.left(err)
 	}
 	defer a.forget(&s.capture)
 	err := s.pass(a.first, false)
-	readBuf := wrapReadBuffer(a.first)
-	defer readBuf.free()
+	readBuf := wire.ReadBufferFrom(a.first)
+	defer readBuf.Free()
 	a.first = nil
 	for err == nil {
-		buf := readBuf.bytes()
+		buf := readBuf.Bytes()
 		n, rerr := a.resp.Body.Read(buf)
 		if n > 0 {
 			err = s.pass(buf[:n], rerr != nil)
-			readBuf.took(n)
+			readBuf.Took(n)
 		}
 		if err == nil && rerr != nil {
 			return s.end(ctx, rerr)
@@ -103,7 +104,7 @@ type relayer struct {
 	g            *Gateway
 	a            *attempt
 	watch        *dialect.Stream
-	capture      capture
+	capture      wire.Capture
 	upstreamDone bool // the upstream sent the complete stream
 }
 
@@ -124,7 +125,7 @@ func (s *relayer) begin() error {
 // first. The last chunk is not flushed, so that the front can append to it. After the client has
 // disconnected, the bytes are only watched.
 func (s *relayer) pass(p []byte, last bool) error {
-	s.capture.take(p)
+	s.capture.Add(p)
 	out := s.watch.Feed(p)
 	if s.a.outlives.IsDetached() {
 		return s.stopReadingOn(len(p))
