@@ -7,11 +7,12 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"sluice/internal/gateway/call"
 	"sluice/internal/wire"
 )
 
 // prefix begins the name of every control header.
-const prefix = "x-gateway-"
+const prefix = call.HeaderPrefix
 
 // controls are the control headers of a request, as received. Unknown x-gateway-* headers are not
 // an error, because client libraries turn any option into one.

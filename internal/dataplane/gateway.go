@@ -15,6 +15,7 @@ import (
 	"sluice/internal/credential"
 	"sluice/internal/dialect"
 	"sluice/internal/gateway/disconnect"
+	"sluice/internal/gateway/masking"
 	"sluice/internal/gateway/modellist"
 	"sluice/internal/gateway/responsestore"
 	"sluice/internal/ident"
@@ -127,18 +128,17 @@ func DefaultSettings() Settings {
 // Gateway serves model requests. Safe for concurrent use.
 type Gateway struct {
 	Parts
-	set      Settings
-	configs  *boundedcache.Cache[string, *routing.Config] // inline configs, by their text
-	rules    ruleCache
-	urls     *netguard.URLCache
-	plans    plans
-	charges  chargeCache
-	profiles *boundedcache.Cache[profileKey, profiled]
-	dialects dialectSet
-	lines    *dialect.FileLines
-	counter  *tokens.Counter
-	// secretHeaders contains the names of headers in which providers receive credentials.
-	secretHeaders map[string]bool
+	set           Settings
+	configs       *boundedcache.Cache[string, *routing.Config] // inline configs, by their text
+	rules         ruleCache
+	urls          *netguard.URLCache
+	plans         plans
+	charges       chargeCache
+	profiles      *boundedcache.Cache[profileKey, profiled]
+	dialects      dialectSet
+	lines         *dialect.FileLines
+	counter       *tokens.Counter
+	headerMask    *masking.Headers
 	open          atomic.Int64 // requests being served
 	abandoned     *disconnect.Calls
 	followers     *backgroundPoller
@@ -171,7 +171,7 @@ func New(p Parts, s Settings) *Gateway {
 		contexts:      newContexts(),
 		jobFiles:      newCache[string, *jobs.Input](filesCounted),
 		jobAccess:     newCache[string, *jobAccess](jobs.MaxOpen),
-		secretHeaders: secretHeaders(p.Specs),
+		headerMask:    masking.NewHeaders(p.Specs, s.HeaderAliases),
 	}
 	g.inside = g.callInside
 	g.models, g.modelLists = newLister(g)

@@ -38,7 +38,7 @@ func (g *Gateway) record(a *attempt, o record.Outcome) {
 		r.Outcome, r.Error = record.Interrupted, "the gateway stopped before the call ended"
 	}
 	if r.Outcome != record.OK {
-		a.hideKeyOnRecord(r)
+		a.sentKeys().MaskRecord(r)
 	}
 	r.MaskCredentials(g.set.BodyLogBytes)
 	if err := g.Journal.Append(r); err != nil {

@@ -1,10 +1,10 @@
-package dataplane
+package masking
 
 import (
 	"strings"
 
+	"sluice/internal/gateway/call"
 	"sluice/internal/provider"
-	"sluice/internal/record"
 	"sluice/internal/sealed"
 	"sluice/internal/wire"
 )
@@ -15,37 +15,32 @@ const (
 	maxHeaderValueBytes = 2 << 10  // of a value
 )
 
-// describeHeads records the headers of all sides. Secrets are masked first.
+const prefix = call.HeaderPrefix
+
+// Headers masks the secret values of headers. Safe for concurrent use.
 // Source: contract/content-and-observability.md 3.1 and 3.2.
-func (g *Gateway) describeHeads(a *attempt, r *record.Attempt) {
-	x := a.x
-	m := masking{secret: g.secretHeaders, sensitive: x.ctl.sensitive, aliases: g.set.HeaderAliases}
-	b := x.scratch.heads[:0]
-	var ends [4]int
-	for i, h := range [...]wire.Header{x.req.Header, a.header, a.got, x.scratch.clientHeader} {
-		b = m.lines(b, h)
-		ends[i] = len(b)
-	}
-	x.scratch.heads = b
-	r.ClientRequest.Head, r.Request.Head, r.Response.Head, r.ClientResponse.Head = b[:ends[0]], b[ends[0]:ends[1]], b[ends[1]:ends[2]], b[ends[2]:]
+type Headers struct {
+	secret  map[string]bool // gateway header names in which providers receive credentials
+	aliases []string        // prefixes that callers may use instead of call.HeaderPrefix
 }
 
-// masking decides which headers are secret.
-type masking struct {
-	secret    map[string]bool // gateway header names in which providers receive credentials
-	sensitive string          // names that the caller lists: "x-tenant, x-trace-user"
-	aliases   []string        // prefixes that callers may use instead of the gateway's prefix
+// NewHeaders returns the mask for the providers of a table. aliases are the prefixes, in lower
+// case and with the dash, that callers may use instead of call.HeaderPrefix.
+func NewHeaders(specs *provider.Table, aliases []string) *Headers {
+	return &Headers{secret: secretHeaders(specs), aliases: aliases}
 }
 
-// lines appends the lines of a header, each "name: value" and a line feed.
-func (m *masking) lines(b []byte, h wire.Header) []byte {
+// Append appends the lines of a header, each "name: value" and a line feed. sensitive contains
+// the names of further headers to mask, as the caller lists them: "x-tenant, x-trace-user". A
+// header that is too long is cut after a line.
+func (m *Headers) Append(b []byte, h wire.Header, sensitive string) []byte {
 	limit := len(b) + maxHeadBytes
 	for i := range h {
 		name, value := h[i].Name, h[i].Value
 		if len(name) > maxHeaderValueBytes {
 			continue
 		}
-		if m.hides(name, value) {
+		if m.hides(name, value, sensitive) {
 			value = sealed.Mask
 		}
 		value = value[:min(len(value), maxHeaderValueBytes)]
@@ -71,9 +66,9 @@ func plainHeader(name string) bool {
 }
 
 // hides reports whether the value of a header must not be recorded.
-func (m *masking) hides(name, value string) bool {
+func (m *Headers) hides(name, value, sensitive string) bool {
 	switch {
-	case m.sensitive != "" && m.listed(name):
+	case sensitive != "" && m.isListed(name, sensitive):
 		return true
 	case plainHeader(name):
 		return false
@@ -85,9 +80,9 @@ func (m *masking) hides(name, value string) bool {
 	return strings.IndexByte(value, '/') >= 0 && strings.Contains(value, "://") && strings.ContainsAny(value, "?@") // a URL may be signed
 }
 
-// listed reports whether the caller listed the header as sensitive.
-func (m *masking) listed(name string) bool {
-	for n := range strings.SplitSeq(m.sensitive, ",") {
+// isListed reports whether the caller listed the header as sensitive.
+func (m *Headers) isListed(name, sensitive string) bool {
+	for n := range strings.SplitSeq(sensitive, ",") {
 		if n = strings.TrimSpace(n); strings.EqualFold(n, name) {
 			return true
 		}
