@@ -17,6 +17,7 @@ import (
 	"sluice/internal/gateway/disconnect"
 	"sluice/internal/gateway/masking"
 	"sluice/internal/gateway/modellist"
+	"sluice/internal/gateway/realtime"
 	"sluice/internal/gateway/responsestore"
 	"sluice/internal/ident"
 	"sluice/internal/jobs"
@@ -73,7 +74,7 @@ type Parts struct {
 	Dialects  []*dialect.Dialect   // all formats of callers and providers
 	Jobs      *jobs.Tracker        // for batches, fine-tuning jobs and videos; nil disables tracking
 	States    *responsestore.Store // for responses of providers that do not store them; nil stores nothing
-	Sockets   Dialer               // for realtime calls
+	Sockets   realtime.Dialer      // for realtime calls
 	Guard     *netguard.Guard
 	Journal   journal
 	Limiter   limiter
@@ -158,20 +159,20 @@ type Gateway struct {
 func New(p Parts, s Settings) *Gateway {
 	t := newDialectSet(p.Dialects)
 	g := &Gateway{
-		Parts:         p,
-		set:           s,
-		configs:       boundedcache.New[string, *routing.Config](inlineConfigs),
-		urls:          netguard.NewURLCache(p.Guard),
-		profiles:      boundedcache.New[profileKey, profiled](maxProfiles),
-		dialects:      t,
-		lines:         t.lines(),
-		counter:       tokens.New(),
-		abandoned:     disconnect.New(s.Abandoned, s.AbandonedAnswers),
-		followers:     newFollowers(),
-		contexts:      newContexts(),
-		jobFiles:      newCache[string, *jobs.Input](filesCounted),
-		jobAccess:     newCache[string, *jobAccess](jobs.MaxOpen),
-		headerMask:    masking.NewHeaders(p.Specs, s.HeaderAliases),
+		Parts:      p,
+		set:        s,
+		configs:    boundedcache.New[string, *routing.Config](inlineConfigs),
+		urls:       netguard.NewURLCache(p.Guard),
+		profiles:   boundedcache.New[profileKey, profiled](maxProfiles),
+		dialects:   t,
+		lines:      t.lines(),
+		counter:    tokens.New(),
+		abandoned:  disconnect.New(s.Abandoned, s.AbandonedAnswers),
+		followers:  newFollowers(),
+		contexts:   newContexts(),
+		jobFiles:   newCache[string, *jobs.Input](filesCounted),
+		jobAccess:  newCache[string, *jobAccess](jobs.MaxOpen),
+		headerMask: masking.NewHeaders(p.Specs, s.HeaderAliases),
 	}
 	g.inside = g.callInside
 	g.models, g.modelLists = newLister(g)

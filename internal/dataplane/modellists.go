@@ -11,9 +11,9 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/modellists"
 	"sluice/internal/fault"
+	"sluice/internal/gateway/modellist"
 	"sluice/internal/keys"
 	"sluice/internal/llm"
-	"sluice/internal/gateway/modellist"
 	"sluice/internal/routing"
 	"sluice/internal/wire"
 )

@@ -8,7 +8,6 @@ import (
 
 	"sluice/internal/catalog"
 	"sluice/internal/dialect/usage"
-	"sluice/internal/fault"
 	"sluice/internal/ledger"
 	"sluice/internal/llm"
 	"sluice/internal/quota"
@@ -53,9 +52,9 @@ func newSession(g *Gateway, a *attempt) *session {
 // maxEventBytes is the maximum size of the buffered events for counting an interrupted response.
 const maxEventBytes = 256 << 10
 
-// fromClient processes an event of the client. It returns an error when a limit refuses the
+// FromClient processes an event of the client. It returns an error when a limit refuses the
 // response that the event requests.
-func (s *session) fromClient(ctx context.Context, data []byte) error {
+func (s *session) FromClient(ctx context.Context, data []byte) error {
 	kind := splice.Text(data, "type")
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -68,9 +67,9 @@ func (s *session) fromClient(ctx context.Context, data []byte) error {
 	return nil
 }
 
-// fromProvider processes an event of the provider. It returns an error when a limit refuses the
+// FromProvider processes an event of the provider. It returns an error when a limit refuses the
 // response that the event begins.
-func (s *session) fromProvider(ctx context.Context, data []byte) error {
+func (s *session) FromProvider(ctx context.Context, data []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.a.log().BytesOut += int64(len(data))
@@ -160,9 +159,4 @@ func (s *session) end() {
 	}
 	s.spend.Terms = string(writeTerms(nil, s.terms))
 	s.a.log().Usage, s.a.log().Spend = s.all, s.spend
-}
-
-// refusedEvent returns a refusal as an event of the conversation.
-func refusedEvent(f *fault.Error) []byte {
-	return append([]byte(`{"type":"error",`), f.Body(fault.Model)[1:]...)
 }

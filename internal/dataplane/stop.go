@@ -50,30 +50,6 @@ func stopping() *fault.Error {
 	return fault.New(fault.Overloaded, "the gateway is shutting down; send the request again").WithType("overloaded_error", "").WithRetry(retrySoon)
 }
 
-// farewellTime is the timeout for both sides of a conversation to acknowledge its end. It is
-// shorter than the second that a call has left after the drain period.
-const farewellTime = 500 * time.Millisecond
-
-// farewell closes both sides of a conversation because the gateway is shutting down. It returns
-// when both have acknowledged, or after the timeout. Source: RFC 6455 section 7.4.1.
-func farewell(down, up Socket) {
-	notified := make(chan struct{}, 2)
-	for _, side := range [...]Socket{down, up} {
-		go func() {
-			_ = side.Close(1001, "the gateway is shutting down") // the side may have disconnected
-			notified <- struct{}{}
-		}()
-	}
-	late := time.After(farewellTime)
-	for range cap(notified) {
-		select {
-		case <-notified:
-		case <-late:
-			return
-		}
-	}
-}
-
 // stopped ends a stream that the gateway cannot complete before it stops.
 func (s *relayer) stopped(err error, end dialect.StreamEnd) error {
 	s.a.fault = fault.Wrap(fault.ClientGone, err)

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"sluice/internal/dataplane"
+	"sluice/internal/gateway/realtime"
 	"sluice/internal/llm"
 	"sluice/internal/wire"
 )
@@ -20,7 +21,7 @@ import (
 // requestServer serves the requests; *dataplane.Gateway implements it.
 type requestServer interface {
 	Serve(ctx context.Context, req *wire.Request, out wire.Responder) error
-	Realtime(ctx context.Context, req *wire.Request, client dataplane.Client) error
+	Realtime(ctx context.Context, req *wire.Request, client realtime.Client) error
 }
 
 // Handler serves model traffic over HTTP/1.1 and HTTP/2.

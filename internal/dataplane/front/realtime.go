@@ -12,6 +12,7 @@ import (
 
 	"sluice/internal/dataplane"
 	"sluice/internal/fault"
+	"sluice/internal/gateway/realtime"
 	"sluice/internal/wire"
 	"sluice/internal/wire/syntax"
 )
@@ -101,7 +102,7 @@ type client struct {
 
 // Accept completes the handshake. It accepts the first subprotocol that the caller offers and
 // that is not a key: OpenAI's browser clients send both.
-func (c *client) Accept(h wire.Header) (dataplane.Socket, error) {
+func (c *client) Accept(h wire.Header) (realtime.Socket, error) {
 	for _, f := range h {
 		c.w.Header().Set(f.Name, f.Value)
 	}
@@ -134,7 +135,7 @@ type Dialer struct{ HTTP *http.Client }
 
 // Dial opens a WebSocket to an http or https address. A rejected handshake returns
 // fault.UpstreamFailed with the status of the response.
-func (d Dialer) Dial(ctx context.Context, address string, h wire.Header) (dataplane.Socket, error) {
+func (d Dialer) Dial(ctx context.Context, address string, h wire.Header) (realtime.Socket, error) {
 	opts := &websocket.DialOptions{HTTPClient: d.HTTP, HTTPHeader: http.Header{}}
 	for _, f := range h {
 		switch {
@@ -171,7 +172,7 @@ func (s socket) Read(ctx context.Context) (bool, []byte, error) {
 	typ, data, err := s.c.Read(ctx)
 	var ce websocket.CloseError
 	if errors.As(err, &ce) {
-		err = &dataplane.Closed{Code: int(ce.Code), Reason: ce.Reason}
+		err = &realtime.Closed{Code: int(ce.Code), Reason: ce.Reason}
 	}
 	return typ == websocket.MessageText, data, err
 }

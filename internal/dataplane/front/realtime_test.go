@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/internal/dataplane"
+	"sluice/internal/gateway/realtime"
 	"sluice/internal/wire"
 )
 
@@ -17,7 +17,7 @@ type counting struct{ calls chan struct{} }
 
 func (counting) Serve(context.Context, *wire.Request, wire.Responder) error { return nil }
 
-func (c counting) Realtime(_ context.Context, _ *wire.Request, client dataplane.Client) error {
+func (c counting) Realtime(_ context.Context, _ *wire.Request, client realtime.Client) error {
 	c.calls <- struct{}{}
 	return client.Head(http.StatusTeapot, nil, 0)
 }

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"sluice/internal/dataplane"
 	server "sluice/internal/dataplane/front/h1"
+	"sluice/internal/gateway/realtime"
 	"sluice/internal/wire"
 )
 
@@ -26,7 +26,7 @@ func (s scripted) Serve(ctx context.Context, req *wire.Request, out wire.Respond
 	return s(ctx, req, out)
 }
 
-func (scripted) Realtime(context.Context, *wire.Request, dataplane.Client) error { return nil }
+func (scripted) Realtime(context.Context, *wire.Request, realtime.Client) error { return nil }
 
 // impatient waits a short time.
 var impatient = server.ClientTimeouts{Idle: 100 * time.Millisecond, Grace: 400 * time.Millisecond, Rate: 1 << 20, WriteStall: 200 * time.Millisecond}
