@@ -19,7 +19,7 @@ type rule struct {
 // The floors. A package may import what lies on floors below its own, and only what
 // its line says.
 var (
-	kernel = pathsBelow("internal", "fault ident background access lease llm sealed wire wire/syntax wire/socket wire/porttest packed splice kernel/... kernel/boundedcache")
+	kernel = pathsBelow("internal", "fault ident background access lease llm sealed wire wire/syntax wire/socket wire/porttest packed splice kernel/...")
 	domain = pathsBelow("internal", "mail/... tokens tenant/... keys/... credential/... deployment/... identity/... dialect/... routing/... provider/... guard/... quota/... ledger/... catalog/... jobs/... prompt/... record/... audit/... mcp/... agent/...")
 
 	// dialectParts are the parts that dialects share
@@ -64,7 +64,7 @@ var importRules = []rule{
 		"a part of the gateway knows the values of a request and no other part: what two parts need is wired by the gateway"},
 	{pathsBelow("internal", "dataplane"), all(kernel, domain, metrics, "internal/gateway/..."),
 		"the request engine composes rooms; where things are stored and who serves HTTP is app's business"},
-	{pathsBelow("internal", "dataplane/front"), all(kernel, domain, metrics, "internal/dataplane", "internal/dataplane/front/h1", "internal/gateway/realtime"),
+	{pathsBelow("internal", "dataplane/front"), all(kernel, domain, metrics, "internal/dataplane", "internal/dataplane/front/h1", "internal/gateway/call", "internal/gateway/realtime"),
 		"a front turns one way of serving HTTP into calls of the data plane"},
 	{pathsBelow("internal", "dataplane/front/h1"), kernel,
 		"the HTTP/1.1 server reads and writes requests; it does not depend on the data plane"},

@@ -13,11 +13,11 @@ import (
 	"sluice/internal/admin"
 	"sluice/internal/admin/rerate"
 	"sluice/internal/audit"
-	"sluice/internal/dataplane"
 	"sluice/internal/dataplane/front"
 	"sluice/internal/dataplane/front/h1"
 	"sluice/internal/deployment"
 	"sluice/internal/fault"
+	"sluice/internal/gateway/intake"
 	"sluice/internal/identity"
 	"sluice/internal/record/replay"
 	"sluice/internal/routing"
@@ -101,7 +101,7 @@ func (a *App) authenticate(r *http.Request) (*access.Principal, error) {
 		return p, err
 	}
 	p, err = a.gateway.Identify(front.Header(r))
-	if errors.Is(err, dataplane.ErrToken) {
+	if errors.Is(err, intake.ErrToken) {
 		remote, _, _ := net.SplitHostPort(r.RemoteAddr)
 		path, _, _ := strings.Cut(r.RequestURI, "?")
 		a.tokens.TokenRefused(audit.RefusedToken{

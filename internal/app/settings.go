@@ -14,6 +14,7 @@ import (
 	"sluice/internal/dataplane"
 	"sluice/internal/fault"
 	"sluice/internal/gateway/disconnect"
+	"sluice/internal/gateway/intake"
 	"sluice/internal/ops/hint"
 	"sluice/internal/provider/netguard"
 	"sluice/internal/provider/sign"
@@ -122,15 +123,15 @@ func abandoned(u *config.Upstream) disconnect.Limits {
 }
 
 // metadataHeaders reads the items of HEADERS_TO_METADATA: "x-team", "x-user-email:_user".
-func metadataHeaders(list []string) []dataplane.MetadataHeader {
-	out := make([]dataplane.MetadataHeader, len(list))
+func metadataHeaders(list []string) intake.MetadataHeaders {
+	out := make(intake.MetadataHeaders, len(list))
 	for i, item := range list {
 		name, key, keyed := strings.Cut(item, ":")
 		name = strings.ToLower(name)
 		if !keyed {
 			key = name
 		}
-		out[i] = dataplane.MetadataHeader{Header: name, Key: key, Private: keyed}
+		out[i] = intake.MetadataHeader{Header: name, Key: key, Private: keyed}
 	}
 	return out
 }

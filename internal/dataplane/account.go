@@ -7,6 +7,7 @@ import (
 
 	"sluice/internal/credential"
 	"sluice/internal/fault"
+	"sluice/internal/gateway/call"
 	"sluice/internal/keys"
 	"sluice/internal/provider"
 	"sluice/internal/routing"
@@ -34,7 +35,7 @@ func (g *Gateway) resolve(ctx context.Context, a *attempt) error {
 		}
 	}
 	switch {
-	case t.Passthrough && (x.ctl.provider != "" || x.ctl.virtualKey != ""):
+	case t.Passthrough && (x.ctl.Provider != "" || x.ctl.VirtualKey != ""):
 		return g.fromRequest(ctx, a) // here the headers take precedence over the body's model
 	case slug != "":
 		return g.saved(ctx, a, slug, credField)
@@ -71,12 +72,12 @@ func modelOf(params []routing.Param) (string, bool) {
 func (g *Gateway) fromRequest(ctx context.Context, a *attempt) error {
 	c := &a.x.ctl
 	switch {
-	case strings.HasPrefix(c.provider, "@"):
-		return g.saved(ctx, a, c.provider[1:], credentialField{field: "x-gateway-provider"})
-	case c.virtualKey != "":
-		return g.saved(ctx, a, strings.TrimPrefix(c.virtualKey, "@"), credentialField{field: "x-gateway-virtual-key"})
-	case c.provider != "":
-		return g.inline(a, c.provider, a.target, credentialField{field: "x-gateway-provider"})
+	case strings.HasPrefix(c.Provider, "@"):
+		return g.saved(ctx, a, c.Provider[1:], credentialField{field: "x-gateway-provider"})
+	case c.VirtualKey != "":
+		return g.saved(ctx, a, strings.TrimPrefix(c.VirtualKey, "@"), credentialField{field: "x-gateway-virtual-key"})
+	case c.Provider != "":
+		return g.inline(a, c.Provider, a.target, credentialField{field: "x-gateway-provider"})
 	case a.x.prompt.provider() != "":
 		return g.saved(ctx, a, a.x.prompt.provider(), credentialField{field: "prompt"})
 	}
@@ -183,7 +184,7 @@ func (g *Gateway) inline(a *attempt, name string, t *routing.Target, credField c
 // the target does not set its own credentials.
 func (g *Gateway) fromHeaders(a *attempt) error {
 	c := &a.x.ctl
-	if k := strings.TrimSpace(trimBearer(c.authorization)); k != "" && a.values[provider.Key] == "" {
+	if k := strings.TrimSpace(trimBearer(c.Authorization)); k != "" && a.values[provider.Key] == "" {
 		if g.isGatewayKey(a.x.dir, k) {
 			return fault.New(fault.InvalidRequest, "Authorization contains an API key of this gateway, which is never sent to a provider; send the provider's key there").WithParam("authorization")
 		}
@@ -199,7 +200,7 @@ func (g *Gateway) isGatewayKey(dir Directory, raw string) bool {
 }
 
 func trimBearer(v string) string {
-	if b := bearer(v); b != "" {
+	if b := call.BearerToken(v); b != "" {
 		return b
 	}
 	return v

@@ -41,7 +41,7 @@ func (g *Gateway) respondError(x *exchange, err error) error {
 	}
 	x.refusal, x.status = f, f.HTTPStatus()
 	if f.Code == fault.Internal {
-		g.Log.Error("internal error", "request_id", x.id, "trace_id", x.trace.id, "error", f.Error())
+		g.Log.Error("internal error", "request_id", x.id, "trace_id", x.trace.ID, "error", f.Error())
 	}
 	g.recordRefusal(x)
 	h := g.addGatewayHeaders(x.scratch.clientHeader[:0], x)

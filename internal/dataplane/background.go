@@ -85,7 +85,7 @@ func (g *Gateway) handToBackground(a *attempt) *backgrounded {
 	b, err := g.backgroundAttempt(a)
 	if err != nil {
 		a.outcome = abandonedBackground
-		g.Log.Warn("cannot poll background response; charging its maximum cost", "request_id", a.x.id, "trace_id", a.x.trace.id, "response", a.backgroundID, "error", err.Error())
+		g.Log.Warn("cannot poll background response; charging its maximum cost", "request_id", a.x.id, "trace_id", a.x.trace.ID, "response", a.backgroundID, "error", err.Error())
 		return nil
 	}
 	a.outcome, a.reservation.holds, a.reservation.rates = inBackground, nil, 0

@@ -142,7 +142,7 @@ func (g *Gateway) recordResult(b *backgrounded, body []byte, resp *transport.Res
 
 // abandonJob records a response whose end remains unknown, with its maximum cost.
 func (g *Gateway) abandonJob(b *backgrounded, o record.Outcome, why string) {
-	g.Log.Warn("gave up polling background response; charging its maximum cost", "request_id", b.x.id, "trace_id", b.x.trace.id, "response", b.id, "reason", why)
+	g.Log.Warn("gave up polling background response; charging its maximum cost", "request_id", b.x.id, "trace_id", b.x.trace.ID, "response", b.id, "reason", why)
 	b.outcome, b.status, b.log().Error = abandonedBackground, 504, why
 	g.record(b.attempt, o)
 }
@@ -150,7 +150,7 @@ func (g *Gateway) abandonJob(b *backgrounded, o record.Outcome, why string) {
 // failJob records a response whose polling panicked.
 func (g *Gateway) failJob(b *backgrounded) {
 	if panicked := recover(); panicked != nil {
-		g.Log.Error("panic while polling background response", "request_id", b.x.id, "trace_id", b.x.trace.id, "error", fmt.Sprint(panicked), "stack", stack())
+		g.Log.Error("panic while polling background response", "request_id", b.x.id, "trace_id", b.x.trace.ID, "error", fmt.Sprint(panicked), "stack", stack())
 		g.abandonJob(b, record.Failed, "the gateway cannot poll the response")
 	}
 }

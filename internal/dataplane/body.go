@@ -5,8 +5,10 @@ import (
 	"io/fs"
 	"mime"
 	"os"
-	"sluice/internal/kernel/multipartedit"
 	"strings"
+
+	"sluice/internal/gateway/intake"
+	"sluice/internal/kernel/multipartedit"
 
 	"sluice/internal/credential"
 	"sluice/internal/fault"
@@ -22,7 +24,7 @@ import (
 // checked and its top level is indexed. A form is checked part by part. A body that is only
 // passed through is buffered only when it may have to be read or sent twice.
 func (g *Gateway) readBody(x *exchange) error {
-	if x.ctl.nitro == "true" {
+	if x.ctl.Nitro == "true" {
 		return g.readUnread(x)
 	}
 	switch x.match.Body {
@@ -38,7 +40,7 @@ func (g *Gateway) readBody(x *exchange) error {
 }
 
 func (g *Gateway) readJSON(x *exchange) error {
-	if t := mediaType(x.ctl.contentType); t != "" && t != "application/json" {
+	if t := mediaType(x.ctl.ContentType); t != "" && t != "application/json" {
 		return fault.Newf(fault.UnsupportedMedia, "content type must be application/json, not %q", clip(t)).WithParam("content-type")
 	}
 	if err := g.hold(x, g.set.MaxJSONBytes); err != nil {
@@ -73,7 +75,7 @@ func (g *Gateway) readFields(x *exchange) error {
 	x.nameModel(x.doc.String("model"))
 	x.stream, _ = x.doc.Bool("stream")
 	x.user, _ = x.doc.String("user")
-	x.describeUser(x.user)
+	x.metadata = intake.AddUser(x.metadata, x.user)
 	return nil
 }
 
@@ -104,7 +106,7 @@ func (x *exchange) splitModel(m string) (account, model string) {
 }
 
 func (g *Gateway) readForm(x *exchange) error {
-	if t := mediaType(x.ctl.contentType); t != "multipart/form-data" {
+	if t := mediaType(x.ctl.ContentType); t != "multipart/form-data" {
 		return fault.Newf(fault.UnsupportedMedia, "content type must be multipart/form-data, not %q", clip(t)).WithParam("content-type")
 	}
 	if x.req.Length > g.set.MaxUploadBytes {
@@ -114,7 +116,7 @@ func (g *Gateway) readForm(x *exchange) error {
 		return fault.New(fault.InvalidRequest, "the form is required; send it as multipart/form-data").WithParam("body")
 	}
 	x.spool = wire.NewSpool(g.set.SpoolDir)
-	f, err := multipartedit.Read(x.req.Body, x.ctl.contentType, x.spool, multipartedit.Limits{Total: g.set.MaxUploadBytes})
+	f, err := multipartedit.Read(x.req.Body, x.ctl.ContentType, x.spool, multipartedit.Limits{Total: g.set.MaxUploadBytes})
 	if err != nil {
 		return unheld(err, g.set.MaxUploadBytes)
 	}
@@ -132,11 +134,11 @@ func (g *Gateway) readOpaque(x *exchange) error {
 	if x.req.Body == nil || x.req.Length == 0 {
 		return nil
 	}
-	if mediaType(x.ctl.contentType) == "multipart/form-data" && jobs.KindOf(x.match.Endpoint, x.req.Method, x.path) == jobs.Video {
+	if mediaType(x.ctl.ContentType) == "multipart/form-data" && jobs.KindOf(x.match.Endpoint, x.req.Method, x.path) == jobs.Video {
 		return g.readForm(x) // its fields determine the cost
 	}
 	x.bodyNotParsed = true
-	if t := mediaType(x.ctl.contentType); t != "application/json" && !strings.HasSuffix(t, "+json") {
+	if t := mediaType(x.ctl.ContentType); t != "application/json" && !strings.HasSuffix(t, "+json") {
 		return g.passBodyThrough(x)
 	}
 	if err := g.hold(x, g.set.MaxJSONBytes); err != nil {

@@ -16,7 +16,7 @@ func (x *exchange) capturesBodies() bool {
 	if x.scope != nil && x.scope.Enforced {
 		return !x.scope.MetricsOnly
 	}
-	return x.ctl.debug == "true" || x.ctl.debug != "false" && (x.scope == nil || !x.scope.MetricsOnly)
+	return x.ctl.Debug == "true" || x.ctl.Debug != "false" && (x.scope == nil || !x.scope.MetricsOnly)
 }
 
 // captureClientRequest records the client's JSON body if a different one was sent, and the
@@ -32,7 +32,7 @@ func (g *Gateway) captureClientRequest(a *attempt, r *record.Attempt) {
 	}
 	original := doc.Source()
 	if sent, ok := a.body.Memory(); ok && !sameBytes(original, sent) && !bytes.Equal(original, sent) {
-		r.ClientRequest = g.truncateBody(cmp.Or(x.ctl.contentType, "application/json"), original, int64(len(original)))
+		r.ClientRequest = g.truncateBody(cmp.Or(x.ctl.ContentType, "application/json"), original, int64(len(original)))
 		r.Translated = a.shaped != nil
 		if b := a.shaped; b != nil && !sameBytes(original, b) && !bytes.Equal(original, b) {
 			r.Reshaped = g.truncateBody("application/json", b, int64(len(b)))

@@ -16,20 +16,20 @@ var fromHeaders = routing.Single(routing.Target{})
 // headers or body, else the default of the key or workspace.
 // Source: contract/dataplane.md 1.1 and 1.3.
 func (g *Gateway) chooseConfig(x *exchange) error {
-	if err := g.blockInline(x); err != nil {
+	if err := g.inlineConfigs.Check(&x.ctl, x.scope); err != nil {
 		return err
 	}
 	x.locked = x.key.Key.Defaults.ConfigID != "" && !x.key.Key.Defaults.MayOverride()
 	switch {
-	case x.locked && x.ctl.config != "":
+	case x.locked && x.ctl.Config != "":
 		return lockedConfig("x-gateway-config", "x-gateway-config")
-	case x.locked && x.ctl.customHost != "":
+	case x.locked && x.ctl.CustomHost != "":
 		return lockedConfig("x-gateway-custom-host", "x-gateway-custom-host")
-	case x.ctl.config != "":
+	case x.ctl.Config != "":
 		g.setDefaultAside(x)
-		return g.namedConfig(x, x.ctl.config)
+		return g.namedConfig(x, x.ctl.Config)
 	}
-	if !x.locked && (x.ctl.provider != "" || x.ctl.virtualKey != "" || x.account != "" || x.prompt.provider() != "") {
+	if !x.locked && (x.ctl.Provider != "" || x.ctl.VirtualKey != "" || x.account != "" || x.prompt.provider() != "") {
 		g.setDefaultAside(x)
 		x.config = fromHeaders
 		return nil
@@ -81,7 +81,7 @@ func (g *Gateway) defaultConfig(x *exchange) string {
 // workspace under that slug or id.
 func (g *Gateway) namedConfig(x *exchange, name string) error {
 	if strings.HasPrefix(strings.TrimLeft(name, " \t"), "{") {
-		c, err := g.parsedConfig(name)
+		c, err := g.inlineConfigs.Parse(name)
 		x.config, x.configID = c, inlineConfig
 		if err != nil {
 			return err
@@ -94,43 +94,4 @@ func (g *Gateway) namedConfig(x *exchange, name string) error {
 	}
 	x.config, x.configID, x.savedAs = c, slug, quota.Named{Slug: slug, ID: id}
 	return nil
-}
-
-// blockInline rejects configuration in headers if the deployment or the organisation allows only
-// saved configuration. Source: contract/dataplane.md 7.1, saved-only mode.
-func (g *Gateway) blockInline(x *exchange) error {
-	if !g.set.BlockInline && (x.scope == nil || !x.scope.SavedOnly) {
-		return nil
-	}
-	blocked := func(code, field string) error {
-		return fault.Newf(fault.InlineBlocked, "requests must not set %s here; use a saved config or provider", field).WithType("", code).WithParam(field)
-	}
-	switch {
-	case strings.HasPrefix(strings.TrimSpace(x.ctl.config), "{"):
-		return blocked("inline_config_blocked", "x-gateway-config")
-	case x.ctl.provider != "" && !strings.HasPrefix(x.ctl.provider, "@"):
-		return blocked("inline_provider_blocked", "x-gateway-provider")
-	case x.ctl.customHost != "":
-		return blocked("inline_custom_host_blocked", "x-gateway-custom-host")
-	case x.ctl.forward != "":
-		return blocked("inline_forward_headers_blocked", "x-gateway-forward-headers")
-	}
-	return nil
-}
-
-const (
-	inlineConfigs    = 512      // maximum number of cached parsed configs
-	inlineConfigText = 64 << 10 // bytes; longer ones are parsed each time
-)
-
-// parsedConfig parses an inline config, or returns it from the cache.
-func (g *Gateway) parsedConfig(text string) (*routing.Config, error) {
-	if c, ok := g.configs.Get(text); ok {
-		return c, nil
-	}
-	c, err := routing.Parse([]byte(text), g.set.ConfigLimits)
-	if err == nil && len(text) <= inlineConfigText {
-		g.configs.Put(strings.Clone(text), c)
-	}
-	return c, err
 }

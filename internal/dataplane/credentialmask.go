@@ -15,7 +15,7 @@ func (g *Gateway) describeHeads(a *attempt, r *record.Attempt) {
 	b := x.scratch.heads[:0]
 	var ends [4]int
 	for i, h := range [...]wire.Header{x.req.Header, a.header, a.got, x.scratch.clientHeader} {
-		b = g.headerMask.Append(b, h, x.ctl.sensitive)
+		b = g.headerMask.Append(b, h, x.ctl.Sensitive)
 		ends[i] = len(b)
 	}
 	x.scratch.heads = b

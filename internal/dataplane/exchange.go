@@ -2,10 +2,14 @@ package dataplane
 
 import (
 	"runtime/debug"
-	"sluice/internal/kernel/multipartedit"
 	"strconv"
 	"strings"
 	"time"
+
+	"sluice/internal/gateway/call"
+	"sluice/internal/gateway/intake"
+	"sluice/internal/gateway/tracecontext"
+	"sluice/internal/kernel/multipartedit"
 
 	"sluice/internal/fault"
 	"sluice/internal/ident"
@@ -38,8 +42,8 @@ type exchange struct {
 	shown        string     // the complete path, in the form that logs may show
 	unknown      bool       // the path is unknown, and the caller uses the administration API
 	nativeClient bool       // an Anthropic client on a path that other clients share
-	ctl          controls
-	trace        trace
+	ctl          call.Options
+	trace        call.Trace
 	key          *keys.Entry
 	scope        *tenant.Scope
 	metadata     map[string]string
@@ -99,10 +103,10 @@ func (g *Gateway) newExchange(req *wire.Request, out wire.Responder) *exchange {
 			x.match, x.nativeClient = m, true
 		}
 	}
-	x.ctl.read(req.Header, g.set.HeaderAliases)
+	intake.ReadOptions(&x.ctl, req.Header, g.set.HeaderAliases)
 	x.nativeClient = x.nativeClient || x.isNativeClient()
 	x.shown = sealed.Path(req.Path)
-	x.trace = readTrace(&x.ctl, req.Method, x.shown, x.id)
+	x.trace = tracecontext.Read(&x.ctl, req.Method, x.shown, x.id)
 	return x
 }
 
@@ -157,7 +161,7 @@ func (g *Gateway) accessLine(x *exchange, took time.Duration) {
 		return
 	}
 	line := accesslog.Line{
-		Time: x.started.Add(took), RequestID: x.id, TraceID: x.trace.id, Method: x.req.Method, Path: x.shown, Endpoint: string(x.match.Endpoint),
+		Time: x.started.Add(took), RequestID: x.id, TraceID: x.trace.ID, Method: x.req.Method, Path: x.shown, Endpoint: string(x.match.Endpoint),
 		Status: x.status, Duration: took, Attempts: x.attempts, Remote: x.req.Remote,
 	}
 	if x.key != nil {

@@ -15,6 +15,7 @@ import (
 	"sluice/internal/credential"
 	"sluice/internal/dialect"
 	"sluice/internal/gateway/disconnect"
+	"sluice/internal/gateway/intake"
 	"sluice/internal/gateway/masking"
 	"sluice/internal/gateway/modellist"
 	"sluice/internal/gateway/realtime"
@@ -79,7 +80,7 @@ type Parts struct {
 	Journal   journal
 	Limiter   limiter
 	Prices    prices
-	Tokens    refusals // receives rejected JWTs; nil ignores them
+	Tokens    intake.RefusedTokens // receives rejected JWTs; nil ignores them
 	Metrics   *Metrics
 	Clock     ident.Clock
 	Log       *slog.Logger
@@ -98,7 +99,7 @@ type Settings struct {
 	IdleTimeout      time.Duration // between two reads of an upstream body
 	HeaderAliases    []string      // additional prefixes that replace x-gateway-, in lower case, with the dash
 	IgnoreHeaders    []string      // client headers that pass-through does not relay
-	MetadataFrom     []MetadataHeader
+	MetadataFrom     intake.MetadataHeaders
 	TraceContext     bool // providers receive the trace context
 	AllowUnpriced    bool // calls with unknown cost are allowed even if a cost budget applies
 	BlockInline      bool // reject configuration in headers
@@ -130,7 +131,8 @@ func DefaultSettings() Settings {
 type Gateway struct {
 	Parts
 	set           Settings
-	configs       *boundedcache.Cache[string, *routing.Config] // inline configs, by their text
+	inlineConfigs *intake.InlineConfigs
+	callers       *intake.Authenticator
 	rules         ruleCache
 	urls          *netguard.URLCache
 	plans         plans
@@ -159,20 +161,21 @@ type Gateway struct {
 func New(p Parts, s Settings) *Gateway {
 	t := newDialectSet(p.Dialects)
 	g := &Gateway{
-		Parts:      p,
-		set:        s,
-		configs:    boundedcache.New[string, *routing.Config](inlineConfigs),
-		urls:       netguard.NewURLCache(p.Guard),
-		profiles:   boundedcache.New[profileKey, profiled](maxProfiles),
-		dialects:   t,
-		lines:      t.lines(),
-		counter:    tokens.New(),
-		abandoned:  disconnect.New(s.Abandoned, s.AbandonedAnswers),
-		followers:  newFollowers(),
-		contexts:   newContexts(),
-		jobFiles:   newCache[string, *jobs.Input](filesCounted),
-		jobAccess:  newCache[string, *jobAccess](jobs.MaxOpen),
-		headerMask: masking.NewHeaders(p.Specs, s.HeaderAliases),
+		Parts:         p,
+		set:           s,
+		inlineConfigs: intake.NewInlineConfigs(s.ConfigLimits, s.BlockInline),
+		callers:       &intake.Authenticator{Hasher: p.Hasher, Aliases: s.HeaderAliases, Metadata: s.MetadataFrom, Tokens: p.Tokens},
+		urls:          netguard.NewURLCache(p.Guard),
+		profiles:      boundedcache.New[profileKey, profiled](maxProfiles),
+		dialects:      t,
+		lines:         t.lines(),
+		counter:       tokens.New(),
+		abandoned:     disconnect.New(s.Abandoned, s.AbandonedAnswers),
+		followers:     newFollowers(),
+		contexts:      newContexts(),
+		jobFiles:      newCache[string, *jobs.Input](filesCounted),
+		jobAccess:     newCache[string, *jobAccess](jobs.MaxOpen),
+		headerMask:    masking.NewHeaders(p.Specs, s.HeaderAliases),
 	}
 	g.inside = g.callInside
 	g.models, g.modelLists = newLister(g)

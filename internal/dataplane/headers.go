@@ -7,12 +7,17 @@ import (
 	"strings"
 
 	"sluice/internal/fault"
+	"sluice/internal/gateway/call"
+	"sluice/internal/gateway/tracecontext"
 	"sluice/internal/llm"
 	"sluice/internal/provider"
 	"sluice/internal/routing"
 	"sluice/internal/wire"
 	"sluice/internal/wire/syntax"
 )
+
+// prefix begins the name of every control header.
+const prefix = call.HeaderPrefix
 
 // upstreamHeader builds the header of the upstream call, without the credential, which the
 // signer adds last. On typed routes it starts empty; on pass-through it starts with the
@@ -24,7 +29,7 @@ func (g *Gateway) upstreamHeader(a *attempt) error {
 	if a.unified() {
 		h = append(h, wire.Field{Name: "user-agent", Value: g.set.UserAgent})
 		if a.body.Len() != 0 || x.match.Body != llm.NoBody {
-			h = append(h, wire.Field{Name: "content-type", Value: cmp.Or(x.ctl.contentType, "application/json")})
+			h = append(h, wire.Field{Name: "content-type", Value: cmp.Or(x.ctl.ContentType, "application/json")})
 		}
 		if a.plan.Endpoint.Dialect == anthropic {
 			h = g.forwardAnthropicHeaders(h, a)
@@ -33,9 +38,9 @@ func (g *Gateway) upstreamHeader(a *attempt) error {
 		h = g.relayed(h, x)
 	}
 	names := a.target.ForwardHeaders
-	if x.ctl.forward != "" {
+	if x.ctl.Forward != "" {
 		var err error
-		if names, err = routing.ForwardHeaders(x.ctl.forward); err != nil {
+		if names, err = routing.ForwardHeaders(x.ctl.Forward); err != nil {
 			return err
 		}
 	}
@@ -48,7 +53,9 @@ func (g *Gateway) upstreamHeader(a *attempt) error {
 	for _, f := range a.extra {
 		h.Set(f.Name, f.Value)
 	}
-	g.traceContext(&h, a)
+	if g.set.TraceContext {
+		tracecontext.SetHeaders(&h, &x.trace, a.recordID(), int32(a.number), x.req.Header, &x.ctl)
+	}
 	if a.customHost() != "" {
 		h.Set(loopHeader, joined(x.req.Header.Get(loopHeader), loopName))
 	}
@@ -205,7 +212,7 @@ func ofHost(name string) bool {
 // once with each alias.
 func (g *Gateway) addGatewayHeaders(h wire.Header, x *exchange) wire.Header {
 	start := len(h)
-	h = append(h, wire.Field{Name: prefix + "trace-id", Value: x.trace.id}, wire.Field{Name: prefix + "request-id", Value: x.id})
+	h = append(h, wire.Field{Name: prefix + "trace-id", Value: x.trace.ID}, wire.Field{Name: prefix + "request-id", Value: x.id})
 	h = g.limitHeader(h, x)
 	if a := x.last; a != nil {
 		if a.spec != nil {

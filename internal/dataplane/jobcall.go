@@ -70,7 +70,7 @@ func (g *Gateway) callInside(ctx context.Context, key *keys.Entry, by *jobAccess
 		x.close()
 		x.scratch.release()
 	}}
-	x.ctl.timeout = 0 // the timeout was for the caller's own request
+	x.ctl.Timeout = 0 // the timeout was for the caller's own request
 	x.key, x.account, x.config = key, by.account, fromHeaders
 	x.scope = x.dir.FindWorkspace(key.Principal.WorkspaceID)
 	a := &x.scratch.attempt

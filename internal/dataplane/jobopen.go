@@ -37,7 +37,7 @@ func (g *Gateway) parkJob(a *attempt, o record.Outcome) {
 			}
 			why = err.Error()
 		}
-		g.Log.Warn("cannot poll provider job; charging its maximum cost", "request_id", a.x.id, "trace_id", a.x.trace.id, "kind", string(a.job.kind), "open_jobs", g.Jobs.Len(), "reason", why)
+		g.Log.Warn("cannot poll provider job; charging its maximum cost", "request_id", a.x.id, "trace_id", a.x.trace.ID, "kind", string(a.job.kind), "open_jobs", g.Jobs.Len(), "reason", why)
 	default:
 	}
 }
@@ -51,7 +51,7 @@ func (g *Gateway) newJob(a *attempt) *jobs.Job {
 	j := &jobs.Job{
 		ID: ident.NewIDAt(g.Clock.Now()), Kind: a.job.kind, UpstreamID: plainID(id), Path: readPath(x, id), Proxied: x.match.Endpoint == llm.Proxy, Private: isPrivate(a),
 		OrgID: p.OrgID, WorkspaceID: p.WorkspaceID, KeyID: p.ID, KeyName: p.Name, UserID: p.UserID,
-		RequestID: x.id, TraceID: x.trace.id, ConfigID: x.configID, TargetPath: a.target.Path, Metadata: maps.Clone(x.metadata),
+		RequestID: x.id, TraceID: x.trace.ID, ConfigID: x.configID, TargetPath: a.target.Path, Metadata: maps.Clone(x.metadata),
 		Provider: a.spec.ID, Model: strings.Clone(a.priceName()), Endpoint: x.match.Endpoint, Method: x.req.Method, Shown: strings.Clone(x.shown), Region: a.region(),
 		Created: a.started, Charged: g.Clock.Now(), MaxCostNano: a.reservation.maxCostNano, Tokens: a.reservation.maxUsage.Input + a.reservation.maxUsage.Output, Input: a.job.input, Units: a.job.units, Videos: a.job.videos,
 		Extends: a.job.kind == jobs.Video && jobs.Extends(x.path),

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"sluice/internal/dataplane"
+	"sluice/internal/gateway/intake"
 )
 
 // What the workspace says of a call counts before what its key says, and that before what the
@@ -44,7 +45,7 @@ func TestHeadersThatAreNotUTF8AreRefused(t *testing.T) {
 		"x-gateway-parent-span-id": "p\xff", "baggage": "team=a\xff", "x-team": "a\xff", "x-gateway-runtime": "r\xff",
 	} {
 		r := newRig(t, func(s *dataplane.Settings) {
-			s.MetadataFrom = []dataplane.MetadataHeader{{Header: "x-team", Key: "team"}}
+			s.MetadataFrom = intake.MetadataHeaders{{Header: "x-team", Key: "team"}}
 		})
 		a := r.call("POST", "/v1/chat/completions", hello, r.custom(header+": "+value)...)
 		if body := a.Text; a.StatusCode != 400 || !strings.Contains(body, header) || !strings.Contains(body, "UTF-8") || len(r.up.Seen()) > 0 {
@@ -80,7 +81,7 @@ func TestHeadersBecomeMetadata(t *testing.T) {
 		"with a body field": {"/v1/chat/completions", strings.Replace(hello, "{", `{"user":"somebody",`, 1), nil},
 	} {
 		r := newRig(t, func(s *dataplane.Settings) {
-			s.MetadataFrom = []dataplane.MetadataHeader{
+			s.MetadataFrom = intake.MetadataHeaders{
 				{Header: "x-openwebui-user-email", Key: "_user", Private: true}, {Header: "x-librechat-user-email", Key: "_user", Private: true},
 				{Header: "x-openwebui-chat-id", Key: "chat", Private: true}, {Header: "x-team", Key: "x-team"},
 			}

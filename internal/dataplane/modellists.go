@@ -56,7 +56,7 @@ func (x *exchange) asksModels() bool {
 // wantsCatalogue reports whether the gateway lists the models itself: the call has no config, or
 // the request or its config requests the integrated models.
 func wantsCatalogue(x *exchange) bool {
-	if x.config == nil || x.ctl.fetchIntegrated == "true" {
+	if x.config == nil || x.ctl.FetchIntegrated == "true" {
 		return true
 	}
 	return slices.ContainsFunc(x.config.Leaves(), func(t *routing.Target) bool { return t.FetchIntegratedModels })
@@ -96,7 +96,7 @@ func (x *exchange) namedAccounts() (named []string) {
 			named = append(named, slug)
 		}
 	}
-	add(x.ctl.provider, x.ctl.virtualKey, "")
+	add(x.ctl.Provider, x.ctl.VirtualKey, "")
 	if x.config == nil {
 		return named
 	}

@@ -60,7 +60,7 @@ func (g *Gateway) underlying(ctx context.Context, a *attempt) (string, error) {
 	p := profiled{model: d.Profiles.Underlying(response), until: g.Clock.Now().Add(profileTime)}
 	if p.model == "" {
 		p.until = g.Clock.Now().Add(profileFailed)
-		g.Log.Warn("cannot resolve inference profile", "request_id", a.x.id, "trace_id", a.x.trace.id, "provider", a.spec.ID, "error", err)
+		g.Log.Warn("cannot resolve inference profile", "request_id", a.x.id, "trace_id", a.x.trace.ID, "provider", a.spec.ID, "error", err)
 	}
 	if p.model != "" || a.account != nil {
 		k.model, k.host = strings.Clone(k.model), strings.Clone(k.host)

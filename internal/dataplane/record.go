@@ -3,8 +3,9 @@ package dataplane
 import (
 	"cmp"
 	"encoding/json"
-	"sluice/internal/kernel/multipartedit"
 	"strings"
+
+	"sluice/internal/kernel/multipartedit"
 
 	"sluice/internal/ident"
 	"sluice/internal/llm"
@@ -61,8 +62,8 @@ func (g *Gateway) recordRefusal(x *exchange) {
 
 func (g *Gateway) describe(a *attempt, r *record.Attempt) {
 	x := a.x
-	r.ID, r.RequestID, r.TraceID = a.recordID(), x.id, x.trace.id
-	r.SpanID, r.ParentSpan, r.SpanName = x.trace.span, x.trace.parent, x.trace.name
+	r.ID, r.RequestID, r.TraceID = a.recordID(), x.id, x.trace.ID
+	r.SpanID, r.ParentSpan, r.SpanName = x.trace.Span, x.trace.Parent, x.trace.Name
 	r.Number, r.Retries = int32(a.number), int32(a.retries)
 	r.Upstream, r.FirstByte, r.Dropped, r.Continued = a.upstream, a.firstByte, a.dropped, a.continued
 	r.Started, r.Duration = a.started, g.Clock.Now().Sub(a.started)
@@ -73,7 +74,7 @@ func (g *Gateway) describe(a *attempt, r *record.Attempt) {
 	r.Model, r.Endpoint, r.Method, r.Path = a.model, x.match.Endpoint, x.req.Method, x.shown
 	r.Status, r.Stream, r.CacheStatus = int32(cmp.Or(a.failing, a.status)), a.stream, "DISABLED"
 	r.Metadata, r.Remote = x.metadata, x.req.Remote
-	r.Runtime, r.RuntimeVersion, r.SDKVersion = clientText(x.ctl.runtime), clientText(x.ctl.runtimeVersion), clientText(x.ctl.packageVersion)
+	r.Runtime, r.RuntimeVersion, r.SDKVersion = clientText(x.ctl.Runtime), clientText(x.ctl.RuntimeVersion), clientText(x.ctl.PackageVersion)
 	x.prompt.describe(r)
 	x.replay.mark(r)
 	if a.spec != nil {
@@ -130,10 +131,10 @@ func (g *Gateway) describeBody(a *attempt, r *record.Attempt) {
 		r.Request = record.Body{Type: "application/json", Bytes: formFields(x.form), Size: a.body.Len()}
 	case x.match.Body != llm.NoBody:
 		if b, ok := a.body.Memory(); ok {
-			r.Request = g.truncateBody(cmp.Or(x.ctl.contentType, "application/json"), b, int64(len(b)))
+			r.Request = g.truncateBody(cmp.Or(x.ctl.ContentType, "application/json"), b, int64(len(b)))
 		} else if x.spool != nil {
 			if b, err := x.spool.Bytes(); err == nil {
-				r.Request = g.truncateBody(cmp.Or(x.ctl.contentType, "application/json"), b, int64(len(b)))
+				r.Request = g.truncateBody(cmp.Or(x.ctl.ContentType, "application/json"), b, int64(len(b)))
 			}
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"context"
 
 	"sluice/internal/fault"
+	"sluice/internal/gateway/call"
+	"sluice/internal/gateway/intake"
 	"sluice/internal/ledger"
 	"sluice/internal/record"
 	"sluice/internal/record/replay"
@@ -16,9 +18,9 @@ const maxReplayBytes = 4 << 20
 
 // Credential returns the API key in a header, by the rules of a call, or "" when there is none.
 func (g *Gateway) Credential(h wire.Header) string {
-	var c controls
-	c.read(h.Clone(0), g.set.HeaderAliases)
-	return c.credential()
+	var o call.Options
+	intake.ReadOptions(&o, h.Clone(0), g.set.HeaderAliases)
+	return o.Credential()
 }
 
 // Replay sends a logged request again, with the API key of the user who replays it. It runs the

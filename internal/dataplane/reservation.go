@@ -173,8 +173,8 @@ func (g *Gateway) appendEntry(a *attempt, now time.Time, id string) error {
 	if a.account != nil {
 		s.line.ProviderID = a.account.Slug
 	}
-	if a.x.trace.id != a.x.id {
-		s.line.TraceID = a.x.trace.id
+	if a.x.trace.ID != a.x.id {
+		s.line.TraceID = a.x.trace.ID
 	}
 	a.x.replay.markLine(&s.line)
 	if err := g.Journal.AppendLine(&s.line); err != nil {
@@ -193,7 +193,7 @@ func (g *Gateway) reserveRetry(ctx context.Context, a *attempt, err error) error
 	s.finalCharge = g.charge(a, a.retryOutcome(err))
 	g.buildClosingEntry(a)
 	if err := g.Journal.AppendLine(&s.line); err != nil {
-		g.Log.Error("cannot close ledger entry; it will be closed at its maximum cost on restart", "request_id", a.x.id, "trace_id", a.x.trace.id, "error", err.Error())
+		g.Log.Error("cannot close ledger entry; it will be closed at its maximum cost on restart", "request_id", a.x.id, "trace_id", a.x.trace.ID, "error", err.Error())
 	}
 	now := g.Clock.Now()
 	if err := g.takeAgain(ctx, now, a); err != nil {

@@ -161,8 +161,8 @@ func reached(err error) bool {
 // deployment.
 func (g *Gateway) headTimeout(a *attempt) time.Duration {
 	switch {
-	case a.x.ctl.timeout > 0:
-		return a.x.ctl.timeout
+	case a.x.ctl.Timeout > 0:
+		return a.x.ctl.Timeout
 	case a.target.Timeout > 0:
 		return a.target.Timeout
 	}

@@ -94,7 +94,7 @@ func (g *Gateway) try(ctx context.Context, a *attempt) (err error) {
 func (g *Gateway) finishRequest(ctx context.Context, x *exchange, panicked any, err error) error {
 	if panicked != nil {
 		err = fmt.Errorf("panic while serving %s: %v", x.match.Endpoint, panicked)
-		g.Log.Error("panic while serving request", "request_id", x.id, "trace_id", x.trace.id, "error", err.Error(), "stack", stack())
+		g.Log.Error("panic while serving request", "request_id", x.id, "trace_id", x.trace.ID, "error", err.Error(), "stack", stack())
 		if a := x.last; a != nil && !a.recorded { // releases its holds and closes its ledger entry
 			a.fault = fault.Wrap(fault.Internal, err)
 			a.status = a.fault.HTTPStatus()

@@ -114,7 +114,7 @@ func (s *session) close(e outcome) {
 	st.finalCharge = s.g.charge(a, e)
 	s.g.buildClosingEntry(a)
 	if err := s.g.Journal.AppendLine(&st.line); err != nil {
-		s.g.Log.Error("cannot close ledger entry; it will be closed at its maximum cost on restart", "request_id", a.x.id, "trace_id", a.x.trace.id, "error", err.Error())
+		s.g.Log.Error("cannot close ledger entry; it will be closed at its maximum cost on restart", "request_id", a.x.id, "trace_id", a.x.trace.ID, "error", err.Error())
 	}
 	s.g.releaseUnused(a)
 	s.addSpend(st)

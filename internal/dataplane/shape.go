@@ -79,7 +79,7 @@ func (a *attempt) wantsStream() bool {
 // customHost returns the base URL that replaces the provider's: from the header, or else the
 // target, or else the saved provider.
 func (a *attempt) customHost() string {
-	return cmp.Or(a.x.ctl.customHost, a.target.CustomHost, a.values["custom_host"])
+	return cmp.Or(a.x.ctl.CustomHost, a.target.CustomHost, a.values["custom_host"])
 }
 
 // shapeBody applies the target's changes and the provider's rules to the body.

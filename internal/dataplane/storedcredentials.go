@@ -98,8 +98,8 @@ func firstOf(values map[string]string, f *provider.Field) string {
 // the credential of a saved provider, and the field that contains it. It returns "" for none.
 func (a *attempt) requestedHost() (host, field string) {
 	switch {
-	case a.x.ctl.customHost != "":
-		return a.x.ctl.customHost, "x-gateway-custom-host"
+	case a.x.ctl.CustomHost != "":
+		return a.x.ctl.CustomHost, "x-gateway-custom-host"
 	case a.x.savedConfig() && a.account == nil:
 		return "", ""
 	}

@@ -24,7 +24,7 @@ func (g *Gateway) readUnread(x *exchange) error {
 // checkUnread refuses a config that needs the body: several targets, retries, parameters,
 // guardrails.
 func checkUnread(x *exchange) error {
-	if x.ctl.nitro != "true" || x.config == nil {
+	if x.ctl.Nitro != "true" || x.config == nil {
 		return nil
 	}
 	t := x.config.Root.Target

@@ -78,7 +78,7 @@ func (a *attempt) checkNumbers() error {
 // caller requests strict parameters.
 func (a *attempt) recordDropped(list []string) error {
 	a.unsupported, a.dropped = list, joinDropped(list)
-	if len(list) > 0 && a.x.ctl.strictParams == "true" {
+	if len(list) > 0 && a.x.ctl.StrictParams == "true" {
 		return fault.Newf(fault.InvalidParameter, "%s does not support %s; remove these fields, or do not send x-gateway-strict-params", a.spec.ID, a.dropped).WithParam(clip(list[0]))
 	}
 	return nil
@@ -124,7 +124,7 @@ func (g *Gateway) translateResponse(ctx context.Context, a *attempt, body []byte
 	if err != nil {
 		return nil, err
 	}
-	if a.x.ctl.strictParams != "false" {
+	if a.x.ctl.StrictParams != "false" {
 		if err := toolcalls.Served(call); err != nil {
 			return nil, err
 		}
@@ -158,7 +158,7 @@ func (g *Gateway) translateResponse(ctx context.Context, a *attempt, body []byte
 // translateBody translates a request of a unified endpoint.
 func (g *Gateway) translateBody(ctx context.Context, a *attempt, body []byte, to *dialect.Target) (*dialect.Outgoing, error) {
 	x := a.x
-	r := &dialect.Request{Endpoint: a.plan.Requested, Body: body, ContentType: x.ctl.contentType, Query: x.req.RawQuery, Lines: g.lines, NewSpool: func() *wire.Spool { return g.newSpool(x) }}
+	r := &dialect.Request{Endpoint: a.plan.Requested, Body: body, ContentType: x.ctl.ContentType, Query: x.req.RawQuery, Lines: g.lines, NewSpool: func() *wire.Spool { return g.newSpool(x) }}
 	if id, err := url.PathUnescape(x.match.ID); err == nil {
 		r.ID = id
 	}

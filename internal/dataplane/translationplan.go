@@ -52,7 +52,7 @@ const responsesBeta = "use-responses-api-2026-07-30"
 // otherEndpoints returns the additional endpoints to try for a conversation of a surface.
 func (x *exchange) otherEndpoints(surface llm.Endpoint) []llm.Endpoint {
 	list := instead[surface]
-	if !x.ctl.asksFor(responsesBeta) || surface == llm.CreateModelResponse {
+	if !x.ctl.HasBeta(responsesBeta) || surface == llm.CreateModelResponse {
 		return list
 	}
 	return append([]llm.Endpoint{llm.CreateModelResponse}, list...)
@@ -68,7 +68,7 @@ func (g *Gateway) choosePlan(a *attempt, call provider.Call) (*provider.Plan, er
 	if a.x.nativeClient {
 		return g.planNative(a, call)
 	}
-	if surface == llm.ChatComplete && a.x.ctl.asksFor(responsesBeta) {
+	if surface == llm.ChatComplete && a.x.ctl.HasBeta(responsesBeta) {
 		there := call
 		there.Endpoint, there.Path, there.RawQuery = llm.CreateModelResponse, "", ""
 		if p, err := g.planFor(a, there, surface); err == nil || !fault.Has(err, fault.NotSupported) {

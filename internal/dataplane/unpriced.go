@@ -46,7 +46,7 @@ func unpriced(a *attempt, model string, t *catalog.RateCard, h *quota.Hold) erro
 	}
 	what := "the model " + strconv.Quote(clip(model)) + " of " + a.spec.ID
 	switch {
-	case model == "" && a.x.bodyNotParsed && a.x.ctl.nitro != "true":
+	case model == "" && a.x.bodyNotParsed && a.x.ctl.Nitro != "true":
 		what = "the model of this body, which is not read because it is passed through and is not a JSON object,"
 	case model == "" && a.x.bodyNotParsed:
 		what = "the model of an unparsed body (x-gateway-nitro-mode)"

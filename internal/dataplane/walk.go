@@ -50,7 +50,7 @@ func (g *Gateway) attemptTarget(ctx context.Context, x *exchange, t *routing.Tar
 	a := &x.scratch.attempt
 	a.reset() // a literal would be built on the stack, which keeps its size while a stream waits
 	a.x, a.target, a.number, a.started = x, t, x.attempts, g.Clock.Now()
-	a.strict = x.ctl.strict != "false" && (t.Strict == nil || *t.Strict)
+	a.strict = x.ctl.Strict != "false" && (t.Strict == nil || *t.Strict)
 	if x.attempts == 0 {
 		x.walked = a.started
 	}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/coder/websocket"
 
-	"sluice/internal/dataplane"
 	"sluice/internal/fault"
+	gatewaycall "sluice/internal/gateway/call"
 	"sluice/internal/gateway/realtime"
 	"sluice/internal/wire"
 	"sluice/internal/wire/syntax"
@@ -122,7 +122,7 @@ func subprotocols(h http.Header) []string {
 	var list []string
 	for _, line := range h.Values("Sec-WebSocket-Protocol") {
 		for p := range strings.SplitSeq(line, ",") {
-			if p = strings.TrimSpace(p); !strings.HasPrefix(p, dataplane.KeyProtocol) {
+			if p = strings.TrimSpace(p); !strings.HasPrefix(p, gatewaycall.KeyProtocol) {
 				list = append(list, p)
 			}
 		}
