@@ -83,10 +83,10 @@ type relay struct {
 	a       *attempt
 	head    wire.Header
 	capture wire.Capture
-	watch   *dialect.Stream       // nil when the body is not an event stream
-	frame   *framed               // nil when the events are not in Amazon's frames
-	sieve   *usage.Scanner // nil when the body is not JSON, or not longer than what is stored
-	flush   bool                  // each chunk is sent at once
+	watch   *dialect.Stream // nil when the body is not an event stream
+	frame   *framed         // nil when the events are not in Amazon's frames
+	sieve   *usage.Scanner  // nil when the body is not JSON, or not longer than what is stored
+	flush   bool            // each chunk is sent at once
 }
 
 // read processes the bytes of one read, and reports whether the body is complete.
