@@ -15,6 +15,7 @@ import (
 	"sluice/internal/credential"
 	"sluice/internal/dialect"
 	"sluice/internal/gateway/disconnect"
+	"sluice/internal/gateway/metering"
 	"sluice/internal/gateway/responsestore"
 	"sluice/internal/ident"
 	"sluice/internal/jobs"
@@ -57,6 +58,13 @@ type journal interface {
 	AppendLine(l *ledger.Entry) error
 }
 
+// prices looks up what models cost. *catalog.PriceList implements it.
+type prices interface {
+	metering.Prices
+	Has(provider, model string, a *catalog.PriceOverrides) bool
+	Names(provider string, now time.Time) []string
+}
+
 // Parts are the dependencies of a Gateway. All are required unless nil is documented.
 type Parts struct {
 	Directory func() Directory // the newest snapshot
@@ -73,7 +81,7 @@ type Parts struct {
 	Sockets   Dialer               // for realtime calls
 	Guard     *netguard.Guard
 	Journal   journal
-	Limiter   limiter
+	Limiter   metering.Limiter
 	Prices    prices
 	Tokens    refusals // receives rejected JWTs; nil ignores them
 	Metrics   *Metrics
@@ -130,7 +138,7 @@ type Gateway struct {
 	rules    ruleCache
 	urls     *cache[string, struct{}] // URLs that passed the guard's check
 	plans    plans
-	charges  chargeCache
+	meter    *metering.Meter
 	profiles *cache[profileKey, profiled]
 	dialects dialectSet
 	lines    *dialect.FileLines
@@ -140,7 +148,6 @@ type Gateway struct {
 	open          atomic.Int64 // requests being served
 	abandoned     *disconnect.Calls
 	followers     *backgroundPoller
-	contexts      *contexts
 	jobFiles      *cache[string, *jobs.Input]                                             // of files for jobs, by fileKey
 	jobAccess     *cache[string, *jobAccess]                                              // of private jobs, by jobs.Key
 	inside        func(context.Context, *keys.Entry, *jobAccess, string) (*inside, error) // callInside; a field, to avoid an initialization cycle with scratchPool
@@ -165,11 +172,11 @@ func New(p Parts, s Settings) *Gateway {
 		counter:       tokens.New(),
 		abandoned:     disconnect.New(s.Abandoned, s.AbandonedAnswers),
 		followers:     newFollowers(),
-		contexts:      newContexts(),
 		jobFiles:      newCache[string, *jobs.Input](filesCounted),
 		jobAccess:     newCache[string, *jobAccess](jobs.MaxOpen),
 		secretHeaders: secretHeaders(p.Specs),
 	}
+	g.meter = g.newMeter()
 	g.inside = g.callInside
 	g.modelLists = newProviderModels(g)
 	return g
@@ -177,6 +184,13 @@ func New(p Parts, s Settings) *Gateway {
 
 // Abandoned returns the provider calls that are still read after their clients disconnected.
 func (g *Gateway) Abandoned() *disconnect.Calls { return g.abandoned }
+
+// newMeter returns a meter that uses the parts of the gateway.
+func (g *Gateway) newMeter() *metering.Meter {
+	return metering.New(metering.Deps{
+		Limiter: g.Limiter, Prices: g.Prices, Journal: g.Journal, Counter: g.counter, Clock: g.Clock, Log: g.Log, AllowUnpriced: g.set.AllowUnpriced,
+	})
+}
 
 // Open returns the number of requests being served. Draining uses it.
 func (g *Gateway) Open() int64 { return g.open.Load() }

@@ -176,7 +176,7 @@ func (g *Gateway) noteFile(a *attempt) {
 // uploaded returns the usage of an uploaded file. It returns nil when the file must be read from
 // the provider, for example for a form with several files, of which the provider uses one.
 func uploaded(a *attempt) *jobs.Input {
-	if a.x.form == nil || !a.underCost() {
+	if a.x.form == nil || !a.money.HasCostBudget() {
 		return nil
 	}
 	u, err := dialect.ReadUpload(&dialect.Request{Form: a.x.form})
