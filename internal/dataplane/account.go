@@ -63,7 +63,7 @@ func (p credentialField) String() string {
 
 // modelOf returns the model that the parameters of a target set.
 func modelOf(params []routing.Param) (string, bool) {
-	raw, _ := setBy(params, "model")
+	raw, _ := call.FindParam(params, "model")
 	m := gjson.ParseBytes(raw)
 	return m.String(), m.Type == gjson.String
 }

@@ -3,11 +3,10 @@ package dataplane
 import (
 	"errors"
 	"maps"
-	"slices"
-	"strings"
 	"time"
 
 	"sluice/internal/dialect"
+	"sluice/internal/gateway/metering"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -43,7 +42,7 @@ type backgrounded struct {
 func (g *Gateway) detectBackgroundJob(a *attempt, response []byte) {
 	switch a.x.match.Endpoint {
 	case llm.CreateModelResponse:
-		a.answers = g.contexts.key(a, response)
+		a.money.SetResponse(g.meter.ResponseKey(a.bounds(), response))
 		a.works(response)
 	case llm.GetModelResponse:
 		if status := splice.Text(response, "status"); status != "" && !working(status) {
@@ -54,7 +53,7 @@ func (g *Gateway) detectBackgroundJob(a *attempt, response []byte) {
 }
 
 func (a *attempt) works(response []byte) {
-	if a.x.metered && working(splice.Text(response, "status")) {
+	if a.x.limits.IsMetered() && working(splice.Text(response, "status")) {
 		a.backgroundID = splice.Text(response, "id")
 	}
 }
@@ -66,7 +65,7 @@ func (g *Gateway) detectStreamJob(a *attempt, first []byte) {
 		return
 	}
 	response, _ := splice.Find(dialect.FirstData(first), "response")
-	a.answers = g.contexts.key(a, response)
+	a.money.SetResponse(g.meter.ResponseKey(a.bounds(), response))
 	if current, _ := splice.Find(response, "background"); string(current) == "true" {
 		a.works(response)
 	}
@@ -79,16 +78,16 @@ var errFollowed = errors.New("the limit of background responses is reached (BACK
 // response. It returns nil if there is no such response or if it cannot be polled. In the second
 // case the attempt is charged its maximum cost.
 func (g *Gateway) handToBackground(a *attempt) *backgrounded {
-	if a.backgroundID == "" || !a.reservation.reserved() {
+	if a.backgroundID == "" || !a.money.IsOpen() {
 		return nil
 	}
 	b, err := g.backgroundAttempt(a)
 	if err != nil {
-		a.outcome = abandonedBackground
+		a.money.SetOutcome(metering.AbandonedBackground)
 		g.Log.Warn("cannot poll background response; charging its maximum cost", "request_id", a.x.id, "trace_id", a.x.trace.ID, "response", a.backgroundID, "error", err.Error())
 		return nil
 	}
-	a.outcome, a.reservation.holds, a.reservation.rates = inBackground, nil, 0
+	a.money.HandOver()
 	return b
 }
 
@@ -102,10 +101,9 @@ func (g *Gateway) backgroundAttempt(a *attempt) (*backgrounded, error) {
 	if err := g.setAddress(b.attempt, &dialect.Next{Endpoint: llm.GetModelResponse, ID: b.id}, "GET"); err != nil {
 		return nil, err
 	}
-	if err := g.appendEntry(b.attempt, g.Clock.Now(), b.recordID()); err != nil {
+	if err := g.meter.Open(b.money, b.recordID()); err != nil {
 		return nil, err // the call retains its reservations
 	}
-	b.sentUpstream = true // together with the call
 	return b, nil
 }
 
@@ -117,10 +115,9 @@ func (g *Gateway) backgrounded(a *attempt) *backgrounded {
 	x.match = llm.Match{Endpoint: llm.CreateModelResponse, Body: llm.NoBody}
 	b := &backgrounded{id: a.backgroundID, soon: make(chan pollDone, 1), ended: make(chan struct{})}
 	b.attempt = &attempt{
-		x: x, target: a.target, number: x.attempts - 1, started: a.started, spec: a.spec, account: a.account, values: maps.Clone(a.values), model: a.model, auxiliary: true, answers: a.answers,
+		x: x, target: a.target, number: x.attempts - 1, started: a.started, spec: a.spec, account: a.account, values: maps.Clone(a.values), model: a.model, auxiliary: true,
 	}
-	*b.newReservation() = *a.reservation
-	b.reservation.holds, b.reservation.open = slices.Clone(a.reservation.holds), false
+	b.openAccount().Follow(a.money)
 	if source.doc != nil {
 		b.input = g.counter.Request(llm.CreateModelResponse, source.doc.Source(), a.priceName()).Tokens
 	}
@@ -138,21 +135,8 @@ func (x *exchange) detach() *exchange {
 	current.Header, current.Body, current.Length = x.req.Header.Clone(0), nil, 0
 	d.scratch, d.req, d.out, d.last = r, &current, nil, nil
 	d.spool, d.doc, d.form, d.made, d.direct, d.passes = nil, nil, nil, nil, nil, nil
-	d.match.Body, d.holds = llm.NoBody, nil
+	d.match.Body = llm.NoBody
+	d.limits = r.caller.Share(x.limits)
 	d.replay = x.replay.forDetached()
 	return d
 }
-
-// cancelsWork reports whether a path cancels a response. A cancel call is free, and its response
-// repeats the usage of the cancelled response.
-func cancelsWork(path string) bool {
-	id, ok := strings.CutPrefix(path, "/responses/")
-	if !ok {
-		return false
-	}
-	id, ok = strings.CutSuffix(id, "/cancel")
-	return ok && id != "" && strings.Trim(id, idAlphabet) == ""
-}
-
-// idAlphabet lists the characters of response ids.
-const idAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"

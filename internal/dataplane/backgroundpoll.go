@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sluice/internal/dialect/usage"
+	"sluice/internal/gateway/metering"
 	"sluice/internal/llm"
 	"sluice/internal/provider/transport"
 	"sluice/internal/record"
@@ -143,7 +144,8 @@ func (g *Gateway) recordResult(b *backgrounded, body []byte, resp *transport.Res
 // abandonJob records a response whose end remains unknown, with its maximum cost.
 func (g *Gateway) abandonJob(b *backgrounded, o record.Outcome, why string) {
 	g.Log.Warn("gave up polling background response; charging its maximum cost", "request_id", b.x.id, "trace_id", b.x.trace.ID, "response", b.id, "reason", why)
-	b.outcome, b.status, b.log().Error = abandonedBackground, 504, why
+	b.money.SetOutcome(metering.AbandonedBackground)
+	b.status, b.log().Error = 504, why
 	g.record(b.attempt, o)
 }
 

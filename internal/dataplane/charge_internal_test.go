@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"sluice/internal/fault"
+	"sluice/internal/gateway/metering"
 	"sluice/internal/provider/transport"
 	"sluice/internal/record"
 	"sluice/internal/wire"
@@ -20,9 +21,10 @@ func TestEndingOfASpoiledBody(t *testing.T) {
 		}
 		for _, c := range []struct {
 			seen bool
-			want outcome
-		}{{true, abandoned}, {false, unsent}} {
-			a := &attempt{sentUpstream: c.seen, upstream: 200, fault: f}
+			want metering.Outcome
+		}{{true, metering.Abandoned}, {false, metering.Unsent}} {
+			a := &attempt{money: new(metering.Account), upstream: 200, fault: f}
+			a.money.SetSent(c.seen)
 			if got := a.outcomeFor(record.Failed); got != c.want {
 				t.Errorf("%v, seen %v: it ended as %d, want %d", cause, c.seen, got, c.want)
 			}

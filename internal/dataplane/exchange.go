@@ -12,6 +12,7 @@ import (
 	"sluice/internal/kernel/multipartedit"
 
 	"sluice/internal/fault"
+	"sluice/internal/gateway/metering"
 	"sluice/internal/ident"
 	"sluice/internal/keys"
 	"sluice/internal/llm"
@@ -70,10 +71,7 @@ type exchange struct {
 	user     string      // the user field of the body
 	stream   bool
 
-	metered bool         // limits apply, and it has ledger entries
-	limits  callerLimits // limits of its caller
-	entry   limitStage   // progress of their checks
-	holds   []quota.Hold // taken from the limits of the caller
+	limits *metering.Caller // limits of its caller
 
 	attempts       int
 	partial        *partialResponse  // output of an earlier target's stream before it failed
@@ -94,7 +92,7 @@ func (g *Gateway) newExchange(req *wire.Request, out wire.Responder) *exchange {
 	}
 	r, now := acquireScratch(), g.Clock.Now()
 	x := &r.exchange
-	x.g, x.scratch, x.req, x.out, x.dir, x.id, x.started = g, r, req, out, g.Directory(), ident.NewIDAt(now), now
+	x.g, x.scratch, x.req, x.out, x.dir, x.id, x.started, x.limits = g, r, req, out, g.Directory(), ident.NewIDAt(now), now, &r.caller
 	addr := llm.Locate(req.Method, req.Path)
 	x.alias, x.deployed = addr.Alias, addr.Deployment
 	x.match, x.path = lookup(req.Method, addr.Rest)

@@ -17,6 +17,7 @@ import (
 	"sluice/internal/gateway/disconnect"
 	"sluice/internal/gateway/intake"
 	"sluice/internal/gateway/masking"
+	"sluice/internal/gateway/metering"
 	"sluice/internal/gateway/modellist"
 	"sluice/internal/gateway/realtime"
 	"sluice/internal/gateway/responsestore"
@@ -62,6 +63,13 @@ type journal interface {
 	AppendLine(l *ledger.Entry) error
 }
 
+// prices looks up what models cost. *catalog.PriceList implements it.
+type prices interface {
+	metering.Prices
+	Has(provider, model string, a *catalog.PriceOverrides) bool
+	Names(provider string, now time.Time) []string
+}
+
 // Parts are the dependencies of a Gateway. All are required unless nil is documented.
 type Parts struct {
 	Directory func() Directory // the newest snapshot
@@ -78,7 +86,7 @@ type Parts struct {
 	Sockets   realtime.Dialer      // for realtime calls
 	Guard     *netguard.Guard
 	Journal   journal
-	Limiter   limiter
+	Limiter   metering.Limiter
 	Prices    prices
 	Tokens    intake.RefusedTokens // receives rejected JWTs; nil ignores them
 	Metrics   *Metrics
@@ -136,16 +144,15 @@ type Gateway struct {
 	rules         ruleCache
 	urls          *netguard.URLCache
 	plans         plans
-	charges       chargeCache
 	profiles      *boundedcache.Cache[profileKey, profiled]
 	dialects      dialectSet
 	lines         *dialect.FileLines
+	meter         *metering.Meter
 	counter       *tokens.Counter
 	headerMask    *masking.Headers
 	open          atomic.Int64 // requests being served
 	abandoned     *disconnect.Calls
 	followers     *backgroundPoller
-	contexts      *contexts
 	jobFiles      *cache[string, *jobs.Input]                                             // of files for jobs, by fileKey
 	jobAccess     *cache[string, *jobAccess]                                              // of private jobs, by jobs.Key
 	inside        func(context.Context, *keys.Entry, *jobAccess, string) (*inside, error) // callInside; a field, to avoid an initialization cycle with scratchPool
@@ -172,11 +179,11 @@ func New(p Parts, s Settings) *Gateway {
 		counter:       tokens.New(),
 		abandoned:     disconnect.New(s.Abandoned, s.AbandonedAnswers),
 		followers:     newFollowers(),
-		contexts:      newContexts(),
 		jobFiles:      newCache[string, *jobs.Input](filesCounted),
 		jobAccess:     newCache[string, *jobAccess](jobs.MaxOpen),
 		headerMask:    masking.NewHeaders(p.Specs, s.HeaderAliases),
 	}
+	g.meter = g.newMeter()
 	g.inside = g.callInside
 	g.models, g.modelLists = newLister(g)
 	return g
@@ -184,6 +191,13 @@ func New(p Parts, s Settings) *Gateway {
 
 // Abandoned returns the provider calls that are still read after their clients disconnected.
 func (g *Gateway) Abandoned() *disconnect.Calls { return g.abandoned }
+
+// newMeter returns a meter that uses the parts of the gateway.
+func (g *Gateway) newMeter() *metering.Meter {
+	return metering.New(metering.Deps{
+		Limiter: g.Limiter, Prices: g.Prices, Journal: g.Journal, Counter: g.counter, Clock: g.Clock, Log: g.Log, AllowUnpriced: g.set.AllowUnpriced,
+	})
+}
 
 // Open returns the number of requests being served. Draining uses it.
 func (g *Gateway) Open() int64 { return g.open.Load() }

@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"sluice/internal/catalog"
+	"sluice/internal/gateway/metering/bound"
 	"sluice/internal/jobs"
 	"sluice/internal/quota"
 )
@@ -28,25 +29,24 @@ func (g *Gateway) maxOfBatch(ctx context.Context, a *attempt, fetch bool) error 
 	if err != nil || in == nil {
 		return err
 	}
-	s := a.reservation
 	a.job.input = in
 	named := a.model != ""
 	if !named && len(in.Groups) > 0 {
 		a.model = in.Groups[0].Model
-		s.tariff = g.priceOf(a, a.priceName())
+		a.money.SetCard(g.priceOf(a, a.priceName()))
 	}
-	s.maxUsage, s.maxCostNano = catalog.Limits{Execution: catalog.Batch, Region: a.region(), Requests: in.Requests()}, 0
+	usage, maxCost := catalog.Limits{Execution: catalog.Batch, Region: a.bounds().Region(), Requests: in.Requests()}, int64(0)
 	for i := range in.Groups {
-		l, bound, unpriced := g.mostOfGroup(a, &in.Groups[i], named)
+		l, groupCost, unpriced := g.mostOfGroup(a, &in.Groups[i], named)
 		if unpriced != nil {
 			err = unpriced
 		}
-		s.maxUsage.Images = append(s.maxUsage.Images, l.Images...)
-		s.maxCostNano += bound
-		s.maxUsage.Input += l.Input
-		s.maxUsage.Output += l.Output
+		usage.Images = append(usage.Images, l.Images...)
+		maxCost += groupCost
+		usage.Input += l.Input
+		usage.Output += l.Output
 	}
-	s.maxCostNano = min(s.maxCostNano, quota.MaxCallUnits)
+	a.money.SetMax(usage, min(maxCost, quota.MaxCallUnits))
 	return err
 }
 
@@ -58,7 +58,7 @@ func (g *Gateway) nameJob(a *attempt, models []string) error {
 		switch {
 		case a.model == "":
 			a.model = name
-			a.reservation.tariff = g.priceOf(a, a.priceName())
+			a.money.SetCard(g.priceOf(a, a.priceName()))
 		case name != jobs.LastPart(a.model) && name != a.priceName():
 			return errJob("the call names the models " + quoted(a.model) + " and " + quoted(name) + "; name one")
 		}
@@ -69,7 +69,7 @@ func (g *Gateway) nameJob(a *attempt, models []string) error {
 // mostOfGroup returns the maximum usage and cost of the requests in a group. When the requests
 // name one model and the batch names another, the more expensive one counts, because the provider
 // chooses which model responds.
-func (g *Gateway) mostOfGroup(a *attempt, group *jobs.Group, named bool) (maxLimits catalog.Limits, bound int64, err error) {
+func (g *Gateway) mostOfGroup(a *attempt, group *jobs.Group, named bool) (maxLimits catalog.Limits, maxCost int64, err error) {
 	models := []string{cmp.Or(group.Model, a.priceName())}
 	if named && models[0] != a.priceName() {
 		models = append(models, a.priceName())
@@ -77,23 +77,23 @@ func (g *Gateway) mostOfGroup(a *attempt, group *jobs.Group, named bool) (maxLim
 	for _, model := range models {
 		tariff := g.priceOf(a, model)
 		l := limitsOf(group, g.Prices.ContextLimits(a.spec.ID, model))
-		l.Region = a.region()
+		l.Region = a.bounds().Region()
 		if !tariff.Prices(&l) {
 			err = unpricedJob(model, "a batch")
 		}
 		maxLimits.Images = l.Images
 		maxLimits.Input, maxLimits.Output = max(maxLimits.Input, l.Input), max(maxLimits.Output, l.Output)
-		bound = max(bound, min(tariff.MaxCost(&l), quota.MaxCallUnits))
+		maxCost = max(maxCost, min(tariff.MaxCost(&l), quota.MaxCallUnits))
 	}
-	return maxLimits, bound, err
+	return maxLimits, maxCost, err
 }
 
 // limitsOf returns the maximum usage of a group of requests for one model.
 func limitsOf(group *jobs.Group, reach catalog.ContextLimits) catalog.Limits {
-	context, longest := cmp.Or(reach.Input, defaultMaxOutputTokens), cmp.Or(reach.Output, defaultMaxOutputTokens)
+	context, longest := cmp.Or(reach.Input, bound.DefaultMaxOutputTokens), cmp.Or(reach.Output, bound.DefaultMaxOutputTokens)
 	l := catalog.Limits{
 		Execution: catalog.Batch, Requests: group.Requests, Input: group.Input + jobs.Times(group.Context, context), Largest: max(group.Largest, 1),
-		Output: group.Output + jobs.Times(group.Open, longest), Searches: jobs.Times(group.Searches, maxSearches),
+		Output: group.Output + jobs.Times(group.Open, longest), Searches: jobs.Times(group.Searches, bound.MaxSearches),
 	}
 	if group.Images > 0 {
 		l.Images = []catalog.Images{{Count: group.Images}}

@@ -7,6 +7,7 @@ import (
 
 	"sluice/internal/catalog"
 	"sluice/internal/dialect/usage"
+	"sluice/internal/gateway/metering"
 	"sluice/internal/jobs"
 	"sluice/internal/keys"
 	"sluice/internal/ledger"
@@ -199,7 +200,7 @@ func (b *jobBill) term(t *catalog.Term) {
 func (b *jobBill) spend() record.Spend {
 	return record.Spend{
 		State: b.state.String(), Cost: b.cost, MaxCost: b.job.MaxCostNano, Unpriced: b.lacks, Version: b.tariff.Version(),
-		Terms: string(writeTerms(nil, b.lines)), Basis: b.basis(),
+		Terms: string(metering.WriteTerms(nil, b.lines)), Basis: b.basis(),
 	}
 }
 

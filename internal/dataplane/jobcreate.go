@@ -3,7 +3,6 @@ package dataplane
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"sluice/internal/catalog"
 	"sluice/internal/dialect/jsonwriter"
@@ -32,12 +31,13 @@ const maxEpochs = 25
 // reserveJob computes the maximum cost of a call that creates a job. Its actual cost is known
 // only when the job has ended. Under a cost budget, a call without a maximum cost is refused.
 func (g *Gateway) reserveJob(ctx context.Context, a *attempt, kind jobs.Kind) error {
-	s := a.reservation
-	a.job, s.later = &jobPlan{kind: kind}, true
-	costs := slices.ContainsFunc(s.holds[:s.rates], func(h quota.Hold) bool { return h.Measure == quota.Cost })
-	if s.tariff.Free() {
-		s.maxCostNano = 0
-		s.holds, s.rates = g.collectHolds(a)
+	s := a.money
+	a.job = &jobPlan{kind: kind}
+	s.CountTokensLater()
+	costs := s.HasCostBudget()
+	if s.Card().Free() {
+		s.SetMax(*s.MaxUsage(), 0)
+		g.collectHolds(a)
 		return nil
 	}
 	var err error
@@ -56,7 +56,7 @@ func (g *Gateway) reserveJob(ctx context.Context, a *attempt, kind jobs.Kind) er
 	if free := (errUnpriced{}); err != nil && costs && (!g.set.AllowUnpriced || !errors.As(err, &free)) {
 		return jobRefusal(kind, err)
 	}
-	s.holds, s.rates = g.collectHolds(a)
+	g.collectHolds(a)
 	return nil
 }
 
@@ -96,10 +96,10 @@ func (g *Gateway) maxOfTraining(ctx context.Context, a *attempt, fetch bool) err
 	if err := g.nameJob(a, from.Models); err != nil {
 		return err
 	}
-	s := a.reservation
+	card := a.money.Card()
 	switch {
-	case s.tariff.HasPrice(catalog.TrainingTokens):
-	case s.tariff.HasPrice(catalog.TrainingSeconds):
+	case card.HasPrice(catalog.TrainingTokens):
+	case card.HasPrice(catalog.TrainingSeconds):
 		return errJob("training of the model " + quoted(a.priceName()) + " is priced by the hour, and its duration is unknown in advance; use a key without a cost budget")
 	default:
 		return unpricedJob(a.priceName(), "training")
@@ -113,8 +113,8 @@ func (g *Gateway) maxOfTraining(ctx context.Context, a *attempt, fetch bool) err
 		return err
 	}
 	n := jobs.Times(*once, epochs)
-	s.maxCostNano = min(s.tariff.MaxCost(&catalog.Limits{Other: []catalog.Other{{Name: catalog.TrainingTokens, Count: n}}}), quota.MaxCallUnits)
-	s.maxUsage = catalog.Limits{Input: n}
+	maxCost := card.MaxCost(&catalog.Limits{Other: []catalog.Other{{Name: catalog.TrainingTokens, Count: n}}})
+	a.money.SetMax(catalog.Limits{Input: n}, min(maxCost, quota.MaxCallUnits))
 	return nil
 }
 
@@ -126,17 +126,18 @@ func (g *Gateway) maxOfVideo(a *attempt) error {
 	}
 	if a.model == "" {
 		a.model = splice.Text(body, "model")
-		a.reservation.tariff = g.priceOf(a, a.priceName())
+		a.money.SetCard(g.priceOf(a, a.priceName()))
 	}
 	v := jobs.ReadVideo(body)
 	a.job.videos = v.Videos
 	for _, size := range v.Sizes { // the most expensive size counts
 		unit := jobs.Unit{Name: jobs.VideoAt(size), Count: v.Seconds}
 		maxLimits := catalog.Limits{Other: []catalog.Other{{Name: unit.Name, Count: unit.Count}}}
-		if bound := a.reservation.tariff.MaxCost(&maxLimits); a.job.units == nil || bound > a.reservation.maxCostNano {
-			a.job.units, a.reservation.maxUsage, a.reservation.maxCostNano = []jobs.Unit{unit}, maxLimits, bound
+		if maxCost := a.money.Card().MaxCost(&maxLimits); a.job.units == nil || maxCost > a.money.MaxCostNano() {
+			a.job.units = []jobs.Unit{unit}
+			a.money.SetMax(maxLimits, maxCost)
 		}
-		if !a.reservation.tariff.HasPrice(unit.Name) {
+		if !a.money.Card().HasPrice(unit.Name) {
 			return unpricedJob(a.priceName(), "video")
 		}
 	}
@@ -146,12 +147,13 @@ func (g *Gateway) maxOfVideo(a *attempt) error {
 // maxOfUnit sets the maximum cost to one unit with the given name. It returns an errJob with why
 // when the unit does not have a price.
 func (g *Gateway) maxOfUnit(a *attempt, name, why string) error {
-	if !a.reservation.tariff.HasPrice(name) {
+	card := a.money.Card()
+	if !card.HasPrice(name) {
 		return errJob(why)
 	}
 	a.job.units = []jobs.Unit{{Name: name, Count: 1}}
-	a.reservation.maxUsage = catalog.Limits{Other: []catalog.Other{{Name: name, Count: 1}}}
-	a.reservation.maxCostNano = a.reservation.tariff.MaxCost(&a.reservation.maxUsage)
+	usage := catalog.Limits{Other: []catalog.Other{{Name: name, Count: 1}}}
+	a.money.SetMax(usage, card.MaxCost(&usage))
 	return nil
 }
 

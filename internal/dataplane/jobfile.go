@@ -177,7 +177,7 @@ func (g *Gateway) noteFile(a *attempt) {
 // uploaded returns the usage of an uploaded file. It returns nil when the file must be read from
 // the provider, for example for a form with several files, of which the provider uses one.
 func uploaded(a *attempt) *jobs.Input {
-	if a.x.form == nil || !a.underCost() {
+	if a.x.form == nil || !a.money.HasCostBudget() {
 		return nil
 	}
 	u, err := uploads.Read(&dialect.Request{Form: a.x.form})

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"sluice/internal/gateway/metering"
 	"sluice/internal/ident"
 	"sluice/internal/jobs"
 	"sluice/internal/llm"
@@ -17,14 +18,14 @@ import (
 // and releases the holds of the call itself. A job that cannot be polled is charged its maximum
 // cost: its id is unknown, too many jobs are open, or the database is unreachable.
 func (g *Gateway) parkJob(a *attempt, o record.Outcome) {
-	if a.job == nil || !a.reservation.reserved() {
+	if a.job == nil || !a.money.IsOpen() {
 		return
 	}
 	switch a.outcomeFor(o) {
-	case abandoned, broken: // the provider may run the job, under an unknown id
-		a.outcome = abandonedBackground
-	case answered:
-		a.outcome = abandonedBackground
+	case metering.Abandoned, metering.Broken: // the provider may run the job, under an unknown id
+		a.money.SetOutcome(metering.AbandonedBackground)
+	case metering.Answered:
+		a.money.SetOutcome(metering.AbandonedBackground)
 		if a.job.kind == jobs.Eval { // its price is the price of one run
 			return
 		}
@@ -32,7 +33,7 @@ func (g *Gateway) parkJob(a *attempt, o record.Outcome) {
 		if j := g.newJob(a); j != nil {
 			err := g.openJob(a, j)
 			if err == nil {
-				a.outcome = parked
+				a.money.SetOutcome(metering.Parked)
 				return
 			}
 			why = err.Error()
@@ -52,8 +53,8 @@ func (g *Gateway) newJob(a *attempt) *jobs.Job {
 		ID: ident.NewIDAt(g.Clock.Now()), Kind: a.job.kind, UpstreamID: plainID(id), Path: readPath(x, id), Proxied: x.match.Endpoint == llm.Proxy, Private: isPrivate(a),
 		OrgID: p.OrgID, WorkspaceID: p.WorkspaceID, KeyID: p.ID, KeyName: p.Name, UserID: p.UserID,
 		RequestID: x.id, TraceID: x.trace.ID, ConfigID: x.configID, TargetPath: a.target.Path, Metadata: maps.Clone(x.metadata),
-		Provider: a.spec.ID, Model: strings.Clone(a.priceName()), Endpoint: x.match.Endpoint, Method: x.req.Method, Shown: strings.Clone(x.shown), Region: a.region(),
-		Created: a.started, Charged: g.Clock.Now(), MaxCostNano: a.reservation.maxCostNano, Tokens: a.reservation.maxUsage.Input + a.reservation.maxUsage.Output, Input: a.job.input, Units: a.job.units, Videos: a.job.videos,
+		Provider: a.spec.ID, Model: strings.Clone(a.priceName()), Endpoint: x.match.Endpoint, Method: x.req.Method, Shown: strings.Clone(x.shown), Region: a.bounds().Region(),
+		Created: a.started, Charged: g.Clock.Now(), MaxCostNano: a.money.MaxCostNano(), Tokens: a.money.MaxUsage().Input + a.money.MaxUsage().Output, Input: a.job.input, Units: a.job.units, Videos: a.job.videos,
 		Extends: a.job.kind == jobs.Video && jobs.Extends(x.path),
 	}
 	if a.account != nil {
@@ -74,10 +75,10 @@ func readPath(x *exchange, id string) string {
 	}
 }
 
-// charges returns what a job charges to budgets: the amounts that the call holds of them.
-func (s *reservation) charges() (list []jobs.Charge) {
-	for i := range s.holds[:s.rates] {
-		h := &s.holds[i]
+// jobCharges returns what a job charges to budgets: the amounts that the call holds of them.
+func jobCharges(budgets []quota.Hold) (list []jobs.Charge) {
+	for i := range budgets {
+		h := &budgets[i]
 		list = append(list, jobs.Charge{Subject: h.Counter.Subject, Entry: h.Counter.Entry, ValueKey: h.Counter.ValueKey, Measure: measures[h.Measure], Units: max(h.Amount, 0)})
 	}
 	return list
@@ -89,7 +90,7 @@ var measures = map[quota.Measure]jobs.Measure{quota.Cost: jobs.Cost, quota.Token
 //
 //nolint:contextcheck // the job outlives the request
 func (g *Gateway) openJob(a *attempt, j *jobs.Job) error {
-	j.Charges = a.reservation.charges()
+	j.Charges = jobCharges(a.money.Budgets())
 	if j.Private {
 		g.jobAccess.put(j.Key(), accessOf(a))
 	}
@@ -118,9 +119,4 @@ func (g *Gateway) noteJob(a *attempt, o record.Outcome) {
 		g.jobAccess.put(key, accessOf(a))
 	}
 	g.Jobs.RequestCheck(key)
-}
-
-// underCost reports whether a cost budget applies to the attempt.
-func (a *attempt) underCost() bool {
-	return a.reservation != nil && slices.ContainsFunc(a.reservation.holds[:a.reservation.rates], func(h quota.Hold) bool { return h.Measure == quota.Cost })
 }

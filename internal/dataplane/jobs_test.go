@@ -114,6 +114,7 @@ func newWorks(t *testing.T, spec string) *works {
 func (w *works) restart() {
 	w.tracker = jobs.New(w.store, w.store, w.clock, slog.New(slog.NewTextHandler(&w.log, nil)))
 	w.gateway.Jobs, w.gateway.Clock = w.tracker, w.clock
+	w.gateway.RenewMeter()
 }
 
 // turn lets time pass, and has due jobs checked.
@@ -135,6 +136,7 @@ type jobTracker struct {
 func (j *jobTracker) follow(r *rig) {
 	j.tracker = jobs.New(&j.Memory, &j.Memory, &j.clock, slog.New(slog.NewTextHandler(&r.log, nil)))
 	r.gateway.Jobs, r.gateway.Clock = j.tracker, &j.clock
+	r.gateway.RenewMeter()
 }
 
 func (j *jobTracker) turn(t *testing.T, r *rig) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect/sniff"
+	"sluice/internal/gateway/metering/bound"
 	"sluice/internal/llm"
 	"sluice/internal/provider/transport"
 	"sluice/internal/wire"
@@ -134,13 +135,13 @@ func (a *attempt) hasAudioResponse() bool { return a.x.match.Endpoint == llm.Cre
 // asksSpeechEvents reports whether the caller requested speech as events.
 // Source: https://platform.openai.com/docs/api-reference/audio/createSpeech, read 2026-11.
 func (a *attempt) asksSpeechEvents() bool {
-	return a.hasAudioResponse() && a.text("stream_format") == "sse"
+	return a.hasAudioResponse() && a.params().Text("stream_format") == "sse"
 }
 
 // asksText reports whether the caller requested a transcription as text or subtitles.
 // Source: https://platform.openai.com/docs/api-reference/audio/createTranscription, read 2026-11.
 func (a *attempt) asksText() bool {
-	if !transcriptionEndpoints[a.x.match.Endpoint] || a.x.form == nil {
+	if !bound.IsTranscription(a.x.match.Endpoint) || a.x.form == nil {
 		return false
 	}
 	format, _ := a.x.form.Value("response_format")

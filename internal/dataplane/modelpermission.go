@@ -5,6 +5,7 @@ import (
 
 	"sluice/internal/credential"
 	"sluice/internal/fault"
+	"sluice/internal/gateway/call"
 	"sluice/internal/llm"
 	"sluice/internal/provider"
 	"sluice/internal/splice"
@@ -26,7 +27,7 @@ func hiddenModels(acct *credential.Account, spec *provider.Spec, a *attempt) err
 	if a.model == "" && forOneModel[x.match.Endpoint] || x.match.Endpoint == llm.Realtime && strings.Contains(x.req.RawQuery, "deployment") {
 		return fault.Newf(fault.ModelNotAllowed, "the provider @%s restricts models; set the field model to an allowed model", acct.Slug).WithParam("model")
 	}
-	for _, name := range modelLists {
+	for _, name := range call.ModelLists() {
 		if err := listAllowed(acct, a, name); err != nil {
 			return err
 		}
@@ -42,13 +43,6 @@ var forOneModel = map[llm.Endpoint]bool{
 	llm.Rerank: true, llm.Moderate: true, llm.OCR: true, llm.CreateFinetune: true, llm.Realtime: true,
 }
 
-// modelLists are the members in which some providers accept fallback models. OpenRouter accepts
-// names. Anthropic accepts objects, [{"model":"claude-opus-4-8"}], or "default", which leaves the
-// choice to Anthropic.
-// Source: https://openrouter.ai/docs/features/model-routing,
-// https://platform.claude.com/docs/en/build-with-claude/refusals-and-fallback, read 2026-11.
-var modelLists = [...]string{"models", "fallbacks"}
-
 // listAllowed refuses a disallowed model in such a member, whether the caller sent it or the
 // target's config sets it.
 func listAllowed(acct *credential.Account, a *attempt, name string) error {
@@ -56,8 +50,8 @@ func listAllowed(acct *credential.Account, a *attempt, name string) error {
 	if a.x.doc != nil {
 		sent, _ = a.x.doc.Raw(name)
 	}
-	forced, _ := setBy(a.target.Override, name)
-	usual, _ := setBy(a.target.Default, name)
+	forced, _ := call.FindParam(a.target.Override, name)
+	usual, _ := call.FindParam(a.target.Default, name)
 	for _, list := range [...][]byte{sent, forced, usual} {
 		if model, ok := firstDisallowedFallback(acct, list); !ok {
 			return notAllowed(acct, model, name)
@@ -118,7 +112,7 @@ func firstDisallowedModel(acct *credential.Account, object []byte) (model string
 		if model, named := splice.Unquote(val); named && splice.IsName(name, "model") && !acct.Allows(model) {
 			return model, false
 		}
-		for _, list := range modelLists {
+		for _, list := range call.ModelLists() {
 			if !splice.IsName(name, list) {
 				continue
 			}

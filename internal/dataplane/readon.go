@@ -3,9 +3,9 @@ package dataplane
 import (
 	"context"
 	"maps"
-	"slices"
 
 	"sluice/internal/dialect/usage"
+	"sluice/internal/gateway/metering"
 	"sluice/internal/ident"
 	"sluice/internal/provider/transport"
 	"sluice/internal/record"
@@ -15,14 +15,14 @@ import (
 // ctx.
 func (g *Gateway) detach(ctx context.Context, a *attempt) context.Context {
 	a.outlives.Release()
-	ctx, a.outlives = g.abandoned.Detach(ctx, !a.wantsStream() && a.reservation.reserved())
+	ctx, a.outlives = g.abandoned.Detach(ctx, !a.wantsStream() && a.money.IsOpen())
 	return ctx
 }
 
 // mayGoOn reports whether a call that timed out may continue without its request. It must be for
 // a buffered response, have a ledger entry, and consist of one provider call.
 func (a *attempt) mayGoOn() bool {
-	return a.reservation.reserved() && !a.wantsStream() && len(a.more) == 0 && !a.auxiliary
+	return a.money.IsOpen() && !a.wantsStream() && len(a.more) == 0 && !a.auxiliary
 }
 
 // goOn continues a call that did not respond in time. It moves the reservation to a new attempt
@@ -33,11 +33,12 @@ func (g *Gateway) goOn(a *attempt, p *transport.Pending) bool {
 		return false
 	}
 	b := g.apart(a)
-	if g.appendEntry(b, g.Clock.Now(), b.recordID()) != nil {
+	if g.meter.Open(b.money, b.recordID()) != nil {
 		return false // the call is cancelled, and is charged its maximum cost
 	}
-	b.sentUpstream, b.outlives = true, a.outlives
-	a.outlives, a.outcome, a.reservation.moved = nil, inBackground, true
+	b.outlives = a.outlives
+	a.outlives = nil
+	a.money.HandOverRest()
 	g.open.Add(1)
 	go g.readPending(b, p)
 	return true
@@ -52,9 +53,7 @@ func (g *Gateway) apart(a *attempt) *attempt {
 		x: x, target: a.target, number: x.attempts - 1, started: a.started, called: a.called, spec: a.spec, account: a.account, values: maps.Clone(a.values),
 		model: a.model, modelInPath: a.modelInPath, plan: &plan, speech: a.speech, header: a.header.Clone(0), job: a.job, auxiliary: true,
 	}
-	*b.newReservation() = *a.reservation
-	b.reservation.holds, b.reservation.open = withoutSpent(nil, a.reservation.holds), false
-	b.reservation.falls.list = slices.Clone(b.reservation.falls.list)
+	b.openAccount().Continue(a.money)
 	b.id = ident.NewIDAt(g.Clock.Now())
 	return b
 }
@@ -66,7 +65,7 @@ func (g *Gateway) readPending(b *attempt, p *transport.Pending) {
 	b.status = 408
 	b.log().Error = "the response arrived after the timeout"
 	if !g.receivePending(b, p) {
-		b.outcome = abandonedBackground
+		b.money.SetOutcome(metering.AbandonedBackground)
 		b.log().Error = "the response did not arrive before the timeout, and was not read to the end afterwards"
 	}
 	g.record(b, record.Timeout)

@@ -216,7 +216,7 @@ const errorReadMax = 64 << 10
 // wait for a body of unknown length.
 func (a *attempt) noteRetried(resp *transport.Response) {
 	switch {
-	case !a.reservation.reserved():
+	case !a.money.IsOpen():
 	case a.first != nil:
 		a.log().Usage = a.errorUsage(dialect.FirstData(a.first))
 	case resp.Status >= 400 && isJSON(resp.Header) && resp.Length > 0 && resp.Length <= errorReadMax:

@@ -46,7 +46,7 @@ func (g *Gateway) record(a *attempt, o record.Outcome) {
 		g.droppedRecords(r, err)
 	}
 	a.x.replay.saveRecord(r)
-	g.releaseUnused(a)
+	g.meter.Settle(a.money)
 	g.Metrics.attempt(r, a.number > 0 && !a.auxiliary)
 	g.enqueue(goesOn)
 }

@@ -24,7 +24,7 @@ import (
 func (g *Gateway) relay(ctx context.Context, a *attempt, h wire.Header) error {
 	var readBuf wire.ReadBuffer
 	defer readBuf.Free()
-	p := &relay{g: g, a: a, head: h, capture: wire.Capture{Max: g.set.BodyLogBytes}, watch: g.meter(a), flush: a.resp.Length < 0 || a.resp.Length > wire.LargeReadBytes}
+	p := &relay{g: g, a: a, head: h, capture: wire.Capture{Max: g.set.BodyLogBytes}, watch: a.watchEvents(), flush: a.resp.Length < 0 || a.resp.Length > wire.LargeReadBytes}
 	defer a.forget(&p.capture)
 	if p.watch != nil {
 		a.outlives.BeginStream()
@@ -112,7 +112,7 @@ func (p *relay) inspect(b []byte) {
 func (p *relay) scanUsage(b []byte) {
 	if p.sieve == nil {
 		h := p.a.response.header
-		if p.capture.Size()+int64(len(b)) <= int64(p.capture.Max) || p.watch != nil || !p.a.x.metered || !isJSON(h) || h.Get("content-encoding") != "" {
+		if p.capture.Size()+int64(len(b)) <= int64(p.capture.Max) || p.watch != nil || !p.a.x.limits.IsMetered() || !isJSON(h) || h.Get("content-encoding") != "" {
 			return
 		}
 		p.sieve = new(usage.Scanner)
@@ -188,9 +188,9 @@ func (x *exchange) writeChunk(p []byte, flush bool) error {
 	return x.out.Flush()
 }
 
-// meter returns a watcher for the events of a stream that is only passed through. It returns nil
+// watchEvents returns a watcher for the events of a stream that is only passed through. It returns nil
 // for any other body.
-func (g *Gateway) meter(a *attempt) *dialect.Stream {
+func (a *attempt) watchEvents() *dialect.Stream {
 	if !eventStream(a.response.header) || a.response.header.Get("content-encoding") != "" {
 		return nil
 	}

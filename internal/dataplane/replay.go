@@ -7,7 +7,6 @@ import (
 	"sluice/internal/fault"
 	"sluice/internal/gateway/call"
 	"sluice/internal/gateway/intake"
-	"sluice/internal/ledger"
 	"sluice/internal/record"
 	"sluice/internal/record/replay"
 	"sluice/internal/wire"
@@ -72,11 +71,12 @@ func (r *replayContext) mark(a *record.Attempt) {
 	}
 }
 
-// markLine marks a call's ledger entry as a replay.
-func (r *replayContext) markLine(l *ledger.Entry) {
-	if r != nil {
-		l.ReplayOf = r.attemptID
+// logID returns the id of the replayed log; empty for a caller's own request.
+func (r *replayContext) logID() string {
+	if r == nil {
+		return ""
 	}
+	return r.attemptID
 }
 
 // saveRecord stores a copy of a written record, without its bodies.

@@ -4,12 +4,11 @@ import (
 	"context"
 	"sync"
 
-	"sluice/internal/catalog"
-	"sluice/internal/ledger"
+	"sluice/internal/gateway/metering"
+	"sluice/internal/gateway/metering/bound"
 	"sluice/internal/provider"
 	"sluice/internal/provider/sign"
 	"sluice/internal/provider/transport"
-	"sluice/internal/quota"
 	"sluice/internal/routing"
 	"sluice/internal/wire"
 )
@@ -33,18 +32,11 @@ type scratch struct {
 	responseBuffer transport.ResponseBuffer
 	opened         opened // the response body, if its beginning was read
 
-	caller      []quota.Hold    // held in the caller's limits
-	holds       []quota.Hold    // held by the attempt
-	rateHolds   []quota.Hold    // the rates among holds, while they are collected
-	both        []quota.Hold    // of the caller and the attempt, checked together
-	call        quota.Call      // as policies match it
-	reservation *reservation    // of the attempt; created for the first metered call
-	used        []int64         // of the caller or the attempt
-	charges     []ledger.Charge // of its ledger entry
-	closing     []byte          // the closing ledger entry
-	terms       []catalog.Term  // of the bill
-	termText    []byte
-	heads       []byte // of the record: headers with masked secrets
+	caller  metering.Caller  // limits of the caller
+	account metering.Account // money of the attempt
+	subject metering.Subject // whom it is charged to
+	bounds  bound.Call       // the call, as its charge depends on it
+	heads   []byte           // of the record: headers with masked secrets
 }
 
 var scratchPool = sync.Pool{New: func() any {
@@ -70,16 +62,10 @@ func (r *scratch) release() {
 	r.responseBuffer.Clear()
 	r.opened = opened{}
 	clear(r.values)
-	clear(r.caller[:cap(r.caller)])
-	clear(r.holds[:cap(r.holds)])
-	clear(r.rateHolds[:cap(r.rateHolds)])
-	clear(r.both[:cap(r.both)])
-	clear(r.charges[:cap(r.charges)])
-	r.call = quota.Call{}
-	if r.reservation != nil {
-		*r.reservation = reservation{}
-	}
-	r.caller, r.holds, r.both, r.charges = r.caller[:0], r.holds[:0], r.both[:0], r.charges[:0]
+	r.caller.Reset()
+	r.account.Reset()
+	r.subject = metering.Subject{}
+	r.bounds = bound.Call{}
 	for _, h := range [...]*wire.Header{&r.sent, &r.signed, &r.clientHeader} {
 		*h = resetHeader(*h)
 	}

@@ -5,6 +5,9 @@ import (
 	"reflect"
 	"testing"
 
+	"sluice/internal/catalog"
+	"sluice/internal/gateway/metering"
+	"sluice/internal/gateway/metering/bound"
 	"sluice/internal/provider/sign"
 	"sluice/internal/provider/transport"
 	"sluice/internal/wire"
@@ -17,7 +20,9 @@ func TestNothingIsLeftInARoom(t *testing.T) {
 	r.exchange = exchange{scratch: r, id: "id", metadata: map[string]string{"a": "b"}, refusal: errEmptyStream, attempts: 2, headSent: true}
 	r.attempt = attempt{x: &r.exchange, model: "m", recorded: true, committed: true}
 	r.attempt.log().Metadata = r.exchange.metadata
-	r.reservation = &reservation{maxCostNano: 1, open: true}
+	r.subject = metering.Subject{RequestID: "id"}
+	r.bounds = bound.Call{Model: "m"}
+	r.account.SetMax(catalog.Limits{Input: 1}, 1)
 	r.values["key"] = "sk-secret"
 	lines := func() wire.Header {
 		return append(make(wire.Header, 0, 9), wire.Field{Name: "authorization", Value: "sk-secret"})
@@ -32,8 +37,8 @@ func TestNothingIsLeftInARoom(t *testing.T) {
 	if !reflect.ValueOf(r.exchange).IsZero() || !reflect.ValueOf(r.attempt).IsZero() {
 		t.Errorf("the exchange or its attempt is left: %+v %+v", r.exchange, r.attempt)
 	}
-	if !reflect.ValueOf(r.plan).IsZero() || !reflect.ValueOf(r.signing).IsZero() || !reflect.ValueOf(r.request).IsZero() || !reflect.ValueOf(*r.reservation).IsZero() || len(r.values) > 0 {
-		t.Errorf("of the call is left: %+v %+v %+v %v", r.signing, r.request, *r.reservation, r.values)
+	if !reflect.ValueOf(r.plan).IsZero() || !reflect.ValueOf(r.signing).IsZero() || !reflect.ValueOf(r.request).IsZero() || !reflect.ValueOf(r.subject).IsZero() || !reflect.ValueOf(r.bounds).IsZero() || r.account.MaxCostNano() != 0 || len(r.values) > 0 {
+		t.Errorf("of the call is left: %+v %+v %+v %+v %v", r.signing, r.request, r.subject, r.bounds, r.values)
 	}
 	for _, h := range []wire.Header{r.sent, r.signed, r.clientHeader} {
 		for _, f := range h[:cap(h)] {

@@ -121,7 +121,7 @@ func (g *Gateway) call(ctx context.Context, a *attempt, buf *transport.ResponseB
 	ctx, answered := g.cancelOnStalledUpload(ctx, a)
 	resp, err := g.Client.Do(ctx, &r.request)
 	err = answered(err)
-	a.sentUpstream = a.sentUpstream || reached(err) // a request may consist of several calls
+	a.money.SetSent(a.money.IsSent() || reached(err)) // a request may consist of several calls
 	if unsentErr := g.unsent(err); unsentErr != nil {
 		return nil, unsentErr
 	}

@@ -105,7 +105,7 @@ func (g *Gateway) finishRequest(ctx context.Context, x *exchange, panicked any, 
 		}
 	}
 	_ = g.checkDeferred(ctx, x, nil) // after a panic: the request counts in any case
-	g.releaseCallerHolds(x)
+	g.meter.Leave(x.limits)
 	took := g.Clock.Now().Sub(x.started)
 	g.Metrics.done(x, took.Seconds())
 	g.accessLine(x, took)

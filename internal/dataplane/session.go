@@ -8,19 +8,13 @@ import (
 
 	"sluice/internal/catalog"
 	"sluice/internal/dialect/usage"
+	"sluice/internal/gateway/metering"
 	"sluice/internal/ledger"
 	"sluice/internal/llm"
 	"sluice/internal/quota"
 	"sluice/internal/record"
 	"sluice/internal/splice"
 	"sluice/internal/tokens"
-)
-
-// Maximum usage of a response in a realtime conversation, in tokens, when the catalog does not
-// state it.
-const (
-	realtimeInput  = 32_000
-	realtimeOutput = 4_096
 )
 
 // session accounts for the cost of a realtime conversation. Each response has its own ledger
@@ -82,7 +76,7 @@ func (s *session) FromProvider(ctx context.Context, data []byte) error {
 		s.a.log().ResponseModel = cmp.Or(model, s.a.log().ResponseModel)
 		s.used, s.last = s.used.Add(u), u.InputTokens
 		if s.openResponses = max(s.openResponses-1, 0); s.openResponses == 0 {
-			s.close(answered)
+			s.close(metering.Answered)
 		}
 	case "response.output_text.delta", "response.text.delta", "response.output_audio_transcript.delta", "response.audio_transcript.delta":
 		if len(s.textEvents)+len(data) < maxEventBytes {
@@ -96,37 +90,32 @@ func (s *session) FromProvider(ctx context.Context, data []byte) error {
 
 // reserve opens a ledger entry unless one is open.
 func (s *session) reserve(ctx context.Context) error {
-	if s.a.reservation.reserved() {
+	if s.a.money.IsOpen() {
 		return nil
 	}
 	err := s.g.reserve(ctx, s.a)
-	s.a.sentUpstream = err == nil
+	s.a.money.SetSent(err == nil)
 	return err
 }
 
 // close closes the ledger entry with its usage.
-func (s *session) close(e outcome) {
-	st, a := s.a.reservation, s.a
-	if !st.reserved() {
+func (s *session) close(how metering.Outcome) {
+	a := s.a
+	if !a.money.IsOpen() {
 		return
 	}
 	a.log().Usage = s.used
-	st.finalCharge = s.g.charge(a, e)
-	s.g.buildClosingEntry(a)
-	if err := s.g.Journal.AppendLine(&st.line); err != nil {
-		s.g.Log.Error("cannot close ledger entry; it will be closed at its maximum cost on restart", "request_id", a.x.id, "trace_id", a.x.trace.ID, "error", err.Error())
-	}
-	s.g.releaseUnused(a)
-	s.addSpend(st)
-	st.holds, s.used, s.textEvents = nil, llm.Usage{}, s.textEvents[:0]
+	r := a.chargedResponse()
+	one := s.g.meter.CloseAlone(a.money, a.bounds(), how, &r)
+	s.addSpend(&one, a.money.Charge())
+	s.used, s.textEvents = llm.Usage{}, s.textEvents[:0]
 }
 
 // addSpend adds a closed ledger entry to the record of the conversation.
-func (s *session) addSpend(st *reservation) {
-	one, o := st.spend(s.a.x.scratch), &st.finalCharge
-	s.g.Metrics.spent(s.a.spec.ID, &one)
-	s.all = s.all.Add(o.usage)
-	for _, t := range o.bill.Terms {
+func (s *session) addSpend(one *record.Spend, o *metering.Charge) {
+	s.g.Metrics.spent(s.a.spec.ID, one)
+	s.all = s.all.Add(o.Usage)
+	for _, t := range o.Bill.Terms {
 		alike := func(u catalog.Term) bool { u.Units, u.Nano = t.Units, t.Nano; return u == t }
 		if i := slices.IndexFunc(s.terms, alike); i >= 0 {
 			s.terms[i].Units, s.terms[i].Nano = quota.Plus(s.terms[i].Units, t.Units), quota.Plus(s.terms[i].Nano, t.Nano)
@@ -152,11 +141,11 @@ func (s *session) end() {
 	case s.openResponses > 0:
 		s.used = s.used.Add(llm.Usage{InputTokens: s.last, OutputTokens: s.g.counter.Text(tokens.EventText(s.textEvents), s.a.priceName()).Tokens})
 		s.used.TotalTokens = s.used.InputTokens + s.used.OutputTokens
-		s.close(broken)
+		s.close(metering.Broken)
 	default:
-		s.a.sentUpstream = false
-		s.close(unsent)
+		s.a.money.SetSent(false)
+		s.close(metering.Unsent)
 	}
-	s.spend.Terms = string(writeTerms(nil, s.terms))
+	s.spend.Terms = string(metering.WriteTerms(nil, s.terms))
 	s.a.log().Usage, s.a.log().Spend = s.all, s.spend
 }

@@ -73,7 +73,7 @@ func (a *attempt) wantsStream() bool {
 	if t := a.target; a.x.form != nil || len(t.Default)+len(t.Override)+len(t.Drop) == 0 {
 		return a.x.stream
 	}
-	return a.param("stream").Type == gjson.True
+	return a.params().Value("stream").Type == gjson.True
 }
 
 // customHost returns the base URL that replaces the provider's: from the header, or else the

@@ -16,7 +16,7 @@ func (g *Gateway) rejectStatefulThread(a *attempt) error {
 	if a.x.match.Endpoint != llm.Messages || a.x.doc == nil || g.rules.lookup(a.plan).request.Threads {
 		return nil
 	}
-	if t := a.param("thread"); !t.Exists() || t.Type == gjson.Null {
+	if t := a.params().Value("thread"); !t.Exists() || t.Type == gjson.Null {
 		return nil
 	}
 	return fault.Newf(fault.InvalidParameter, "%s does not support threads; send the complete conversation without thread", a.spec.ID).WithType("", "thread_unsupported_request").WithParam("thread")

@@ -47,7 +47,7 @@ func (g *Gateway) stops(ctx context.Context) bool { return ctx.Err() != nil && g
 
 // stopping returns the error for the callers of such calls.
 func stopping() *fault.Error {
-	return fault.New(fault.Overloaded, "the gateway is shutting down; send the request again").WithType("overloaded_error", "").WithRetry(retrySoon)
+	return fault.New(fault.Overloaded, "the gateway is shutting down; send the request again").WithType("overloaded_error", "").WithRetry(time.Second)
 }
 
 // stopped ends a stream that the gateway cannot complete before it stops.

@@ -15,7 +15,6 @@ const (
 	maxSegments = 64     // concurrent transcriptions; a new one replaces the oldest
 	pcmRate     = 48_000 // bytes per second of speech: 24,000 samples of two bytes
 	phoneRate   = 8_000  // bytes per second of G.711, the lowest rate
-	slackMilli  = 1_000  // speech beyond what was sent, because audio and events cross
 )
 
 // transcription is the prefix of the types of transcription events.
@@ -95,7 +94,7 @@ func (h *transcriptionMeter) begin(ctx context.Context, item string) error {
 		a.x.scratch.release()
 		return err
 	}
-	a.sentUpstream = true
+	a.money.SetSent(true)
 	h.under = append(h.under, a)
 	return nil
 }
@@ -107,7 +106,7 @@ func (h *transcriptionMeter) attempt(segment *audioSegment) *attempt {
 	parent.x.attempts++
 	r.exchange = *parent.x
 	x := &r.exchange
-	x.scratch, x.match, x.holds = r, llm.Match{Endpoint: llm.CreateTranscription, Body: llm.NoBody}, nil
+	x.scratch, x.match, x.limits = r, llm.Match{Endpoint: llm.CreateTranscription, Body: llm.NoBody}, r.caller.Share(parent.x.limits)
 	return &attempt{
 		x: x, target: parent.target, number: x.attempts - 1, started: now, called: now, stream: true,
 		spec: parent.spec, account: parent.account, values: parent.values, model: h.model, segment: segment, auxiliary: true,

@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"sluice/internal/fault"
+	"sluice/internal/gateway/metering"
 	"sluice/internal/llm"
 	"sluice/internal/record"
 	"sluice/internal/routing"
@@ -62,7 +63,7 @@ func (g *Gateway) attemptTarget(ctx context.Context, x *exchange, t *routing.Tar
 	if f := fault.From(err); f != nil {
 		o.UpstreamFailed = f.Code == fault.UpstreamUnreachable || f.Code == fault.UpstreamFailed || f.Code == fault.UpstreamTimeout
 		o.Garbled = f.Code == fault.UpstreamInvalid
-		o.Status, o.Final = f.HTTPStatus(), o.Final || f.Code == fault.ClientGone || ofCaller(f)
+		o.Status, o.Final = f.HTTPStatus(), o.Final || f.Code == fault.ClientGone || metering.IsCallerRefusal(f)
 		o.Skipped = f.Code == fault.NotSupported || o.Garbled || f.Code == fault.SecretUnavailable
 		if a.unguarded { // another target may not have a guardrail
 			o.Skipped, o.Final = false, true

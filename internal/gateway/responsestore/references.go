@@ -13,29 +13,10 @@ import (
 // {"type":"item_reference","id":"fc_0193f3a04c1e7b6f9d2a0c6d2"}. Libraries send it in place of
 // earlier output of the model, unless a response reported that it was not stored.
 // Source: https://platform.openai.com/docs/api-reference/responses/create, read 2026-11.
-const itemReference = "item_reference"
+const itemReference = responses.ItemReference
 
 // refers reports whether a text may contain a reference.
 func refers(text []byte) bool { return bytes.Contains(text, []byte(itemReference)) }
-
-// HasReferences reports whether a list of items contains a reference: by its type, or without a
-// type as {"id":"msg_1"}.
-func HasReferences(items []byte) bool {
-	for item := range splice.Elements(items) {
-		kind, typed := splice.Find(item, "type")
-		switch {
-		case typed && !splice.IsNull(kind):
-			if splice.IsName(kind, itemReference) {
-				return true
-			}
-		case splice.Text(item, "id") != "":
-			if _, message := splice.Find(item, "content"); !message {
-				return true
-			}
-		}
-	}
-	return false
-}
 
 // maxReferences is the maximum number of responses that the items of one call may refer to.
 const maxReferences = 256

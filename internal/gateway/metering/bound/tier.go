@@ -1,4 +1,4 @@
-package dataplane
+package bound
 
 import (
 	"cmp"
@@ -20,46 +20,46 @@ var tierHeaders = [...]string{"x-vertex-ai-llm-shared-request-type", "x-amzn-bed
 // applies to calls without a tier or with auto.
 // Source: https://platform.openai.com/docs/guides/priority-processing,
 // https://learn.microsoft.com/azure/foundry/openai/concepts/priority-processing, read 2026-11.
-func (a *attempt) executions() (requested, other catalog.Execution) {
-	if a.x.match.Endpoint == llm.CreateBatch {
+func executions(c *Call) (requested, other catalog.Execution) {
+	if c.Endpoint == llm.CreateBatch {
 		return catalog.Batch, ""
 	}
-	tier := a.tier()
-	switch requested = a.executionOf(tier); {
+	tier := serviceTier(c)
+	switch requested = executionOf(c, tier); {
 	case requested == catalog.Flex: // the provider may not grant it
 		return requested, catalog.Standard
-	case requested == catalog.Standard && a.spec.Platform == provider.PlatformOpenAI && tier != "default":
+	case requested == catalog.Standard && c.Spec.Platform == provider.PlatformOpenAI && tier != "default":
 		return requested, catalog.Priority
 	}
 	return requested, ""
 }
 
-// tier returns the requested service tier in lower case, or "" when the call names none. For
+// serviceTier returns the requested service tier in lower case, or "" when the call names none. For
 // messages sent to OpenAI it returns "", because their tier has another meaning.
-func (a *attempt) tier() string {
-	if a.x.match.Endpoint == llm.Messages && a.spec.Platform == provider.PlatformOpenAI {
+func serviceTier(c *Call) string {
+	if c.Endpoint == llm.Messages && c.Spec.Platform == provider.PlatformOpenAI {
 		return ""
 	}
-	tier := a.text("service_tier")
-	if tier == "" && a.x.match.Endpoint == llm.Proxy {
-		native, _ := paramOf(a, "serviceTier") // Gemini: a string; Bedrock: {"type":"priority"}
+	tier := c.Text("service_tier")
+	if tier == "" && c.Endpoint == llm.Proxy {
+		native, _ := c.Raw("serviceTier") // Gemini: a string; Bedrock: {"type":"priority"}
 		name, _ := splice.Unquote(native)
 		tier = cmp.Or(name, splice.Text(native, "type"))
 		for _, header := range tierHeaders {
-			tier = cmp.Or(tier, a.header.Get(header))
+			tier = cmp.Or(tier, c.Header.Get(header))
 		}
 	}
 	return strings.TrimPrefix(strings.ToLower(tier), "service_tier_") // Gemini's SERVICE_TIER_PRIORITY
 }
 
 // executionOf returns the execution of a call with the given tier.
-func (a *attempt) executionOf(tier string) catalog.Execution {
+func executionOf(c *Call, tier string) catalog.Execution {
 	switch {
 	case tier == "flex", tier == "priority":
 		return catalog.Execution(tier)
-	case tier == "fast" && a.plan != nil && a.plan.Endpoint != nil && a.plan.Endpoint.Dialect == provider.OpenAI:
+	case tier == "fast" && c.Plan != nil && c.Plan.Endpoint != nil && c.Plan.Endpoint.Dialect == provider.OpenAI:
 		return catalog.Priority // OpenAI's name for it in responses
-	case tier == "fast", a.text("speed") == "fast":
+	case tier == "fast", c.Text("speed") == "fast":
 		return catalog.Fast
 	}
 	return catalog.Standard

@@ -1,4 +1,4 @@
-package dataplane
+package metering
 
 import (
 	"strconv"
@@ -9,7 +9,6 @@ import (
 	"sluice/internal/keys"
 	"sluice/internal/quota"
 	"sluice/internal/tenant"
-	"sluice/internal/wire"
 )
 
 // limitScope is the stage at which a limit refuses a call.
@@ -23,9 +22,6 @@ const (
 // retrySoon is the retry delay of a call that was refused because other calls hold the remaining
 // budget. They release what they do not use.
 const retrySoon = time.Second
-
-// sdkPatience is the maximum Retry-After that official clients wait for.
-const sdkPatience = time.Minute
 
 // exhaustTypes are the error types of refusals, by the kind of the record that has the limit.
 // Source: contract/identity-and-governance.md sections 6 and 7.
@@ -62,7 +58,7 @@ func refusal(h *quota.Hold, left int64, resetAt, now time.Time, where limitScope
 
 // refused returns the error of a limit that refuses a call. When other calls hold a token rate,
 // it can be released long before the window ends, so the retry delay is short.
-func (g *Gateway) refused(h *quota.Hold, left int64, resetAt, now time.Time, where limitScope) *fault.Error {
+func refused(l Limiter, h *quota.Hold, left int64, resetAt, now time.Time, where limitScope) *fault.Error {
 	f := refusal(h, left, resetAt, now, where)
 	if h.Unit == "" || h.Spent || f.Retryable != fault.AgainHelps {
 		return f
@@ -71,7 +67,7 @@ func (g *Gateway) refused(h *quota.Hold, left int64, resetAt, now time.Time, whe
 	if h.Rest {
 		need = 1
 	}
-	if g.Limiter.State(now, h).Used <= h.Limit-need {
+	if l.State(now, h).Used <= h.Limit-need {
 		f = f.WithRetry(retrySoon)
 	}
 	return f
@@ -123,40 +119,38 @@ func subjectName(who *quota.Owner) string {
 	if who.Name == "" {
 		return kindNames[who.Kind]
 	}
-	return kindNames[who.Kind] + " " + strconv.Quote(clip(who.Name))
+	return kindNames[who.Kind] + " " + strconv.Quote(fault.Clip(who.Name))
 }
 
 // policyText names the policy and the value key of a refusal.
 func policyText(h *quota.Hold, who *quota.Owner) string {
-	return " (policy " + who.ID + ", " + clip(h.Counter.ValueKey) + ")"
+	return " (policy " + who.ID + ", " + fault.Clip(h.Counter.ValueKey) + ")"
 }
 
-// limitHeader adds the state of the call's tightest rate limit, and whether retrying a refused
-// call can help.
-// Source: contract/identity-and-governance.md section 7.
-func (g *Gateway) limitHeader(h wire.Header, x *exchange) wire.Header {
-	switch f := x.refusal; {
-	case f == nil:
-	case f.Retryable != fault.AgainUnsaid:
-		again := f.Retryable == fault.AgainHelps && f.Retry <= sdkPatience
-		h = append(h, wire.Field{Name: "x-should-retry", Value: strconv.FormatBool(again)})
-	case f.HTTPStatus() >= 500 && (f.Code == fault.NotSupported || f.Code == fault.InvalidRequest): // clients would treat it as an outage
-		h = append(h, wire.Field{Name: "x-should-retry", Value: "false"})
+// RateState is the state of a rate limit, for the headers of a response.
+type RateState struct {
+	Limit     int64 // requests or tokens in a window
+	Remaining int64
+	Reset     time.Duration // until the window ends
+}
+
+// TightestRate returns the rate limit of a request that has the smallest remaining share, of those
+// of the caller and of the last target. ok is false when no rate applies.
+func (m *Meter) TightestRate(x *Caller, a *Account) (state RateState, ok bool) {
+	if len(x.limits) == 0 && len(a.mem.holds) == 0 {
+		return state, false
 	}
-	if len(x.scratch.caller) == 0 && len(x.scratch.holds) == 0 {
-		return h
-	}
-	now := g.Clock.Now()
+	now := m.Clock.Now()
 	var tight *quota.Hold
 	var minShare float64
-	for _, list := range [...][]quota.Hold{x.scratch.caller, x.scratch.holds} {
+	for _, list := range [...][]quota.Hold{x.limits, a.mem.holds} {
 		for i := range list {
 			if list[i].Unit == "" {
 				continue
 			}
 			left, taken := list[i].Remaining()
 			if !taken {
-				left = g.Limiter.State(now, &list[i]).Left
+				left = m.Limiter.State(now, &list[i]).Left
 			}
 			if s := share(left, list[i].Limit); tight == nil || s < minShare {
 				tight, minShare = &list[i], s
@@ -164,13 +158,10 @@ func (g *Gateway) limitHeader(h wire.Header, x *exchange) wire.Header {
 		}
 	}
 	if tight == nil {
-		return h
+		return state, false
 	}
-	state := g.Limiter.State(now, tight)
-	return append(h,
-		wire.Field{Name: prefix + "ratelimit-limit", Value: strconv.FormatInt(tight.Limit, 10)},
-		wire.Field{Name: prefix + "ratelimit-remaining", Value: strconv.FormatInt(state.Left, 10)},
-		wire.Field{Name: prefix + "ratelimit-reset", Value: strconv.FormatInt(int64((state.ResetAt.Sub(now)+time.Second-1)/time.Second), 10)})
+	current := m.Limiter.State(now, tight)
+	return RateState{Limit: tight.Limit, Remaining: current.Left, Reset: current.ResetAt.Sub(now)}, true
 }
 
 // share returns the remaining fraction of a limit, from 0 to 1.

@@ -1,4 +1,4 @@
-package dataplane
+package bound
 
 import (
 	"bytes"
@@ -25,22 +25,22 @@ var contentFields = map[string]bool{
 var extraHolders = map[string]bool{"extrabody": true, "google": true, "parameters": true}
 
 // hasProviderInput reports whether the provider may add input to the call.
-func (a *attempt) hasProviderInput() bool {
-	if a.spec.ID == "openrouter" && (strings.Contains(a.model, "@preset/") || strings.HasSuffix(a.model, ":online")) {
+func hasProviderInput(c *Call) bool {
+	if c.Spec.ID == "openrouter" && (strings.Contains(c.Model, "@preset/") || strings.HasSuffix(c.Model, ":online")) {
 		return true
 	}
-	for _, params := range [...][]routing.Param{a.target.Override, a.target.Default} {
+	for _, params := range [...][]routing.Param{c.Target.Override, c.Target.Default} {
 		for i := range params {
-			if p := &params[i]; !slices.Contains(a.target.Drop, p.Key) && a.isProviderInput([]byte(p.Key), p.Raw, 0) {
+			if p := &params[i]; !slices.Contains(c.Target.Drop, p.Key) && isProviderInput(c, []byte(p.Key), p.Raw, 0) {
 				return true
 			}
 		}
 	}
-	if a.x.doc == nil {
+	if c.Doc == nil {
 		return false
 	}
-	for k := range a.x.doc.Len() {
-		if name, val := a.x.doc.Member(k); !contentFields[string(name)] && !a.replaced(name) && a.isProviderInput(name, val, 0) {
+	for k := range c.Doc.Len() {
+		if name, val := c.Doc.Member(k); !contentFields[string(name)] && !c.IsReplaced(name) && isProviderInput(c, name, val, 0) {
 			return true
 		}
 	}
@@ -49,19 +49,19 @@ func (a *attempt) hasProviderInput() bool {
 
 // isProviderInput reports whether one parameter may make the provider add input. name may be raw
 // JSON.
-func (a *attempt) isProviderInput(name, val []byte, depth int) bool {
+func isProviderInput(c *Call, name, val []byte, depth int) bool {
 	var key [longestName]byte
 	plain := plainName(key[:0], name)
 	switch {
 	case string(plain) == "tools":
-		return a.hasProviderTool(val, "")
+		return hasProviderTool(c, val, "")
 	case string(plain) == "toolconfig": // of Converse, whose tools belong to the caller or to the system
 		return bytes.Contains(val, []byte(`"systemTool"`))
 	case jobs.AddsInput(string(plain)):
 		return jobs.IsSet(val)
 	case depth < 2 && extraHolders[string(plain)]:
 		for name, member := range splice.Members(val) {
-			if a.isProviderInput(name, member, depth+1) {
+			if isProviderInput(c, name, member, depth+1) {
 				return true
 			}
 		}
@@ -71,12 +71,12 @@ func (a *attempt) isProviderInput(name, val []byte, depth int) bool {
 
 // hasProviderTool reports whether a raw list has a tool that the provider runs, or may run, and
 // that contains word. An empty word matches each tool.
-func (a *attempt) hasProviderTool(tools []byte, word string) bool {
+func hasProviderTool(c *Call, tools []byte, word string) bool {
 	if len(tools) > 0 && tools[0] == '{' {
 		return mentions(tools, word)
 	}
 	for tool := range splice.Elements(tools) {
-		if mentions(tool, word) && (!jobs.CallerRuns(tool) || a.isGoogleBuiltin(tool)) {
+		if mentions(tool, word) && (!jobs.CallerRuns(tool) || isGoogleBuiltin(c, tool)) {
 			return true
 		}
 	}
@@ -85,8 +85,8 @@ func (a *attempt) hasProviderTool(tools []byte, word string) bool {
 
 // isGoogleBuiltin reports whether Google itself runs a tool that is declared like a caller's
 // function.
-func (a *attempt) isGoogleBuiltin(tool []byte) bool {
-	if a.spec.ID != "google" && a.spec.ID != "vertex-ai" {
+func isGoogleBuiltin(c *Call, tool []byte) bool {
+	if c.Spec.ID != "google" && c.Spec.ID != "vertex-ai" {
 		return false
 	}
 	return gemini.IsBuiltin(splice.Text(tool, "name")) || gemini.IsBuiltin(splice.Text(tool, "function", "name"))
@@ -94,19 +94,19 @@ func (a *attempt) isGoogleBuiltin(tool []byte) bool {
 
 // mentionsSearch reports whether a parameter outside the conversation mentions search. Tools that
 // the caller runs do not count.
-func (a *attempt) mentionsSearch() bool {
-	for _, params := range [...][]routing.Param{a.target.Override, a.target.Default} {
+func mentionsSearch(c *Call) bool {
+	for _, params := range [...][]routing.Param{c.Target.Override, c.Target.Default} {
 		for i := range params {
-			if a.isSearchParam([]byte(params[i].Key), params[i].Raw) {
+			if isSearchParam(c, []byte(params[i].Key), params[i].Raw) {
 				return true
 			}
 		}
 	}
-	if a.x.doc == nil {
+	if c.Doc == nil {
 		return false
 	}
-	for k := range a.x.doc.Len() {
-		if name, val := a.x.doc.Member(k); !contentFields[string(name)] && a.isSearchParam(name, val) {
+	for k := range c.Doc.Len() {
+		if name, val := c.Doc.Member(k); !contentFields[string(name)] && isSearchParam(c, name, val) {
 			return true
 		}
 	}
@@ -114,12 +114,12 @@ func (a *attempt) mentionsSearch() bool {
 }
 
 // isSearchParam is mentionsSearch for one parameter.
-func (a *attempt) isSearchParam(name, val []byte) bool {
+func isSearchParam(c *Call, name, val []byte) bool {
 	var key [longestName]byte
 	if string(plainName(key[:0], name)) != "tools" {
 		return mentions(name, "search") || mentions(val, "search")
 	}
-	return a.hasProviderTool(val, "search")
+	return hasProviderTool(c, val, "search")
 }
 
 // mentions reports whether a raw value or name contains a word in any spelling: "googleSearch"

@@ -1,4 +1,4 @@
-package dataplane
+package bound
 
 import (
 	"cmp"
@@ -18,31 +18,31 @@ const maxChoices = 128
 const maxTotalTokens = 1 << 50
 
 // maxOutputTokens returns the maximum tokens of all choices of a call.
-func (a *attempt) maxOutputTokens(reach catalog.ContextLimits) int64 {
-	n := a.reservation.cap
+func (c *Call) maxOutputTokens(m *Models, l Length) int64 {
+	n := l.MaxTokens
 	if n <= 0 {
-		n = cmp.Or(a.drawn(), reach.Output, defaultMaxOutputTokens)
+		n = cmp.Or(c.maxTokensPerImage(m), m.Limits.Output, DefaultMaxOutputTokens)
 	}
-	n *= min(max(a.reservation.responses, 1), maxChoices)
-	if ep := a.x.match.Endpoint; ep != llm.Complete && ep != llm.Proxy {
+	n *= min(max(l.Responses, 1), maxChoices)
+	if ep := c.Endpoint; ep != llm.Complete && ep != llm.Proxy {
 		return n
 	}
-	prompts := a.prompts()
+	prompts := c.prompts()
 	return min(n, maxTotalTokens/prompts) * prompts
 }
 
 // prompts returns the number of prompts of a call, each with its own choices:
 // {"prompt":["a","b"]} has two, and so does a prompt of tokens, {"prompt":[[1,2],[3]]}. Vertex AI
 // calls them instances.
-func (a *attempt) prompts() (n int64) {
-	raw, _ := paramOf(a, "prompt")
+func (c *Call) prompts() (n int64) {
+	raw, _ := c.Raw("prompt")
 	for p := range splice.Elements(raw) {
 		if p[0] == '"' || p[0] == '[' {
 			n++
 		}
 	}
-	if a.x.match.Endpoint == llm.Proxy {
-		instances, _ := paramOf(a, "instances")
+	if c.Endpoint == llm.Proxy {
+		instances, _ := c.Raw("instances")
 		n = max(n, int64(len(gjson.ParseBytes(instances).Array())))
 	}
 	return max(n, 1)
@@ -50,7 +50,7 @@ func (a *attempt) prompts() (n int64) {
 
 // count returns a parameter that is a count, or 1 when it is missing. Some providers accept a
 // number written as a string.
-func (a *attempt) count(name string) int64 { return countOf(a.param(name)) }
+func count(c *Call, name string) int64 { return countOf(c.Value(name)) }
 
 func countOf(v gjson.Result) int64 {
 	if v.Type != gjson.Number && v.Type != gjson.String || !(v.Float() >= 1) {
@@ -66,26 +66,26 @@ var imageCounts = map[provider.Dialect][]string{
 }
 
 // images returns the images that the call requests.
-func (a *attempt) images() []catalog.Images {
-	if ep := a.x.match.Endpoint; ep != llm.ImageGenerate && ep != llm.ImageEdit {
+func images(c *Call) []catalog.Images {
+	if ep := c.Endpoint; ep != llm.ImageGenerate && ep != llm.ImageEdit {
 		return nil
 	}
-	if f := a.x.form; f != nil {
+	if f := c.Form; f != nil {
 		field := func(name string) string { v, _ := f.Value(name); return v }
 		n := countOf(gjson.Result{Type: gjson.String, Str: field("n")})
 		return []catalog.Images{{Quality: field("quality"), Size: field("size"), Count: min(n, maxChoices)}}
 	}
-	return []catalog.Images{{Quality: a.text("quality"), Size: a.text("size"), Count: a.imageCount() * a.prompts()}}
+	return []catalog.Images{{Quality: c.Text("quality"), Size: c.Text("size"), Count: imageCount(c) * c.prompts()}}
 }
 
 // imageCount returns the number of images per prompt that the call requests.
-func (a *attempt) imageCount() int64 {
-	if a.plan != nil && a.plan.Endpoint != nil {
-		for _, name := range imageCounts[a.plan.Endpoint.Dialect] {
-			if v := a.param(name); v.Exists() && v.Type != gjson.Null {
-				return min(a.count(name), maxChoices)
+func imageCount(c *Call) int64 {
+	if c.Plan != nil && c.Plan.Endpoint != nil {
+		for _, name := range imageCounts[c.Plan.Endpoint.Dialect] {
+			if v := c.Value(name); v.Exists() && v.Type != gjson.Null {
+				return min(count(c, name), maxChoices)
 			}
 		}
 	}
-	return min(a.count("n"), maxChoices)
+	return min(count(c, "n"), maxChoices)
 }

@@ -1,4 +1,4 @@
-package dataplane
+package bound
 
 import (
 	"strings"
@@ -7,21 +7,22 @@ import (
 	"sluice/internal/provider"
 )
 
-// drawnMost is the maximum number of tokens of an image by gpt-image-1: the largest size at high
+// maxGPTImageTokens is the maximum number of tokens of an image by gpt-image-1: the largest size at high
 // quality, plus three partial images.
 // Source: https://platform.openai.com/docs/guides/image-generation, read 2026-11.
-const drawnMost = 6240 + 3*100
+const maxGPTImageTokens = 6240 + 3*100
 
-// drawn returns the maximum number of tokens of one image of the model, or 0 if it is not known.
-func (a *attempt) drawn() int64 {
-	ep, model := a.x.match.Endpoint, a.priceName()
-	if ep != llm.ImageGenerate && ep != llm.ImageEdit || a.spec.Platform != provider.PlatformOpenAI || len(a.reservation.falls.list) > 0 {
+// maxTokensPerImage returns the maximum number of tokens of one image of the model, or 0 if it is
+// not known.
+func (c *Call) maxTokensPerImage(m *Models) int64 {
+	ep, model := c.Endpoint, c.PriceName()
+	if ep != llm.ImageGenerate && ep != llm.ImageEdit || c.Spec.Platform != provider.PlatformOpenAI || len(m.Fallbacks) > 0 {
 		return 0
 	}
 	if model != "gpt-image-1" && model != "gpt-image-1-mini" && !strings.HasPrefix(model, "gpt-image-1-20") {
 		return 0
 	}
-	return drawnMost
+	return maxGPTImageTokens
 }
 
 // plainImage lists the members of a call without a model that OpenAI runs with dall-e-2. With any
@@ -32,20 +33,20 @@ var plainImage = map[string]bool{`"prompt"`: true, `"n"`: true, `"size"`: true, 
 // known.
 // Source: https://platform.openai.com/docs/api-reference/moderations/create,
 // https://platform.openai.com/docs/api-reference/images/create, read 2026-11.
-func (a *attempt) defaultModel() string {
-	if a.x == nil || a.x.doc == nil || a.spec == nil || a.spec.ID != "openai" {
+func (c *Call) defaultModel() string {
+	if c.Doc == nil || c.Spec == nil || c.Spec.ID != "openai" {
 		return ""
 	}
-	switch a.x.match.Endpoint {
+	switch c.Endpoint {
 	case llm.Moderate:
 		return "omni-moderation-latest"
 	case llm.ImageGenerate:
-		for k := range a.x.doc.Len() {
-			if name, _ := a.x.doc.Member(k); !plainImage[string(name)] {
+		for k := range c.Doc.Len() {
+			if name, _ := c.Doc.Member(k); !plainImage[string(name)] {
 				return ""
 			}
 		}
-		if len(a.target.Default)+len(a.target.Override) == 0 {
+		if len(c.Target.Default)+len(c.Target.Override) == 0 {
 			return "dall-e-2"
 		}
 	}

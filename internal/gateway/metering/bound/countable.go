@@ -1,4 +1,4 @@
-package dataplane
+package bound
 
 import (
 	"bytes"
@@ -10,23 +10,23 @@ import (
 // can count.
 var worded = map[llm.Endpoint]bool{llm.ChatComplete: true, llm.Complete: true, llm.Messages: true, llm.CreateModelResponse: true, llm.Embed: true}
 
-// countableEndpoint returns the endpoint whose format is used to count the call and its response.
-// It is empty if they are not billed by text. A passed-through call is recognised by its body: it
-// has a model and input for it. Images and videos also have prompts, but their responses are not
-// event streams. Redirects are not counted.
-func (a *attempt) countableEndpoint() llm.Endpoint {
-	ep, doc := a.x.match.Endpoint, a.x.doc
+// CountableEndpoint returns the endpoint whose format is used to count the call and its response,
+// which had a status and is an event stream or not. It is empty if they are not billed by text. A
+// passed-through call is recognised by its body: it has a model and input for it. Images and
+// videos also have prompts, but their responses are not event streams. Redirects are not counted.
+func (c *Call) CountableEndpoint(status int, events bool) llm.Endpoint {
+	ep, doc := c.Endpoint, c.Doc
 	switch {
 	case worded[ep]:
 		return ep
-	case ep != llm.Proxy, doc == nil, a.model == "", a.status >= 300 && a.status < 400:
+	case ep != llm.Proxy, doc == nil, c.Model == "", status >= 300 && status < 400:
 		return ""
 	case doc.Has("messages"):
-		if a.spec.Dialect == anthropic || doc.Has("system") {
+		if c.Spec.Dialect == "anthropic" || doc.Has("system") {
 			return llm.Messages
 		}
 		return llm.ChatComplete
-	case doc.Has("prompt") && eventStream(a.response.header):
+	case doc.Has("prompt") && events:
 		return llm.Complete
 	}
 	input, _ := doc.Raw("input")
@@ -44,11 +44,4 @@ func wordingOf(input []byte) llm.Endpoint {
 		return llm.Embed
 	}
 	return ""
-}
-
-// hasEventBody reports whether the response is an event stream. The response header decides if
-// the request does not: providers request streams in different ways, and the body may not be
-// parsed.
-func (a *attempt) hasEventBody() bool {
-	return a.stream && a.x.match.Endpoint != llm.Proxy || eventStream(a.response.header)
 }

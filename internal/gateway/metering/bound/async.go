@@ -1,4 +1,4 @@
-package dataplane
+package bound
 
 import (
 	"net/url"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"sluice/internal/gateway/call"
 	"sluice/internal/llm"
 )
 
@@ -21,38 +22,38 @@ var asyncFields = []string{"background", "deferred", "async", "is_async"}
 // callback.
 var asyncQueries = []string{"async", "callback"}
 
-// answersWithoutUsage reports whether the response does not contain the usage of the call's work,
+// AnswersWithoutUsage reports whether the response does not contain the usage of the call's work,
 // and the gateway does not poll for that work.
-func (a *attempt) answersWithoutUsage() bool {
-	if a.x.match.Endpoint != llm.Proxy {
-		return a.hasAsyncField()
+func (c *Call) AnswersWithoutUsage() bool {
+	if c.Endpoint != llm.Proxy {
+		return hasAsyncField(c)
 	}
-	segments := pathSegments(a.x.path)
-	return usageElsewhere(segments) || a.hasAsyncField() || a.hasAsyncHeader() || hasAsyncQuery(a.x.req.RawQuery) || a.runsAgent(segments)
+	segments := call.PathSegments(c.Path)
+	return usageElsewhere(segments) || hasAsyncField(c) || hasAsyncHeader(c) || hasAsyncQuery(c.Request.RawQuery) || runsAgent(c, segments)
 }
 
 // hasAsyncField reports whether the body requests asynchronous work. If a name occurs more than
 // once, one such value is enough.
-func (a *attempt) hasAsyncField() bool {
+func hasAsyncField(c *Call) bool {
 	for _, name := range asyncFields {
-		if name == "background" && a.x.match.Endpoint == llm.CreateModelResponse {
+		if name == "background" && c.Endpoint == llm.CreateModelResponse {
 			continue // the gateway polls such responses
 		}
-		if requestsAsync(a.param(name)) {
+		if requestsAsync(c.Value(name)) {
 			return true
 		}
 	}
-	if a.x.doc == nil {
+	if c.Doc == nil {
 		return false
 	}
-	for k := range a.x.doc.Len() {
-		raw, value := a.x.doc.Member(k)
+	for k := range c.Doc.Len() {
+		raw, value := c.Doc.Member(k)
 		name := gjson.ParseBytes(raw).String()
-		if name == "background" && a.x.match.Endpoint == llm.CreateModelResponse || slices.Contains(a.target.Drop, name) {
+		if name == "background" && c.Endpoint == llm.CreateModelResponse || slices.Contains(c.Target.Drop, name) {
 			continue
 		}
 		if slices.Contains(asyncFields, name) && requestsAsync(gjson.ParseBytes(value)) {
-			if _, set := setBy(a.target.Override, name); !set {
+			if _, set := call.FindParam(c.Target.Override, name); !set {
 				return true
 			}
 		}
@@ -78,8 +79,8 @@ func requestsAsync(v gjson.Result) bool {
 // the standard form.
 // Source: https://help.aliyun.com/zh/model-studio/text-to-image-v2-api-reference,
 // read 2026-11, and RFC 7240 section 4.1.
-func (a *attempt) hasAsyncHeader() bool {
-	h := a.x.req.Header
+func hasAsyncHeader(c *Call) bool {
+	h := c.Request.Header
 	return slices.ContainsFunc(h.Values("x-dashscope-async"), func(v string) bool { return !strings.EqualFold(strings.TrimSpace(v), "disable") }) ||
 		slices.ContainsFunc(h.Values("prefer"), func(v string) bool { return strings.Contains(strings.ToLower(v), "respond-async") })
 }
@@ -97,7 +98,7 @@ func hasAsyncQuery(raw string) bool {
 
 // runsAgent reports whether a call starts a Google agent. It works in the background with its own
 // models, even if the call also names a model.
-func (a *attempt) runsAgent(segments []string) bool {
-	agent := a.param("agent")
+func runsAgent(c *Call, segments []string) bool {
+	agent := c.Value("agent")
 	return segments[len(segments)-1] == "interactions" && agent.Exists() && agent.Type != gjson.Null
 }

@@ -1,4 +1,4 @@
-package dataplane
+package bound
 
 import (
 	"bytes"
@@ -7,10 +7,28 @@ import (
 	"strconv"
 	"strings"
 
+	"sluice/internal/gateway/call"
 	"sluice/internal/llm"
 	"sluice/internal/routing"
 	"sluice/internal/splice"
 )
+
+// Length is the size of the response that a call permits.
+type Length struct {
+	MaxTokens int64 // of one response; 0: the call does not limit it
+	Responses int64 // number of responses to one prompt, at least 1
+}
+
+// Length returns the length that the call requests, from its parameters as the provider gets
+// them. A fallback model with a limit of its own may extend it.
+func (c *Call) Length(m *Models) Length {
+	l := c.requestedLength()
+	n := l.tokens()
+	if n > 0 {
+		n = max(n, m.maxTokens)
+	}
+	return Length{MaxTokens: n, Responses: l.responses}
+}
 
 // length is the size of the response that the parameters of a call request. A body may contain
 // several limits, of which the provider reads one: the largest counts. Limits that this provider
@@ -96,15 +114,15 @@ var nativeReaders = []struct {
 var anyReader = []reader{{names: []string{"max_tokens", "max_completion_tokens", "max_output_tokens", "max_new_tokens", "max_tokens_to_sample"}}}
 
 // readers returns where the provider of the attempt reads the limit of a response.
-func (a *attempt) readers() []reader {
-	if ep := a.x.match.Endpoint; ep != llm.Proxy {
+func (c *Call) readers() []reader {
+	if ep := c.Endpoint; ep != llm.Proxy {
 		return readers[ep]
 	}
-	path := "/" + strings.Join(pathSegments(a.x.path), "/")
+	path := "/" + strings.Join(call.PathSegments(c.Path), "/")
 	ends := func(end string) bool { return strings.HasSuffix(path, end) }
 	for i := range nativeReaders {
 		n := &nativeReaders[i]
-		if (n.providers == nil || slices.Contains(n.providers, a.spec.ID)) && slices.ContainsFunc(n.ends, ends) {
+		if (n.providers == nil || slices.Contains(n.providers, c.Spec.ID)) && slices.ContainsFunc(n.ends, ends) {
 			return n.read
 		}
 	}
@@ -133,8 +151,8 @@ func isOne(list []string, name []byte) bool {
 
 // requestedLength returns the length that the call requests, from its parameters as the provider
 // gets them: the target's config may replace, add and remove parameters.
-func (a *attempt) requestedLength() length {
-	l, r, t := length{responses: 1}, a.readers(), a.target
+func (c *Call) requestedLength() length {
+	l, r, t := length{responses: 1}, c.readers(), c.Target
 	for i := range t.Override {
 		if p := &t.Override[i]; !slices.Contains(t.Drop, p.Key) {
 			l.set(r, p)
@@ -142,31 +160,21 @@ func (a *attempt) requestedLength() length {
 	}
 	for i := range t.Default {
 		p := &t.Default[i]
-		if _, set := setBy(t.Override, p.Key); !set && !slices.Contains(t.Drop, p.Key) && (a.x.doc == nil || !a.x.doc.Has(p.Key)) {
+		if _, set := call.FindParam(t.Override, p.Key); !set && !slices.Contains(t.Drop, p.Key) && (c.Doc == nil || !c.Doc.Has(p.Key)) {
 			l.set(r, p)
 		}
 	}
-	if a.x.doc == nil {
+	if c.Doc == nil {
 		return l
 	}
 	var key [longestName]byte
-	for k := range a.x.doc.Len() {
-		name, val := a.x.doc.Member(k)
-		if plain := plainName(key[:0], name); len(plain) > 0 && !a.replaced(name) {
+	for k := range c.Doc.Len() {
+		name, val := c.Doc.Member(k)
+		if plain := plainName(key[:0], name); len(plain) > 0 && !c.IsReplaced(name) {
 			l.take(r, nil, name, plain, val)
 		}
 	}
 	return l
-}
-
-// replaced reports whether the target's config removes or sets a member of the body.
-func (a *attempt) replaced(name []byte) bool {
-	for i := range a.target.Override {
-		if splice.IsName(name, a.target.Override[i].Key) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(a.target.Drop, func(key string) bool { return splice.IsName(name, key) })
 }
 
 // set applies a parameter of the target's config.

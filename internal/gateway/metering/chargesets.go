@@ -1,4 +1,4 @@
-package dataplane
+package metering
 
 import (
 	"sync/atomic"
@@ -89,15 +89,15 @@ func countsOf(m quota.Measure) ledger.Counts {
 	return ledger.Nanos
 }
 
-// charge sets the charges of the attempt's ledger entry: the reserved amounts if o is nil, else
-// the used amounts in o.
-func (s *reservation) charge(r *scratch, o *charge) {
-	if s.line.Set == nil {
-		s.line.Charges = r.charged(s.holds[:s.rates], o)
+// setCharges sets the charges of the ledger entry: the reserved amounts if o is nil, else the used
+// amounts in o.
+func (a *Account) setCharges(o *Charge) {
+	if a.entry.Set == nil {
+		a.entry.Charges = a.listCharges(o)
 		return
 	}
-	s.line.Amounts = ledger.Amounts{ledger.Nanos: s.maxCostNano, ledger.Tokens: s.maxUsage.Input + s.maxUsage.Output, ledger.Calls: 1}
+	a.entry.Amounts = ledger.Amounts{ledger.Nanos: a.maxNano, ledger.Tokens: a.max.Input + a.max.Output, ledger.Calls: 1}
 	if o != nil {
-		s.line.Amounts = ledger.Amounts{ledger.Nanos: o.amount(quota.Cost), ledger.Tokens: o.amount(quota.TokenCount), ledger.Calls: o.amount(quota.Calls)}
+		a.entry.Amounts = ledger.Amounts{ledger.Nanos: o.amount(quota.Cost), ledger.Tokens: o.amount(quota.TokenCount), ledger.Calls: o.amount(quota.Calls)}
 	}
 }

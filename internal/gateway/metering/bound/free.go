@@ -1,22 +1,56 @@
-package dataplane
+package bound
 
 import (
-	"net/url"
-	"path"
 	"slices"
 	"strings"
 
+	"sluice/internal/gateway/call"
+	"sluice/internal/llm"
 	"sluice/internal/provider"
 )
 
-// pathSegments returns the segments of an escaped path, unescaped, cleaned and in lower case:
-// some providers ignore case.
-func pathSegments(escaped string) []string {
-	plain, err := url.PathUnescape(escaped)
-	if err != nil {
-		plain = escaped
+// IsMetered reports whether limits and ledger entries apply to a call: to every call that makes a
+// model work or makes a provider store or do something. Reading data and counting tokens is free,
+// even for callers whose budgets are used up. path is escaped, below /v1.
+// Source: contract/identity-and-governance.md section 6, dataplane.md 4.8.
+func IsMetered(m llm.Match, method, path string) bool {
+	switch {
+	case m.Endpoint == llm.Realtime:
+		return true
+	case freeEndpoints[m.Endpoint], readMethods[method], cancelsWork(path):
+		return false
 	}
-	return strings.Split(strings.ToLower(strings.Trim(path.Clean("/"+plain), "/")), "/")
+	return m.Endpoint != llm.Proxy || !countsTokens(path)
+}
+
+// freeEndpoints are the endpoints that do not only read data but are free.
+var freeEndpoints = map[llm.Endpoint]bool{llm.MessagesCountTokens: true, llm.CountResponseInputTokens: true, llm.CancelBatch: true, llm.CancelFinetune: true}
+
+// readMethods are the methods that do not start work.
+var readMethods = map[string]bool{"GET": true, "HEAD": true, "DELETE": true, "OPTIONS": true}
+
+// cancelsWork reports whether a path cancels a response. A cancel call is free, and its response
+// repeats the usage of the cancelled response.
+func cancelsWork(path string) bool {
+	id, ok := strings.CutPrefix(path, "/responses/")
+	if !ok {
+		return false
+	}
+	id, ok = strings.CutSuffix(id, "/cancel")
+	return ok && id != "" && strings.Trim(id, idAlphabet) == ""
+}
+
+// idAlphabet lists the characters of response ids.
+const idAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
+
+// unbilled are the endpoints whose calls are not billed by a model. The work that they start is
+// billed elsewhere or costs nothing.
+var unbilled = map[llm.Endpoint]bool{llm.UploadFile: true, llm.CreateBatch: true, llm.CreateFinetune: true}
+
+// IsFree reports whether the provider bills nothing for the call: an upload, or a pass-through
+// call to a path that is known to cost nothing.
+func (c *Call) IsFree() bool {
+	return unbilled[c.Endpoint] || c.Endpoint == llm.Proxy && costsNothing(c.Spec.Platform, call.PathSegments(c.Path))
 }
 
 // freePaths lists the ends of paths at which providers store, change or stop something without
@@ -68,7 +102,7 @@ func splitAll(paths ...string) (list [][]string) {
 }
 
 // countsTokens reports whether a passed-through call only counts tokens, by its path.
-func countsTokens(escaped string) bool { return endsWith(countVerbs, pathSegments(escaped)) }
+func countsTokens(escaped string) bool { return endsWith(countVerbs, call.PathSegments(escaped)) }
 
 // costsNothing reports whether a passed-through call is known to be free.
 func costsNothing(platform string, segments []string) bool {
