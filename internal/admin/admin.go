@@ -15,6 +15,8 @@ import (
 	"sluice/internal/access"
 	"sluice/internal/admin/rerate"
 	"sluice/internal/audit"
+	"sluice/internal/control/budgets"
+	"sluice/internal/control/directory"
 	"sluice/internal/credential"
 	"sluice/internal/deployment"
 	"sluice/internal/ident"
@@ -100,7 +102,7 @@ type Parts struct {
 	StrictRequests bool
 	Ingest         *resource.Rate // limits the entries of each workspace: feedback, custom logs; nil for no limit
 
-	Meters      Meters
+	Meters      budgets.Meters
 	Audit       AuditTrail
 	AuditSigner *audit.Signer
 	Proxies     wire.Proxies // proxies that are trusted to report client addresses; may be nil
@@ -171,9 +173,9 @@ func New(p Parts) *Admin {
 func Describe(p Parts) *huma.OpenAPI { return newEngine(p).OpenAPI() }
 
 func newEngine(p Parts) *resource.Engine {
-	k := deps{p, new(tails)}
+	k := newDeps(p)
 	return resource.New(resource.Parts{
-		Store: p.Store, Identify: p.Identify, FindWorkspace: findWorkspace, Wake: p.Wake, Features: p.Features, Proxies: p.Proxies, PerMinute: p.PerMinute, Strict: p.StrictRequests, MaxRecords: p.MaxRecords, Ingest: p.Ingest,
+		Store: p.Store, Identify: p.Identify, FindWorkspace: directory.FindWorkspace, Wake: p.Wake, Features: p.Features, Proxies: p.Proxies, PerMinute: p.PerMinute, Strict: p.StrictRequests, MaxRecords: p.MaxRecords, Ingest: p.Ingest,
 		KnownField: knownFields(), Clock: p.Clock, Log: p.Log,
 	}, huma.Info{
 		Title:       "Sluice",

@@ -7,8 +7,10 @@ import (
 
 	"sluice/internal/access"
 	"sluice/internal/agent"
+	"sluice/internal/control/sidedata"
 	"sluice/internal/fault"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
 	"sluice/internal/sealed"
 )
 
@@ -17,7 +19,7 @@ const linkCard = "agent_integration.card"
 
 // readCard returns the card that was fetched last; nil for none.
 func readCard(ctx context.Context, from resource.Reader, integrationID string) (*agent.Card, error) {
-	raw, err := sideDataOf(ctx, from, linkCard, integrationID)
+	raw, err := sidedata.Find(ctx, from, linkCard, integrationID)
 	if err != nil || raw == nil {
 		return nil, err
 	}
@@ -43,16 +45,16 @@ func rawCard(card *agent.Card) objectOrNull {
 	if card == nil {
 		return nil
 	}
-	return objectOrNull(encode(card.Raw))
+	return objectOrNull(jsonfield.Encode(card.Raw))
 }
 
 // noteCard stores a card; nil deletes the present one.
 func (k deps) noteCard(ctx context.Context, integrationID string, card *agent.Card) {
-	k.putSideData(ctx, linkCard, integrationID, func(resource.Tx) ([]byte, error) {
+	k.SideData.Put(ctx, linkCard, integrationID, func(resource.Tx) ([]byte, error) {
 		if card == nil {
 			return nil, nil
 		}
-		return encode(card.Raw), nil
+		return jsonfield.Encode(card.Raw), nil
 	})
 }
 
@@ -127,7 +129,7 @@ func (k deps) fetchCard(ctx context.Context, address string, header http.Header)
 
 // fetchCardIn is the request body for fetching a card.
 type fetchCardIn struct {
-	OwnerIn
+	jsonfield.OwnerIn
 	URL     string            `json:"url" maxLength:"2048" doc:"Base URL of the agent, or the address of its card"`
 	Headers map[string]string `json:"headers,omitempty" writeOnly:"true" maxProperties:"100" doc:"Headers that authenticate the request"`
 }
@@ -164,7 +166,7 @@ func (k deps) cardFetcher() resource.Resource {
 			if err != nil {
 				return nil, fault.From(err).WithParam("url")
 			}
-			return encode(card.Raw), nil
+			return jsonfield.Encode(card.Raw), nil
 		},
 	}}
 }

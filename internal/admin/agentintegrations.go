@@ -5,7 +5,11 @@ import (
 	"net/http"
 
 	"sluice/internal/agent"
+	"sluice/internal/control/grants"
+	"sluice/internal/control/secretmapping"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
+	"sluice/internal/resource/listing"
 	"sluice/internal/sealed"
 )
 
@@ -17,16 +21,16 @@ func (k deps) agentIntegrations() resource.Resource {
 	return &resource.Kind[agent.Integration, agentIntegrationView]{
 		Name: agent.IntegrationKind, Object: "agent-integration", Title: "agent integration", Tag: "Agent integrations", Audited: "agent_integrations",
 		Path: "/agent-integrations", Param: "agentIntegrationId", Scopes: f.scopes, Verbs: resource.AllVerbs, PageSize: 100, HasMore: true,
-		Scope: resource.Located, Locate: locateLevel[agent.Integration],
+		Scope: resource.Located, Locate: grants.LocateLevel[agent.Integration],
 		Create: agentIntegrationIn{}, Update: agentIntegrationPatch{}, PreparedFields: []string{"configurations", "secret_mappings"}, Hides: f.hidesInBody,
-		Filters: []resource.Filter{organisationFilter(), levelFilter(), searchFilter()}, Select: selectLevels(f.stem), Index: f.index, After: f.after,
+		Filters: []resource.Filter{listing.OrganisationFilter(), grants.LevelFilter(), listing.SearchFilter()}, Select: grants.SelectLevels(f.stem), Index: f.index, After: f.after,
 		Prepare: func(ctx context.Context, c *resource.Call, ch *resource.Edit[agent.Integration]) error {
 			if ch.New.Value.AuthType == "" {
 				ch.New.Value.AuthType = agent.AuthNone
 			}
 			return f.prepare(ctx, c, ch)
 		},
-		Refs:    []resource.Ref[agent.Integration]{referTo(func(integration *agent.Integration) []sealed.Mapping { return integration.Mappings })},
+		Refs:    []resource.Ref[agent.Integration]{secretmapping.Ref(func(integration *agent.Integration) []sealed.Mapping { return integration.Mappings })},
 		View:    k.viewAgentIntegration,
 		Receipt: &resource.WriteResponse[agent.Integration]{Shape: integrationReceipt{}, Make: k.receiveAgent},
 		Done:    &resource.WriteResponse[agent.Integration]{Shape: resource.Empty{}, Make: k.agentChanged},
@@ -62,57 +66,57 @@ func (k deps) agents() *serverKind[agent.Integration, agent.Server] {
 
 // agentIntegrationIn is the body of a creation.
 type agentIntegrationIn struct {
-	OwnerIn
-	Name           string            `json:"name" minLength:"1" maxLength:"255"`
-	URL            string            `json:"url" maxLength:"2048" doc:"Base URL of the agent, or the address of its card; http or https, not in a private network"`
-	Slug           string            `json:"slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"Unique in the organisation; generated when absent"`
-	Description    *string           `json:"description,omitempty" nullable:"true" maxLength:"1024"`
-	AuthType       string            `json:"auth_type,omitempty" enum:"none,headers" default:"none"`
-	Configurations map[string]any    `json:"configurations,omitempty" nullable:"true" doc:"custom_headers"`
-	Mappings       []secretMappingIn `json:"secret_mappings,omitempty" nullable:"false" maxItems:"50" doc:"Headers that are read from secret managers at call time, for example configurations.custom_headers.Authorization"`
+	jsonfield.OwnerIn
+	Name           string                          `json:"name" minLength:"1" maxLength:"255"`
+	URL            string                          `json:"url" maxLength:"2048" doc:"Base URL of the agent, or the address of its card; http or https, not in a private network"`
+	Slug           string                          `json:"slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"Unique in the organisation; generated when absent"`
+	Description    *string                         `json:"description,omitempty" nullable:"true" maxLength:"1024"`
+	AuthType       string                          `json:"auth_type,omitempty" enum:"none,headers" default:"none"`
+	Configurations map[string]any                  `json:"configurations,omitempty" nullable:"true" doc:"custom_headers"`
+	Mappings       []secretmapping.SecretMappingIn `json:"secret_mappings,omitempty" nullable:"false" maxItems:"50" doc:"Headers that are read from secret managers at call time, for example configurations.custom_headers.Authorization"`
 }
 
 // agentIntegrationPatch is the body of an update.
 type agentIntegrationPatch struct {
-	OwnerIn
-	Name           string            `json:"name,omitempty" minLength:"1" maxLength:"255"`
-	URL            string            `json:"url,omitempty" maxLength:"2048" doc:"New URL; another host requires the secrets of the configurations again"`
-	Description    *string           `json:"description,omitempty" nullable:"true" maxLength:"1024"`
-	AuthType       string            `json:"auth_type,omitempty" enum:"none,headers"`
-	Configurations map[string]any    `json:"configurations,omitempty" nullable:"true" doc:"Replaces all; a secret may be sent back as the mask that was returned"`
-	Mappings       []secretMappingIn `json:"secret_mappings,omitempty" nullable:"false" maxItems:"50" doc:"Replaces all; an empty list removes them"`
+	jsonfield.OwnerIn
+	Name           string                          `json:"name,omitempty" minLength:"1" maxLength:"255"`
+	URL            string                          `json:"url,omitempty" maxLength:"2048" doc:"New URL; another host requires the secrets of the configurations again"`
+	Description    *string                         `json:"description,omitempty" nullable:"true" maxLength:"1024"`
+	AuthType       string                          `json:"auth_type,omitempty" enum:"none,headers"`
+	Configurations map[string]any                  `json:"configurations,omitempty" nullable:"true" doc:"Replaces all; a secret may be sent back as the mask that was returned"`
+	Mappings       []secretmapping.SecretMappingIn `json:"secret_mappings,omitempty" nullable:"false" maxItems:"50" doc:"Replaces all; an empty list removes them"`
 }
 
 // agentIntegrationView is an integration as clients see it. Its card and configurations are
 // shown only when one integration is read, and workspaces_count only in lists.
 type agentIntegrationView struct {
-	ID              string               `json:"id" format:"uuid"`
-	Slug            string               `json:"slug"`
-	Name            string               `json:"name"`
-	Description     *string              `json:"description" nullable:"true"`
-	URL             string               `json:"url"`
-	Protocol        string               `json:"protocol" enum:"a2a"`
-	AuthType        string               `json:"auth_type" enum:"none,headers"`
-	Configurations  nullable[maskedView] `json:"configurations"`
-	AgentCard       objectOrNull         `json:"agent_card" doc:"Card from the last fetch"`
-	Type            string               `json:"type" enum:"organisation,workspace"`
-	WorkspaceID     *string              `json:"workspace_id" nullable:"true" format:"uuid"`
-	Global          nullable[globalView] `json:"global_workspace_access"`
-	WorkspacesCount *int                 `json:"workspaces_count,omitempty" doc:"Number of workspaces that may use it"`
-	Status          string               `json:"status" enum:"active,archived"`
-	OwnerID         string               `json:"owner_id"`
-	Mappings        []secretMappingView  `json:"secret_mappings" nullable:"false"`
-	CreatedAt       resource.Stamp       `json:"created_at"`
-	LastUpdatedAt   resource.Stamp       `json:"last_updated_at"`
-	Object          string               `json:"object" enum:"agent-integration"`
+	ID              string                            `json:"id" format:"uuid"`
+	Slug            string                            `json:"slug"`
+	Name            string                            `json:"name"`
+	Description     *string                           `json:"description" nullable:"true"`
+	URL             string                            `json:"url"`
+	Protocol        string                            `json:"protocol" enum:"a2a"`
+	AuthType        string                            `json:"auth_type" enum:"none,headers"`
+	Configurations  jsonfield.Nullable[maskedView]    `json:"configurations"`
+	AgentCard       objectOrNull                      `json:"agent_card" doc:"Card from the last fetch"`
+	Type            string                            `json:"type" enum:"organisation,workspace"`
+	WorkspaceID     *string                           `json:"workspace_id" nullable:"true" format:"uuid"`
+	Global          jsonfield.Nullable[globalView]    `json:"global_workspace_access"`
+	WorkspacesCount *int                              `json:"workspaces_count,omitempty" doc:"Number of workspaces that may use it"`
+	Status          string                            `json:"status" enum:"active,archived"`
+	OwnerID         string                            `json:"owner_id"`
+	Mappings        []secretmapping.SecretMappingView `json:"secret_mappings" nullable:"false"`
+	CreatedAt       resource.Stamp                    `json:"created_at"`
+	LastUpdatedAt   resource.Stamp                    `json:"last_updated_at"`
+	Object          string                            `json:"object" enum:"agent-integration"`
 }
 
 func (k deps) viewAgentIntegration(ctx context.Context, c *resource.Call, r resource.Row[agent.Integration], detail bool) (v agentIntegrationView, err error) {
 	integration, f := r.Value, k.agents()
 	v = agentIntegrationView{
-		ID: r.ID, Slug: r.Slug, Name: integration.Name, Description: orNull(integration.Description), URL: sealed.Address(integration.URL), Protocol: agent.A2A, AuthType: string(integration.AuthType),
-		Type: scopeLevel(r.WorkspaceID), WorkspaceID: orNull(r.WorkspaceID), Global: globalOf(integration.Global), Status: r.Status, OwnerID: integration.OwnerID,
-		Mappings: viewMappings(integration.Mappings), CreatedAt: stamp(r.Created), LastUpdatedAt: stamp(r.Updated), Object: "agent-integration",
+		ID: r.ID, Slug: r.Slug, Name: integration.Name, Description: jsonfield.OrNull(integration.Description), URL: sealed.Address(integration.URL), Protocol: agent.A2A, AuthType: string(integration.AuthType),
+		Type: grants.LevelOf(r.WorkspaceID), WorkspaceID: jsonfield.OrNull(r.WorkspaceID), Global: globalOf(integration.Global), Status: r.Status, OwnerID: integration.OwnerID,
+		Mappings: secretmapping.View(integration.Mappings), CreatedAt: resource.Stamp(r.Created), LastUpdatedAt: resource.Stamp(r.Updated), Object: "agent-integration",
 	}
 	if detail {
 		card, err := readCard(ctx, c.Reader, r.ID)

@@ -8,6 +8,8 @@ import (
 	"sluice/internal/agent"
 	"sluice/internal/fault"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
+	"sluice/internal/resource/listing"
 )
 
 // agentServers are the upstream agents in workspaces; clients call them.
@@ -19,8 +21,8 @@ func (k deps) agentServers() *resource.Kind[agent.Server, agentServerView] {
 		Path: "/agent-servers", Param: "agentServerId", Perm: "agent_servers", Verbs: resource.AllVerbs, Scope: resource.InWorkspace,
 		PageSize: 100, PageMax: 100,
 		Create: agentServerIn{}, Update: serverPatch{},
-		Filters: []resource.Filter{namesFilter("id"), searchFilter()},
-		Select:  filterByNames("id", agent.ServerKind),
+		Filters: []resource.Filter{listing.NamesFilter("id"), listing.SearchFilter()},
+		Select:  listing.FilterByNames("id", agent.ServerKind),
 		Prepare: f.prepareServer,
 		Refs:    []resource.Ref[agent.Server]{f.refer()},
 		View:    k.viewAgentServer,
@@ -51,7 +53,7 @@ func (k deps) serverCard(ctx context.Context, c *resource.Call, r resource.Row[a
 	case card == nil:
 		return nil, failed
 	}
-	return encode(card.Raw), nil
+	return jsonfield.Encode(card.Raw), nil
 }
 
 // agentServerIn is the body of a creation.
@@ -83,13 +85,13 @@ type agentServerView struct {
 func (k deps) viewAgentServer(ctx context.Context, c *resource.Call, r resource.Row[agent.Server], _ bool) (agentServerView, error) {
 	s := r.Value
 	v := agentServerView{
-		ID: r.ID, Slug: r.Slug, Name: s.Name, Description: orNull(s.Description), IntegrationID: s.IntegrationID, OwnerID: s.OwnerID, WorkspaceID: r.WorkspaceID,
-		URL: k.ConsoleURL + "/v1/agent/" + r.Slug, CreatedAt: stamp(r.Created), LastUpdatedAt: stamp(r.Updated), Object: "agent-server",
+		ID: r.ID, Slug: r.Slug, Name: s.Name, Description: jsonfield.OrNull(s.Description), IntegrationID: s.IntegrationID, OwnerID: s.OwnerID, WorkspaceID: r.WorkspaceID,
+		URL: k.ConsoleURL + "/v1/agent/" + r.Slug, CreatedAt: resource.Stamp(r.Created), LastUpdatedAt: resource.Stamp(r.Updated), Object: "agent-server",
 	}
 	integration, err := c.Reader.Find(ctx, agent.IntegrationKind, s.IntegrationID)
 	if err != nil {
 		return v, err
 	}
-	v.Status, v.IntegrationSlug = serverStatus(integration, r.WorkspaceID), orNull(integration.ShownSlug())
+	v.Status, v.IntegrationSlug = serverStatus(integration, r.WorkspaceID), jsonfield.OrNull(integration.ShownSlug())
 	return v, nil
 }

@@ -7,6 +7,7 @@ import (
 	"sluice/internal/agent"
 	"sluice/internal/fault"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
 )
 
 // skillsIn switches skills on and off.
@@ -31,7 +32,7 @@ type skillView struct {
 }
 
 func viewSkill(s agent.Skill, enabled bool) skillView {
-	return skillView{ID: s.ID, Name: s.Name, Description: orNull(s.Description), Tags: append([]string{}, s.Tags...), Enabled: enabled}
+	return skillView{ID: s.ID, Name: s.Name, Description: jsonfield.OrNull(s.Description), Tags: append([]string{}, s.Tags...), Enabled: enabled}
 }
 
 func (k deps) agentIntegrationSkills() []resource.Action[agent.Integration] {

@@ -76,7 +76,7 @@ func (k deps) analysis(ctx context.Context, c *resource.Call, by record.Dimensio
 func defaultWorkspace(ctx context.Context, c *resource.Call) (string, error) {
 	q := resource.Query{Kind: tenant.WorkspaceKind, OrgID: c.OrgID, Statuses: []string{resource.Active}, Bare: true}
 	for {
-		rows, err := rowsOf[tenant.Workspace](ctx, c.Reader, q)
+		rows, err := resource.ListRows[tenant.Workspace](ctx, c.Reader, q)
 		if err != nil {
 			return "", err
 		}

@@ -130,7 +130,7 @@ func overTime[S, P any](path, id, title string, metrics record.MetricSet, total 
 	return drawn(graph{path: path, id: id, title: title, metrics: metrics}, func(s *series) (S, []P) {
 		points := make([]P, len(s.buckets))
 		for i := range s.buckets {
-			points[i] = point(stamp(s.buckets[i].Start), &s.buckets[i].Metrics)
+			points[i] = point(resource.Stamp(s.buckets[i].Start), &s.buckets[i].Metrics)
 		}
 		return total(&s.total), points
 	})
@@ -234,7 +234,7 @@ func zoneOf(text string) time.Duration {
 func errorStacks(s *series) (summary countSummary, points []stackPoint) {
 	points = make([]stackPoint, len(s.buckets))
 	for i := range s.buckets {
-		points[i] = stackPoint{stamp(s.buckets[i].Start), []statusCount{}}
+		points[i] = stackPoint{resource.Stamp(s.buckets[i].Start), []statusCount{}}
 		for _, v := range s.buckets[i].values {
 			if status, failed := failure(v.Value); failed {
 				points[i].Stats = append(points[i].Stats, statusCount{status, v.Requests})
@@ -267,7 +267,7 @@ func rescued(s *series) (rescuedSummary, []rescuedPoint) {
 	points := make([]rescuedPoint, len(s.buckets))
 	for i := range s.buckets {
 		b := &s.buckets[i]
-		points[i] = rescuedPoint{stamp(b.Start), []retryCount{}, b.ByFallback}
+		points[i] = rescuedPoint{resource.Stamp(b.Start), []retryCount{}, b.ByFallback}
 		for _, v := range b.values {
 			if retries, err := strconv.Atoi(v.Value); err == nil {
 				points[i].Retry = append(points[i].Retry, retryCount{retries, v.Requests})
@@ -285,7 +285,7 @@ func cacheHits(s *series) (hitsSummary, []hitsPoint) {
 		f := &s.buckets[i].Metrics
 		simple += f.SimpleSaved
 		semantic += f.SemanticSaved
-		points[i] = hitsPoint{stamp(s.buckets[i].Start), f.SimpleHits, f.SemanticHits, percent(f.Hits(), f.Requests), cents(simple), cents(semantic)}
+		points[i] = hitsPoint{resource.Stamp(s.buckets[i].Start), f.SimpleHits, f.SemanticHits, percent(f.Hits(), f.Requests), cents(simple), cents(semantic)}
 	}
 	return hitsSummary{s.total.Hits(), percent(s.total.Hits(), s.total.Requests)}, points
 }

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"sluice/internal/access"
+	"sluice/internal/control/defaults"
 	"sluice/internal/fault"
 	"sluice/internal/record"
 	"sluice/internal/resource"
@@ -38,12 +39,12 @@ var groups = []groupRoute{
 		path: "metadata/{metadataKey}", id: "groupByMetadata", title: "Get metrics by the values of a metadata key", params: []resource.Param{{Name: "metadataKey"}},
 		by: record.ByMetadata, metrics: record.MetricCost | record.MetricTokens | record.MetricFeedback | record.MetricSeen,
 	}, func(r *record.AnalysisRow) metadataRow {
-		return metadataRow{r.Value, r.Requests, cents(r.Cost), r.Per(float64(r.Tokens)), weighted(&r.Metrics), r.Judged, stamp(r.Last), rowObject}
+		return metadataRow{r.Value, r.Requests, cents(r.Cost), r.Per(float64(r.Tokens)), weighted(&r.Metrics), r.Judged, resource.Stamp(r.Last), rowObject}
 	}),
 	grouped(groupRoute{path: "unpriced", id: "groupByUnpriced", title: "Get calls with unknown cost, by model and reason", by: record.ByUnpriced, metrics: record.MetricTokens | record.MetricSeen}, func(r *record.AnalysisRow) unpricedRow {
 		provider, rest, _ := strings.Cut(r.Value, " ")
 		reason, model, _ := strings.Cut(rest, " ")
-		return unpricedRow{provider, model, reason, r.Requests, r.Tokens, stamp(r.Last), rowObject}
+		return unpricedRow{provider, model, reason, r.Requests, r.Tokens, resource.Stamp(r.Last), rowObject}
 	}),
 	{path: "/analytics/groups/{groupBy}", id: "groupAnalytics", title: "Get metrics by a property of the requests", params: groupedBy, response: propertyPage{}},
 	{path: "/logs/groups/{groupBy}", id: "groupLogs", title: "Get metrics by a property of the requests", params: groupedBy, response: propertyPage{}, scopes: []access.Scope{access.LogsList}},
@@ -115,8 +116,8 @@ func (k deps) group(ctx context.Context, c *resource.Call, g *groupRoute) (any, 
 
 func metadataKey(c *resource.Call) (string, error) {
 	key := c.Path("metadataKey")
-	if len(key) > maxMetadataKey || !utf8.ValidString(key) || strings.ContainsRune(key, 0) {
-		return "", fault.Newf(fault.InvalidParameter, "must be valid UTF-8 of at most %d bytes, without NUL characters", maxMetadataKey).WithParam("metadataKey")
+	if len(key) > defaults.MaxMetadataKey || !utf8.ValidString(key) || strings.ContainsRune(key, 0) {
+		return "", fault.Newf(fault.InvalidParameter, "must be valid UTF-8 of at most %d bytes, without NUL characters", defaults.MaxMetadataKey).WithParam("metadataKey")
 	}
 	return key, nil
 }

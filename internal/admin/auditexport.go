@@ -6,6 +6,7 @@ import (
 
 	"sluice/internal/audit"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
 )
 
 // exportAuditLogs streams the audit trail of the organisation, or a time range of it.
@@ -13,7 +14,7 @@ func (k deps) exportAuditLogs(_ context.Context, c *resource.Call) (any, error) 
 	if err := mayAudit(c); err != nil {
 		return nil, err
 	}
-	r := audit.Range{From: timeOf(c.Query("start_time")), To: timeOf(c.Query("end_time"))}
+	r := audit.Range{From: jsonfield.ParseTime(c.Query("start_time")), To: jsonfield.ParseTime(c.Query("end_time"))}
 	if err := inOrder(r.From, r.To); err != nil {
 		return nil, err
 	}

@@ -8,8 +8,11 @@ import (
 
 	"sluice/internal/access"
 	"sluice/internal/audit"
+	"sluice/internal/control/directory"
+	"sluice/internal/control/sweep"
 	"sluice/internal/fault"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
 )
 
 // AuditTrail reads the audit trail: *store.Store.
@@ -18,8 +21,6 @@ type AuditTrail interface {
 	// AuditRows returns a page of rows, newest first, and the total number of rows.
 	AuditRows(ctx context.Context, q audit.Query) ([]audit.Row, int, error)
 }
-
-const auditFeature = "AUDIT_LOGS_ENABLED"
 
 var auditScopes = []access.Scope{"audit_logs.list"}
 
@@ -30,7 +31,7 @@ var auditScopes = []access.Scope{"audit_logs.list"}
 func (k deps) auditLogs() resource.Resource {
 	op := func(path, id, summary string, query []resource.Param, run func(context.Context, *resource.Call) (any, error)) resource.Operation {
 		return resource.Operation{
-			Method: http.MethodGet, Path: "/audit-logs" + path, ID: id, Summary: summary, Tag: "Audit log", Feature: auditFeature,
+			Method: http.MethodGet, Path: "/audit-logs" + path, ID: id, Summary: summary, Tag: "Audit log", Feature: sweep.AuditFeature,
 			Scopes: auditScopes, Query: query, AnyWorkspace: true, Run: run,
 		}
 	}
@@ -156,7 +157,7 @@ func auditQuery(ctx context.Context, c *resource.Call) (q audit.Query, err error
 		return q, err
 	}
 	q = audit.Query{
-		OrgID: c.OrgID, From: timeOf(c.Query("start_time")), To: timeOf(c.Query("end_time")), Method: c.Query("method"), URI: c.Query("uri"), Search: c.Query("search"),
+		OrgID: c.OrgID, From: jsonfield.ParseTime(c.Query("start_time")), To: jsonfield.ParseTime(c.Query("end_time")), Method: c.Query("method"), URI: c.Query("uri"), Search: c.Query("search"),
 		RequestID: c.Query("request_id"), ActorID: c.Query("user_id"), ActorKind: c.Query("user_type"), WorkspaceID: c.Query("workspace_id"),
 		Status: c.Int("response_status_code"), Resource: c.Query("resource_type"), Action: c.Query("action"), ClientIP: c.Query("client_ip"),
 		Limit: c.Int("page_size"),
@@ -166,7 +167,7 @@ func auditQuery(ctx context.Context, c *resource.Call) (q audit.Query, err error
 	}
 	q.Offset = c.Int("current_page") * q.Limit
 	if q.WorkspaceID != "" {
-		if r, err := findWorkspace(ctx, c.Reader, c.OrgID, q.WorkspaceID); err == nil {
+		if r, err := directory.FindWorkspace(ctx, c.Reader, c.OrgID, q.WorkspaceID); err == nil {
 			q.WorkspaceID = r.ID
 		} else if !fault.Has(err, fault.NotFound) {
 			return q, err

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"sluice/internal/control/directory"
 	"sluice/internal/keys"
 	"sluice/internal/resource"
 	"sluice/internal/tenant"
@@ -13,7 +14,7 @@ import (
 // nameAudit adds the present names of users, API keys and workspaces to the records. The trail
 // stores only ids, because names change.
 func nameAudit(ctx context.Context, c *resource.Call, records []auditRecord) error {
-	org, err := readOrganisation(ctx, c)
+	org, err := directory.FindOrganisation(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -71,7 +72,7 @@ func recordsNamed[T any](ctx context.Context, c *resource.Call, kind string, ids
 	if len(ids) == 0 {
 		return m, nil
 	}
-	rows, err := rowsOf[T](ctx, c.Reader, resource.Query{Kind: kind, OrgID: c.OrgID, IDs: ids, Limit: 1000})
+	rows, err := resource.ListRows[T](ctx, c.Reader, resource.Query{Kind: kind, OrgID: c.OrgID, IDs: ids, Limit: 1000})
 	for _, r := range rows {
 		m[r.ID] = r
 	}

@@ -6,6 +6,8 @@ import (
 	"sluice/internal/fault"
 	"sluice/internal/prompt"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
+	"sluice/internal/resource/listing"
 )
 
 // collections are the folders of prompts and partials. Each workspace has a default one, which
@@ -17,7 +19,7 @@ func (k deps) collections() resource.Resource {
 		Path: "/collections", Param: "collectionId", Perm: "prompts", Scopes: promptScopes[prompt.Collection]("create"),
 		Verbs: resource.AllVerbs, Scope: resource.InWorkspace, PageSize: 100,
 		Create: collectionIn{}, Update: collectionPatch{}, PreparedFields: []string{"parent_collection_id"},
-		Filters:    []resource.Filter{searchFilter()},
+		Filters:    []resource.Filter{listing.SearchFilter()},
 		Select:     k.selectCollections,
 		Prepare:    prepareCollection,
 		CanArchive: canArchiveCollection,
@@ -51,11 +53,6 @@ func parentEntries(id string) []resource.IndexEntry {
 	return []resource.IndexEntry{{Name: entryParent, Value: id}}
 }
 
-// searchFilter narrows a list by a part of the name.
-func searchFilter() resource.Filter {
-	return resource.NameFilter("search")
-}
-
 // selectCollections creates the default collection of the listed workspace if the workspace is
 // older than collections are. Without a workspace, the list contains the collections of all
 // workspaces.
@@ -85,7 +82,7 @@ func ensureDefaultCollection(ctx context.Context, tx resource.Tx, c *resource.Ca
 	}
 	return tx.Insert(ctx, resource.Record{
 		Kind: prompt.CollectionKind, ID: id, OrgID: orgID, WorkspaceID: workspaceID, Slug: "default-" + id[:6], Name: "Default",
-		Status: resource.Active, Version: 1, Created: c.Now, Updated: c.Now, Body: encode(prompt.Collection{Name: "Default", IsDefault: true}),
+		Status: resource.Active, Version: 1, Created: c.Now, Updated: c.Now, Body: jsonfield.Encode(prompt.Collection{Name: "Default", IsDefault: true}),
 	})
 }
 
@@ -104,7 +101,7 @@ func prepareCollection(ctx context.Context, c *resource.Call, ch *resource.Edit[
 		if depth >= prompt.MaxCollectionDepth {
 			return fault.Newf(fault.InvalidParameter, "collections must not be nested deeper than %d levels", prompt.MaxCollectionDepth).WithParam("parent_collection_id")
 		}
-		if parent, err = live[prompt.Collection](ctx, c.Reader, prompt.CollectionKind, parent.Value.ParentID); err != nil {
+		if parent, err = resource.FindLive[prompt.Collection](ctx, c.Reader, prompt.CollectionKind, parent.Value.ParentID); err != nil {
 			return err
 		}
 	}
@@ -115,7 +112,7 @@ func prepareCollection(ctx context.Context, c *resource.Call, ch *resource.Edit[
 // or, if workspaceID is empty, those of the caller. If there is none, it returns fault.NotFound
 // with the field.
 func findCollection(ctx context.Context, c *resource.Call, workspaceID, name, field string) (*resource.Row[prompt.Collection], error) {
-	rec, err := resource.FindByName(ctx, c.Reader, prompt.CollectionKind, targetOf(c, workspaceID), name)
+	rec, err := resource.FindByName(ctx, c.Reader, prompt.CollectionKind, resource.TargetOf(c, workspaceID), name)
 	if err != nil && !fault.Has(err, fault.NotFound) {
 		return nil, err
 	}
@@ -131,7 +128,7 @@ func canArchiveCollection(ctx context.Context, c *resource.Call, r *resource.Row
 	if r.Value.IsDefault {
 		return fault.New(fault.NotFound, "the default collection of a workspace cannot be deleted")
 	}
-	found, err := describeContents(ctx, c, collected, func(kind string) resource.Query { return insideCollection(r.Record, kind) })
+	found, err := resource.DescribeContents(ctx, c, collected, func(kind string) resource.Query { return insideCollection(r.Record, kind) })
 	if err != nil || found == "" {
 		return err
 	}
@@ -139,8 +136,8 @@ func canArchiveCollection(ctx context.Context, c *resource.Call, r *resource.Row
 }
 
 // collected are the kinds whose records are in collections.
-var collected = []content{
-	{prompt.CollectionKind, "collection"}, {prompt.Kind, "prompt"}, {prompt.PartialKind, "partial"},
+var collected = []resource.Content{
+	{Kind: prompt.CollectionKind, Title: "collection"}, {Kind: prompt.Kind, Title: "prompt"}, {Kind: prompt.PartialKind, Title: "partial"},
 }
 
 func insideCollection(r resource.Record, kind string) resource.Query {

@@ -6,6 +6,7 @@ import (
 
 	"sluice/internal/prompt"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
 )
 
 // collectionView is a collection as clients see it: in lists with counts of its contents, alone
@@ -41,8 +42,8 @@ type childCollection struct {
 
 func viewCollection(ctx context.Context, c *resource.Call, r resource.Row[prompt.Collection], detail bool) (collectionView, error) {
 	v := collectionView{
-		ID: r.ID, Name: r.Value.Name, WorkspaceID: r.WorkspaceID, Slug: r.Slug, ParentID: orNull(r.Value.ParentID), IsDefault: r.Value.IsDefault,
-		Status: r.Status, CreatedAt: stamp(r.Created), LastUpdatedAt: stamp(r.Updated), Object: "collection",
+		ID: r.ID, Name: r.Value.Name, WorkspaceID: r.WorkspaceID, Slug: r.Slug, ParentID: jsonfield.OrNull(r.Value.ParentID), IsDefault: r.Value.IsDefault,
+		Status: r.Status, CreatedAt: resource.Stamp(r.Created), LastUpdatedAt: resource.Stamp(r.Updated), Object: "collection",
 	}
 	details, err := detailsOf(ctx, c, r.Record)
 	if err != nil {
@@ -52,13 +53,13 @@ func viewCollection(ctx context.Context, c *resource.Call, r resource.Row[prompt
 	if !detail {
 		return v, nil
 	}
-	children, err := rowsOf[prompt.Collection](ctx, c.Reader, insideCollection(r.Record, prompt.CollectionKind))
+	children, err := resource.ListRows[prompt.Collection](ctx, c.Reader, insideCollection(r.Record, prompt.CollectionKind))
 	for _, child := range children {
 		details, err := detailsOf(ctx, c, child.Record)
 		if err != nil {
 			return v, err
 		}
-		v.Children = append(v.Children, childCollection{child.ID, child.Value.Name, stamp(child.Updated), details})
+		v.Children = append(v.Children, childCollection{child.ID, child.Value.Name, resource.Stamp(child.Updated), details})
 	}
 	return v, err
 }

@@ -7,6 +7,7 @@ import (
 	"sluice/internal/deployment"
 	"sluice/internal/fault"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
 )
 
 // gatewayIn is the body of a creation.
@@ -16,7 +17,7 @@ type gatewayIn struct {
 	Slug           string            `json:"slug,omitempty" minLength:"1" maxLength:"50" pattern:"^[a-zA-Z0-9_-]+$" doc:"Unique in the organisation; generated when absent"`
 	OrganisationID string            `json:"organisation_id,omitempty" format:"uuid" doc:"Organisation of the API key"`
 	Config         map[string]any    `json:"deployment_config,omitempty" nullable:"true" doc:"Free-form settings of the gateway; must not contain secrets"`
-	IsDefault      flag              `json:"is_default,omitempty" doc:"Makes this the default deployment; the organisation has only one"`
+	IsDefault      jsonfield.Flag    `json:"is_default,omitempty" doc:"Makes this the default deployment; the organisation has only one"`
 	Auth           *DeploymentAuthIn `json:"auth_settings,omitempty"`
 }
 
@@ -26,7 +27,7 @@ type gatewayPatch struct {
 	Type      string             `json:"type,omitempty" enum:"production,non-production,non_production"`
 	Status    string             `json:"status,omitempty" enum:"active,archived"`
 	Config    map[string]any     `json:"deployment_config,omitempty" nullable:"true"`
-	IsDefault flag               `json:"is_default,omitempty"`
+	IsDefault jsonfield.Flag     `json:"is_default,omitempty"`
 	Rotate    bool               `json:"rotate_auth,omitempty" doc:"Creates a client_auth; the old one is revoked immediately"`
 	Override  bool               `json:"override_existing,omitempty" doc:"Replaces the present lists with those sent, instead of adding to them"`
 	Auth      *deploymentAuthSet `json:"auth_settings,omitempty" doc:"Merged into the present settings"`
@@ -36,8 +37,8 @@ type gatewayPatch struct {
 type DeploymentAuthIn struct {
 	BaseURL           *string           `json:"gateway_base_url,omitempty" nullable:"true" maxLength:"2048"`
 	MCPBaseURL        *string           `json:"mcp_gateway_base_url,omitempty" nullable:"true" maxLength:"2048"`
-	DataService       flag              `json:"is_dataservice_hosted,omitempty"`
-	Playground        flag              `json:"is_playground_proxy_allowed,omitempty"`
+	DataService       jsonfield.Flag    `json:"is_dataservice_hosted,omitempty"`
+	Playground        jsonfield.Flag    `json:"is_playground_proxy_allowed,omitempty"`
 	Workspaces        []string          `json:"workspaces_allowed,omitempty" nullable:"false" maxItems:"1000" doc:"Slugs or ids; empty for all"`
 	Subjects          []string          `json:"jwt_subs_allowed,omitempty" nullable:"false" maxItems:"1000"`
 	SubjectWorkspaces map[string]string `json:"jwt_sub_workspace_mapping,omitempty" doc:"Workspace for each sub; allows both"`
@@ -46,9 +47,9 @@ type DeploymentAuthIn struct {
 // deploymentAuthSet contains the access settings of an update.
 type deploymentAuthSet struct {
 	DeploymentAuthIn
-	All              flag     `json:"allow_all_workspaces,omitempty" doc:"Removes the restriction to workspaces"`
-	RemoveWorkspaces []string `json:"remove_workspaces_allowed,omitempty" nullable:"false" maxItems:"1000"`
-	RemoveSubjects   []string `json:"remove_subs_allowed,omitempty" nullable:"false" maxItems:"1000"`
+	All              jsonfield.Flag `json:"allow_all_workspaces,omitempty" doc:"Removes the restriction to workspaces"`
+	RemoveWorkspaces []string       `json:"remove_workspaces_allowed,omitempty" nullable:"false" maxItems:"1000"`
+	RemoveSubjects   []string       `json:"remove_subs_allowed,omitempty" nullable:"false" maxItems:"1000"`
 }
 
 type deploymentReceipt struct {
@@ -111,8 +112,8 @@ func (k deps) viewDeployment(ctx context.Context, c *resource.Call, r resource.R
 		return deploymentView{}, err
 	}
 	v := deploymentView{
-		ID: r.ID, Name: d.Name, Slug: r.Slug, Type: string(d.Type), Status: r.Status, ConnectionStatus: state.Connection, IsDefault: bit(d.IsDefault && r.Status == resource.Active),
-		CreatedBy: d.CreatedBy, CreatedAt: stamp(r.Created), LastUpdatedAt: stamp(r.Updated), LastSyncedAt: state.syncedAt(), Object: "deployment",
+		ID: r.ID, Name: d.Name, Slug: r.Slug, Type: string(d.Type), Status: r.Status, ConnectionStatus: state.Connection, IsDefault: jsonfield.Bit(d.IsDefault && r.Status == resource.Active),
+		CreatedBy: d.CreatedBy, CreatedAt: resource.Stamp(r.Created), LastUpdatedAt: resource.Stamp(r.Updated), LastSyncedAt: state.syncedAt(), Object: "deployment",
 	}
 	if !detail {
 		return v, nil
@@ -127,8 +128,8 @@ func (k deps) viewDeployment(ctx context.Context, c *resource.Call, r resource.R
 		return v, err
 	}
 	v.Auth = &deploymentAuthView{
-		BaseURL: d.Auth.BaseURL, MCPBaseURL: d.Auth.MCPBaseURL, DataService: bit(d.Auth.DataService), Playground: bit(d.Auth.Playground),
-		Workspaces: []string{}, Subjects: append([]string{}, d.Auth.Subjects...), SubjectWorkspaces: map[string]string{}, All: bit(len(d.Auth.Workspaces) == 0),
+		BaseURL: d.Auth.BaseURL, MCPBaseURL: d.Auth.MCPBaseURL, DataService: jsonfield.Bit(d.Auth.DataService), Playground: jsonfield.Bit(d.Auth.Playground),
+		Workspaces: []string{}, Subjects: append([]string{}, d.Auth.Subjects...), SubjectWorkspaces: map[string]string{}, All: jsonfield.Bit(len(d.Auth.Workspaces) == 0),
 	}
 	for _, id := range d.Auth.Workspaces {
 		v.Auth.Workspaces = append(v.Auth.Workspaces, slugs[id])

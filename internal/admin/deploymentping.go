@@ -10,9 +10,11 @@ import (
 	"time"
 
 	"sluice/internal/access"
+	"sluice/internal/control/sidedata"
 	"sluice/internal/deployment"
 	"sluice/internal/fault"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
 )
 
 // linkState is the link set that stores the state of a deployment with its record.
@@ -28,13 +30,13 @@ func (s deploymentState) syncedAt() *resource.Stamp {
 	if s.Synced == 0 {
 		return nil
 	}
-	t := fromMillis(s.Synced)
+	t := jsonfield.FromMillis(s.Synced)
 	return resource.StampOf(&t)
 }
 
 func readState(ctx context.Context, from resource.Reader, id string) (deploymentState, error) {
 	s := deploymentState{Connection: "unknown"}
-	raw, err := sideDataOf(ctx, from, linkState, id)
+	raw, err := sidedata.Find(ctx, from, linkState, id)
 	if err != nil || raw == nil {
 		return s, err
 	}
@@ -43,7 +45,7 @@ func readState(ctx context.Context, from resource.Reader, id string) (deployment
 
 // note stores a change to the state of a deployment.
 func (k deps) note(ctx context.Context, id string, change func(*deploymentState)) {
-	updateSideData(ctx, k, linkState, id, readState, change)
+	sidedata.Update(ctx, k.SideData, linkState, id, readState, change)
 }
 
 type pingView struct {
@@ -84,7 +86,7 @@ func (k deps) pingDeployment(ctx context.Context, c *resource.Call, r resource.R
 	switch {
 	case state.Synced == 0:
 		v.Inbound = pingIn{"unknown", reportedError("the gateway has not read its record yet")}
-	case c.Now.Sub(fromMillis(state.Synced)) > silentTime:
+	case c.Now.Sub(jsonfield.FromMillis(state.Synced)) > silentTime:
 		v.Inbound = pingIn{"unhealthy", reportedError("the gateway has not read its record for more than ten minutes")}
 	}
 	v.Status = v.Outbound.Status
@@ -172,7 +174,7 @@ func (k deps) readCallingDeployment(ctx context.Context, c *resource.Call) (any,
 	if err != nil {
 		return nil, err
 	}
-	if c.Now.Sub(fromMillis(state.Synced)) > time.Minute {
+	if c.Now.Sub(jsonfield.FromMillis(state.Synced)) > time.Minute {
 		k.note(ctx, rec.ID, func(s *deploymentState) { s.Synced = c.Now.UnixMilli() })
 	}
 	r, err := resource.Decode[deployment.Deployment](rec)

@@ -6,8 +6,11 @@ import (
 	"slices"
 	"strings"
 
+	"sluice/internal/control/directory"
 	"sluice/internal/deployment"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
+	"sluice/internal/resource/listing"
 )
 
 // deployments are the gateways that are registered here. Each has a token, its client_auth, with
@@ -27,7 +30,7 @@ func (k deps) deployments() resource.Resource {
 				q.Statuses = []string{v}
 				return nil
 			}},
-			searchFilter(),
+			listing.SearchFilter(),
 			{Param: resource.Param{Name: "workspace_slug", Doc: "Slug of a workspace that may use the deployments; repeatable", Repeated: true}, Apply: func(*resource.Call, string, *resource.Query) error { return nil }},
 			{Param: resource.Param{Name: "organisation_id", Format: "uuid", Doc: "Organisation of the API key"}, Apply: sameOrganisation},
 		},
@@ -73,7 +76,7 @@ func selectDeployments(ctx context.Context, c *resource.Call, q *resource.Query)
 	if requested == "" {
 		return nil
 	}
-	workspaceIDs, err := findWorkspaceIDs(ctx, c, strings.Split(requested, ","), "workspace_slug")
+	workspaceIDs, err := directory.FindWorkspaceIDs(ctx, c, strings.Split(requested, ","), "workspace_slug")
 	if err != nil {
 		return err
 	}
@@ -111,7 +114,7 @@ func onlyDefaultDeployment(ctx context.Context, tx resource.Tx, c *resource.Call
 			return err
 		}
 		d.IsDefault = false
-		r.Body, r.Updated = encode(d), c.Now
+		r.Body, r.Updated = jsonfield.Encode(d), c.Now
 		r.Index = slices.DeleteFunc(r.Index, func(e resource.IndexEntry) bool { return e.Name == "default" })
 		if err := tx.Update(ctx, r); err != nil {
 			return err

@@ -5,11 +5,13 @@ import (
 	"maps"
 	"slices"
 
+	"sluice/internal/control/directory"
 	"sluice/internal/deployment"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/keys"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
 	"sluice/internal/sealed"
 )
 
@@ -25,7 +27,7 @@ func (k deps) prepareDeployment(ctx context.Context, c *resource.Call, ch *resou
 	if len(d.Config) > maxDeploymentConfig {
 		return fault.Newf(fault.InvalidParameter, "must not exceed %d bytes", maxDeploymentConfig).WithParam("deployment_config")
 	}
-	if err := setFlag(ch.Sent, "is_default", &d.IsDefault); err != nil {
+	if err := jsonfield.SetFlag(ch.Sent, "is_default", &d.IsDefault); err != nil {
 		return err
 	}
 	if ch.Old == nil {
@@ -83,7 +85,7 @@ func (k deps) prepareAccess(ctx context.Context, c *resource.Call, ch *resource.
 		}
 	}
 	for field, to := range map[string]*bool{"is_dataservice_hosted": &a.DataService, "is_playground_proxy_allowed": &a.Playground} {
-		if err := setFlag(sent, field, to); err != nil {
+		if err := jsonfield.SetFlag(sent, field, to); err != nil {
 			return err
 		}
 	}
@@ -97,7 +99,7 @@ func (k deps) prepareAccess(ctx context.Context, c *resource.Call, ch *resource.
 
 // readAccess reads the access lists that were sent, with workspaces by their ids.
 func readAccess(ctx context.Context, c *resource.Call, sent resource.Sent) (change deployment.Change, err error) {
-	if err := setFlag(sent, "allow_all_workspaces", &change.All); err != nil {
+	if err := jsonfield.SetFlag(sent, "allow_all_workspaces", &change.All); err != nil {
 		return change, err
 	}
 	for field, to := range map[string]*[]string{
@@ -118,12 +120,12 @@ func readAccess(ctx context.Context, c *resource.Call, sent resource.Sent) (chan
 		if *to == nil {
 			continue
 		}
-		if *to, err = findWorkspaceIDs(ctx, c, *to, "auth_settings."+field); err != nil {
+		if *to, err = directory.FindWorkspaceIDs(ctx, c, *to, "auth_settings."+field); err != nil {
 			return change, err
 		}
 	}
 	for _, sub := range slices.Sorted(maps.Keys(change.SubjectWorkspaces)) {
-		ids, err := findWorkspaceIDs(ctx, c, []string{change.SubjectWorkspaces[sub]}, "auth_settings.jwt_sub_workspace_mapping")
+		ids, err := directory.FindWorkspaceIDs(ctx, c, []string{change.SubjectWorkspaces[sub]}, "auth_settings.jwt_sub_workspace_mapping")
 		if err != nil {
 			return change, err
 		}

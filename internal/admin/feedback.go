@@ -12,6 +12,7 @@ import (
 	"sluice/internal/ident"
 	"sluice/internal/record"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
 )
 
 // maxFeedbacks limits the feedback of one call and the feedback shown for one trace.
@@ -120,7 +121,7 @@ func inItem(c *resource.Call, i int, err error) error {
 func feedbackRecord(c *resource.Call, id string, f *record.Feedback) resource.Record {
 	return resource.Record{
 		Kind: record.FeedbackKind, ID: id, OrgID: c.OrgID, WorkspaceID: c.WorkspaceID, Status: resource.Active, Version: 1,
-		Created: c.Now, Updated: c.Now, Body: encode(f), Index: FeedbackIndex(f.TraceID),
+		Created: c.Now, Updated: c.Now, Body: jsonfield.Encode(f), Index: FeedbackIndex(f.TraceID),
 	}
 }
 
@@ -149,7 +150,7 @@ func (k deps) putFeedback(ctx context.Context, c *resource.Call) (any, error) {
 			return err
 		}
 		rec := r.Record
-		rec.Body, rec.Updated = encode(&r.Value), c.Now
+		rec.Body, rec.Updated = jsonfield.Encode(&r.Value), c.Now
 		return tx.Update(ctx, rec)
 	})
 	return feedbackDone{Status: "success", Message: "feedback changed", IDs: []string{id}}, err
@@ -188,7 +189,7 @@ func feedbackOf(ctx context.Context, from resource.Reader, a *record.Attempt) ([
 	if a.TraceID == "" || len(a.TraceID) > record.MaxTraceID {
 		return nil, nil
 	}
-	rows, err := rowsOf[record.Feedback](ctx, from, resource.Query{
+	rows, err := resource.ListRows[record.Feedback](ctx, from, resource.Query{
 		Kind: record.FeedbackKind, OrgID: a.OrgID, WorkspaceID: a.WorkspaceID, Statuses: []string{resource.Active},
 		Index: FeedbackIndex(a.TraceID), Newest: true, Limit: maxFeedbacks,
 	})
@@ -197,7 +198,7 @@ func feedbackOf(ctx context.Context, from resource.Reader, a *record.Attempt) ([
 	}
 	var out []logFeedback
 	for _, r := range rows {
-		out = append(out, logFeedback{r.ID, r.Value.Value, r.Value.Weight, r.Value.Metadata, stamp(r.Created)})
+		out = append(out, logFeedback{r.ID, r.Value.Value, r.Value.Weight, r.Value.Metadata, resource.Stamp(r.Created)})
 	}
 	return out, nil
 }

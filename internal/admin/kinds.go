@@ -1,11 +1,28 @@
 package admin
 
-import "sluice/internal/resource"
+import (
+	"sluice/internal/control/budgets"
+	"sluice/internal/control/sidedata"
+	"sluice/internal/control/sweep"
+	"sluice/internal/resource"
+)
 
 // deps builds the definitions of the kinds from the parts that they need.
 type deps struct {
 	Parts
 	tailConnections *tails
+	Sweeper         sweep.Sweeper
+	Budgets         budgets.Limits
+	SideData        sidedata.Writer
+}
+
+func newDeps(p Parts) deps {
+	return deps{
+		Parts: p, tailConnections: new(tails),
+		Sweeper:  sweep.Sweeper{Store: p.Store, Clock: p.Clock, Features: p.Features, Wake: p.Wake},
+		Budgets:  budgets.Limits{Meters: p.Meters, Features: p.Features},
+		SideData: sidedata.Writer{Store: p.Store, Log: p.Log},
+	}
 }
 
 // list returns everything that the administration serves. To add a kind, add its line here.

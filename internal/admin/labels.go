@@ -8,6 +8,8 @@ import (
 	"sluice/internal/fault"
 	"sluice/internal/prompt"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
+	"sluice/internal/resource/listing"
 	"sluice/internal/tenant"
 )
 
@@ -19,8 +21,8 @@ func (k deps) labels() resource.Resource {
 		Path: "/labels", Param: "labelId", ByID: true, Perm: "prompts", Scopes: promptScopes[prompt.Label]("update"),
 		Verbs: resource.AllVerbs, Scope: resource.Located, Locate: locateLabel, PageSize: 100, Builtin: universalLabels,
 		Create: labelIn{}, Update: labelPatch{},
-		Filters: []resource.Filter{searchFilter(), organisationFilter()},
-		Views:   []resource.Param{organisationFilter().Param},
+		Filters: []resource.Filter{listing.SearchFilter(), listing.OrganisationFilter()},
+		Views:   []resource.Param{listing.OrganisationFilter().Param},
 		Prepare: prepareLabel,
 		Index: func(r *resource.Row[prompt.Label]) []resource.IndexEntry {
 			return []resource.IndexEntry{{Name: entryLabel, Value: labelKey(r), Unique: true}}
@@ -49,7 +51,7 @@ func labelKey(r *resource.Row[prompt.Label]) string { return r.WorkspaceID + "/"
 
 // labelIn is the body of a creation.
 type labelIn struct {
-	OwnerIn
+	jsonfield.OwnerIn
 	Name        string  `json:"name" minLength:"1" maxLength:"100" doc:"Label name; not latest, default, a number or a universal label"`
 	Description *string `json:"description,omitempty" nullable:"true" maxLength:"1024"`
 	Color       *string `json:"color_code,omitempty" nullable:"true" doc:"#RRGGBB"`
@@ -80,9 +82,9 @@ type labelView struct {
 
 func viewLabel(_ context.Context, _ *resource.Call, r resource.Row[prompt.Label], _ bool) (labelView, error) {
 	return labelView{
-		ID: r.ID, Name: r.Value.Name, Description: orNull(r.Value.Description), Color: orNull(r.Value.Color), OrganisationID: r.OrgID,
-		WorkspaceID: orNull(r.WorkspaceID), IsUniversal: prompt.UniversalID(r.OrgID, r.Value.Name) == r.ID, Status: r.Status,
-		CreatedAt: stamp(r.Created), LastUpdatedAt: stamp(r.Updated), Object: "label",
+		ID: r.ID, Name: r.Value.Name, Description: jsonfield.OrNull(r.Value.Description), Color: jsonfield.OrNull(r.Value.Color), OrganisationID: r.OrgID,
+		WorkspaceID: jsonfield.OrNull(r.WorkspaceID), IsUniversal: prompt.UniversalID(r.OrgID, r.Value.Name) == r.ID, Status: r.Status,
+		CreatedAt: resource.Stamp(r.Created), LastUpdatedAt: resource.Stamp(r.Updated), Object: "label",
 	}, nil
 }
 
@@ -99,14 +101,7 @@ func universalLabels(c *resource.Call) []resource.Row[prompt.Label] {
 }
 
 // labelsSince is the creation time of the universal labels: they are not stored and have none.
-var labelsSince = fromMillis(0)
-
-// organisationFilter accepts the organisation of the key and rejects any other.
-func organisationFilter() resource.Filter {
-	return resource.Filter{Param: resource.Param{Name: "organisation_id", Doc: "Organisation of the API key", Format: "uuid"}, Apply: func(c *resource.Call, v string, _ *resource.Query) error {
-		return c.RequireOrganisation(v, "organisation_id")
-	}}
-}
+var labelsSince = jsonfield.FromMillis(0)
 
 // locateLabel sets the workspace of a label: the one that is named, or the default workspace if
 // only an organisation is named.
@@ -115,7 +110,7 @@ func locateLabel(ctx context.Context, c *resource.Call, r *resource.Row[prompt.L
 	if r.WorkspaceID != "" || !c.Sent.Has("organisation_id") {
 		return c.RequireWorkspace()
 	}
-	workspaces, err := rowsOf[tenant.Workspace](ctx, c.Reader, resource.Query{Kind: tenant.WorkspaceKind, OrgID: c.OrgID, Statuses: []string{resource.Active}, Limit: 1000})
+	workspaces, err := resource.ListRows[tenant.Workspace](ctx, c.Reader, resource.Query{Kind: tenant.WorkspaceKind, OrgID: c.OrgID, Statuses: []string{resource.Active}, Limit: 1000})
 	for _, p := range workspaces {
 		if p.Value.IsDefault {
 			r.WorkspaceID = p.ID
@@ -144,7 +139,7 @@ func (k deps) afterLabel(ctx context.Context, tx resource.Tx, c *resource.Call, 
 	}
 	q := resource.Query{Kind: prompt.Kind, OrgID: ch.New.OrgID, WorkspaceID: ch.New.WorkspaceID, Statuses: []string{resource.Active}, Limit: 1000,
 		Index: []resource.IndexEntry{{Name: entryLabel, Value: ch.New.ID}}}
-	return drainPages(func() ([]resource.Record, error) { return tx.List(ctx, q) }, func(r resource.Record) error {
+	return resource.DrainPages(func() ([]resource.Record, error) { return tx.List(ctx, q) }, func(r resource.Record) error {
 		return k.prompts().UpdateLinked(ctx, tx, c, r, func(p *prompt.Prompt) { p.Unlabel(ch.New.ID) })
 	})
 }

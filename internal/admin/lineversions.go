@@ -7,6 +7,8 @@ import (
 
 	"sluice/internal/fault"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
+	"sluice/internal/resource/listing"
 )
 
 // Versions of prompts and of partials are stored in the same way: each is a record that is found
@@ -30,7 +32,7 @@ func numberEntry(lineID string, number int) resource.IndexEntry {
 // findVersion reads a version by its number. It returns fault.NotFound if there is none.
 func findVersion[T any](ctx context.Context, from resource.Reader, kind, lineID string, number int) (*resource.Row[T], error) {
 	if number > 0 {
-		rows, err := rowsOf[T](ctx, from, resource.Query{Kind: kind, Index: []resource.IndexEntry{numberEntry(lineID, number)}, Limit: 1})
+		rows, err := resource.ListRows[T](ctx, from, resource.Query{Kind: kind, Index: []resource.IndexEntry{numberEntry(lineID, number)}, Limit: 1})
 		if err != nil {
 			return nil, err
 		}
@@ -45,7 +47,7 @@ func findVersion[T any](ctx context.Context, from resource.Reader, kind, lineID 
 func insertVersion(ctx context.Context, tx resource.Tx, c *resource.Call, owner resource.Record, kind, id string, number int, body any) error {
 	return tx.Insert(ctx, resource.Record{
 		Kind: kind, ID: id, OrgID: owner.OrgID, WorkspaceID: owner.WorkspaceID, Status: resource.Active, Version: 1, Created: c.Now, Updated: c.Now,
-		Body: encode(body), Index: []resource.IndexEntry{{Name: entryLine, Value: owner.ID}, numberEntry(owner.ID, number)},
+		Body: jsonfield.Encode(body), Index: []resource.IndexEntry{{Name: entryLine, Value: owner.ID}, numberEntry(owner.ID, number)},
 	})
 }
 
@@ -55,7 +57,7 @@ func rewriteVersion(ctx context.Context, tx resource.Tx, c *resource.Call, kind,
 	if err != nil {
 		return err
 	}
-	rec.Body, rec.Updated = encode(body), c.Now
+	rec.Body, rec.Updated = jsonfield.Encode(body), c.Now
 	return tx.Update(ctx, rec)
 }
 
@@ -101,7 +103,7 @@ func listedVersions[T, V any](ctx context.Context, c *resource.Call, kind, lineI
 	out.Total = 0
 	for q.Offset = 0; q.Offset < total; q.Offset += q.Limit {
 		err := eachVersion(ctx, c, q, func(r *resource.Row[T], _ int) bool {
-			if !hasText(text, matches(&r.Value)...) {
+			if !listing.HasText(text, matches(&r.Value)...) {
 				return true
 			}
 			if out.Total >= page.Offset && len(out.Data) < page.Limit {

@@ -53,7 +53,7 @@ func (k deps) attemptsOf(ctx context.Context, c *resource.Call, a *record.Attemp
 
 func attemptView(a *record.Attempt) logAttempt {
 	v := logAttempt{
-		ID: a.ID, Attempt: a.Number, CreatedAt: stamp(a.Started), Path: jsonPath(a.TargetPath), AIOrg: a.Provider, VirtualKey: a.ProviderID, AIModel: a.Model,
+		ID: a.ID, Attempt: a.Number, CreatedAt: resource.Stamp(a.Started), Path: jsonPath(a.TargetPath), AIOrg: a.Provider, VirtualKey: a.ProviderID, AIModel: a.Model,
 		StatusCode: a.Status, UpstreamStatus: a.Upstream, Outcome: a.Outcome, Error: a.Error, Retries: a.Retries,
 		ResponseTime: a.Duration.Milliseconds(), TotalUnits: a.Tokens(),
 	}

@@ -108,7 +108,7 @@ func objectOf(a *record.Attempt, slug string) logObject {
 			Status: a.Status, ResponseTime: a.Duration.Milliseconds(), Headers: joinedHeaders(a.ClientResponse.Head), Body: readable(response), Truncated: response.Truncated, Size: response.Size,
 			LastUsedOption: jsonPath(a.TargetPath),
 		},
-		OrganisationID: a.OrgID, CreatedAt: stamp(a.Started), Metrics: timedOf(a, slug), Timings: timingsOf(a), LogFormat: "v1", Hooks: logHooks{Before: []any{}, After: []any{}},
+		OrganisationID: a.OrgID, CreatedAt: resource.Stamp(a.Started), Metrics: timedOf(a, slug), Timings: timingsOf(a), LogFormat: "v1", Hooks: logHooks{Before: []any{}, After: []any{}},
 		Untransformed: untransformedOf(a),
 		Transformed:   logExchange{URL: a.UpstreamURL, Method: a.Method, Headers: joinedHeaders(sent.Head), Body: readable(sent), Truncated: sent.Truncated},
 		Original:      logExchange{Headers: joinedHeaders(answered.Head), Body: readable(answered), Truncated: answered.Truncated},

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"sluice/internal/control/directory"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/record"
@@ -60,7 +61,7 @@ func (k deps) cancelExport(_ context.Context, _ resource.Tx, c *resource.Call, c
 // deniedField returns fault.Forbidden for fields that the organisation excludes from exports.
 // Source: contract/identity-and-governance.yaml, Organisation.export_settings.
 func deniedField(ctx context.Context, c *resource.Call, fields []string) error {
-	org, err := readOrganisation(ctx, c)
+	org, err := directory.FindOrganisation(ctx, c)
 	if err != nil {
 		return err
 	}

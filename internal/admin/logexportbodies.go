@@ -8,11 +8,12 @@ import (
 
 	"sluice/internal/record"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
 )
 
 // exportIn is the body of a creation.
 type exportIn struct {
-	OwnerIn
+	jsonfield.OwnerIn
 	Filters     exportFiltersIn `json:"filters" doc:"Filters that must all match; {} selects everything"`
 	Fields      []exportField   `json:"requested_data" nullable:"false" minItems:"1" maxItems:"50"`
 	Description *string         `json:"description,omitempty" nullable:"true" maxLength:"500"`
@@ -147,7 +148,7 @@ func (k deps) viewExport(_ context.Context, _ *resource.Call, r resource.Row[rec
 		ID: r.ID, OrganisationID: r.OrgID, WorkspaceID: r.WorkspaceID, Filters: e.Filters, Fields: e.Fields, Format: cmp.Or(e.Format, record.ExportJSONL),
 		Compression: cmp.Or(e.Compression, record.ExportPlain), Status: e.State, Error: e.Run.Error, RowsWritten: e.Run.Mark.Rows, FileSize: e.Run.Mark.Bytes,
 		Node: e.Run.Node, StartedAt: resource.StampOf(&e.Run.Started), FinishedAt: resource.StampOf(&e.Run.Ended), Description: e.Description,
-		CreatedAt: stamp(r.Created), LastUpdatedAt: stamp(r.Updated), CreatedBy: e.CreatedBy, Object: "export",
+		CreatedAt: resource.Stamp(r.Created), LastUpdatedAt: resource.Stamp(r.Updated), CreatedBy: e.CreatedBy, Object: "export",
 	}
 	if e.Run.Counted {
 		v.RowsTotal = &e.Run.Total

@@ -69,7 +69,7 @@ func (k deps) readExport(ctx context.Context, c *resource.Call) (any, error) {
 	if c.Now.Unix() >= int64(c.Int("expires")) {
 		return nil, fault.New(fault.Forbidden, "the address has expired; get another one from GET /v1/logs/exports/{exportId}/download").WithParam("expires")
 	}
-	row, err := live[record.Export](ctx, c.Reader, record.ExportKind, id)
+	row, err := resource.FindLive[record.Export](ctx, c.Reader, record.ExportKind, id)
 	if err != nil {
 		return nil, err
 	}

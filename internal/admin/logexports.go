@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"sluice/internal/access"
+	"sluice/internal/control/directory"
 	"sluice/internal/fault"
 	"sluice/internal/record"
 	"sluice/internal/resource"
@@ -94,7 +95,7 @@ func locateExport(ctx context.Context, c *resource.Call, r *resource.Row[record.
 // findExportWorkspace returns the workspace that the filters name. It returns
 // fault.ReferenceMissing for one that does not exist or that the caller cannot see.
 func findExportWorkspace(ctx context.Context, c *resource.Call, name string) (resource.Record, error) {
-	workspace, err := findWorkspace(ctx, c.Reader, c.OrgID, name)
+	workspace, err := directory.FindWorkspace(ctx, c.Reader, c.OrgID, name)
 	if fault.Has(err, fault.NotFound) || err == nil && !c.Principal.BelongsTo(workspace.ID) {
 		err = fault.New(fault.ReferenceMissing, "the workspace does not exist").WithParam("filters.workspace_slug")
 	}

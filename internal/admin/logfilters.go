@@ -4,18 +4,16 @@ import (
 	"encoding/json"
 	"math"
 	"strings"
-	"time"
 
 	"sluice/internal/fault"
 	"sluice/internal/record"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
 )
 
-// Limits of filters by metadata. Both are ours.
-const (
-	maxMetadataPairs = 20
-	maxMetadataKey   = 256 // bytes
-)
+// maxMetadataPairs is the maximum number of metadata pairs in a filter.
+// Source: ours.
+const maxMetadataPairs = 20
 
 // attemptFilters returns the parameters that select attempts, for the log and for all statistics
 // over it. Statistics need a time range.
@@ -59,7 +57,7 @@ func attemptFilters(timed bool) []resource.Param {
 func attemptQuery(c *resource.Call) (q record.Query, err error) {
 	q = record.Query{
 		OrgID: c.OrgID, WorkspaceID: c.WorkspaceID, RequestID: c.Query("request_id"),
-		From: timeOf(c.Query("time_of_generation_min")), To: timeOf(c.Query("time_of_generation_max")),
+		From: jsonfield.ParseTime(c.Query("time_of_generation_min")), To: jsonfield.ParseTime(c.Query("time_of_generation_max")),
 		TraceIDs: split(c.Query("trace_id")), SpanIDs: split(c.Query("span_id")), PromptSlugs: split(c.Query("prompt_slug")),
 		CacheStatuses: split(c.Query("cache_status")), Models: split(c.Query("ai_model")), KeyIDs: split(c.Query("api_key_ids")),
 		Configs: split(c.Query("configs")), ProviderIDs: split(c.Query("virtual_keys")),
@@ -153,13 +151,4 @@ func split(list string) []string {
 		}
 	}
 	return out
-}
-
-// timeOf returns the zero time for an empty string; the format was checked before.
-func timeOf(v string) time.Time {
-	t, err := time.Parse(time.RFC3339, v)
-	if err != nil {
-		return time.Time{}
-	}
-	return t.UTC()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"sluice/internal/access"
+	"sluice/internal/control/directory"
 	"sluice/internal/fault"
 	"sluice/internal/record"
 	"sluice/internal/resource"
@@ -27,7 +28,7 @@ type configTexts struct {
 }
 
 func (k deps) newLogNames(ctx context.Context, c *resource.Call) (*logNames, error) {
-	org, err := readOrganisation(ctx, c)
+	org, err := directory.FindOrganisation(ctx, c)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"sluice/internal/control/sweep"
 	"sluice/internal/resource"
 	"sluice/internal/tenant"
 )
@@ -12,9 +13,9 @@ import (
 // that has some. They do not include the maximum of the deployment. Archived workspaces retain
 // their settings.
 func LogRetention(ctx context.Context, store resource.Store) (map[string]tenant.Retention, error) {
-	k := deps{Parts: Parts{Store: store}}
+	sweeper := sweep.Sweeper{Store: store}
 	orgs := map[string]*tenant.Organisation{}
-	err := k.sweep(ctx, resource.Query{Kind: tenant.OrganisationKind}, func(r resource.Record) error {
+	err := sweeper.Sweep(ctx, resource.Query{Kind: tenant.OrganisationKind}, func(r resource.Record) error {
 		org, err := resource.Decode[tenant.Organisation](r)
 		orgs[r.ID] = &org.Value
 		return err
@@ -23,7 +24,7 @@ func LogRetention(ctx context.Context, store resource.Store) (map[string]tenant.
 		return nil, fmt.Errorf("read log retention: %w", err)
 	}
 	out := map[string]tenant.Retention{}
-	err = k.sweep(ctx, resource.Query{Kind: tenant.WorkspaceKind, Statuses: []string{resource.Active, resource.Archived}}, func(r resource.Record) error {
+	err = sweeper.Sweep(ctx, resource.Query{Kind: tenant.WorkspaceKind, Statuses: []string{resource.Active, resource.Archived}}, func(r resource.Record) error {
 		ws, err := resource.Decode[tenant.Workspace](r)
 		if err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"sluice/internal/access"
+	"sluice/internal/control/directory"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/record"
@@ -77,7 +78,7 @@ func (k deps) listLogs(ctx context.Context, c *resource.Call) (any, error) {
 		return nil, err
 	}
 	out.Data = make([]logItem, len(rows))
-	slugs := workspaceSlugs{c.Reader, make(map[string]string)}
+	slugs := directory.WorkspaceSlugs{From: c.Reader, Known: make(map[string]string)}
 	feedback, err := k.loadFeedbackMetrics(ctx, c.OrgID, rows)
 	if err != nil {
 		return nil, err
@@ -87,7 +88,7 @@ func (k deps) listLogs(ctx context.Context, c *resource.Call) (any, error) {
 		return nil, err
 	}
 	for i := range rows {
-		slug, err := slugs.find(ctx, rows[i].WorkspaceID)
+		slug, err := slugs.Find(ctx, rows[i].WorkspaceID)
 		if err != nil {
 			return nil, err
 		}
@@ -187,8 +188,8 @@ func (k deps) getLog(ctx context.Context, c *resource.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	slugs := workspaceSlugs{c.Reader, make(map[string]string)}
-	slug, err := slugs.find(ctx, a.WorkspaceID)
+	slugs := directory.WorkspaceSlugs{From: c.Reader, Known: make(map[string]string)}
+	slug, err := slugs.Find(ctx, a.WorkspaceID)
 	if err != nil {
 		return nil, err
 	}
@@ -238,22 +239,4 @@ func (k deps) findLog(ctx context.Context, c *resource.Call) (record.Attempt, er
 // Source: contract/content-and-observability.md section 3.5.
 func hidden(c *resource.Call, a *record.Attempt) bool {
 	return c.Principal.IsLimitedToUserData(a.WorkspaceID) && (a.UserID == "" || a.UserID != c.Principal.UserID)
-}
-
-// workspaceSlugs finds the slugs of workspaces and caches them.
-type workspaceSlugs struct {
-	from  resource.Reader
-	known map[string]string
-}
-
-func (p workspaceSlugs) find(ctx context.Context, id string) (string, error) {
-	if slug, ok := p.known[id]; ok || id == "" {
-		return slug, nil
-	}
-	r, err := p.from.Find(ctx, "workspace", id)
-	if err != nil && !fault.Has(err, fault.NotFound) {
-		return "", err
-	}
-	p.known[id] = r.ShownSlug()
-	return p.known[id], nil
 }

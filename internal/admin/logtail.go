@@ -9,6 +9,7 @@ import (
 
 	"sluice/internal/access"
 	"sluice/internal/background"
+	"sluice/internal/control/directory"
 	"sluice/internal/fault"
 	"sluice/internal/record"
 	"sluice/internal/resource"
@@ -157,7 +158,7 @@ func (t *logTail) step(ctx context.Context, to events) (sent int, more bool, err
 	if len(page.Rows) == 0 {
 		return 0, page.Next != "", nil
 	}
-	slugs := workspaceSlugs{t.c.Reader, make(map[string]string)}
+	slugs := directory.WorkspaceSlugs{From: t.c.Reader, Known: make(map[string]string)}
 	names, err := t.k.newLogNames(ctx, t.c)
 	if err != nil {
 		return 0, false, err
@@ -165,7 +166,7 @@ func (t *logTail) step(ctx context.Context, to events) (sent int, more bool, err
 	for i := range page.Rows {
 		a := &page.Rows[i]
 		if !t.before(a, page.Arrived[i]) {
-			slug, err := slugs.find(ctx, a.WorkspaceID)
+			slug, err := slugs.Find(ctx, a.WorkspaceID)
 			if err != nil {
 				return sent, false, err
 			}

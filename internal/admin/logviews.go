@@ -8,6 +8,7 @@ import (
 	"sluice/internal/llm"
 	"sluice/internal/record"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
 )
 
 // LogMetrics is an attempt without its bodies.
@@ -83,14 +84,14 @@ type LogMetrics struct {
 func metricsOf(a *record.Attempt, slug string) LogMetrics {
 	u := a.Usage
 	m := LogMetrics{
-		ID: a.ID, RequestID: a.RequestID, OrganisationID: a.OrgID, WorkspaceSlug: orNull(slug), Config: a.ConfigID, VirtualKey: a.ProviderID,
+		ID: a.ID, RequestID: a.RequestID, OrganisationID: a.OrgID, WorkspaceSlug: jsonfield.OrNull(slug), Config: a.ConfigID, VirtualKey: a.ProviderID,
 		PromptID: a.PromptID, PromptVersionID: a.PromptVersionID, PromptSlug: a.PromptSlug,
-		APIKeyID: a.KeyID, UserID: orNull(a.UserID), CreatedAt: stamp(a.Started), IsSuccess: a.Status >= 200 && a.Status <= 299,
+		APIKeyID: a.KeyID, UserID: jsonfield.OrNull(a.UserID), CreatedAt: resource.Stamp(a.Started), IsSuccess: a.Status >= 200 && a.Status <= 299,
 		AIOrg: a.Provider, AIModel: a.Model, ReqUnits: u.InputTokens, ResUnits: u.OutputTokens, TotalUnits: a.Tokens(),
 		ThinkingTokens: u.ReasoningTokens, CachedTokens: u.CachedTokens, Mode: modeOf(a),
 		RequestURL: a.Path, RequestMethod: a.Method, Endpoint: string(a.Endpoint), StatusCode: a.Status, UpstreamStatus: a.Upstream,
 		ResponseTime: a.Duration.Milliseconds(), FirstByte: a.FirstByte.Milliseconds(),
-		IsProxyCall: a.Endpoint == llm.Proxy && a.Source.Served(), CacheStatus: orNull(a.CacheStatus), StreamMode: bit(a.Stream), Attempt: a.Number,
+		IsProxyCall: a.Endpoint == llm.Proxy && a.Source.Served(), CacheStatus: jsonfield.OrNull(a.CacheStatus), StreamMode: jsonfield.Bit(a.Stream), Attempt: a.Number,
 		RetrySuccess: a.Retries, LastUsedOption: lastIndex(a.TargetPath), LastUsedPath: jsonPath(a.TargetPath), Outcome: a.Outcome, Error: a.Error,
 		TraceID: a.TraceID, SpanID: a.SpanID, SpanName: a.SpanName, ParentSpanID: a.ParentSpan, Source: a.Source.PublicName(), Metadata: a.Metadata, ReplayOf: a.ReplayOf,
 	}

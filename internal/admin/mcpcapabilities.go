@@ -8,6 +8,8 @@ import (
 
 	"sluice/internal/mcp"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
+	"sluice/internal/resource/listing"
 )
 
 // capabilitiesIn switches capabilities on and off.
@@ -67,8 +69,8 @@ func (n *capabilityCounts) forType(t mcp.CapabilityType) *capabilityCount {
 }
 
 func capabilityQuery() []resource.Param {
-	types := each(mcp.CapabilityTypes(), func(t mcp.CapabilityType) string { return string(t) })
-	return slices.Concat(pagesFrom1(), searchParams("part of the name or title"), []resource.Param{{Name: "type", Enum: types}})
+	types := jsonfield.Convert(mcp.CapabilityTypes(), func(t mcp.CapabilityType) string { return string(t) })
+	return slices.Concat(pagesFrom1(), listing.SearchParams("part of the name or title"), []resource.Param{{Name: "type", Enum: types}})
 }
 
 func (k deps) mcpIntegrationCapabilities() []resource.Action[mcp.Integration] {
@@ -83,7 +85,7 @@ func (k deps) mcpIntegrationCapabilities() []resource.Action[mcp.Integration] {
 				return listCapabilities(c, mcp.Listed(found.Capabilities, r.Value.Off), func(one mcp.Capability, v *capabilityView) bool {
 					v.Enabled = !r.Value.Off.Has(one.Type, one.Name)
 					if one.Created != 0 {
-						created, updated := fromMillis(one.Created), fromMillis(one.Updated)
+						created, updated := jsonfield.FromMillis(one.Created), jsonfield.FromMillis(one.Updated)
 						v.CreatedAt, v.LastUpdatedAt = resource.StampOf(&created), resource.StampOf(&updated)
 					}
 					return v.Enabled
@@ -129,7 +131,7 @@ func (k deps) listServerCapabilities(ctx context.Context, c *resource.Call, r re
 
 // listCapabilities shows a page of capabilities; show reports whether one may be used.
 func listCapabilities(c *resource.Call, all []mcp.Capability, show func(mcp.Capability, *capabilityView) bool) (out capabilityList, err error) {
-	text, err := searched(c)
+	text, err := listing.SearchText(c)
 	if err != nil {
 		return out, err
 	}
@@ -140,7 +142,7 @@ func listCapabilities(c *resource.Call, all []mcp.Capability, show func(mcp.Capa
 		if n.Total++; show(one, &v) {
 			n.Enabled++
 		}
-		if t := c.Query("type"); (t == "" || t == v.Type) && hasText(text, v.Name, textOf(v.Title)) {
+		if t := c.Query("type"); (t == "" || t == v.Type) && listing.HasText(text, v.Name, textOf(v.Title)) {
 			views = append(views, v)
 		}
 	}
@@ -174,10 +176,10 @@ func viewCapability(one mcp.Capability) capabilityView {
 	}
 	_ = json.Unmarshal(one.Definition, &d) // fields that do not fit are shown as null
 	return capabilityView{
-		Name: one.Name, Type: string(one.Type), Title: orNull(d.Title), Description: orNull(d.Description), Icons: listOrNull(limitJSON(d.Icons, '[')),
+		Name: one.Name, Type: string(one.Type), Title: jsonfield.OrNull(d.Title), Description: jsonfield.OrNull(d.Description), Icons: listOrNull(limitJSON(d.Icons, '[')),
 		InputSchema: objectOrNull(limitJSON(d.InputSchema, '{')), OutputSchema: objectOrNull(limitJSON(d.OutputSchema, '{')),
 		Execution: objectOrNull(limitJSON(d.Execution, '{')), Annotations: objectOrNull(limitJSON(d.Annotations, '{')), Arguments: listOrNull(limitJSON(d.Arguments, '[')),
-		URI: orNull(d.URI), URITemplate: orNull(d.URITemplate), MIMEType: orNull(d.MIMEType), Size: d.Size,
+		URI: jsonfield.OrNull(d.URI), URITemplate: jsonfield.OrNull(d.URITemplate), MIMEType: jsonfield.OrNull(d.MIMEType), Size: d.Size,
 	}
 }
 

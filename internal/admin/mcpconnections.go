@@ -6,9 +6,11 @@ import (
 	"net/http"
 
 	"sluice/internal/access"
+	"sluice/internal/control/directory"
 	"sluice/internal/fault"
 	"sluice/internal/mcp"
 	"sluice/internal/resource"
+	"sluice/internal/resource/listing"
 	"sluice/internal/tenant"
 )
 
@@ -19,7 +21,7 @@ const entryServer = "server"
 // to a server.
 func ConnectionIndex(c *mcp.Connection) []resource.IndexEntry {
 	return []resource.IndexEntry{
-		{Name: entryServer, Value: c.ServerID}, {Name: userEntry, Value: c.UserID},
+		{Name: entryServer, Value: c.ServerID}, {Name: directory.UserEntry, Value: c.UserID},
 		{Name: "connection", Value: c.ServerID + "/" + c.UserID, Unique: true},
 	}
 }
@@ -43,7 +45,7 @@ func (k deps) connectionActions() []resource.Action[mcp.Server] {
 		{
 			Name: "read", Method: http.MethodGet, Path: "/connections", ID: "listMcpServerConnections", Summary: "List the users who are signed in to a server's upstream",
 			Query: []resource.Param{
-				whose, personSearch("search"), personSearch("name"), {Name: "current_page", Doc: "Page number, starting at 0", Type: "integer", Default: "0", Max: 1_000_000},
+				whose, directory.SearchParam("search"), directory.SearchParam("name"), {Name: "current_page", Doc: "Page number, starting at 0", Type: "integer", Default: "0", Max: 1_000_000},
 				{Name: "page_size", Doc: "Rows per page", Type: "integer", Default: "100", Min: 1, Max: 500},
 			},
 			Response: resource.MoreOf[connectionView]{}, Read: listConnections,
@@ -71,7 +73,7 @@ func connectionsOf(server resource.Record, userID string) resource.Query {
 		Index: []resource.IndexEntry{{Name: entryServer, Value: server.ID}},
 	}
 	if userID != "" {
-		q.Index = append(q.Index, resource.IndexEntry{Name: userEntry, Value: userID})
+		q.Index = append(q.Index, resource.IndexEntry{Name: directory.UserEntry, Value: userID})
 	}
 	return q
 }
@@ -91,9 +93,9 @@ func listConnections(ctx context.Context, c *resource.Call, r resource.Row[mcp.S
 	}
 	q.Limit = c.Int("page_size")
 	q.Offset = c.Int("current_page") * q.Limit
-	rows, err := rowsOf[mcp.Connection](ctx, c.Reader, q)
+	rows, err := resource.ListRows[mcp.Connection](ctx, c.Reader, q)
 	for _, one := range rows {
-		out.Data = append(out.Data, connectionView{one.Value.UserID, true, stamp(one.Created), stamp(one.Updated)})
+		out.Data = append(out.Data, connectionView{one.Value.UserID, true, resource.Stamp(one.Created), resource.Stamp(one.Updated)})
 	}
 	out.HasMore = q.Offset+q.Limit < out.Total
 	return out, err
@@ -102,11 +104,11 @@ func listConnections(ctx context.Context, c *resource.Call, r resource.Row[mcp.S
 // searchConnections narrows a query of connections to those of the users that search and name
 // select.
 func searchConnections(ctx context.Context, c *resource.Call, q *resource.Query) error {
-	if text, err := searched(c); text == "" || err != nil {
+	if text, err := listing.SearchText(c); text == "" || err != nil {
 		return err
 	}
 	connections := make(map[string]string) // connection ids by user id
-	err := eachPage(ctx, c.Reader, *q, func(rows []*resource.Row[mcp.Connection]) error {
+	err := resource.EachPage(ctx, c.Reader, *q, func(rows []*resource.Row[mcp.Connection]) error {
 		for _, r := range rows {
 			connections[r.Value.UserID] = r.ID
 		}
@@ -115,7 +117,7 @@ func searchConnections(ctx context.Context, c *resource.Call, q *resource.Query)
 	if err != nil {
 		return err
 	}
-	return searchPeople(ctx, c, q, func(r *resource.Row[tenant.User]) (string, error) { return connections[r.ID], nil })
+	return directory.SearchUsers(ctx, c, q, func(r *resource.Row[tenant.User]) (string, error) { return connections[r.ID], nil })
 }
 
 func revokeConnection(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[mcp.Server]) (any, error) {
@@ -149,7 +151,7 @@ func dropConnections(ctx context.Context, tx resource.Tx, _ *resource.Call, serv
 
 // forget deletes connections permanently, because their tokens are not needed any more.
 func forget(ctx context.Context, tx resource.Tx, q resource.Query) error {
-	return drainPages(func() ([]resource.Record, error) { return tx.List(ctx, q) }, func(r resource.Record) error { return tx.Delete(ctx, r.Kind, r.ID) })
+	return resource.DrainPages(func() ([]resource.Record, error) { return tx.List(ctx, q) }, func(r resource.Record) error { return tx.Delete(ctx, r.Kind, r.ID) })
 }
 
 // connectedUsers returns the users who are signed in at a server; nil if its kind has no
@@ -159,7 +161,7 @@ func connectedUsers[I, S any](ctx context.Context, from resource.Reader, f *serv
 		return nil, nil
 	}
 	users := map[string]bool{}
-	err := eachPage(ctx, from, connectionsOf(server, ""), func(rows []*resource.Row[mcp.Connection]) error {
+	err := resource.EachPage(ctx, from, connectionsOf(server, ""), func(rows []*resource.Row[mcp.Connection]) error {
 		for _, r := range rows {
 			users[r.Value.UserID] = true
 		}

@@ -7,8 +7,10 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"sluice/internal/control/sidedata"
 	"sluice/internal/mcp"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
 )
 
 // linkFound is the link set that stores the self-description of an upstream with its
@@ -19,7 +21,7 @@ const linkFound = "mcp_integration.found"
 // request.
 func readFound(ctx context.Context, from resource.Reader, integrationID string) (mcp.Discovery, error) {
 	var found mcp.Discovery
-	raw, err := sideDataOf(ctx, from, linkFound, integrationID)
+	raw, err := sidedata.Find(ctx, from, linkFound, integrationID)
 	if err != nil || raw == nil {
 		return found, err
 	}
@@ -42,7 +44,7 @@ func (k deps) findServerDiscovery(ctx context.Context, from resource.Reader, s *
 
 // noteFound stores what was discovered about an upstream.
 func (k deps) noteFound(ctx context.Context, integrationID string, change func(*mcp.Discovery)) {
-	updateSideData(ctx, k, linkFound, integrationID, readFound, change)
+	sidedata.Update(ctx, k.SideData, linkFound, integrationID, readFound, change)
 }
 
 // mcpMetadataView is the self-description of an upstream.
@@ -66,12 +68,12 @@ type mcpMetadataView struct {
 func viewMetadata(found mcp.Discovery) mcpMetadataView {
 	m := found.Metadata
 	v := mcpMetadataView{
-		ServerName: orNull(m.Name), ServerVersion: orNull(m.Version), Title: orNull(m.Title), Description: orNull(m.Description),
-		WebsiteURL: orNull(m.WebsiteURL), Icons: listOrNull(m.Icons), ProtocolVersion: orNull(m.ProtocolVersion), Flags: objectOrNull(m.Flags),
-		Instructions: orNull(m.Instructions), SyncStatus: "pending", SyncError: orNull(found.Error), Object: "metadata",
+		ServerName: jsonfield.OrNull(m.Name), ServerVersion: jsonfield.OrNull(m.Version), Title: jsonfield.OrNull(m.Title), Description: jsonfield.OrNull(m.Description),
+		WebsiteURL: jsonfield.OrNull(m.WebsiteURL), Icons: listOrNull(m.Icons), ProtocolVersion: jsonfield.OrNull(m.ProtocolVersion), Flags: objectOrNull(m.Flags),
+		Instructions: jsonfield.OrNull(m.Instructions), SyncStatus: "pending", SyncError: jsonfield.OrNull(found.Error), Object: "metadata",
 	}
 	if found.Synced != 0 {
-		synced := fromMillis(found.Synced)
+		synced := jsonfield.FromMillis(found.Synced)
 		v.SyncStatus, v.LastSyncedAt = "synced", resource.StampOf(&synced)
 	}
 	if found.Error != "" {
@@ -84,7 +86,7 @@ func viewMetadata(found mcp.Discovery) mcpMetadataView {
 type listOrNull []byte
 
 // MarshalJSON writes the list unchanged.
-func (l listOrNull) MarshalJSON() ([]byte, error) { return orNullDocument(l), nil }
+func (l listOrNull) MarshalJSON() ([]byte, error) { return jsonfield.OrNullDocument(l), nil }
 
 // Schema describes listOrNull.
 func (listOrNull) Schema(huma.Registry) *huma.Schema {
@@ -95,7 +97,7 @@ func (listOrNull) Schema(huma.Registry) *huma.Schema {
 type objectOrNull []byte
 
 // MarshalJSON writes the object unchanged.
-func (o objectOrNull) MarshalJSON() ([]byte, error) { return orNullDocument(o), nil }
+func (o objectOrNull) MarshalJSON() ([]byte, error) { return jsonfield.OrNullDocument(o), nil }
 
 // Schema describes objectOrNull.
 func (objectOrNull) Schema(huma.Registry) *huma.Schema {

@@ -4,8 +4,12 @@ import (
 	"context"
 	"net/http"
 
+	"sluice/internal/control/grants"
+	"sluice/internal/control/secretmapping"
 	"sluice/internal/mcp"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
+	"sluice/internal/resource/listing"
 	"sluice/internal/sealed"
 )
 
@@ -17,10 +21,10 @@ func (k deps) mcpIntegrations() resource.Resource {
 	return &resource.Kind[mcp.Integration, mcpIntegrationView]{
 		Name: mcp.IntegrationKind, Object: "mcp-integration", Title: "MCP integration", Tag: "MCP integrations", Audited: "mcp_integrations",
 		Path: "/mcp-integrations", Param: "mcpIntegrationId", Scopes: f.scopes, Verbs: resource.AllVerbs, PageSize: 100, HasMore: true,
-		Scope: resource.Located, Locate: locateLevel[mcp.Integration],
+		Scope: resource.Located, Locate: grants.LocateLevel[mcp.Integration],
 		Create: mcpIntegrationIn{}, Update: mcpIntegrationPatch{}, PreparedFields: []string{"configurations", "secret_mappings"}, Hides: f.hidesInBody,
-		Filters: []resource.Filter{organisationFilter(), levelFilter(), searchFilter()}, Select: selectLevels(f.stem), Prepare: f.prepare, Index: f.index, After: f.after,
-		Refs:    []resource.Ref[mcp.Integration]{referTo(func(integration *mcp.Integration) []sealed.Mapping { return integration.Mappings })},
+		Filters: []resource.Filter{listing.OrganisationFilter(), grants.LevelFilter(), listing.SearchFilter()}, Select: grants.SelectLevels(f.stem), Prepare: f.prepare, Index: f.index, After: f.after,
+		Refs:    []resource.Ref[mcp.Integration]{secretmapping.Ref(func(integration *mcp.Integration) []sealed.Mapping { return integration.Mappings })},
 		View:    k.viewMCPIntegration,
 		Receipt: &resource.WriteResponse[mcp.Integration]{Shape: integrationReceipt{}, Make: receiveUpstream[mcp.Integration]},
 		Actions: append(append(f.grantActions("McpIntegration"), k.mcpIntegrationCapabilities()...), k.mcpIntegrationChecks()...),
@@ -50,18 +54,6 @@ func (k deps) toolServers() *serverKind[mcp.Integration, mcp.Server] {
 	}
 }
 
-// each converts a list element by element; nil for nil.
-func each[To, From any](list []From, convert func(From) To) []To {
-	if list == nil {
-		return nil
-	}
-	out := make([]To, len(list))
-	for i, v := range list {
-		out[i] = convert(v)
-	}
-	return out
-}
-
 func receiveUpstream[T any](_ context.Context, _ *resource.Call, ch *resource.Edit[T]) (any, error) {
 	return integrationReceipt{ch.New.ID, ch.New.Slug}, nil
 }
@@ -87,59 +79,59 @@ func (k deps) mcpIntegrationChecks() []resource.Action[mcp.Integration] {
 
 // mcpIntegrationIn is the body of a creation.
 type mcpIntegrationIn struct {
-	OwnerIn
-	Name           string            `json:"name" minLength:"1" maxLength:"255"`
-	URL            string            `json:"url" maxLength:"2048" doc:"http or https URL, not in a private network"`
-	AuthType       string            `json:"auth_type" enum:"oauth_auto,headers,none,oauth_client_credentials"`
-	Transport      string            `json:"transport" enum:"http,sse"`
-	Slug           string            `json:"slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"Unique in the organisation; generated when absent"`
-	Description    *string           `json:"description,omitempty" nullable:"true" maxLength:"1024"`
-	Configurations map[string]any    `json:"configurations,omitempty" nullable:"true" doc:"custom_headers, passthrough_header, forward_headers, oauth_metadata, user_identity_forwarding, jwt_validation, external_auth_config; others are stored"`
-	Mappings       []secretMappingIn `json:"secret_mappings,omitempty" nullable:"false" maxItems:"50" doc:"Fields that are read from secret managers at call time, for example configurations.custom_headers.Authorization"`
+	jsonfield.OwnerIn
+	Name           string                          `json:"name" minLength:"1" maxLength:"255"`
+	URL            string                          `json:"url" maxLength:"2048" doc:"http or https URL, not in a private network"`
+	AuthType       string                          `json:"auth_type" enum:"oauth_auto,headers,none,oauth_client_credentials"`
+	Transport      string                          `json:"transport" enum:"http,sse"`
+	Slug           string                          `json:"slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"Unique in the organisation; generated when absent"`
+	Description    *string                         `json:"description,omitempty" nullable:"true" maxLength:"1024"`
+	Configurations map[string]any                  `json:"configurations,omitempty" nullable:"true" doc:"custom_headers, passthrough_header, forward_headers, oauth_metadata, user_identity_forwarding, jwt_validation, external_auth_config; others are stored"`
+	Mappings       []secretmapping.SecretMappingIn `json:"secret_mappings,omitempty" nullable:"false" maxItems:"50" doc:"Fields that are read from secret managers at call time, for example configurations.custom_headers.Authorization"`
 }
 
 // mcpIntegrationPatch is the body of an update.
 type mcpIntegrationPatch struct {
-	OwnerIn
-	Name           string            `json:"name,omitempty" minLength:"1" maxLength:"255"`
-	URL            string            `json:"url,omitempty" maxLength:"2048" doc:"New URL; another host requires the secrets of the configurations again"`
-	AuthType       string            `json:"auth_type,omitempty" enum:"oauth_auto,headers,none,oauth_client_credentials"`
-	Transport      string            `json:"transport,omitempty" enum:"http,sse"`
-	Description    *string           `json:"description,omitempty" nullable:"true" maxLength:"1024"`
-	Configurations map[string]any    `json:"configurations,omitempty" nullable:"true" doc:"Replaces all; a secret may be sent back as the mask that was returned"`
-	Mappings       []secretMappingIn `json:"secret_mappings,omitempty" nullable:"false" maxItems:"50" doc:"Replaces all; an empty list removes them"`
+	jsonfield.OwnerIn
+	Name           string                          `json:"name,omitempty" minLength:"1" maxLength:"255"`
+	URL            string                          `json:"url,omitempty" maxLength:"2048" doc:"New URL; another host requires the secrets of the configurations again"`
+	AuthType       string                          `json:"auth_type,omitempty" enum:"oauth_auto,headers,none,oauth_client_credentials"`
+	Transport      string                          `json:"transport,omitempty" enum:"http,sse"`
+	Description    *string                         `json:"description,omitempty" nullable:"true" maxLength:"1024"`
+	Configurations map[string]any                  `json:"configurations,omitempty" nullable:"true" doc:"Replaces all; a secret may be sent back as the mask that was returned"`
+	Mappings       []secretmapping.SecretMappingIn `json:"secret_mappings,omitempty" nullable:"false" maxItems:"50" doc:"Replaces all; an empty list removes them"`
 }
 
 // mcpIntegrationView is an integration as clients see it. Its configurations are shown only when
 // one is read, and workspaces_count only in lists.
 type mcpIntegrationView struct {
-	ID              string               `json:"id" format:"uuid"`
-	Slug            string               `json:"slug"`
-	Name            string               `json:"name"`
-	Description     *string              `json:"description" nullable:"true"`
-	OwnerID         string               `json:"owner_id"`
-	Status          string               `json:"status" enum:"active,archived"`
-	Type            string               `json:"type" enum:"workspace,organisation"`
-	URL             string               `json:"url"`
-	AuthType        string               `json:"auth_type" enum:"oauth_auto,headers,none,oauth_client_credentials"`
-	Transport       string               `json:"transport" enum:"http,sse,interactive"`
-	Configurations  nullable[maskedView] `json:"configurations"`
-	Global          nullable[globalView] `json:"global_workspace_access"`
-	WorkspaceID     *string              `json:"workspace_id" nullable:"true" format:"uuid"`
-	WorkspacesCount *int                 `json:"workspaces_count,omitempty" doc:"Number of workspaces that may use it"`
-	Mappings        []secretMappingView  `json:"secret_mappings" nullable:"false"`
-	Metadata        mcpMetadataView      `json:"metadata"`
-	CreatedAt       resource.Stamp       `json:"created_at"`
-	LastUpdatedAt   resource.Stamp       `json:"last_updated_at"`
-	Object          string               `json:"object" enum:"mcp-integration"`
+	ID              string                            `json:"id" format:"uuid"`
+	Slug            string                            `json:"slug"`
+	Name            string                            `json:"name"`
+	Description     *string                           `json:"description" nullable:"true"`
+	OwnerID         string                            `json:"owner_id"`
+	Status          string                            `json:"status" enum:"active,archived"`
+	Type            string                            `json:"type" enum:"workspace,organisation"`
+	URL             string                            `json:"url"`
+	AuthType        string                            `json:"auth_type" enum:"oauth_auto,headers,none,oauth_client_credentials"`
+	Transport       string                            `json:"transport" enum:"http,sse,interactive"`
+	Configurations  jsonfield.Nullable[maskedView]    `json:"configurations"`
+	Global          jsonfield.Nullable[globalView]    `json:"global_workspace_access"`
+	WorkspaceID     *string                           `json:"workspace_id" nullable:"true" format:"uuid"`
+	WorkspacesCount *int                              `json:"workspaces_count,omitempty" doc:"Number of workspaces that may use it"`
+	Mappings        []secretmapping.SecretMappingView `json:"secret_mappings" nullable:"false"`
+	Metadata        mcpMetadataView                   `json:"metadata"`
+	CreatedAt       resource.Stamp                    `json:"created_at"`
+	LastUpdatedAt   resource.Stamp                    `json:"last_updated_at"`
+	Object          string                            `json:"object" enum:"mcp-integration"`
 }
 
 func (k deps) viewMCPIntegration(ctx context.Context, c *resource.Call, r resource.Row[mcp.Integration], detail bool) (mcpIntegrationView, error) {
 	integration, f := r.Value, k.toolServers()
 	v := mcpIntegrationView{
-		ID: r.ID, Slug: r.Slug, Name: integration.Name, Description: orNull(integration.Description), OwnerID: integration.OwnerID, Status: r.Status, Type: scopeLevel(r.WorkspaceID),
-		URL: sealed.Address(integration.URL), AuthType: string(integration.AuthType), Transport: string(integration.Transport), Global: globalOf(integration.Global), WorkspaceID: orNull(r.WorkspaceID),
-		Mappings: viewMappings(integration.Mappings), CreatedAt: stamp(r.Created), LastUpdatedAt: stamp(r.Updated), Object: "mcp-integration",
+		ID: r.ID, Slug: r.Slug, Name: integration.Name, Description: jsonfield.OrNull(integration.Description), OwnerID: integration.OwnerID, Status: r.Status, Type: grants.LevelOf(r.WorkspaceID),
+		URL: sealed.Address(integration.URL), AuthType: string(integration.AuthType), Transport: string(integration.Transport), Global: globalOf(integration.Global), WorkspaceID: jsonfield.OrNull(r.WorkspaceID),
+		Mappings: secretmapping.View(integration.Mappings), CreatedAt: resource.Stamp(r.Created), LastUpdatedAt: resource.Stamp(r.Updated), Object: "mcp-integration",
 	}
 	found, err := readFound(ctx, c.Reader, r.ID)
 	if err != nil {

@@ -7,6 +7,8 @@ import (
 
 	"sluice/internal/mcp"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
+	"sluice/internal/resource/listing"
 	"sluice/internal/sealed"
 )
 
@@ -19,8 +21,8 @@ func (k deps) mcpServers() *resource.Kind[mcp.Server, mcpServerView] {
 		Path: "/mcp-servers", Param: "mcpServerId", Perm: "mcp_servers", Verbs: resource.AllVerbs, Scope: resource.InWorkspace,
 		PageSize: 100, PageMax: 100,
 		Create: mcpServerIn{}, Update: serverPatch{},
-		Filters: []resource.Filter{namesFilter("id"), searchFilter()},
-		Select:  filterByNames("id", mcp.ServerKind),
+		Filters: []resource.Filter{listing.NamesFilter("id"), listing.SearchFilter()},
+		Select:  listing.FilterByNames("id", mcp.ServerKind),
 		Prepare: f.prepareServer,
 		Refs:    []resource.Ref[mcp.Server]{f.refer()},
 		After:   afterMCPServer,
@@ -108,20 +110,20 @@ type mcpServerView struct {
 
 // mcpServerUpstream is the integration of a server.
 type mcpServerUpstream struct {
-	ID             string               `json:"id" format:"uuid"`
-	Slug           string               `json:"slug"`
-	Status         string               `json:"status" enum:"active,archived"`
-	Configurations nullable[maskedView] `json:"configurations"`
-	URL            string               `json:"url"`
-	Transport      string               `json:"transport" enum:"http,sse,interactive"`
-	AuthType       string               `json:"auth_type" enum:"oauth_auto,headers,none,oauth_client_credentials"`
+	ID             string                         `json:"id" format:"uuid"`
+	Slug           string                         `json:"slug"`
+	Status         string                         `json:"status" enum:"active,archived"`
+	Configurations jsonfield.Nullable[maskedView] `json:"configurations"`
+	URL            string                         `json:"url"`
+	Transport      string                         `json:"transport" enum:"http,sse,interactive"`
+	AuthType       string                         `json:"auth_type" enum:"oauth_auto,headers,none,oauth_client_credentials"`
 }
 
 func (k deps) viewMCPServer(ctx context.Context, c *resource.Call, r resource.Row[mcp.Server], detail bool) (mcpServerView, error) {
 	s := r.Value
 	v := mcpServerView{
-		ID: r.ID, Slug: r.Slug, Name: s.Name, Description: orNull(s.Description), OrganisationID: r.OrgID, OwnerID: s.OwnerID, WorkspaceID: orNull(r.WorkspaceID),
-		IntegrationID: s.IntegrationID, URL: k.MCPURL + "/" + r.Slug + "/mcp", CreatedAt: stamp(r.Created), LastUpdatedAt: stamp(r.Updated), Object: "mcp-server",
+		ID: r.ID, Slug: r.Slug, Name: s.Name, Description: jsonfield.OrNull(s.Description), OrganisationID: r.OrgID, OwnerID: s.OwnerID, WorkspaceID: jsonfield.OrNull(r.WorkspaceID),
+		IntegrationID: s.IntegrationID, URL: k.MCPURL + "/" + r.Slug + "/mcp", CreatedAt: resource.Stamp(r.Created), LastUpdatedAt: resource.Stamp(r.Updated), Object: "mcp-server",
 	}
 	workspace, err := c.Reader.Find(ctx, "workspace", r.WorkspaceID)
 	if err != nil {
@@ -131,9 +133,9 @@ func (k deps) viewMCPServer(ctx context.Context, c *resource.Call, r resource.Ro
 	if err != nil {
 		return v, err
 	}
-	v.WorkspaceName, v.WorkspaceSlug = orNull(workspace.Name), orNull(workspace.ShownSlug())
+	v.WorkspaceName, v.WorkspaceSlug = jsonfield.OrNull(workspace.Name), jsonfield.OrNull(workspace.ShownSlug())
 	v.Status, v.AuthType, v.Metadata = serverStatus(integration.Record, r.WorkspaceID), string(integration.Value.AuthType), viewMetadata(found)
-	v.IntegrationSlug, v.IntegrationURL = orNull(integration.Slug), orNull(sealed.Address(integration.Value.URL))
+	v.IntegrationSlug, v.IntegrationURL = jsonfield.OrNull(integration.Slug), jsonfield.OrNull(sealed.Address(integration.Value.URL))
 	if detail && c.Principal.UserID == "" {
 		config, err := k.toolServers().shown(integration)
 		if err != nil {

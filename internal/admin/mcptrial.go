@@ -8,6 +8,7 @@ import (
 
 	"sluice/internal/mcp"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
 	"sluice/internal/sealed"
 )
 
@@ -62,7 +63,7 @@ func (k deps) testMCPServer(ctx context.Context, c *resource.Call, r *resource.R
 }
 
 func (k deps) initialize() []byte {
-	return encode(map[string]any{
+	return jsonfield.Encode(map[string]any{
 		"jsonrpc": "2.0", "id": 1, "method": "initialize",
 		"params": map[string]any{"protocolVersion": protocolVersion, "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "sluice", "version": k.Version}},
 	})

@@ -11,6 +11,8 @@ import (
 	"sluice/internal/ident"
 	"sluice/internal/prompt"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
+	"sluice/internal/resource/listing"
 )
 
 // partials returns the resource of partials: texts that templates include. They are versioned
@@ -22,7 +24,7 @@ func (k deps) partials() resource.Resource {
 		Path: "/prompts/partials", Param: "promptPartialId", Slug: "pp", Suffix: "@", Perm: "prompts",
 		Verbs: resource.AllVerbs, Scope: resource.InWorkspace, PageSize: 100,
 		Create: partialIn{}, Update: partialPatch{}, PreparedFields: []string{"collection_id", "string", "description", "version_description"},
-		Filters: []resource.Filter{searchFilter(), collectionFilter()},
+		Filters: []resource.Filter{listing.SearchFilter(), collectionFilter()},
 		Select:  selectCollected,
 		Views:   []resource.Param{{Name: "version", Doc: "Version number, or latest; defaults to the published version"}},
 		Prepare: preparePartial,
@@ -74,19 +76,19 @@ type partialPatch struct {
 // partialView is a partial in responses. The response for a single partial includes one of its
 // versions; lists do not.
 type partialView struct {
-	ID            string         `json:"id" format:"uuid"`
-	Slug          string         `json:"slug"`
-	Name          string         `json:"name"`
-	CollectionID  string         `json:"collection_id" format:"uuid"`
-	Status        string         `json:"status" enum:"active,archived"`
-	CreatedAt     resource.Stamp `json:"created_at"`
-	LastUpdatedAt resource.Stamp `json:"last_updated_at"`
-	Object        string         `json:"object" enum:"partial"`
-	String        *string        `json:"string,omitempty" doc:"This and the following fields only in the response for a single partial"`
-	Version       int            `json:"version,omitempty"`
-	Description   document       `json:"version_description,omitempty"`
-	VersionID     string         `json:"prompt_partial_version_id,omitempty" format:"uuid"`
-	VersionStatus string         `json:"prompt_partial_version_status,omitempty" enum:"active,archived"`
+	ID            string             `json:"id" format:"uuid"`
+	Slug          string             `json:"slug"`
+	Name          string             `json:"name"`
+	CollectionID  string             `json:"collection_id" format:"uuid"`
+	Status        string             `json:"status" enum:"active,archived"`
+	CreatedAt     resource.Stamp     `json:"created_at"`
+	LastUpdatedAt resource.Stamp     `json:"last_updated_at"`
+	Object        string             `json:"object" enum:"partial"`
+	String        *string            `json:"string,omitempty" doc:"This and the following fields only in the response for a single partial"`
+	Version       int                `json:"version,omitempty"`
+	Description   jsonfield.Document `json:"version_description,omitempty"`
+	VersionID     string             `json:"prompt_partial_version_id,omitempty" format:"uuid"`
+	VersionStatus string             `json:"prompt_partial_version_status,omitempty" enum:"active,archived"`
 }
 
 // partialVersionView is a version in the list of versions.
@@ -150,7 +152,7 @@ func preparePartial(ctx context.Context, c *resource.Call, ch *resource.Edit[pro
 	if !text {
 		number = p.Default
 	}
-	if !text && !sentAny(ch.Sent, []string{"version_description", "description"}) {
+	if !text && !jsonfield.SentAny(ch.Sent, []string{"version_description", "description"}) {
 		return nil
 	}
 	found, err := findVersion[prompt.PartialVersion](ctx, c.Reader, prompt.PartialVersionKind, ch.New.ID, number)
@@ -191,7 +193,7 @@ func addPartialVersion(ctx context.Context, c *resource.Call, r *resource.Row[pr
 // partial in it, and archives the versions of an archived partial.
 func afterPartial(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[prompt.Partial]) error {
 	if ch.New.Status == resource.Archived {
-		return retireAll(ctx, tx, c, versionsOf(prompt.PartialVersionKind, ch.New.ID))
+		return resource.ArchiveAll(ctx, tx, c, versionsOf(prompt.PartialVersionKind, ch.New.ID))
 	}
 	if ch.Old == nil && ch.New.Value.CollectionID == prompt.DefaultCollectionID(ch.New.WorkspaceID) {
 		if err := ensureDefaultCollection(ctx, tx, c, ch.New.OrgID, ch.New.WorkspaceID); err != nil {
@@ -212,7 +214,7 @@ func viewPartial(ctx context.Context, c *resource.Call, r resource.Row[prompt.Pa
 	p := &r.Value
 	v := partialView{
 		ID: r.ID, Slug: r.Slug, Name: p.Name, CollectionID: p.CollectionID, Status: r.Status,
-		CreatedAt: stamp(r.Created), LastUpdatedAt: stamp(r.Updated), Object: "partial",
+		CreatedAt: resource.Stamp(r.Created), LastUpdatedAt: resource.Stamp(r.Updated), Object: "partial",
 	}
 	if !detail {
 		return v, nil
@@ -222,7 +224,7 @@ func viewPartial(ctx context.Context, c *resource.Call, r resource.Row[prompt.Pa
 	if err != nil {
 		return v, err
 	}
-	v.String, v.Version, v.Description = &version.Value.String, version.Value.Number, document(encode(orNull(version.Value.Description)))
+	v.String, v.Version, v.Description = &version.Value.String, version.Value.Number, jsonfield.Document(jsonfield.Encode(jsonfield.OrNull(version.Value.Description)))
 	v.VersionID, v.VersionStatus = version.ID, version.Status
 	return v, nil
 }
@@ -231,8 +233,8 @@ func listPartialVersions(ctx context.Context, c *resource.Call, r resource.Row[p
 	return listedVersions(ctx, c, prompt.PartialVersionKind, r.ID, func(v *prompt.PartialVersion) []string { return []string{v.Description, strconv.Itoa(v.Number)} }, func(row *resource.Row[prompt.PartialVersion]) partialVersionView {
 		v := &row.Value
 		return partialVersionView{
-			PartialID: r.ID, VersionID: row.ID, Slug: r.Slug, Version: v.Number, String: v.String, Description: orNull(v.Description),
-			CreatedAt: stamp(row.Created), Status: row.Status, IsDefault: v.Number == r.Value.Default, Object: "partial",
+			PartialID: r.ID, VersionID: row.ID, Slug: r.Slug, Version: v.Number, String: v.String, Description: jsonfield.OrNull(v.Description),
+			CreatedAt: resource.Stamp(row.Created), Status: row.Status, IsDefault: v.Number == r.Value.Default, Object: "partial",
 		}
 	})
 }

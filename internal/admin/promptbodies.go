@@ -4,6 +4,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
 )
 
 // promptIn is the body of a creation.
@@ -39,7 +40,7 @@ type PromptContent struct {
 	TemplateMetadata map[string]any   `json:"template_metadata,omitempty" doc:"template_type: chat or text, plus any other fields"`
 	PromptMetadata   map[string]any   `json:"prompt_metadata,omitempty" doc:"Alias of template_metadata"`
 	Metadata         map[string]any   `json:"metadata,omitempty" doc:"Alias of template_metadata"`
-	IsRaw            flag             `json:"is_raw_template,omitempty" doc:"1 renders the complete text first and then parses it as JSON"`
+	IsRaw            jsonfield.Flag   `json:"is_raw_template,omitempty" doc:"1 renders the complete text first and then parses it as JSON"`
 	AIModelID        string           `json:"ai_model_id,omitempty" maxLength:"255" doc:"Not used"`
 }
 
@@ -49,23 +50,6 @@ type toolChoice struct{}
 // Schema describes toolChoice.
 func (toolChoice) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{AnyOf: []*huma.Schema{{Type: huma.TypeString, Nullable: true}, {Type: huma.TypeObject, AdditionalProperties: true, Nullable: true}}}
-}
-
-// document is JSON of any form. It is absent if it is empty.
-type document []byte
-
-// MarshalJSON writes the document unchanged.
-func (d document) MarshalJSON() ([]byte, error) { return d, nil }
-
-// Schema describes document.
-func (document) Schema(huma.Registry) *huma.Schema { return &huma.Schema{} }
-
-// orNullDocument returns null for an empty value.
-func orNullDocument(raw []byte) document {
-	if len(raw) == 0 {
-		return document("null")
-	}
-	return raw
 }
 
 // promptView is a prompt as clients see it: without a version in lists, with one of its versions
@@ -82,20 +66,20 @@ type promptView struct {
 	LastUpdatedAt resource.Stamp `json:"last_updated_at"`
 	Object        string         `json:"object" enum:"prompt"`
 
-	String             *string  `json:"string,omitempty" doc:"This and the following fields describe the version, only in the response for a single prompt"`
-	Parameters         document `json:"parameters,omitempty"`
-	VirtualKey         *string  `json:"virtual_key,omitempty"`
-	Functions          document `json:"functions,omitempty"`
-	Tools              document `json:"tools,omitempty"`
-	ToolChoice         document `json:"tool_choice,omitempty"`
-	TemplateMetadata   document `json:"template_metadata,omitempty"`
-	IsRaw              *int     `json:"is_raw_template,omitempty" enum:"0,1"`
-	Version            int      `json:"prompt_version,omitempty"`
-	VersionID          string   `json:"prompt_version_id,omitempty" format:"uuid"`
-	VersionStatus      string   `json:"prompt_version_status,omitempty" enum:"active,archived"`
-	VersionDescription document `json:"prompt_version_description,omitempty"`
-	VersionLabelID     document `json:"prompt_version_label_id,omitempty" doc:"Label assigned last, or null"`
-	VersionLabelIDs    []string `json:"prompt_version_label_ids,omitempty" nullable:"false"`
+	String             *string            `json:"string,omitempty" doc:"This and the following fields describe the version, only in the response for a single prompt"`
+	Parameters         jsonfield.Document `json:"parameters,omitempty"`
+	VirtualKey         *string            `json:"virtual_key,omitempty"`
+	Functions          jsonfield.Document `json:"functions,omitempty"`
+	Tools              jsonfield.Document `json:"tools,omitempty"`
+	ToolChoice         jsonfield.Document `json:"tool_choice,omitempty"`
+	TemplateMetadata   jsonfield.Document `json:"template_metadata,omitempty"`
+	IsRaw              *int               `json:"is_raw_template,omitempty" enum:"0,1"`
+	Version            int                `json:"prompt_version,omitempty"`
+	VersionID          string             `json:"prompt_version_id,omitempty" format:"uuid"`
+	VersionStatus      string             `json:"prompt_version_status,omitempty" enum:"active,archived"`
+	VersionDescription jsonfield.Document `json:"prompt_version_description,omitempty"`
+	VersionLabelID     jsonfield.Document `json:"prompt_version_label_id,omitempty" doc:"Label assigned last, or null"`
+	VersionLabelIDs    []string           `json:"prompt_version_label_ids,omitempty" nullable:"false"`
 }
 
 // promptVersionView is a version in the list of versions.
@@ -115,8 +99,8 @@ type promptVersionView struct {
 }
 
 type templateView struct {
-	String     string   `json:"string"`
-	Parameters document `json:"parameters,omitempty"`
+	String     string             `json:"string"`
+	Parameters jsonfield.Document `json:"parameters,omitempty"`
 }
 
 // promptReceipt is the response to a creation.

@@ -9,6 +9,7 @@ import (
 	"sluice/internal/fault"
 	"sluice/internal/prompt"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
 )
 
 // promptRender shows the result of rendering a prompt, without calling a model. It is not an
@@ -30,8 +31,8 @@ type renderIn struct {
 }
 
 type renderView struct {
-	Success bool     `json:"success"`
-	Data    document `json:"data" doc:"Body of a call of chat/completions or completions"`
+	Success bool               `json:"success"`
+	Data    jsonfield.Document `json:"data" doc:"Body of a call of chat/completions or completions"`
 }
 
 func renderPrompt(ctx context.Context, c *resource.Call) (any, error) {
@@ -39,7 +40,7 @@ func renderPrompt(ctx context.Context, c *resource.Call) (any, error) {
 		return nil, err
 	}
 	name, suffix := prompt.Split(c.Path("promptId"))
-	rec, err := resource.FindByName(ctx, c.Reader, prompt.Kind, targetOf(c, c.WorkspaceID), name)
+	rec, err := resource.FindByName(ctx, c.Reader, prompt.Kind, resource.TargetOf(c, c.WorkspaceID), name)
 	if fault.Has(err, fault.NotFound) || err == nil && (rec.Status == resource.Archived || rec.WorkspaceID != c.WorkspaceID) {
 		return nil, fault.New(fault.NotFound, "the prompt does not exist").WithParam("promptId")
 	}
@@ -64,7 +65,7 @@ func renderPrompt(ctx context.Context, c *resource.Call) (any, error) {
 			sent[field] = raw
 		}
 	}
-	call, err := prompt.ReadCall(encode(sent))
+	call, err := prompt.ReadCall(jsonfield.Encode(sent))
 	if err != nil {
 		return nil, err
 	}

@@ -5,9 +5,10 @@ import (
 	"context"
 	"net/http"
 
-	"sluice/internal/access"
 	"sluice/internal/prompt"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
+	"sluice/internal/resource/listing"
 )
 
 // prompts are the saved prompts. The record of a prompt lists its versions and their labels;
@@ -19,7 +20,7 @@ func (k deps) prompts() *resource.Kind[prompt.Prompt, promptView] {
 		Path: "/prompts", Param: "promptId", Slug: "pp", Suffix: "@", Perm: "prompts",
 		Verbs: resource.AllVerbs, Scope: resource.Located, Locate: locatePrompt, PageSize: 100,
 		Create: promptIn{}, Update: promptPatch{}, PreparedFields: promptFields,
-		Filters: []resource.Filter{searchFilter(), collectionFilter()},
+		Filters: []resource.Filter{listing.SearchFilter(), collectionFilter()},
 		Select:  selectCollected,
 		Views:   []resource.Param{{Name: "version", Doc: "Version number, latest, or a label; defaults to the published version"}},
 		Prepare: preparePrompt,
@@ -74,10 +75,6 @@ func versionParam() []resource.Param {
 	return []resource.Param{{Name: "versionId", Doc: "Id of the version", Format: "uuid"}}
 }
 
-func targetOf(c *resource.Call, workspaceID string) access.Target {
-	return access.Target{OrgID: c.OrgID, WorkspaceID: workspaceID}
-}
-
 // collectionFilter narrows a list to a collection. selectCollected applies it, because it must
 // look up the collection.
 func collectionFilter() resource.Filter {
@@ -126,7 +123,7 @@ func viewPrompt(ctx context.Context, c *resource.Call, r resource.Row[prompt.Pro
 func barePrompt(r resource.Row[prompt.Prompt]) promptView {
 	return promptView{
 		ID: r.ID, Slug: r.Slug, Name: r.Value.Name, CollectionID: r.Value.CollectionID, WorkspaceID: r.WorkspaceID, Model: r.Value.Model,
-		Status: r.Status, CreatedAt: stamp(r.Created), LastUpdatedAt: stamp(r.Updated), Object: "prompt",
+		Status: r.Status, CreatedAt: resource.Stamp(r.Created), LastUpdatedAt: resource.Stamp(r.Updated), Object: "prompt",
 	}
 }
 
@@ -140,7 +137,7 @@ func changedPrompt(_ context.Context, _ *resource.Call, ch *resource.Edit[prompt
 	switch {
 	case p.Draft != nil && p.Draft.Number != p.Newest:
 		return promptDone{ch.New.ID, ch.New.Slug, p.DefaultID, "prompt"}, nil
-	case p.Draft != nil || sentAny(ch.Sent, promptContents):
+	case p.Draft != nil || jsonfield.SentAny(ch.Sent, promptContents):
 		return promptDone{ch.New.ID, ch.New.Slug, p.NewestID, "prompt"}, nil
 	}
 	return promptDone{}, nil

@@ -9,6 +9,7 @@ import (
 	"sluice/internal/ident"
 	"sluice/internal/prompt"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
 )
 
 // pickVersion returns the version of a prompt that a suffix selects.
@@ -43,19 +44,19 @@ func labelID(ctx context.Context, c *resource.Call, workspaceID, name string) (s
 // withVersion adds a version to the view of a prompt.
 func withVersion(v promptView, p *prompt.Prompt, r *resource.Row[prompt.Version]) promptView {
 	ver := &r.Value
-	raw := bit(ver.Raw)
+	raw := jsonfield.Bit(ver.Raw)
 	v.String, v.Parameters, v.Model, v.VirtualKey, v.IsRaw = &ver.String, orEmpty(ver.Parameters), ver.Model, &ver.VirtualKey, &raw
-	v.Functions, v.Tools, v.ToolChoice = orNullDocument(ver.Functions), orNullDocument(ver.Tools), orNullDocument(ver.ToolChoice)
+	v.Functions, v.Tools, v.ToolChoice = jsonfield.OrNullDocument(ver.Functions), jsonfield.OrNullDocument(ver.Tools), jsonfield.OrNullDocument(ver.ToolChoice)
 	v.TemplateMetadata = orEmpty(ver.Metadata)
 	v.Version, v.VersionID, v.VersionStatus = ver.Number, r.ID, r.Status
 	v.VersionLabelIDs = p.LabelsOf(ver.Number)
-	v.VersionDescription, v.VersionLabelID = document(encode(orNull(ver.Description))), document(encode(firstOf(v.VersionLabelIDs)))
+	v.VersionDescription, v.VersionLabelID = jsonfield.Document(jsonfield.Encode(jsonfield.OrNull(ver.Description))), jsonfield.Document(jsonfield.Encode(firstOf(v.VersionLabelIDs)))
 	return v
 }
 
-func orEmpty(raw []byte) document {
+func orEmpty(raw []byte) jsonfield.Document {
 	if len(raw) == 0 {
-		return document("{}")
+		return jsonfield.Document("{}")
 	}
 	return raw
 }
@@ -73,9 +74,9 @@ func listPromptVersions(ctx context.Context, c *resource.Call, r resource.Row[pr
 		v := &row.Value
 		labels := r.Value.LabelsOf(v.Number)
 		return promptVersionView{
-			ID: row.ID, PromptID: r.ID, Template: templateView{v.String, orEmpty(v.Parameters)}, Version: v.Number, Description: orNull(v.Description),
-			LabelID: firstOf(labels), LabelIDs: labels, IsRaw: bit(v.Raw), IsDefault: v.Number == r.Value.Default,
-			CreatedAt: stamp(row.Created), Status: row.Status, Object: "prompt",
+			ID: row.ID, PromptID: r.ID, Template: templateView{v.String, orEmpty(v.Parameters)}, Version: v.Number, Description: jsonfield.OrNull(v.Description),
+			LabelID: firstOf(labels), LabelIDs: labels, IsRaw: jsonfield.Bit(v.Raw), IsDefault: v.Number == r.Value.Default,
+			CreatedAt: resource.Stamp(row.Created), Status: row.Status, Object: "prompt",
 		}
 	})
 }
@@ -86,7 +87,7 @@ func versionByID(ctx context.Context, c *resource.Call, promptID string) (*resou
 	if !ident.ValidID(id) {
 		return nil, fault.New(fault.InvalidParameter, "must be a UUID").WithParam("versionId")
 	}
-	r, err := live[prompt.Version](ctx, c.Reader, prompt.VersionKind, id)
+	r, err := resource.FindLive[prompt.Version](ctx, c.Reader, prompt.VersionKind, id)
 	if fault.Has(err, fault.NotFound) || err == nil && r.Value.PromptID != promptID {
 		return nil, fault.New(fault.NotFound, "the prompt does not have this version").WithParam("versionId")
 	}

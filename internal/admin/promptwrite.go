@@ -10,6 +10,7 @@ import (
 	"sluice/internal/ident"
 	"sluice/internal/prompt"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
 )
 
 // promptContents are the fields whose change creates a new version.
@@ -23,15 +24,6 @@ var promptNotes = []string{"virtual_key", "version_description"}
 // promptFields are the fields that preparePrompt handles.
 var promptFields = slices.Concat([]string{"collection_id", "patch", "ai_model_id"}, promptContents, promptNotes)
 
-func sentAny(sent resource.Sent, names []string) bool {
-	for _, n := range names {
-		if _, ok := sent[n]; ok {
-			return true
-		}
-	}
-	return false
-}
-
 // preparePrompt determines what a change means for the versions: a new version, a note on the
 // published one, or nothing.
 // Source: contract/content-and-observability.md 1.6.
@@ -40,7 +32,7 @@ func preparePrompt(ctx context.Context, c *resource.Call, ch *resource.Edit[prom
 	if err := moveCollected(ctx, c, ch.Old != nil, ch.New.WorkspaceID, &p.CollectionID); err != nil {
 		return err
 	}
-	content, notes := sentAny(ch.Sent, promptContents), sentAny(ch.Sent, promptNotes)
+	content, notes := jsonfield.SentAny(ch.Sent, promptContents), jsonfield.SentAny(ch.Sent, promptNotes)
 	if !content && !notes {
 		return nil
 	}
@@ -128,7 +120,7 @@ func mergeVersion(v prompt.Version, sent resource.Sent, names []string) (prompt.
 		switch {
 		case !ok:
 		case n == "is_raw_template":
-			if err := setFlag(sent, n, &v.Raw); err != nil {
+			if err := jsonfield.SetFlag(sent, n, &v.Raw); err != nil {
 				return v, err
 			}
 		case n == "prompt_metadata" || n == "metadata":
@@ -166,7 +158,7 @@ func addVersion(ctx context.Context, c *resource.Call, r *resource.Row[prompt.Pr
 // that is archived.
 func afterPrompt(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[prompt.Prompt]) error {
 	if ch.New.Status == resource.Archived {
-		return retireAll(ctx, tx, c, versionsOf(prompt.VersionKind, ch.New.ID))
+		return resource.ArchiveAll(ctx, tx, c, versionsOf(prompt.VersionKind, ch.New.ID))
 	}
 	d := ch.New.Value.Draft
 	switch {

@@ -12,6 +12,8 @@ import (
 	"sluice/internal/quota"
 	"sluice/internal/record"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
+	"sluice/internal/resource/listing"
 )
 
 // rerateLongest is the longest time range of one re-rating.
@@ -52,24 +54,24 @@ type rerateView struct {
 	Changed    int                `json:"changed" doc:"Number of attempts whose cost changed"`
 	Unpriced   int                `json:"unpriced" doc:"Number of attempts left unchanged because their price is unknown or incomplete"`
 	Left       int                `json:"left" doc:"Number of attempts left unchanged because their usage, budgets or provider prices are unknown: attempts cut off by a crash, of older versions, or of removed providers"`
-	CostBefore number             `json:"cost_before" doc:"Total cost of the attempts"`
-	CostAfter  number             `json:"cost_after"`
-	Difference number             `json:"difference"`
+	CostBefore jsonfield.Number   `json:"cost_before" doc:"Total cost of the attempts"`
+	CostAfter  jsonfield.Number   `json:"cost_after"`
+	Difference jsonfield.Number   `json:"difference"`
 	Changes    []rerateChangeView `json:"changes" nullable:"false" doc:"First 100 changes"`
 }
 
 // rerateChangeView is an attempt whose cost changes.
 type rerateChangeView struct {
-	LogID         string         `json:"log_id" format:"uuid"`
-	CreatedAt     resource.Stamp `json:"created_at"`
-	CostBefore    number         `json:"cost_before" doc:"Amount charged to budgets"`
-	CostAfter     number         `json:"cost_after"`
-	VersionBefore string         `json:"price_version_before"`
-	VersionAfter  string         `json:"price_version_after"`
+	LogID         string           `json:"log_id" format:"uuid"`
+	CreatedAt     resource.Stamp   `json:"created_at"`
+	CostBefore    jsonfield.Number `json:"cost_before" doc:"Amount charged to budgets"`
+	CostAfter     jsonfield.Number `json:"cost_after"`
+	VersionBefore string           `json:"price_version_before"`
+	VersionAfter  string           `json:"price_version_after"`
 }
 
 // dollars converts nano-dollars to dollars exactly.
-func dollars(nano int64) number { return number(quota.Cost.Text(nano)) }
+func dollars(nano int64) jsonfield.Number { return jsonfield.Number(quota.Cost.Text(nano)) }
 
 func (k deps) reRate(ctx context.Context, c *resource.Call) (any, error) {
 	for _, s := range append(rerateScopes[:1:1], access.LogsList) {
@@ -100,12 +102,12 @@ func (k deps) reRate(ctx context.Context, c *resource.Call) (any, error) {
 func (k deps) rerateOrder(ctx context.Context, c *resource.Call) (o rerate.Order, err error) {
 	o = rerate.Order{
 		OrgID: c.OrgID, WorkspaceID: c.WorkspaceID, Model: c.Sent.Text("ai_model"), By: c.Principal.Actor(),
-		From: timeOf(c.Sent.Text("time_of_generation_min")), To: timeOf(c.Sent.Text("time_of_generation_max")),
+		From: jsonfield.ParseTime(c.Sent.Text("time_of_generation_min")), To: jsonfield.ParseTime(c.Sent.Text("time_of_generation_max")),
 	}
 	if name := c.Sent.Text("ai_org"); name != "" {
 		o.Provider = k.providerID(name)
 	}
-	if err := inRange(o.From, o.To, rerateLongest); err != nil {
+	if err := listing.CheckTimeRange(o.From, o.To, rerateLongest); err != nil {
 		return o, err
 	}
 	if name := c.Sent.Text("integration_id"); name != "" {
@@ -134,14 +136,14 @@ func noteRerating(c *resource.Call, plan *rerate.Outcome) {
 
 func viewRerating(o *rerate.Order, out *rerate.Outcome, dry bool) rerateView {
 	v := rerateView{
-		Object: "re_rating", ID: out.Operation, DryRun: dry, From: stamp(o.From), To: stamp(o.To), Currency: "USD",
+		Object: "re_rating", ID: out.Operation, DryRun: dry, From: resource.Stamp(o.From), To: resource.Stamp(o.To), Currency: "USD",
 		Attempts: out.Attempts, Changed: out.Changed, Unpriced: out.Unpriced, Left: out.Left,
 		CostBefore: dollars(out.Before), CostAfter: dollars(out.After), Difference: dollars(out.After - out.Before), Changes: make([]rerateChangeView, len(out.Changes)),
 	}
 	for i := range out.Changes {
 		ch := &out.Changes[i]
 		v.Changes[i] = rerateChangeView{
-			LogID: ch.ID, CreatedAt: stamp(ch.Started), CostBefore: dollars(ch.Before.Cost), CostAfter: dollars(ch.After.Cost),
+			LogID: ch.ID, CreatedAt: resource.Stamp(ch.Started), CostBefore: dollars(ch.Before.Cost), CostAfter: dollars(ch.After.Cost),
 			VersionBefore: ch.Before.Version, VersionAfter: ch.After.Version,
 		}
 	}
@@ -150,16 +152,16 @@ func viewRerating(o *rerate.Order, out *rerate.Outcome, dry bool) rerateView {
 
 // logCorrection shows what a re-rating changed in an attempt.
 type logCorrection struct {
-	Operation      string         `json:"operation_id" format:"uuid" doc:"Id of the re-rating"`
-	CorrectedAt    resource.Stamp `json:"corrected_at"`
-	By             string         `json:"corrected_by" doc:"Id of the user or API key"`
-	CostBefore     number         `json:"cost_before" doc:"Amount charged to budgets, in exact US dollars"`
-	UnpricedBefore string         `json:"cost_unpriced_before,omitempty" doc:"Reason for the missing or partial cost"`
-	TermsBefore    string         `json:"cost_terms_before,omitempty"`
-	VersionBefore  string         `json:"price_version_before,omitempty"`
-	CostAfter      number         `json:"cost_after"`
-	TermsAfter     string         `json:"cost_terms_after,omitempty"`
-	VersionAfter   string         `json:"price_version_after,omitempty"`
+	Operation      string           `json:"operation_id" format:"uuid" doc:"Id of the re-rating"`
+	CorrectedAt    resource.Stamp   `json:"corrected_at"`
+	By             string           `json:"corrected_by" doc:"Id of the user or API key"`
+	CostBefore     jsonfield.Number `json:"cost_before" doc:"Amount charged to budgets, in exact US dollars"`
+	UnpricedBefore string           `json:"cost_unpriced_before,omitempty" doc:"Reason for the missing or partial cost"`
+	TermsBefore    string           `json:"cost_terms_before,omitempty"`
+	VersionBefore  string           `json:"price_version_before,omitempty"`
+	CostAfter      jsonfield.Number `json:"cost_after"`
+	TermsAfter     string           `json:"cost_terms_after,omitempty"`
+	VersionAfter   string           `json:"price_version_after,omitempty"`
 }
 
 func viewCorrections(list []record.Correction) []logCorrection {
@@ -167,7 +169,7 @@ func viewCorrections(list []record.Correction) []logCorrection {
 	for i := range list {
 		c := &list[i]
 		out = append(out, logCorrection{
-			Operation: c.Operation, CorrectedAt: stamp(c.RatedAt), By: c.By, CostBefore: dollars(c.Before.Cost), UnpricedBefore: c.Before.Unpriced, TermsBefore: c.Before.Terms,
+			Operation: c.Operation, CorrectedAt: resource.Stamp(c.RatedAt), By: c.By, CostBefore: dollars(c.Before.Cost), UnpricedBefore: c.Before.Unpriced, TermsBefore: c.Before.Terms,
 			VersionBefore: c.Before.Version, CostAfter: dollars(c.After.Cost), TermsAfter: c.After.Terms, VersionAfter: c.After.Version,
 		})
 	}

@@ -8,6 +8,7 @@ import (
 
 	"sluice/internal/audit"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
 	"sluice/internal/tenant"
 )
 
@@ -108,6 +109,6 @@ func rowOfToken(orgID string, r audit.RefusedToken, leftOut int) resource.AuditR
 	return resource.AuditRow{
 		OrgID: orgID, Kind: "auth", Action: "auth_failure", ActorKind: resource.ActorUser, CreatedAt: r.RefusedAt, Status: 401,
 		RemoteIP: r.Remote, Method: r.Method, Path: r.Path, RequestID: r.RequestID,
-		Body: encode(resource.AuditDetails{Notes: notes, Error: r.Reason}),
+		Body: jsonfield.Encode(resource.AuditDetails{Notes: notes, Error: r.Reason}),
 	}
 }

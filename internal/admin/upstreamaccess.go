@@ -8,8 +8,10 @@ import (
 	"slices"
 	"strings"
 
+	"sluice/internal/control/directory"
 	"sluice/internal/fault"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
 	"sluice/internal/tenant"
 )
 
@@ -110,7 +112,7 @@ func (f *serverKind[I, S]) listUserAccess(ctx context.Context, c *resource.Call,
 			continue
 		}
 		enabled, named := (*s.users)[u.ID]
-		v := userAccessView{UserID: u.ID, FirstName: orNull(u.Value.FirstName), LastName: orNull(u.Value.LastName), Enabled: enabled, HasOverride: named}
+		v := userAccessView{UserID: u.ID, FirstName: jsonfield.OrNull(u.Value.FirstName), LastName: jsonfield.OrNull(u.Value.LastName), Enabled: enabled, HasOverride: named}
 		if !named {
 			v.Enabled = !*s.deny
 		}
@@ -167,10 +169,10 @@ func (f *serverKind[I, S]) putUserAccess(ctx context.Context, _ resource.Tx, c *
 // memberUsers returns the users who are members of a workspace, in the order in which the users
 // were created.
 func memberUsers(ctx context.Context, from resource.Reader, orgID, workspaceID string) ([]*resource.Row[tenant.User], error) {
-	q := resource.Query{Kind: tenant.MemberKind, OrgID: orgID, WorkspaceID: workspaceID, Statuses: []string{resource.Active}, Limit: maxUsersAtATime}
+	q := resource.Query{Kind: tenant.MemberKind, OrgID: orgID, WorkspaceID: workspaceID, Statuses: []string{resource.Active}, Limit: directory.MaxUsers}
 	all := map[string]*resource.Row[tenant.User]{}
-	err := eachPage(ctx, from, q, func(members []*resource.Row[tenant.Member]) error {
-		users, err := usersOf(ctx, from, orgID, members)
+	err := resource.EachPage(ctx, from, q, func(members []*resource.Row[tenant.Member]) error {
+		users, err := directory.UsersOf(ctx, from, orgID, members)
 		maps.Copy(all, users)
 		return err
 	})

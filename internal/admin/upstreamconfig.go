@@ -10,10 +10,13 @@ import (
 	"strconv"
 	"strings"
 
+	"sluice/internal/control/destination"
+	"sluice/internal/control/grants"
 	"sluice/internal/credential"
 	"sluice/internal/fault"
 	"sluice/internal/keys"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
 	"sluice/internal/sealed"
 )
 
@@ -46,7 +49,7 @@ func (f *serverKind[I, S]) seal(r *resource.Row[I], config map[string]any) error
 		*to = nil
 		return nil
 	}
-	plain := encode(config)
+	plain := jsonfield.Encode(config)
 	if len(plain) > maxConfigBytes {
 		return fault.Newf(fault.InvalidParameter, "must not exceed %d bytes", maxConfigBytes).WithParam("configurations")
 	}
@@ -66,7 +69,7 @@ func (f *serverKind[I, S]) configure(ch *resource.Edit[I]) (map[string]any, erro
 		if stored, err = f.open(ch.Old); err != nil {
 			return nil, err
 		}
-		moved = origin(*f.upstreamOf(&ch.Old.Value).url) != origin(*f.upstreamOf(&ch.New.Value).url)
+		moved = destination.Origin(*f.upstreamOf(&ch.Old.Value).url) != destination.Origin(*f.upstreamOf(&ch.New.Value).url)
 	}
 	_, remapped := ch.Sent["secret_mappings"]
 	if moved && !remapped && len(*f.upstreamOf(&ch.Old.Value).mappings) > 0 {
@@ -187,21 +190,21 @@ func (f *serverKind[I, S]) hasSecret(v any, path []string) bool {
 type maskedView map[string]any
 
 // shown returns the configurations as responses show them, null if there are none.
-func (f *serverKind[I, S]) shown(r *resource.Row[I]) (nullable[maskedView], error) {
+func (f *serverKind[I, S]) shown(r *resource.Row[I]) (jsonfield.Nullable[maskedView], error) {
 	config, err := f.open(r)
 	if err != nil || len(config) == 0 {
-		return nullable[maskedView]{}, err
+		return jsonfield.Nullable[maskedView]{}, err
 	}
 	masked, _ := f.mask(config, nil).(map[string]any) // mask returns a map for a map
-	return nullable[maskedView]{new(maskedView(masked))}, nil
+	return jsonfield.Nullable[maskedView]{Object: new(maskedView(masked))}, nil
 }
 
 // listedOrRead returns the fields that differ between lists and single responses. Lists show how
 // many workspaces may use the integration. The response for a single integration (detail)
 // shows its configurations.
-func (f *serverKind[I, S]) listedOrRead(r *resource.Row[I], detail bool) (workspaces *int, config nullable[maskedView], err error) {
+func (f *serverKind[I, S]) listedOrRead(r *resource.Row[I], detail bool) (workspaces *int, config jsonfield.Nullable[maskedView], err error) {
 	if !detail {
-		return new(len(grantedTo(r.Index))), config, nil
+		return new(len(grants.GrantedTo(r.Index))), config, nil
 	}
 	config, err = f.shown(r)
 	return nil, config, err
@@ -277,7 +280,7 @@ func (k deps) mapped(ctx context.Context, c *resource.Call, mappings []sealed.Ma
 	uses := make([]credential.SecretUse, len(mappings))
 	for i, m := range mappings {
 		uses[i] = credential.SecretUse{Field: m.Field, Key: m.Key, Format: m.Format}
-		ref, err := live[credential.SecretReference](ctx, c.Reader, credential.SecretReferenceKind, m.Reference)
+		ref, err := resource.FindLive[credential.SecretReference](ctx, c.Reader, credential.SecretReferenceKind, m.Reference)
 		if fault.Has(err, fault.NotFound) || err == nil && workspaceID != "" && !ref.Value.VisibleTo(workspaceID) {
 			continue
 		}

@@ -6,17 +6,20 @@ import (
 	"net/http"
 	"slices"
 
+	"sluice/internal/control/grants"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
+	"sluice/internal/resource/listing"
 )
 
 // upstreamGrantsIn lists which workspaces may use an integration of the organisation.
 // Source: contract/content-and-observability.yaml, PUT /mcp-integrations/{id}/workspaces.
 type upstreamGrantsIn struct {
-	Workspaces []upstreamGrantIn           `json:"workspaces" nullable:"false" maxItems:"900"`
-	Global     *nullable[upstreamGlobalIn] `json:"global_workspace_access,omitempty" nullable:"true"`
-	Override   bool                        `json:"override_existing_workspace_access,omitempty" doc:"Replaces all present grants with the list"`
+	Workspaces []upstreamGrantIn                     `json:"workspaces" nullable:"false" maxItems:"900"`
+	Global     *jsonfield.Nullable[upstreamGlobalIn] `json:"global_workspace_access,omitempty" nullable:"true"`
+	Override   bool                                  `json:"override_existing_workspace_access,omitempty" doc:"Replaces all present grants with the list"`
 }
 
 type upstreamGrantIn struct {
@@ -29,34 +32,16 @@ type upstreamGlobalIn struct {
 	Enabled bool `json:"enabled" doc:"Grants the integration to every new workspace"`
 }
 
-type grantView struct {
-	ID            string          `json:"id" doc:"Slug of the workspace"`
-	Enabled       bool            `json:"enabled"`
-	Status        string          `json:"status" enum:"active,archived"`
-	CreatedAt     resource.Stamp  `json:"created_at"`
-	LastUpdatedAt *resource.Stamp `json:"last_updated_at" nullable:"true"`
-}
-
 type globalView struct {
 	Enabled bool `json:"enabled"`
 }
 
-func viewGrant(workspace grantedWorkspace) grantView {
-	g := workspace.grant
-	updated := fromMillis(g.Updated)
-	v := grantView{ID: workspace.ShownSlug(), Enabled: g.Enabled, Status: workspace.Status, CreatedAt: stamp(fromMillis(g.Created)), LastUpdatedAt: resource.StampOf(&updated)}
-	if !g.Enabled {
-		v.Status = resource.Archived
-	}
-	return v
-}
-
 // upstreamGrantsView lists the grants in the field that the caller requested.
 type upstreamGrantsView struct {
-	Workspaces *[]grantView         `json:"workspaces,omitempty" doc:"Present without the parameter version"`
-	Data       *[]grantView         `json:"data,omitempty" doc:"Present with the parameter version"`
-	Global     nullable[globalView] `json:"global_workspace_access"`
-	Total      int                  `json:"total"`
+	Workspaces *[]grants.GrantView            `json:"workspaces,omitempty" doc:"Present without the parameter version"`
+	Data       *[]grants.GrantView            `json:"data,omitempty" doc:"Present with the parameter version"`
+	Global     jsonfield.Nullable[globalView] `json:"global_workspace_access"`
+	Total      int                            `json:"total"`
 }
 
 // grantActions read and change which workspaces may use an integration of the
@@ -65,7 +50,7 @@ func (f *serverKind[I, S]) grantActions(idName string) []resource.Action[I] {
 	return []resource.Action[I]{
 		{
 			Name: "read", Method: http.MethodGet, Path: "/workspaces", ID: "list" + idName + "Workspaces", Summary: "List the workspaces that may use an " + f.title,
-			Query: append(searchParams("part of the name or slug of the workspace"), resource.Param{Name: "version", Doc: "Any value; returns the list in data"}), Response: upstreamGrantsView{}, Read: f.viewGrants,
+			Query: append(listing.SearchParams("part of the name or slug of the workspace"), resource.Param{Name: "version", Doc: "Any value; returns the list in data"}), Response: upstreamGrantsView{}, Read: f.viewGrants,
 		},
 		{
 			Name: "manage", Scope: "update", Method: http.MethodPut, Path: "/workspaces", ID: "update" + idName + "Workspaces",
@@ -74,16 +59,18 @@ func (f *serverKind[I, S]) grantActions(idName string) []resource.Action[I] {
 	}
 }
 
-func (f *serverKind[I, S]) grants() grantSet { return grantSet{f.integration, f.title} }
+func (f *serverKind[I, S]) grants() grants.Set {
+	return grants.Set{Kind: f.integration, Title: f.title}
+}
 
 func (f *serverKind[I, S]) putGrants(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[I]) (any, error) {
 	var in upstreamGrantsIn
 	_, global := c.Sent["global_workspace_access"]
-	present, err := f.grants().readGrants(ctx, tx, c, ch.New.Record, &in, func() bool { return len(in.Workspaces) > 0 || in.Override || global })
+	present, err := f.grants().ReadGrants(ctx, tx, c, ch.New.Record, &in, func() bool { return len(in.Workspaces) > 0 || in.Override || global })
 	if err != nil {
 		return nil, err
 	}
-	requested, err := readRequested(ctx, tx, c, present, in.Override, in.Workspaces, func(_ int, w upstreamGrantIn) (string, bool) { return w.ID, w.Enabled })
+	requested, err := grants.ReadRequested(ctx, tx, c, present, in.Override, in.Workspaces, func(_ int, w upstreamGrantIn) (string, bool) { return w.ID, w.Enabled })
 	if err != nil {
 		return nil, err
 	}
@@ -102,12 +89,12 @@ func (f *serverKind[I, S]) putGrants(ctx context.Context, tx resource.Tx, c *res
 			*to = &sent.Enabled
 		}
 	}
-	return nil, f.grants().save(ctx, tx, &ch.New.Record, present)
+	return nil, f.grants().Save(ctx, tx, &ch.New.Record, present)
 }
 
 // grantOne grants the integration to a workspace, with a server unless there is one, or
 // withdraws it.
-func (f *serverKind[I, S]) grantOne(ctx context.Context, tx resource.Tx, c *resource.Call, in *resource.Row[I], present map[string]grant, workspace string, enabled bool) error {
+func (f *serverKind[I, S]) grantOne(ctx context.Context, tx resource.Tx, c *resource.Call, in *resource.Row[I], present map[string]grants.Grant, workspace string, enabled bool) error {
 	old, known := present[workspace]
 	if known && old.Enabled == enabled {
 		return nil
@@ -115,7 +102,7 @@ func (f *serverKind[I, S]) grantOne(ctx context.Context, tx resource.Tx, c *reso
 	if !known {
 		old.Created = c.Now.UnixMilli()
 	}
-	present[workspace] = grant{Enabled: enabled, Created: old.Created, Updated: c.Now.UnixMilli()}
+	present[workspace] = grants.Grant{Enabled: enabled, Created: old.Created, Updated: c.Now.UnixMilli()}
 	if !enabled {
 		return nil
 	}
@@ -158,24 +145,24 @@ func (f *serverKind[I, S]) freeSlug(ctx context.Context, from resource.Reader, i
 
 // grantNew grants the integrations with global access to a new workspace.
 func (f *serverKind[I, S]) grantNew(ctx context.Context, tx resource.Tx, c *resource.Call, workspace resource.Record) error {
-	return regrant(ctx, tx, c, f.grants(), workspace.OrgID, globalEntry, func(in *resource.Row[I], present map[string]grant) error {
+	return grants.Regrant(ctx, tx, c, f.grants(), workspace.OrgID, grants.GlobalEntry, func(in *resource.Row[I], present map[string]grants.Grant) error {
 		return f.grantOne(ctx, tx, c, in, present, workspace.ID, true)
 	})
 }
 
 func (f *serverKind[I, S]) viewGrants(ctx context.Context, c *resource.Call, r resource.Row[I]) (any, error) {
-	workspaces, err := f.grants().listWorkspaces(ctx, c, r.ID)
+	workspaces, err := f.grants().ListWorkspaces(ctx, c, r.ID)
 	if err != nil {
 		return nil, err
 	}
-	text, err := searched(c)
+	text, err := listing.SearchText(c)
 	if err != nil {
 		return nil, err
 	}
-	list := make([]grantView, 0, len(workspaces))
+	list := make([]grants.GrantView, 0, len(workspaces))
 	for _, workspace := range workspaces {
-		if hasText(text, workspace.Name, workspace.ShownSlug()) {
-			v := viewGrant(workspace)
+		if listing.HasText(text, workspace.Name, workspace.ShownSlug()) {
+			v := grants.View(workspace)
 			v.ID = workspace.ID
 			list = append(list, v)
 		}
@@ -190,9 +177,9 @@ func (f *serverKind[I, S]) viewGrants(ctx context.Context, c *resource.Call, r r
 }
 
 // globalOf shows whether every new workspace gets an integration; null if it was never set.
-func globalOf(enabled *bool) nullable[globalView] {
+func globalOf(enabled *bool) jsonfield.Nullable[globalView] {
 	if enabled == nil {
-		return nullable[globalView]{}
+		return jsonfield.Nullable[globalView]{}
 	}
-	return nullable[globalView]{&globalView{*enabled}}
+	return jsonfield.Nullable[globalView]{Object: &globalView{*enabled}}
 }

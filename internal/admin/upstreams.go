@@ -3,10 +3,11 @@ package admin
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"slices"
 
 	"sluice/internal/access"
+	"sluice/internal/control/grants"
+	"sluice/internal/control/secretmapping"
 	"sluice/internal/fault"
 	"sluice/internal/resource"
 	"sluice/internal/sealed"
@@ -55,20 +56,20 @@ type serverFields struct {
 }
 
 func (f *serverKind[I, S]) scopes(action string, r *resource.Row[I]) []access.Scope {
-	return levelScopes(f.stem, action, r)
+	return grants.LevelScopes(f.stem, action, r)
 }
 
 // index returns the index entries and retains the grants, which are written with their links.
 func (f *serverKind[I, S]) index(r *resource.Row[I]) []resource.IndexEntry {
-	entries := []resource.IndexEntry{levelEntry(scopeLevel(r.WorkspaceID))}
+	entries := []resource.IndexEntry{grants.LevelEntry(grants.LevelOf(r.WorkspaceID))}
 	if r.WorkspaceID != "" {
-		return append(entries, resource.IndexEntry{Name: entryWorkspace, Value: r.WorkspaceID})
+		return append(entries, resource.IndexEntry{Name: grants.WorkspaceName, Value: r.WorkspaceID})
 	}
 	if enabled := *f.upstreamOf(&r.Value).global; enabled != nil && *enabled {
-		entries = append(entries, globalEntry)
+		entries = append(entries, grants.GlobalEntry)
 	}
-	for _, workspaceID := range grantedTo(r.Index) {
-		entries = append(entries, resource.IndexEntry{Name: entryWorkspace, Value: workspaceID})
+	for _, workspaceID := range grants.GrantedTo(r.Index) {
+		entries = append(entries, resource.IndexEntry{Name: grants.WorkspaceName, Value: workspaceID})
 	}
 	return entries
 }
@@ -91,7 +92,7 @@ func (f *serverKind[I, S]) prepare(ctx context.Context, c *resource.Call, ch *re
 	if err != nil {
 		return err
 	}
-	mappings, err := readMappings(ctx, c, ch.Sent, ch.New.WorkspaceID, *up.mappings, f.parseMappingTarget)
+	mappings, err := secretmapping.Read(ctx, c, ch.Sent, ch.New.WorkspaceID, *up.mappings, f.parseMappingTarget)
 	if err != nil {
 		return err
 	}
@@ -108,7 +109,7 @@ func (f *serverKind[I, S]) after(ctx context.Context, tx resource.Tx, c *resourc
 	if err := tx.PutLinks(ctx, f.sideDataSet, ch.New.ID, nil); err != nil {
 		return err
 	}
-	return retireReferring(ctx, tx, f.server, ch.New.Record, "", func(s resource.Record) error {
+	return resource.ArchiveReferrers(ctx, tx, f.server, ch.New.Record, "", func(s resource.Record) error {
 		if err := resource.ArchiveLinked(ctx, tx, c, s); err != nil {
 			return err
 		}
@@ -119,7 +120,7 @@ func (f *serverKind[I, S]) after(ctx context.Context, tx resource.Tx, c *resourc
 // isServerUsable reports whether a server may be used: its integration exists, and its workspace
 // may use the integration. Withdrawing the access disables the server.
 func isServerUsable(integration resource.Record, workspaceID string) bool {
-	return integration.Status == resource.Active && slices.Contains(grantedTo(integration.Index), workspaceID)
+	return integration.Status == resource.Active && slices.Contains(grants.GrantedTo(integration.Index), workspaceID)
 }
 
 // serverStatus returns the status of a server as responses show it.
@@ -174,13 +175,4 @@ func (f *serverKind[I, S]) prepareServer(ctx context.Context, c *resource.Call, 
 	}
 	*to.integrationID = integration.ID
 	return nil
-}
-
-// origin returns the scheme and host of a URL.
-func origin(raw string) string {
-	u, err := url.Parse(raw)
-	if err != nil {
-		return raw
-	}
-	return u.Scheme + "://" + u.Host
 }

@@ -28,7 +28,7 @@ func (k deps) restoreContents(ctx context.Context, tx resource.Tx, c *resource.C
 // users who still exist.
 func restoreMembers(ctx context.Context, tx resource.Tx, c *resource.Call, workspace resource.Record) error {
 	q := resource.Query{Kind: tenant.MemberKind, OrgID: workspace.OrgID, WorkspaceID: workspace.ID, Statuses: []string{resource.Archived}, Limit: 1000}
-	return eachPage(ctx, tx, q, func(rows []*resource.Row[tenant.Member]) error {
+	return resource.EachPage(ctx, tx, q, func(rows []*resource.Row[tenant.Member]) error {
 		for _, m := range rows {
 			if !m.Updated.Equal(workspace.Updated) {
 				continue // had left before

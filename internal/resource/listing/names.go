@@ -1,4 +1,4 @@
-package admin
+package listing
 
 import (
 	"context"
@@ -12,18 +12,18 @@ import (
 // maxIDs is the maximum number of ids that a list may be narrowed to.
 const maxIDs = 100
 
-// namesFilter narrows a list to some records. filterByNames applies it, because it must look
+// NamesFilter narrows a list to some records. filterByNames applies it, because it must look
 // them up.
-func namesFilter(param string) resource.Filter {
+func NamesFilter(param string) resource.Filter {
 	return resource.Filter{
 		Param: resource.Param{Name: param, Doc: "Ids or slugs separated by commas, at most 100"},
 		Apply: func(*resource.Call, string, *resource.Query) error { return nil },
 	}
 }
 
-// filterByNames narrows a list to the requested ids and slugs. Records that do not exist or that
+// FilterByNames narrows a list to the requested ids and slugs. Records that do not exist or that
 // the caller may not see are left out.
-func filterByNames(param, kind string) func(ctx context.Context, c *resource.Call, q *resource.Query) error {
+func FilterByNames(param, kind string) func(ctx context.Context, c *resource.Call, q *resource.Query) error {
 	return func(ctx context.Context, c *resource.Call, q *resource.Query) error {
 		requested := c.Query(param)
 		if requested == "" {
@@ -35,7 +35,7 @@ func filterByNames(param, kind string) func(ctx context.Context, c *resource.Cal
 		}
 		q.IDs = []string{}
 		for _, name := range names {
-			r, err := resource.FindByName(ctx, c.Reader, kind, targetOf(c, c.WorkspaceID), name)
+			r, err := resource.FindByName(ctx, c.Reader, kind, resource.TargetOf(c, c.WorkspaceID), name)
 			if err != nil && !fault.Has(err, fault.NotFound) {
 				return err
 			}

@@ -1,11 +1,15 @@
-package admin
+package listing
 
 import (
 	"encoding/json"
 
 	"sluice/internal/fault"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
 )
+
+// entryTag is the name of the index entries that find records by tag.
+const entryTag = "tag"
 
 // Limits of the tags of a record.
 const (
@@ -13,7 +17,8 @@ const (
 	maxTagText = 255 // characters of a name or value
 )
 
-func checkTags(tags map[string]string) error {
+// CheckTags checks the number of tags and the lengths of their names and values.
+func CheckTags(tags map[string]string) error {
 	if len(tags) > maxTags {
 		return fault.Newf(fault.InvalidParameter, "must not have more than %d tags", maxTags).WithParam("tags")
 	}
@@ -25,18 +30,18 @@ func checkTags(tags map[string]string) error {
 	return nil
 }
 
-// tagEntries returns index entries that find records by tag. They are hashed because an index
+// TagEntries returns index entries that find records by tag. They are hashed because an index
 // value is short.
-func tagEntries(tags map[string]string) []resource.IndexEntry {
+func TagEntries(tags map[string]string) []resource.IndexEntry {
 	entries := make([]resource.IndexEntry, 0, len(tags))
 	for name, v := range tags {
-		entries = append(entries, resource.IndexEntry{Name: entryTag, Value: digest(name + "\x00" + v)})
+		entries = append(entries, resource.IndexEntry{Name: entryTag, Value: jsonfield.Digest(name + "\x00" + v)})
 	}
 	return entries
 }
 
-// tagFilter selects records that have all the tags of a JSON object.
-func tagFilter() resource.Filter {
+// TagFilter selects records that have all the tags of a JSON object.
+func TagFilter() resource.Filter {
 	return resource.Filter{
 		Param: resource.Param{Name: "tags", Doc: `JSON object, for example {"team":"search"}; all tags must match`},
 		Apply: func(_ *resource.Call, v string, q *resource.Query) error {
@@ -44,7 +49,7 @@ func tagFilter() resource.Filter {
 			if json.Unmarshal([]byte(v), &tags) != nil || len(tags) > maxTags {
 				return fault.New(fault.InvalidParameter, "must be a JSON object of strings").WithParam("tags")
 			}
-			q.Index = append(q.Index, tagEntries(tags)...)
+			q.Index = append(q.Index, TagEntries(tags)...)
 			return nil
 		},
 	}

@@ -1,4 +1,4 @@
-package admin
+package budgets
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"sluice/internal/keys"
 	"sluice/internal/quota"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
 	"sluice/internal/tenant"
 )
 
@@ -32,26 +33,32 @@ type MeterSets interface {
 	ResetMeters(ctx context.Context, tx resource.Tx, subjectID string, now time.Time) error
 }
 
-// limitFields lists the fields of request bodies that set limits. The engine does not process
-// them; applyLimits does.
-var limitFields = []string{"usage_limits", "rate_limits", "reset_usage"}
+// Limits reads and changes the budgets and rates of records, and the meters of the budgets.
+type Limits struct {
+	Meters   Meters
+	Features map[string]bool // deployment flags by name; USAGE_LIMITS_ENABLED disables budgets when it is off
+}
 
-// limitForm describes where the records of a kind store their limits.
+// Fields lists the fields of request bodies that set limits. The engine does not process
+// them; applyLimits does.
+var Fields = []string{"usage_limits", "rate_limits", "reset_usage"}
+
+// Form describes where the records of a kind store their limits.
 // Source: contract/identity-and-governance.yaml, UsageLimit.used_as.
-type limitForm[T any] struct {
+type Form[T any] struct {
 	fields func(*T) (budgets, rates *json.RawMessage)
 	many   bool // budgets are stored as a list, otherwise as one object
 }
 
 var (
-	keyLimits      = limitForm[keys.Key]{fields: func(k *keys.Key) (b, r *json.RawMessage) { return &k.UsageLimits, &k.RateLimits }}
-	providerLimits = limitForm[credential.Provider]{fields: func(p *credential.Provider) (b, r *json.RawMessage) {
+	KeyLimits      = Form[keys.Key]{fields: func(k *keys.Key) (b, r *json.RawMessage) { return &k.UsageLimits, &k.RateLimits }}
+	ProviderLimits = Form[credential.Provider]{fields: func(p *credential.Provider) (b, r *json.RawMessage) {
 		return &p.UsageLimits, &p.RateLimits
 	}}
-	virtualKeyLimits = limitForm[credential.VirtualKey]{fields: func(v *credential.VirtualKey) (b, r *json.RawMessage) {
+	VirtualKeyLimits = Form[credential.VirtualKey]{fields: func(v *credential.VirtualKey) (b, r *json.RawMessage) {
 		return &v.UsageLimits, &v.RateLimits
 	}}
-	workspaceLimits = limitForm[tenant.Workspace]{many: true, fields: func(w *tenant.Workspace) (b, r *json.RawMessage) {
+	WorkspaceLimits = Form[tenant.Workspace]{many: true, fields: func(w *tenant.Workspace) (b, r *json.RawMessage) {
 		return &w.UsageLimits, &w.RateLimits
 	}}
 )
@@ -62,8 +69,8 @@ const (
 	maxRates   = 8
 )
 
-// budgetsOf decodes the budgets in a stored field. An empty field has none.
-func budgetsOf(raw json.RawMessage) (quota.Budgets, error) {
+// Decode decodes the budgets in a stored field. An empty field has none.
+func Decode(raw json.RawMessage) (quota.Budgets, error) {
 	if len(raw) == 0 {
 		return nil, nil
 	}
@@ -72,8 +79,8 @@ func budgetsOf(raw json.RawMessage) (quota.Budgets, error) {
 	return list, err
 }
 
-// ratesOf decodes the rates in a stored field. An empty field has none.
-func ratesOf(raw json.RawMessage) ([]quota.Rate, error) {
+// DecodeRates decodes the rates in a stored field. An empty field has none.
+func DecodeRates(raw json.RawMessage) ([]quota.Rate, error) {
 	if len(raw) == 0 {
 		return nil, nil
 	}
@@ -82,39 +89,39 @@ func ratesOf(raw json.RawMessage) ([]quota.Rate, error) {
 	return list, err
 }
 
-// readRates parses new rates and returns their stored form, nil for an empty list. Errors name
+// ReadRates parses new rates and returns their stored form, nil for an empty list. Errors name
 // path.
-func readRates(raw json.RawMessage, path string, maxItems int) (json.RawMessage, error) {
+func ReadRates(raw json.RawMessage, path string, maxItems int) (json.RawMessage, error) {
 	list, err := quota.ReadRates(raw, path, maxItems)
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}
-	return encode(list), nil
+	return jsonfield.Encode(list), nil
 }
 
-// storedBudgets returns the stored form of budgets, nil for an empty list.
-func storedBudgets(list []quota.Budget, many bool) json.RawMessage {
+// Encode returns the stored form of budgets, nil for an empty list.
+func Encode(list []quota.Budget, many bool) json.RawMessage {
 	switch {
 	case len(list) == 0:
 		return nil
 	case many:
-		return encode(list)
+		return jsonfield.Encode(list)
 	}
-	return encode(list[0])
+	return jsonfield.Encode(list[0])
 }
 
-// applyLimits sets the sent limits on a record. An exhausted record becomes active if its
+// Apply sets the sent limits on a record. An exhausted record becomes active if its
 // budgets were raised, replaced, removed or reset.
-func applyLimits[T any](k deps, c *resource.Call, ch *resource.Edit[T], form limitForm[T]) error {
+func Apply[T any](k Limits, c *resource.Call, ch *resource.Edit[T], form Form[T]) error {
 	budgets, rates := form.fields(&ch.New.Value)
 	if raw, sent := ch.Sent["rate_limits"]; sent {
-		list, err := readRates(raw, "rate_limits", maxRates)
+		list, err := ReadRates(raw, "rate_limits", maxRates)
 		if err != nil {
 			return err
 		}
 		*rates = list
 	}
-	before, err := budgetsOf(*budgets)
+	before, err := Decode(*budgets)
 	if err != nil {
 		return err
 	}
@@ -128,33 +135,33 @@ func applyLimits[T any](k deps, c *resource.Call, ch *resource.Edit[T], form lim
 	if form.many {
 		rules.MaxItems = maxBudgets
 	}
-	list, err := k.readBudgets(c, ch.Sent["usage_limits"], rules, before)
+	list, err := k.ReadBudgets(c, ch.Sent["usage_limits"], rules, before)
 	if err != nil {
 		return err
 	}
-	*budgets = storedBudgets(list, form.many)
+	*budgets = Encode(list, form.many)
 	if resets(ch.Sent) || opened(before, list) {
 		reopen(&ch.New.Record)
 	}
 	return nil
 }
 
-// readBudgets parses new budgets. A budget that matches one of before inherits its id. It
+// ReadBudgets parses new budgets. A budget that matches one of before inherits its id. It
 // returns fault.FeatureOff if the deployment disables budgets.
-func (k deps) readBudgets(c *resource.Call, raw json.RawMessage, rules quota.Rules, before []quota.Budget) ([]quota.Budget, error) {
+func (k Limits) ReadBudgets(c *resource.Call, raw json.RawMessage, rules quota.Rules, before []quota.Budget) ([]quota.Budget, error) {
 	list, err := quota.ReadBudgets(raw, rules)
 	if err != nil {
 		return nil, err
 	}
-	if enabled, set := k.Features[featureBudgets]; set && !enabled && len(list) > 0 {
-		return nil, fault.Newf(fault.FeatureOff, "disabled on this deployment (%s)", featureBudgets).WithParam(rules.Field)
+	if enabled, set := k.Features[FeatureBudgets]; set && !enabled && len(list) > 0 {
+		return nil, fault.Newf(fault.FeatureOff, "disabled on this deployment (%s)", FeatureBudgets).WithParam(rules.Field)
 	}
 	for i, b := range list {
 		path := rules.Field + "."
 		if rules.MaxItems > 1 || len(raw) > 0 && raw[0] == '[' {
 			path = fmt.Sprintf("%s[%d].", rules.Field, i)
 		}
-		if resent(before, &b) {
+		if Resent(before, &b) {
 			continue
 		}
 		if err := b.ValidateNextReset(c.Now, path); err != nil {
@@ -165,16 +172,16 @@ func (k deps) readBudgets(c *resource.Call, raw json.RawMessage, rules quota.Rul
 	return list, nil
 }
 
-// resent reports whether a budget of the same measure and period already has the next reset of
+// Resent reports whether a budget of the same measure and period already has the next reset of
 // b. Then b was read from a response or a file, and its next reset may be in the past.
-func resent(before []quota.Budget, b *quota.Budget) bool {
+func Resent(before []quota.Budget, b *quota.Budget) bool {
 	return slices.ContainsFunc(before, func(old quota.Budget) bool {
 		return old.Measure == b.Measure && old.Same(b.Period) && old.NextResetAt != nil && b.NextResetAt != nil && old.NextResetAt.Equal(*b.NextResetAt)
 	})
 }
 
-// featureBudgets is the feature flag that disables budgets when it is off.
-const featureBudgets = "USAGE_LIMITS_ENABLED"
+// FeatureBudgets is the feature flag that disables budgets when it is off.
+const FeatureBudgets = "USAGE_LIMITS_ENABLED"
 
 // resets reports whether the body requests a reset of the usage of all budgets.
 func resets(sent resource.Sent) bool { return string(sent["reset_usage"]) == "true" }
@@ -194,22 +201,22 @@ func opened(before, after []quota.Budget) bool {
 
 // reopen sets an exhausted record to active.
 func reopen(r *resource.Record) {
-	if r.Status == exhausted {
+	if r.Status == Exhausted {
 		r.Status = resource.Active
 	}
 }
 
-// exhausted is the status of a subject whose budget is used up.
-const exhausted = "exhausted"
+// Exhausted is the status of a subject whose budget is used up.
+const Exhausted = "exhausted"
 
-// meterLimits updates the meters of a record to match its budgets. It is called in After, after
+// UpdateMeters updates the meters of a record to match its budgets. It is called in After, after
 // each change of the record. For an archived record it deletes the meters.
-func meterLimits[T any](ctx context.Context, k deps, tx resource.Tx, c *resource.Call, ch *resource.Edit[T], form limitForm[T]) error {
+func UpdateMeters[T any](ctx context.Context, k Limits, tx resource.Tx, c *resource.Call, ch *resource.Edit[T], form Form[T]) error {
 	if ch.New.Status == resource.Archived {
 		return k.Meters.DropMeters(ctx, tx, ch.New.ID, "")
 	}
 	raw, _ := form.fields(&ch.New.Value)
-	after, err := budgetsOf(*raw)
+	after, err := Decode(*raw)
 	if err != nil {
 		return err
 	}
@@ -219,7 +226,7 @@ func meterLimits[T any](ctx context.Context, k deps, tx resource.Tx, c *resource
 		sent = true // archiving the record deleted its meters
 	} else if ch.Old != nil {
 		raw, _ := form.fields(&ch.Old.Value)
-		if before, err = budgetsOf(*raw); err != nil {
+		if before, err = Decode(*raw); err != nil {
 			return err
 		}
 	}
@@ -228,15 +235,15 @@ func meterLimits[T any](ctx context.Context, k deps, tx resource.Tx, c *resource
 		workspaceID = ch.New.ID
 	}
 	subject := quota.Subject{Kind: ch.New.Kind, ID: ch.New.ID, OrgID: ch.New.OrgID, WorkspaceID: workspaceID}
-	return k.meter(ctx, tx, c.Now, subject, meterChange{before, after, sent, resets(ch.Sent)})
+	return k.Update(ctx, tx, c.Now, subject, Change{before, after, sent, resets(ch.Sent)})
 }
 
-// meterChange describes a change for the meters of a subject.
-type meterChange struct {
-	before, after []quota.Budget
-	sent          bool // after was sent; otherwise it equals before
-	reset         bool
+// Change describes a change for the meters of a subject.
+type Change struct {
+	Before, After []quota.Budget
+	Sent          bool // after was sent; otherwise it equals before
+	Reset         bool
 }
 
-// none reports whether the meters do not change.
-func (ch meterChange) none() bool { return !ch.sent && !ch.reset }
+// None reports whether the meters do not change.
+func (ch Change) None() bool { return !ch.Sent && !ch.Reset }

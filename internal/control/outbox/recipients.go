@@ -1,4 +1,4 @@
-package admin
+package outbox
 
 import (
 	"context"
@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"sluice/internal/access"
-	"sluice/internal/fault"
+	"sluice/internal/control/directory"
 	"sluice/internal/keys"
 	"sluice/internal/resource"
 	"sluice/internal/tenant"
@@ -15,10 +15,10 @@ import (
 // maxRecipients limits the recipients of one event.
 const maxRecipients = 200
 
-// rotationRecipients returns the recipients of mails about rotations of a key: the owners and
+// RotationRecipients returns the recipients of mails about rotations of a key: the owners and
 // admins of the organisation, the user of a user key, and its alert addresses.
 // Source: contract/identity-and-governance.yaml, emails.recipients.
-func rotationRecipients(ctx context.Context, from resource.Reader, r *resource.Row[keys.Key]) ([]string, error) {
+func RotationRecipients(ctx context.Context, from resource.Reader, r *resource.Row[keys.Key]) ([]string, error) {
 	to, err := adminEmails(ctx, from, r.OrgID, "")
 	if err != nil {
 		return nil, err
@@ -26,9 +26,9 @@ func rotationRecipients(ctx context.Context, from resource.Reader, r *resource.R
 	return addKeyRecipients(ctx, from, r, to)
 }
 
-// keyRecipients returns the recipients of mails about the limits and the expiry of a key:
+// KeyRecipients returns the recipients of mails about the limits and the expiry of a key:
 // rotationRecipients, and the admins and managers of its workspace.
-func keyRecipients(ctx context.Context, from resource.Reader, r *resource.Row[keys.Key]) ([]string, error) {
+func KeyRecipients(ctx context.Context, from resource.Reader, r *resource.Row[keys.Key]) ([]string, error) {
 	to, err := adminEmails(ctx, from, r.OrgID, r.WorkspaceID)
 	if err != nil {
 		return nil, err
@@ -36,10 +36,10 @@ func keyRecipients(ctx context.Context, from resource.Reader, r *resource.Row[ke
 	return addKeyRecipients(ctx, from, r, to)
 }
 
-// limitRecipients returns the recipients of mails about the limits and the expiry of other
+// LimitRecipients returns the recipients of mails about the limits and the expiry of other
 // records: the owners and admins of the organisation, and the admins and managers of the
 // workspace.
-func limitRecipients(ctx context.Context, from resource.Reader, orgID, workspaceID string) ([]string, error) {
+func LimitRecipients(ctx context.Context, from resource.Reader, orgID, workspaceID string) ([]string, error) {
 	return adminEmails(ctx, from, orgID, workspaceID)
 }
 
@@ -48,9 +48,9 @@ func limitRecipients(ctx context.Context, from resource.Reader, orgID, workspace
 func adminEmails(ctx context.Context, from resource.Reader, orgID, workspaceID string) ([]string, error) {
 	var to []string
 	for _, role := range []access.Role{access.Owner, access.Admin} {
-		users, err := rowsOf[tenant.User](ctx, from, resource.Query{
+		users, err := resource.ListRows[tenant.User](ctx, from, resource.Query{
 			Kind: tenant.UserKind, OrgID: orgID, Statuses: []string{resource.Active}, Limit: maxRecipients,
-			Index: []resource.IndexEntry{{Name: orgRoleEntry, Value: string(role)}},
+			Index: []resource.IndexEntry{{Name: directory.OrgRoleEntry, Value: string(role)}},
 		})
 		if err != nil {
 			return nil, err
@@ -63,7 +63,7 @@ func adminEmails(ctx context.Context, from resource.Reader, orgID, workspaceID s
 		return to, nil
 	}
 	for _, role := range []access.Role{access.Admin, access.Manager} {
-		members, err := rowsOf[tenant.Member](ctx, from, resource.Query{
+		members, err := resource.ListRows[tenant.Member](ctx, from, resource.Query{
 			Kind: tenant.MemberKind, OrgID: orgID, WorkspaceID: workspaceID, Statuses: []string{resource.Active}, Limit: maxRecipients,
 			Index: []resource.IndexEntry{{Name: "role", Value: string(role)}},
 		})
@@ -71,7 +71,7 @@ func adminEmails(ctx context.Context, from resource.Reader, orgID, workspaceID s
 			return nil, err
 		}
 		for _, m := range members {
-			u, err := userNow(ctx, from, m.Value.UserID)
+			u, err := directory.CurrentUser(ctx, from, m.Value.UserID)
 			if err != nil {
 				return nil, err
 			}
@@ -83,30 +83,12 @@ func adminEmails(ctx context.Context, from resource.Reader, orgID, workspaceID s
 
 // addKeyRecipients adds the user of a key and its alert addresses.
 func addKeyRecipients(ctx context.Context, from resource.Reader, r *resource.Row[keys.Key], to []string) ([]string, error) {
-	u, err := userNow(ctx, from, r.Value.UserID)
+	u, err := directory.CurrentUser(ctx, from, r.Value.UserID)
 	if err != nil {
 		return nil, err
 	}
 	return slices.Concat([]string{u.Email}, r.Value.AlertEmails, to), nil
 }
-
-// userNow returns a user, or the zero value if the user does not exist any more.
-func userNow(ctx context.Context, from resource.Reader, id string) (tenant.User, error) {
-	if id == "" {
-		return tenant.User{}, nil
-	}
-	u, err := live[tenant.User](ctx, from, tenant.UserKind, id)
-	if fault.Has(err, fault.NotFound) {
-		return tenant.User{}, nil
-	}
-	if err != nil {
-		return tenant.User{}, err
-	}
-	return u.Value, nil
-}
-
-// fullName returns a user's name for mails.
-func fullName(u tenant.User) string { return strings.TrimSpace(u.FirstName + " " + u.LastName) }
 
 // eachOnce returns every address once, ignoring case, without empty ones.
 func eachOnce(to []string) []string {
@@ -117,13 +99,4 @@ func eachOnce(to []string) []string {
 		}
 	}
 	return out[:min(len(out), maxRecipients)]
-}
-
-// orgName returns the name of an organisation for mails.
-func orgName(ctx context.Context, from resource.Reader, orgID string) (string, error) {
-	org, err := live[tenant.Organisation](ctx, from, tenant.OrganisationKind, orgID)
-	if err != nil {
-		return "", err
-	}
-	return org.Value.Name, nil
 }

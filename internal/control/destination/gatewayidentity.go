@@ -1,4 +1,4 @@
-package admin
+package destination
 
 import (
 	"sluice/internal/access"
@@ -11,12 +11,12 @@ import (
 // the gateway's machine: it permits writing integrations of the whole organisation.
 const gatewayIdentityScope access.Scope = "organisation_integrations.create"
 
-// rejectGatewayIdentity rejects values that sign with the identity of the gateway's machine,
+// RejectGatewayIdentity rejects values that sign with the identity of the gateway's machine,
 // unless the caller is an administrator of the organisation. Otherwise everyone in the workspace
 // would have the machine's rights, and with assumedRole those of every role that trusts it.
 // Managers of one workspace may not grant such rights. fieldPath returns the path of a field in
 // the body.
-func rejectGatewayIdentity(c *resource.Call, v provider.Values, fieldPath func(field string) string) error {
+func RejectGatewayIdentity(c *resource.Call, v provider.Values, fieldPath func(field string) string) error {
 	field := provider.UsesGatewayIdentity(v)
 	if field == "" || c.Holds(gatewayIdentityScope) {
 		return nil

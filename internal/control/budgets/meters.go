@@ -1,4 +1,4 @@
-package admin
+package budgets
 
 import (
 	"context"
@@ -9,42 +9,42 @@ import (
 	"sluice/internal/resource"
 )
 
-// meter updates the meters of a subject to match its budgets.
-func (k deps) meter(ctx context.Context, tx resource.Tx, now time.Time, subject quota.Subject, ch meterChange) error {
-	if ch.none() {
+// Update updates the meters of a subject to match its budgets.
+func (k Limits) Update(ctx context.Context, tx resource.Tx, now time.Time, subject quota.Subject, ch Change) error {
+	if ch.None() {
 		return nil
 	}
-	present, err := k.metersOf(ctx, tx, subject)
+	present, err := k.MetersOf(ctx, tx, subject)
 	if err != nil {
 		return err
 	}
-	return k.syncMeters(ctx, tx, now, subject, ch, present)
+	return k.Sync(ctx, tx, now, subject, ch, present)
 }
 
-// syncMeters changes the present meters of a subject, by the ids of their budgets. A new meter
+// Sync changes the present meters of a subject, by the ids of their budgets. A new meter
 // starts at zero, a remaining one gets the new limits, and a removed one is deleted.
-func (k deps) syncMeters(ctx context.Context, tx resource.Tx, now time.Time, subject quota.Subject, ch meterChange, present map[string]quota.Meter) error {
-	for _, old := range ch.before {
-		if budgetOf(ch.after, old.ID) == nil {
+func (k Limits) Sync(ctx context.Context, tx resource.Tx, now time.Time, subject quota.Subject, ch Change, present map[string]quota.Meter) error {
+	for _, old := range ch.Before {
+		if BudgetOf(ch.After, old.ID) == nil {
 			delete(present, old.ID)
 			if err := k.Meters.DropMeters(ctx, tx, subject.ID, subject.WorkspaceID, old.ID); err != nil {
 				return err
 			}
 		}
 	}
-	for i := range ch.after {
-		b := &ch.after[i]
+	for i := range ch.After {
+		b := &ch.After[i]
 		m, there := present[b.ID]
 		save := k.Meters.SaveMeter
 		if there {
-			if err := k.retune(ctx, tx, &m, b, budgetOf(ch.before, b.ID), ch.sent, now); err != nil {
+			if err := k.Retune(ctx, tx, &m, b, BudgetOf(ch.Before, b.ID), ch.Sent, now); err != nil {
 				return err
 			}
-			if ch.reset {
+			if ch.Reset {
 				m.Reset(now)
 			}
 		} else {
-			m, save = newMeter(subject, b, now), k.Meters.AddMeter
+			m, save = NewMeter(subject, b, now), k.Meters.AddMeter
 		}
 		if err := save(ctx, tx, m); err != nil {
 			return err
@@ -54,16 +54,17 @@ func (k deps) syncMeters(ctx context.Context, tx resource.Tx, now time.Time, sub
 	return nil
 }
 
-func newMeter(subject quota.Subject, b *quota.Budget, now time.Time) quota.Meter {
+// NewMeter returns the meter of a budget that starts to count at now.
+func NewMeter(subject quota.Subject, b *quota.Budget, now time.Time) quota.Meter {
 	return quota.Meter{Subject: subject, BudgetKey: b.ID, Limit: b.Limit(), Threshold: b.Threshold(), NextReset: b.First(now)}
 }
 
-// retune sets the limits and the schedule of a budget in its meter. The next reset does not
+// Retune sets the limits and the schedule of a budget in its meter. The next reset does not
 // change unless another one was sent or the period changed. retune applies a reset that is due
 // even if the worker has not processed it yet.
-func (k deps) retune(ctx context.Context, tx resource.Tx, m *quota.Meter, b, before *quota.Budget, sent bool, now time.Time) error {
+func (k Limits) Retune(ctx context.Context, tx resource.Tx, m *quota.Meter, b, before *quota.Budget, sent bool, now time.Time) error {
 	m.SetLimits(b.Limit(), b.Threshold())
-	if !sent || before != nil && b.Same(before.Period) && (b.NextResetAt == nil || resent([]quota.Budget{*before}, b)) {
+	if !sent || before != nil && b.Same(before.Period) && (b.NextResetAt == nil || Resent([]quota.Budget{*before}, b)) {
 		return nil
 	}
 	due, resetAt := before != nil && m.Due(now), m.NextReset
@@ -72,14 +73,14 @@ func (k deps) retune(ctx context.Context, tx resource.Tx, m *quota.Meter, b, bef
 		return nil
 	}
 	was := m.Exhausted
-	err := k.renew(ctx, tx, m, before.Latest(resetAt, now))
+	err := k.Renew(ctx, tx, m, before.Latest(resetAt, now))
 	m.Exhausted = was // the worker clears it, also in the subject
 	return err
 }
 
-// renew resets the usage as of a scheduled reset; for a policy it resets all its counters. The
+// Renew resets the usage as of a scheduled reset; for a policy it resets all its counters. The
 // caller stores the meter.
-func (k deps) renew(ctx context.Context, tx resource.Tx, m *quota.Meter, resetAt time.Time) error {
+func (k Limits) Renew(ctx context.Context, tx resource.Tx, m *quota.Meter, resetAt time.Time) error {
 	m.Renew(resetAt)
 	if m.Kind == quota.UsageLimitKind {
 		return k.Meters.ResetMeters(ctx, tx, m.ID, resetAt)
@@ -87,7 +88,8 @@ func (k deps) renew(ctx context.Context, tx resource.Tx, m *quota.Meter, resetAt
 	return nil
 }
 
-func budgetOf(list []quota.Budget, id string) *quota.Budget {
+// BudgetOf returns the budget of a list with an id; nil for none.
+func BudgetOf(list []quota.Budget, id string) *quota.Budget {
 	if i := slices.IndexFunc(list, func(b quota.Budget) bool { return b.ID == id }); i >= 0 {
 		return &list[i]
 	}
@@ -98,9 +100,9 @@ func budgetOf(list []quota.Budget, id string) *quota.Budget {
 // workspaces.
 const maxMeters = 1000
 
-// metersOf returns the meters of a subject by the ids of its budgets. For an integration it
+// MetersOf returns the meters of a subject by the ids of its budgets. For an integration it
 // returns those in one workspace or, without a workspace, in all.
-func (k deps) metersOf(ctx context.Context, from resource.Reader, subject quota.Subject) (map[string]quota.Meter, error) {
+func (k Limits) MetersOf(ctx context.Context, from resource.Reader, subject quota.Subject) (map[string]quota.Meter, error) {
 	q := quota.MeterQuery{SubjectID: subject.ID, Counters: true, Limit: maxMeters}
 	if subject.Kind == quota.IntegrationWorkspace {
 		q.WorkspaceID = subject.WorkspaceID
