@@ -58,7 +58,7 @@ var importRules = []rule{
 		"what kinds of record share in bodies and lists builds on the engine"},
 	{shared, all(kernel, domain, "internal/resource/...", "internal/resource", shared),
 		"what areas share knows the engine and the domain, no area"},
-	{pathsBelow("internal", "control/*"), all(kernel, domain, "internal/resource/...", "internal/resource", shared),
+	{pathsBelow("internal", "control/*"), all(kernel, domain, "internal/resource/...", "internal/resource", "internal/admin/rerate", shared),
 		"an area knows the engine, the domain and what areas share, never another area"},
 	{pathsBelow("internal", "admin/..."), all(kernel, domain, "internal/resource", "internal/resource/...", "internal/control/...", "internal/apidoc", "api", "@/..."),
 		"admin says what the resource engine must know about each kind; it sees no store and no data plane"},

@@ -17,6 +17,7 @@ import (
 	"sluice/internal/audit"
 	"sluice/internal/control/budgets"
 	"sluice/internal/control/directory"
+	"sluice/internal/control/logs"
 	"sluice/internal/credential"
 	"sluice/internal/deployment"
 	"sluice/internal/ident"
@@ -62,14 +63,14 @@ type Parts struct {
 	Secrets    Secrets
 	Limits     routing.Limits
 	Logs       Logs
-	Journal    Journal // receives custom logs
+	Journal    logs.Journal // receives custom logs
 	// Replay sends a logged request again for the caller of r. The API key pays for it; if it is
 	// empty, that of r does. An error means that the request was rejected before it reached a
 	// target.
 	Replay          func(r *http.Request, key sealed.String, remote string, call *replay.Call) (*replay.Outcome, error)
 	Models          Models
 	Rerate          *rerate.Engine
-	Exports         ExportFiles
+	Exports         logs.ExportFiles
 	ExportRetention time.Duration // how long the file of a log export is stored
 	// LogRetention is how long the deployment stores logs; no organisation or workspace may set
 	// more.
@@ -103,7 +104,7 @@ type Parts struct {
 	Ingest         *resource.Rate // limits the entries of each workspace: feedback, custom logs; nil for no limit
 
 	Meters      budgets.Meters
-	Audit       AuditTrail
+	Audit       logs.AuditTrail
 	AuditSigner *audit.Signer
 	Proxies     wire.Proxies // proxies that are trusted to report client addresses; may be nil
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"sluice/internal/control/grants"
+	"sluice/internal/control/upstreams"
 	"sluice/internal/credential"
 	"sluice/internal/quota"
 	"sluice/internal/resource"
@@ -73,10 +74,7 @@ func (k deps) grantAll(ctx context.Context, tx resource.Tx, c *resource.Call, wo
 	if err := k.grantGlobal(ctx, tx, c, workspace); err != nil {
 		return err
 	}
-	if err := k.toolServers().grantNew(ctx, tx, c, workspace); err != nil {
-		return err
-	}
-	return k.agents().grantNew(ctx, tx, c, workspace)
+	return upstreams.GrantNew(ctx, k.upstreamDeps(), tx, c, workspace)
 }
 
 // grantGlobal grants the integrations with global access to a new workspace.

@@ -46,13 +46,8 @@ type integrationPatch struct {
 	Adjustments jsonfield.Raw[adjustmentsIn] `json:"pricing_adjustments,omitempty" nullable:"true" doc:"Replaces the adjustments; null removes them"`
 }
 
-type integrationReceipt struct {
-	ID   string `json:"id" format:"uuid"`
-	Slug string `json:"slug"`
-}
-
 func receiveIntegration(_ context.Context, _ *resource.Call, ch *resource.Edit[credential.Integration]) (any, error) {
-	return integrationReceipt{ch.New.ID, ch.New.Slug}, nil
+	return grants.IntegrationReceipt{ID: ch.New.ID, Slug: ch.New.Slug}, nil
 }
 
 // integrationView is an integration as clients see it; its masked credentials are shown only

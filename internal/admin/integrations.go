@@ -36,7 +36,7 @@ func (k deps) integrations() resource.Resource {
 		Refs:    []resource.Ref[credential.Integration]{secretmapping.Ref(func(integration *credential.Integration) []sealed.Mapping { return integration.Mappings })},
 		After:   k.afterIntegration,
 		View:    k.viewIntegration,
-		Receipt: &resource.WriteResponse[credential.Integration]{Shape: integrationReceipt{}, Make: receiveIntegration},
+		Receipt: &resource.WriteResponse[credential.Integration]{Shape: grants.IntegrationReceipt{}, Make: receiveIntegration},
 		Actions: append(k.modelActions(), k.grantActions()...),
 	}
 }

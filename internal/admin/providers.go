@@ -37,8 +37,8 @@ func (k deps) providers() *resource.Kind[credential.Provider, providerView] {
 			return budgets.UpdateMeters(ctx, k.Budgets, tx, c, ch, budgets.ProviderLimits)
 		},
 		View: k.viewProvider,
-		Done: &resource.WriteResponse[credential.Provider]{Shape: integrationReceipt{}, Make: func(_ context.Context, _ *resource.Call, ch *resource.Edit[credential.Provider]) (any, error) {
-			return integrationReceipt{ch.New.ID, ch.New.Slug}, nil
+		Done: &resource.WriteResponse[credential.Provider]{Shape: grants.IntegrationReceipt{}, Make: func(_ context.Context, _ *resource.Call, ch *resource.Edit[credential.Provider]) (any, error) {
+			return grants.IntegrationReceipt{ID: ch.New.ID, Slug: ch.New.Slug}, nil
 		}},
 	}
 }

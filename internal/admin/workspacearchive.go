@@ -9,6 +9,7 @@ import (
 	"sluice/internal/agent"
 	"sluice/internal/control/budgets"
 	"sluice/internal/control/directory"
+	"sluice/internal/control/prompts"
 	"sluice/internal/credential"
 	"sluice/internal/fault"
 	"sluice/internal/guard"
@@ -75,7 +76,7 @@ func (k deps) afterWorkspace(ctx context.Context, tx resource.Tx, c *resource.Ca
 		return err
 	}
 	if ch.Old == nil {
-		if err := ensureDefaultCollection(ctx, tx, c, ch.New.OrgID, ch.New.ID); err != nil {
+		if err := prompts.EnsureDefaultCollection(ctx, tx, c, ch.New.OrgID, ch.New.ID); err != nil {
 			return err
 		}
 		if err := k.firstMembers(ctx, tx, c, ch); err != nil {

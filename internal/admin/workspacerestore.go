@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"sluice/internal/control/prompts"
 	"sluice/internal/fault"
 	"sluice/internal/prompt"
 	"sluice/internal/resource"
@@ -53,7 +54,7 @@ func restoreMembers(ctx context.Context, tx resource.Tx, c *resource.Call, works
 func restoreDefaultCollection(ctx context.Context, tx resource.Tx, c *resource.Call, workspace resource.Record) error {
 	rec, err := tx.Find(ctx, prompt.CollectionKind, prompt.DefaultCollectionID(workspace.ID))
 	if fault.Has(err, fault.NotFound) {
-		return ensureDefaultCollection(ctx, tx, c, workspace.OrgID, workspace.ID)
+		return prompts.EnsureDefaultCollection(ctx, tx, c, workspace.OrgID, workspace.ID)
 	}
 	if err != nil || rec.Status != resource.Archived {
 		return err
