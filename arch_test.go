@@ -25,6 +25,9 @@ var (
 	// dialectParts are the parts that dialects share
 	dialectParts = pathsBelow("internal/dialect", "claude conversation embeddings fields images jsonscan jsonschema jsonwriter media modellists pagination reranking signatures sniff surrogates toolcalls uploads upstreamerror usage")
 
+	// shared are the parts of the control plane that several of its areas use
+	shared = pathsBelow("internal/control", "budgets defaults destination directory expiry grants outbox secretmapping sidedata sweep")
+
 	// metrics are declared beside the code they measure
 	metrics = []string{"internal/telemetry", "internal/telemetry/accesslog"}
 )
@@ -58,7 +61,13 @@ var importRules = []rule{
 		"the description is built from what it is given: types, texts and recorded calls"},
 	{pathsBelow("internal", "resource"), kernel,
 		"the control-plane engine knows verbs, not kinds"},
-	{pathsBelow("internal", "admin/..."), all(kernel, domain, "internal/resource", "internal/apidoc", "api", "@/..."),
+	{pathsBelow("internal", "resource/jsonfield resource/listing"), all(kernel, "internal/resource", "internal/resource/jsonfield"),
+		"what kinds of record share in bodies and lists builds on the engine"},
+	{shared, all(kernel, domain, "internal/resource/...", "internal/resource", shared),
+		"what areas share knows the engine and the domain, no area"},
+	{pathsBelow("internal", "control/*"), all(kernel, domain, "internal/resource/...", "internal/resource", "internal/admin/rerate", shared),
+		"an area knows the engine, the domain and what areas share, never another area"},
+	{pathsBelow("internal", "admin/..."), all(kernel, domain, "internal/resource", "internal/resource/...", "internal/control/...", "internal/apidoc", "api", "@/..."),
 		"admin says what the resource engine must know about each kind; it sees no store and no data plane"},
 	{pathsBelow("internal", "gateway/call"), all(kernel, domain),
 		"the values of a request know no part of the gateway"},

@@ -4,10 +4,12 @@ import (
 	"context"
 
 	"sluice/internal/access"
+	"sluice/internal/control/directory"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/identity"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
 	"sluice/internal/tenant"
 )
 
@@ -57,7 +59,7 @@ func (k deps) acceptInvite(ctx context.Context, c *resource.Call) (any, error) {
 		now := c.Now
 		i.Value.AcceptedAt = &now
 		rec := i.Record
-		rec.Status, rec.Updated, rec.Body, rec.Index = tenant.InviteAccepted, c.Now, encode(i.Value), inviteEntries(&i.Value, "")
+		rec.Status, rec.Updated, rec.Body, rec.Index = tenant.InviteAccepted, c.Now, jsonfield.Encode(i.Value), inviteEntries(&i.Value, "")
 		return tx.Update(ctx, rec)
 	})
 }
@@ -65,7 +67,7 @@ func (k deps) acceptInvite(ctx context.Context, c *resource.Call) (any, error) {
 // inviteOf returns the pending invitation of the token in the path. It returns fault.NotFound if
 // there is none or it is no longer pending.
 func (k deps) inviteOf(ctx context.Context, c *resource.Call) (*resource.Row[tenant.Invite], error) {
-	rows, err := rowsOf[tenant.Invite](ctx, c.Reader, resource.Query{
+	rows, err := resource.ListRows[tenant.Invite](ctx, c.Reader, resource.Query{
 		Kind: tenant.InviteKind, Statuses: []string{tenant.InvitePending}, Limit: 1,
 		Index: []resource.IndexEntry{{Name: hashEntry, Value: k.Hasher.Sum(c.Path("token")).String()}},
 	})
@@ -83,21 +85,21 @@ func (k deps) inviteOf(ctx context.Context, c *resource.Call) (*resource.Row[ten
 func (k deps) createInvitedUser(ctx context.Context, tx resource.Tx, c *resource.Call, i *resource.Row[tenant.Invite]) (resource.Record, error) {
 	u := tenant.User{Email: i.Value.Email, FirstName: c.Sent.Text("first_name"), LastName: c.Sent.Text("last_name"), Role: i.Value.Role}
 	gone, err := tx.List(ctx, resource.Query{
-		Kind: tenant.UserKind, OrgID: i.OrgID, Index: []resource.IndexEntry{{Name: emailEntry, Value: shortened(u.Email)}}, Newest: true, Limit: 1,
+		Kind: tenant.UserKind, OrgID: i.OrgID, Index: []resource.IndexEntry{{Name: directory.EmailEntry, Value: shortened(u.Email)}}, Newest: true, Limit: 1,
 	})
 	if err != nil {
 		return resource.Record{}, err
 	}
 	if len(gone) == 0 {
 		rec := resource.Record{Kind: tenant.UserKind, ID: ident.NewID(), OrgID: i.OrgID, Version: 1, Created: c.Now}
-		rec.Name, rec.Status, rec.Updated, rec.Body, rec.Index = u.Email, resource.Active, c.Now, encode(u), UserIndex(i.OrgID, &u)
+		rec.Name, rec.Status, rec.Updated, rec.Body, rec.Index = u.Email, resource.Active, c.Now, jsonfield.Encode(u), UserIndex(i.OrgID, &u)
 		return rec, tx.Insert(ctx, rec)
 	}
 	rec := gone[0]
 	if rec.Status == resource.Active {
 		return rec, fault.New(fault.Conflict, "a user of the organisation already has this email address").WithParam("email")
 	}
-	rec.Status, rec.Updated, rec.Body, rec.Index = resource.Active, c.Now, encode(u), UserIndex(i.OrgID, &u)
+	rec.Status, rec.Updated, rec.Body, rec.Index = resource.Active, c.Now, jsonfield.Encode(u), UserIndex(i.OrgID, &u)
 	return rec, tx.Update(ctx, rec)
 }
 
@@ -105,7 +107,7 @@ func (k deps) createInvitedUser(ctx context.Context, tx resource.Tx, c *resource
 // meantime are left out.
 func (k deps) addMemberships(ctx context.Context, tx resource.Tx, c *resource.Call, i *resource.Row[tenant.Invite], user resource.Record) error {
 	for _, p := range i.Value.Workspaces {
-		workspace, err := findWorkspace(ctx, tx, i.OrgID, p.ID)
+		workspace, err := directory.FindWorkspace(ctx, tx, i.OrgID, p.ID)
 		if fault.Has(err, fault.NotFound) {
 			continue
 		}

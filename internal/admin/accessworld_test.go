@@ -16,6 +16,7 @@ import (
 
 	"sluice/internal/access"
 	"sluice/internal/admin"
+	"sluice/internal/control/upstreams"
 	"sluice/internal/ident"
 	"sluice/internal/identity"
 	"sluice/internal/keys"
@@ -318,7 +319,7 @@ func (w *accessWorld) make(t *testing.T, l *rightsOf, target *site) {
 func (w *accessWorld) connect(t *testing.T, target *site, server, user string) {
 	t.Helper()
 	c := mcp.Connection{ServerID: server, UserID: user}
-	w.put(t, resource.Record{Kind: mcp.ConnectionKind, ID: ident.NewID(), OrgID: target.org, WorkspaceID: target.ws, Index: admin.ConnectionIndex(&c)}, c)
+	w.put(t, resource.Record{Kind: mcp.ConnectionKind, ID: ident.NewID(), OrgID: target.org, WorkspaceID: target.ws, Index: upstreams.ConnectionIndex(&c)}, c)
 }
 
 // virtualKey is the id behind a slug.

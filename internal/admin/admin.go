@@ -15,6 +15,9 @@ import (
 	"sluice/internal/access"
 	"sluice/internal/admin/rerate"
 	"sluice/internal/audit"
+	"sluice/internal/control/budgets"
+	"sluice/internal/control/directory"
+	"sluice/internal/control/logs"
 	"sluice/internal/credential"
 	"sluice/internal/deployment"
 	"sluice/internal/ident"
@@ -60,14 +63,14 @@ type Parts struct {
 	Secrets    Secrets
 	Limits     routing.Limits
 	Logs       Logs
-	Journal    Journal // receives custom logs
+	Journal    logs.Journal // receives custom logs
 	// Replay sends a logged request again for the caller of r. The API key pays for it; if it is
 	// empty, that of r does. An error means that the request was rejected before it reached a
 	// target.
 	Replay          func(r *http.Request, key sealed.String, remote string, call *replay.Call) (*replay.Outcome, error)
 	Models          Models
 	Rerate          *rerate.Engine
-	Exports         ExportFiles
+	Exports         logs.ExportFiles
 	ExportRetention time.Duration // how long the file of a log export is stored
 	// LogRetention is how long the deployment stores logs; no organisation or workspace may set
 	// more.
@@ -100,8 +103,8 @@ type Parts struct {
 	StrictRequests bool
 	Ingest         *resource.Rate // limits the entries of each workspace: feedback, custom logs; nil for no limit
 
-	Meters      Meters
-	Audit       AuditTrail
+	Meters      budgets.Meters
+	Audit       logs.AuditTrail
 	AuditSigner *audit.Signer
 	Proxies     wire.Proxies // proxies that are trusted to report client addresses; may be nil
 }
@@ -171,9 +174,9 @@ func New(p Parts) *Admin {
 func Describe(p Parts) *huma.OpenAPI { return newEngine(p).OpenAPI() }
 
 func newEngine(p Parts) *resource.Engine {
-	k := deps{p, new(tails)}
+	k := newDeps(p)
 	return resource.New(resource.Parts{
-		Store: p.Store, Identify: p.Identify, FindWorkspace: findWorkspace, Wake: p.Wake, Features: p.Features, Proxies: p.Proxies, PerMinute: p.PerMinute, Strict: p.StrictRequests, MaxRecords: p.MaxRecords, Ingest: p.Ingest,
+		Store: p.Store, Identify: p.Identify, FindWorkspace: directory.FindWorkspace, Wake: p.Wake, Features: p.Features, Proxies: p.Proxies, PerMinute: p.PerMinute, Strict: p.StrictRequests, MaxRecords: p.MaxRecords, Ingest: p.Ingest,
 		KnownField: knownFields(), Clock: p.Clock, Log: p.Log,
 	}, huma.Info{
 		Title:       "Sluice",

@@ -6,6 +6,9 @@ import (
 	"strings"
 
 	"sluice/internal/access"
+	"sluice/internal/control/budgets"
+	"sluice/internal/control/defaults"
+	"sluice/internal/control/directory"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/keys"
@@ -20,7 +23,7 @@ func (k deps) apiKeys() resource.Resource {
 		Name: keys.Kind, Object: "api-key", Title: "API key", Tag: "API keys", Audited: "api_keys",
 		Path: "/api-keys", Param: "id", ByID: true, Scopes: apiKeyScopes,
 		Verbs: resource.AllVerbs, Scope: resource.Located, Locate: locateKey,
-		Create: apiKeyIn{}, Update: apiKeyPatch{}, PreparedFields: append([]string{rotationField}, limitFields...),
+		Create: apiKeyIn{}, Update: apiKeyPatch{}, PreparedFields: append([]string{rotationField}, budgets.Fields...),
 		Creation: resource.Creation{Path: "/api-keys/{type}/{sub_type}", Params: []resource.Param{
 			{Name: "type", Enum: []string{"organisation", "workspace"}}, {Name: "sub_type", Enum: []string{"service", "user"}},
 		}},
@@ -36,11 +39,11 @@ func (k deps) apiKeys() resource.Resource {
 		Select:     selectKeys,
 		Authorize:  authorizeKey,
 		Prepare:    k.prepareKey,
-		Refs:       []resource.Ref[keys.Key]{defaultConfig(func(d *keys.Key) string { return d.Defaults.ConfigID }, "defaults.config_id", fault.NotFound)},
+		Refs:       []resource.Ref[keys.Key]{defaults.ConfigRef(func(d *keys.Key) string { return d.Defaults.ConfigID }, "defaults.config_id", fault.NotFound)},
 		CanArchive: canArchiveKey,
 		Index:      func(r *resource.Row[keys.Key]) []resource.IndexEntry { return KeyIndex(&r.Value) },
 		After: func(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[keys.Key]) error {
-			return meterLimits(ctx, k, tx, c, ch, keyLimits)
+			return budgets.UpdateMeters(ctx, k.Budgets, tx, c, ch, budgets.KeyLimits)
 		},
 		View: k.viewKey,
 		Receipt: &resource.WriteResponse[keys.Key]{Shape: keyReceipt{}, Make: func(_ context.Context, _ *resource.Call, ch *resource.Edit[keys.Key]) (any, error) {
@@ -58,7 +61,7 @@ const timedEntry = "timed"
 func KeyIndex(key *keys.Key) []resource.IndexEntry {
 	entries := []resource.IndexEntry{{Name: "type", Value: string(key.Type)}}
 	if key.UserID != "" {
-		entries = append(entries, resource.IndexEntry{Name: userEntry, Value: key.UserID})
+		entries = append(entries, resource.IndexEntry{Name: directory.UserEntry, Value: key.UserID})
 	}
 	if key.Timed() {
 		entries = append(entries, resource.IndexEntry{Name: timedEntry, Value: "1"})
@@ -122,7 +125,7 @@ func selectKeys(_ context.Context, c *resource.Call, q *resource.Query) error {
 		}
 	}
 	if leads := c.Principal.CanManageUsers(c.WorkspaceID); !leads { // they do not see the keys of other users
-		q.Index = append(q.Index, resource.IndexEntry{Name: userEntry, Value: c.Principal.UserID})
+		q.Index = append(q.Index, resource.IndexEntry{Name: directory.UserEntry, Value: c.Principal.UserID})
 	}
 	if len(types) == len(keyScopes) {
 		return nil

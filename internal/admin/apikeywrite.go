@@ -3,31 +3,26 @@ package admin
 import (
 	"context"
 	"slices"
-	"time"
 
 	"sluice/internal/access"
+	"sluice/internal/control/budgets"
+	"sluice/internal/control/defaults"
+	"sluice/internal/control/directory"
+	"sluice/internal/control/expiry"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/keys"
 	"sluice/internal/resource"
-	"sluice/internal/routing"
+	"sluice/internal/resource/jsonfield"
 	"sluice/internal/sealed"
 	"sluice/internal/tenant"
 )
-
-// maxMetadata is the maximum length of a metadata value, in characters.
-// Source: contract/content-and-observability.md 3.3.
-const maxMetadata = 128
-
-// maxDefaultPairs is the maximum number of metadata pairs of a key and of a workspace. A request
-// contains no more than that in total.
-const maxDefaultPairs = 64
 
 // prepareKey checks what the form of the body does not show, and generates the value of a new
 // key.
 func (k deps) prepareKey(ctx context.Context, c *resource.Call, ch *resource.Edit[keys.Key]) error {
 	key := &ch.New.Value
-	if err := checkExpiry(c, ch.Sent, key.ExpiresAt); err != nil {
+	if err := expiry.Check(c, ch.Sent, key.ExpiresAt); err != nil {
 		return err
 	}
 	if err := k.checkKeyMetadata(ctx, c, key); err != nil {
@@ -52,16 +47,16 @@ func (k deps) prepareKey(ctx context.Context, c *resource.Call, ch *resource.Edi
 	if err := takeRotation(ctx, c, ch); err != nil {
 		return err
 	}
-	if err := applyLimits(k, c, ch, keyLimits); err != nil {
+	if err := budgets.Apply(k.Budgets, c, ch, budgets.KeyLimits); err != nil {
 		return err
 	}
 	if ch.Old != nil {
-		if reactivate(ch, key.ExpiresAt, c.Now); ch.Old.Status == "expired" && slices.Contains(key.Due(ch.New.Status, c.Now), keys.Rotate) {
+		if expiry.Reactivate(ch, key.ExpiresAt, c.Now); ch.Old.Status == "expired" && slices.Contains(key.Due(ch.New.Status, c.Now), keys.Rotate) {
 			key.Rotation = key.Rotation.AfterRotation(c.Now) // a client that extends a key does not expect a new value immediately
 		}
 		return nil
 	}
-	key.CreationMode = sourceOf(c)
+	key.CreationMode = directory.SourceOf(c)
 	return k.generateSecret(ch)
 }
 
@@ -69,10 +64,10 @@ func (k deps) prepareKey(ctx context.Context, c *resource.Call, ch *resource.Edi
 // adds the defaults of the schema.
 func (k deps) checkKeyMetadata(ctx context.Context, c *resource.Call, key *keys.Key) error {
 	const path = "defaults.metadata"
-	if err := checkMetadata(key.Defaults.Metadata, path); err != nil || key.Type == access.OrganisationService {
+	if err := defaults.CheckMetadata(key.Defaults.Metadata, path); err != nil || key.Type == access.OrganisationService {
 		return err
 	}
-	org, err := readOrganisation(ctx, c)
+	org, err := directory.FindOrganisation(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -83,14 +78,14 @@ func (k deps) checkKeyMetadata(ctx context.Context, c *resource.Call, key *keys.
 // userKeyRules applies the limits of the workspace to user keys: their number and their
 // lifetime.
 func (k deps) userKeyRules(ctx context.Context, c *resource.Call, ch *resource.Edit[keys.Key]) error {
-	if ch.New.Value.Type != access.WorkspaceUser || ch.Old != nil && !sentAny(ch.Sent, []string{"expires_at"}) {
+	if ch.New.Value.Type != access.WorkspaceUser || ch.Old != nil && !jsonfield.SentAny(ch.Sent, []string{"expires_at"}) {
 		return nil
 	}
 	workspace, err := c.Reader.Find(ctx, tenant.WorkspaceKind, ch.New.WorkspaceID)
 	if err != nil {
 		return err
 	}
-	settings, err := settingsOf(ctx, c.Reader, workspace)
+	settings, err := directory.SettingsOf(ctx, c.Reader, workspace)
 	if err != nil {
 		return err
 	}
@@ -100,22 +95,7 @@ func (k deps) userKeyRules(ctx context.Context, c *resource.Call, ch *resource.E
 		}
 	}
 	ch.New.Value.ExpiryEnforced = false
-	return limitLife(&ch.New.Value, settings, c.Now, sentAny(ch.Sent, []string{"expires_at"}))
-}
-
-// checkExpiry rejects an expiry in the past.
-func checkExpiry(c *resource.Call, sent resource.Sent, expires *time.Time) error {
-	if sent.Has("expires_at") && !expires.After(c.Now) {
-		return fault.New(fault.InvalidParameter, "must be in the future").WithParam("expires_at")
-	}
-	return nil
-}
-
-// reactivate makes an expired record active if its expiry was moved or removed.
-func reactivate[T any](ch *resource.Edit[T], expires *time.Time, now time.Time) {
-	if ch.New.Status == "expired" && (expires == nil || now.Before(*expires)) {
-		ch.New.Status = resource.Active
-	}
+	return limitLife(&ch.New.Value, settings, c.Now, jsonfield.SentAny(ch.Sent, []string{"expires_at"}))
 }
 
 // generateSecret generates a raw value for the key, which the response shows once.
@@ -150,67 +130,20 @@ func checkUser(ctx context.Context, c *resource.Call, r *resource.Row[keys.Key])
 	if key.UserID == "" {
 		return fault.New(fault.InvalidParameter, "is required, because your API key is not a user key").WithParam("user_id")
 	}
-	u, err := userOf(ctx, c, key.UserID, "user_id")
+	u, err := directory.FindUser(ctx, c, key.UserID, "user_id")
 	if err != nil {
 		return err
 	}
 	if u.Value.Role == access.Member { // owners and admins belong to every workspace
-		_, err = findMember(ctx, c.Reader, resource.Record{OrgID: r.OrgID, ID: r.WorkspaceID}, key.UserID)
+		_, err = directory.FindMember(ctx, c.Reader, resource.Record{OrgID: r.OrgID, ID: r.WorkspaceID}, key.UserID)
 	}
 	switch {
 	case fault.Has(err, fault.NotFound) && !c.Principal.IsOrgWide():
-		return noUser("user_id") // do not reveal members of other workspaces
+		return directory.UserNotFound("user_id") // do not reveal members of other workspaces
 	case fault.Has(err, fault.NotFound):
 		return fault.New(fault.InvalidParameter, "the user is not a member of the workspace; add them first").WithParam("user_id")
 	case err == nil && key.UserID != c.Principal.UserID && !c.Principal.CanManageUsers(r.WorkspaceID):
 		return fault.New(fault.Forbidden, "you can create keys only for yourself").WithParam("user_id")
 	}
 	return err
-}
-
-func checkMetadata(m map[string]string, path string) error {
-	if len(m) > maxDefaultPairs {
-		return fault.Newf(fault.InvalidParameter, "must not have more than %d metadata pairs", maxDefaultPairs).WithParam(path)
-	}
-	for name, v := range m {
-		if name == "" || len(name) > maxMetadataKey || len([]rune(v)) > maxMetadata {
-			return fault.Newf(fault.InvalidParameter, "metadata values must not exceed %d characters; names must have 1 to %d bytes", maxMetadata, maxMetadataKey).WithParam(path)
-		}
-	}
-	return nil
-}
-
-// referAnywhere finds a live record of the organisation in any workspace. If there is none, it
-// returns fault.ReferenceMissing with the path of the field.
-func referAnywhere(ctx context.Context, c *resource.Call, kind, name, path string) (*resource.Record, error) {
-	r, err := resource.FindByName(ctx, c.Reader, kind, access.Target{OrgID: c.OrgID}, name)
-	switch {
-	case fault.Has(err, fault.NotFound) || err == nil && r.Status == resource.Archived:
-		return nil, fault.Newf(fault.ReferenceMissing, "the %s does not exist", kind).WithParam(path)
-	case err != nil:
-		return nil, fault.From(err).WithParam(path)
-	}
-	return &r, nil
-}
-
-// defaultConfig returns the reference of a field that names a config of the workspace.
-func defaultConfig[T any](field func(*T) string, path string, missing fault.Code) resource.Ref[T] {
-	return resource.Ref[T]{Kind: "config", Find: func(ctx context.Context, c *resource.Call, r *resource.Row[T]) (*resource.Record, error) {
-		name := field(&r.Value)
-		if name == "" {
-			return nil, nil
-		}
-		workspace := r.WorkspaceID
-		if r.Kind == tenant.WorkspaceKind {
-			workspace = r.ID
-		}
-		rec, err := c.Refer(ctx, "config", workspace, name, path)
-		if workspace == "" { // an Admin key, which does not belong to a workspace
-			rec, err = referAnywhere(ctx, c, routing.SavedKind, name, path)
-		}
-		if fault.Has(err, fault.ReferenceMissing) {
-			return nil, fault.New(missing, "the workspace does not have this config").WithParam(path)
-		}
-		return rec, err
-	}}
 }

@@ -11,10 +11,14 @@ import (
 	"time"
 
 	"sluice/internal/access"
+	"sluice/internal/control/destination"
+	"sluice/internal/control/directory"
+	"sluice/internal/control/outbox"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/mail"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
 	"sluice/internal/tenant"
 )
 
@@ -51,15 +55,15 @@ type authPatch struct {
 }
 
 type authIn struct {
-	SSOType         string               `json:"sso_type,omitempty" enum:"none,oidc,saml"`
-	SSOOnly         bool                 `json:"sso_only,omitempty" doc:"Disables sign-in with a password and signs out sessions opened with one; only an Admin key can enable it"`
-	SSOClientID     *string              `json:"sso_client_id,omitempty" nullable:"true" maxLength:"255"`
-	NoAutoProvision bool                 `json:"disable_auto_provision_user,omitempty" doc:"Allows sign-in only for invited users"`
-	OIDC            *nullable[oidcIn]    `json:"oidc,omitempty" nullable:"true"`
-	SAML            *nullable[samlIn]    `json:"saml,omitempty" nullable:"true"`
-	JWT             *nullable[jwtIn]     `json:"jwt,omitempty" nullable:"true"`
-	Session         *nullable[sessionIn] `json:"session_settings,omitempty" nullable:"true"`
-	SCIM            *nullable[scimIn]    `json:"scim,omitempty" nullable:"true"`
+	SSOType         string                         `json:"sso_type,omitempty" enum:"none,oidc,saml"`
+	SSOOnly         bool                           `json:"sso_only,omitempty" doc:"Disables sign-in with a password and signs out sessions opened with one; only an Admin key can enable it"`
+	SSOClientID     *string                        `json:"sso_client_id,omitempty" nullable:"true" maxLength:"255"`
+	NoAutoProvision bool                           `json:"disable_auto_provision_user,omitempty" doc:"Allows sign-in only for invited users"`
+	OIDC            *jsonfield.Nullable[oidcIn]    `json:"oidc,omitempty" nullable:"true"`
+	SAML            *jsonfield.Nullable[samlIn]    `json:"saml,omitempty" nullable:"true"`
+	JWT             *jsonfield.Nullable[jwtIn]     `json:"jwt,omitempty" nullable:"true"`
+	Session         *jsonfield.Nullable[sessionIn] `json:"session_settings,omitempty" nullable:"true"`
+	SCIM            *jsonfield.Nullable[scimIn]    `json:"scim,omitempty" nullable:"true"`
 }
 
 type oidcIn struct {
@@ -77,9 +81,9 @@ type samlIn struct {
 }
 
 type jwtIn struct {
-	JWKSURL  *string           `json:"jwks_url,omitempty" nullable:"true" format:"uri" maxLength:"2048"`
-	JWKS     *nullable[object] `json:"jwks_json,omitempty" nullable:"true" doc:"Public RSA keys"`
-	CacheTTL int               `json:"jwks_cache_ttl,omitempty" minimum:"0" maximum:"86400" doc:"Seconds; 0 means 300"`
+	JWKSURL  *string                     `json:"jwks_url,omitempty" nullable:"true" format:"uri" maxLength:"2048"`
+	JWKS     *jsonfield.Nullable[object] `json:"jwks_json,omitempty" nullable:"true" doc:"Public RSA keys"`
+	CacheTTL int                         `json:"jwks_cache_ttl,omitempty" minimum:"0" maximum:"86400" doc:"Seconds; 0 means 300"`
 }
 
 type sessionIn struct {
@@ -102,7 +106,7 @@ type domainIn struct {
 // authOf returns the sign-in settings of an organisation. If there is no record yet, it returns
 // an empty one without an id.
 func authOf(ctx context.Context, from resource.Reader, orgID string) (*resource.Row[tenant.Auth], error) {
-	rows, err := rowsOf[tenant.Auth](ctx, from, resource.Query{Kind: tenant.AuthKind, OrgID: orgID, Limit: 1})
+	rows, err := resource.ListRows[tenant.Auth](ctx, from, resource.Query{Kind: tenant.AuthKind, OrgID: orgID, Limit: 1})
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +149,7 @@ func (k deps) changeAuth(ctx context.Context, c *resource.Call, edit func(resour
 			return err
 		}
 		rec := row.Record
-		rec.Body, rec.Updated = encode(row.Value), c.Now
+		rec.Body, rec.Updated = jsonfield.Encode(row.Value), c.Now
 		c.Target(rec)
 		if first {
 			rec.Index = []resource.IndexEntry{{Name: "organisation", Value: c.OrgID, Unique: true}}
@@ -293,7 +297,7 @@ const (
 // Otherwise an administrator could read secrets at that host that responses never show.
 func leftWithIssuer(present, next *tenant.OIDC, sent resource.Sent) string {
 	switch {
-	case origin(present.Issuer) == origin(next.Issuer):
+	case destination.Origin(present.Issuer) == destination.Origin(next.Issuer):
 	case len(present.ClientSecret) > 0 && sent.Text(oidcSecret) == "":
 		return oidcSecret
 	case len(present.JWKS) > 0 && !sent.Has(oidcKeys):
@@ -392,7 +396,7 @@ func replaceDomains(c *resource.Call, a *tenant.Auth) error {
 	for i, d := range sent {
 		name := strings.ToLower(d.Domain)
 		if !domainForm.MatchString(name) {
-			return fault.Newf(fault.InvalidParameter, "%q is not a valid domain", clipped(d.Domain, 80)).WithParam("domains")
+			return fault.Newf(fault.InvalidParameter, "%q is not a valid domain", jsonfield.Clip(d.Domain, 80)).WithParam("domains")
 		}
 		next[i] = tenant.Domain{Name: name, Status: "pending"}
 		for _, old := range a.Domains {
@@ -461,7 +465,7 @@ func (k deps) verifyDomain(ctx context.Context, c *resource.Call) (any, error) {
 
 // mailCode emails the code of a domain to its postmaster.
 func (k deps) mailCode(ctx context.Context, tx resource.Tx, c *resource.Call, domain, code string) error {
-	org, err := readOrganisation(ctx, c)
+	org, err := directory.FindOrganisation(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -469,5 +473,5 @@ func (k deps) mailCode(ctx context.Context, tx resource.Tx, c *resource.Call, do
 		Template: "domain-verification-alert", To: []string{"postmaster@" + domain},
 		Vars: map[string]string{"organisationName": org.Value.Name, "domain": domain},
 	}
-	return k.postSecret(ctx, tx, c.OrgID, c.Now, m, map[string]string{"verificationCode": code})
+	return outbox.PostSecret(ctx, tx, k.Box, c.OrgID, c.Now, m, map[string]string{"verificationCode": code})
 }

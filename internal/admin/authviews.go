@@ -3,12 +3,10 @@ package admin
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"crypto/subtle"
-	"encoding/hex"
-	"strings"
 
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
 	"sluice/internal/sealed"
 	"sluice/internal/tenant"
 )
@@ -21,15 +19,15 @@ type authOut struct {
 }
 
 type authView struct {
-	SSOType         string             `json:"sso_type" enum:"none,oidc,saml"`
-	SSOOnly         bool               `json:"sso_only"`
-	SSOClientID     *string            `json:"sso_client_id" nullable:"true"`
-	NoAutoProvision bool               `json:"disable_auto_provision_user"`
-	OIDC            nullable[oidcView] `json:"oidc"`
-	SAML            nullable[samlView] `json:"saml"`
-	JWT             nullable[jwtView]  `json:"jwt"`
-	Session         sessionView        `json:"session_settings"`
-	SCIM            scimView           `json:"scim"`
+	SSOType         string                       `json:"sso_type" enum:"none,oidc,saml"`
+	SSOOnly         bool                         `json:"sso_only"`
+	SSOClientID     *string                      `json:"sso_client_id" nullable:"true"`
+	NoAutoProvision bool                         `json:"disable_auto_provision_user"`
+	OIDC            jsonfield.Nullable[oidcView] `json:"oidc"`
+	SAML            jsonfield.Nullable[samlView] `json:"saml"`
+	JWT             jsonfield.Nullable[jwtView]  `json:"jwt"`
+	Session         sessionView                  `json:"session_settings"`
+	SCIM            scimView                     `json:"scim"`
 }
 
 type oidcView struct {
@@ -49,9 +47,9 @@ type samlView struct {
 }
 
 type jwtView struct {
-	JWKSURL  *string          `json:"jwks_url" nullable:"true"`
-	JWKS     nullable[object] `json:"jwks_json"`
-	CacheTTL int              `json:"jwks_cache_ttl"`
+	JWKSURL  *string                    `json:"jwks_url" nullable:"true"`
+	JWKS     jsonfield.Nullable[object] `json:"jwks_json"`
+	CacheTTL int                        `json:"jwks_cache_ttl"`
 }
 
 type sessionView struct {
@@ -86,17 +84,17 @@ func (k deps) getAuth(ctx context.Context, c *resource.Call) (any, error) {
 	}
 	a := row.Value
 	v := authView{
-		SSOType: cmp.Or(a.SSOType, "none"), SSOOnly: a.SSOOnly, SSOClientID: orNull(a.SSOClientID), NoAutoProvision: a.NoAutoProvision,
-		OIDC: nullable[oidcView]{k.viewOIDC(a.OIDC)}, SAML: nullable[samlView]{k.viewSAML(a.SAML)},
+		SSOType: cmp.Or(a.SSOType, "none"), SSOOnly: a.SSOOnly, SSOClientID: jsonfield.OrNull(a.SSOClientID), NoAutoProvision: a.NoAutoProvision,
+		OIDC: jsonfield.Nullable[oidcView]{Object: k.viewOIDC(a.OIDC)}, SAML: jsonfield.Nullable[samlView]{Object: k.viewSAML(a.SAML)},
 		SCIM: scimView{a.SCIM.Enabled, k.ConsoleURL + "/scim", cmp.Or(a.SCIM.WorkspacePrefix, "ws-"), cmp.Or(a.SCIM.RoleSeparator, "-role-"), a.SCIM.GroupUsers, a.SCIM.UsersOnly},
 	}
 	if a.JWT != nil {
-		v.JWT.object = &jwtView{orNull(a.JWT.JWKSURL), jsonObject(a.JWT.JWKS), cmp.Or(a.JWT.CacheTTL, 300)}
+		v.JWT.Object = &jwtView{jsonfield.OrNull(a.JWT.JWKSURL), jsonObject(a.JWT.JWKS), cmp.Or(a.JWT.CacheTTL, 300)}
 	}
 	if ttl := a.Session.MaxTTL; ttl > 0 {
 		v.Session.MaxTTL = &ttl
 	}
-	out := authOut{Settings: v, Domains: make([]domainView, len(a.Domains)), ScimToken: orNull(a.SCIM.TokenMasked)}
+	out := authOut{Settings: v, Domains: make([]domainView, len(a.Domains)), ScimToken: jsonfield.OrNull(a.SCIM.TokenMasked)}
 	for i, d := range a.Domains {
 		out.Domains[i] = domainView{d.Name, d.Status, d.Subdomains}
 	}
@@ -115,7 +113,7 @@ func (k deps) viewOIDC(o *tenant.OIDC) *oidcView {
 		v.Scopes = []string{"openid", "profile", "email", "offline_access"}
 	}
 	if len(o.ClientSecret) > 0 {
-		v.Masked = orNull(sealed.Mask)
+		v.Masked = jsonfield.OrNull(sealed.Mask)
 	}
 	return v
 }
@@ -125,19 +123,8 @@ func (k deps) viewSAML(s *tenant.SAML) *samlView {
 		return nil
 	}
 	base := k.ConsoleURL + "/v2/auth/saml"
-	return &samlView{orNull(s.MetadataURL), orNull(s.MetadataXML), base, base + "/callback/" + s.Token}
+	return &samlView{jsonfield.OrNull(s.MetadataURL), jsonfield.OrNull(s.MetadataXML), base, base + "/callback/" + s.Token}
 }
 
 // same compares two strings in constant time.
 func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
-
-// digest returns a short name of a long string.
-func digest(s string) string {
-	sum := sha256.Sum256([]byte(s))
-	return hex.EncodeToString(sum[:])
-}
-
-// clipped returns at most n bytes of a string without cutting a character.
-func clipped(s string, n int) string {
-	return strings.ToValidUTF8(s[:min(len(s), n)], "")
-}

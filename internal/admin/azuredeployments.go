@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
 )
 
 // deploymentsField is the provider field that lists the Azure deployments.
@@ -44,5 +45,5 @@ func plainDeployments(raw json.RawMessage) json.RawMessage {
 	if !changed {
 		return raw
 	}
-	return encode(list)
+	return jsonfield.Encode(list)
 }

@@ -4,6 +4,9 @@ import (
 	"context"
 	"time"
 
+	"sluice/internal/control/directory"
+	"sluice/internal/control/outbox"
+	"sluice/internal/control/sweep"
 	"sluice/internal/credential"
 	"sluice/internal/keys"
 	"sluice/internal/mail"
@@ -26,11 +29,11 @@ func (k deps) notifyBudget(ctx context.Context, tx resource.Tx, m *quota.Meter, 
 	if m.Kind == quota.UsageLimitKind {
 		return k.auditCrossing(ctx, tx, m, subject, what, now)
 	}
-	org, err := orgName(ctx, tx, m.OrgID)
+	org, err := directory.OrganisationName(ctx, tx, m.OrgID)
 	if err != nil {
 		return err
 	}
-	to, err := limitRecipients(ctx, tx, m.OrgID, m.WorkspaceID)
+	to, err := outbox.LimitRecipients(ctx, tx, m.OrgID, m.WorkspaceID)
 	if err != nil {
 		return err
 	}
@@ -46,14 +49,14 @@ func (k deps) notifyBudget(ctx context.Context, tx resource.Tx, m *quota.Meter, 
 		if err != nil {
 			return err
 		}
-		if to, err = keyRecipients(ctx, tx, r); err != nil {
+		if to, err = outbox.KeyRecipients(ctx, tx, r); err != nil {
 			return err
 		}
-		user, err := userNow(ctx, tx, r.Value.UserID)
+		user, err := directory.CurrentUser(ctx, tx, r.Value.UserID)
 		if err != nil {
 			return err
 		}
-		vars["userName"], vars["apiKeyType"], vars["apiKey"] = fullName(user), keyTypes[r.Value.Type], r.Value.Secret.Masked
+		vars["userName"], vars["apiKeyType"], vars["apiKey"] = directory.FullName(user), keyTypes[r.Value.Type], r.Value.Secret.Masked
 	case tenant.WorkspaceKind:
 		stem = "entity"
 		vars["entityType"], vars["entityName"], vars["entityKey"] = "workspace", subject.rec.Name, subject.rec.ShownSlug()
@@ -69,7 +72,7 @@ func (k deps) notifyBudget(ctx context.Context, tx resource.Tx, m *quota.Meter, 
 	default:
 		vars["virtualKeyName"] = subject.rec.Name
 	}
-	return post(ctx, tx, m.OrgID, now, mail.Message{Template: stem + "-usage-" + what + "-alert", To: to, Vars: vars})
+	return outbox.Post(ctx, tx, m.OrgID, now, mail.Message{Template: stem + "-usage-" + what + "-alert", To: to, Vars: vars})
 }
 
 // amountText returns an amount for people: "25.5 USD".
@@ -88,5 +91,5 @@ func (k deps) auditCrossing(ctx context.Context, tx resource.Tx, m *quota.Meter,
 	if subject.budget.AlertThreshold != nil {
 		notes["alert_threshold"] = subject.budget.AlertThreshold.String()
 	}
-	return k.onMeter(ctx, tx, m, subject, deedCross, now, notes)
+	return k.onMeter(ctx, tx, m, subject, sweep.ActionCross, now, notes)
 }

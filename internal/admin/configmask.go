@@ -2,10 +2,10 @@ package admin
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
 
 	"sluice/internal/fault"
+	"sluice/internal/keys"
 	"sluice/internal/sealed"
 	"sluice/internal/splice"
 )
@@ -63,11 +63,8 @@ func unmask(sent, stored []byte) ([]byte, []misfit) {
 // isMask reports whether a secret that was sent is a mask. The mask of a URL is the URL with ***
 // in it.
 func isMask(s configSecret) bool {
-	return maskForm.MatchString(s.text) || strings.Contains(s.text, "://") && strings.Contains(s.text, sealed.Mask)
+	return keys.IsMask(s.text) || strings.Contains(s.text, "://") && strings.Contains(s.text, sealed.Mask)
 }
-
-// maskForm matches values that are treated as masks. No key of a provider matches.
-var maskForm = regexp.MustCompile(`(?s)^(.{1,2}\*{5}.{1,3}|\*{5})$`)
 
 // refuseMask returns why a mask does not match the stored secret, "" if it does. The secret
 // must have the same destination as before. Otherwise a caller who may change configs but not

@@ -9,10 +9,13 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/tidwall/gjson"
 
+	"sluice/internal/control/destination"
 	"sluice/internal/fault"
 	"sluice/internal/guard"
 	"sluice/internal/provider"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
+	"sluice/internal/resource/listing"
 	"sluice/internal/routing"
 )
 
@@ -41,26 +44,26 @@ func (k deps) configs() resource.Resource {
 		Done:    &resource.WriteResponse[routing.Saved]{Shape: configDone{}, Make: k.changedConfig},
 		Actions: []resource.Action[routing.Saved]{{
 			Name: "list", Method: "GET", Path: "/versions", ID: "listConfigVersions", Summary: "List the versions of a config, newest first",
-			Query: searchParams("part of the name that the config had"), Response: resource.ListOf[configView]{}, Read: k.listVersions,
+			Query: listing.SearchParams("part of the name that the config had"), Response: resource.ListOf[configView]{}, Read: k.listVersions,
 		}},
 	}
 }
 
 // configIn is the body of a creation.
 type configIn struct {
-	Name        string     `json:"name" minLength:"1" maxLength:"255"`
-	Config      configText `json:"config" doc:"the gateway config, as an object or as its JSON text"`
-	IsDefault   flag       `json:"isDefault,omitempty"`
-	WorkspaceID string     `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; for Admin keys"`
+	Name        string         `json:"name" minLength:"1" maxLength:"255"`
+	Config      configText     `json:"config" doc:"the gateway config, as an object or as its JSON text"`
+	IsDefault   jsonfield.Flag `json:"isDefault,omitempty"`
+	WorkspaceID string         `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; for Admin keys"`
 }
 
 // configPatch is the body of an update.
 type configPatch struct {
-	Name        string     `json:"name,omitempty" minLength:"1" maxLength:"255"`
-	Config      configText `json:"config,omitempty" doc:"the gateway config, as an object or as its JSON text; a new text makes a new version; a secret may be sent back as the mask that was shown"`
-	Status      string     `json:"status,omitempty" enum:"active,archived"`
-	IsDefault   flag       `json:"isDefault,omitempty"`
-	WorkspaceID string     `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; for Admin keys"`
+	Name        string         `json:"name,omitempty" minLength:"1" maxLength:"255"`
+	Config      configText     `json:"config,omitempty" doc:"the gateway config, as an object or as its JSON text; a new text makes a new version; a secret may be sent back as the mask that was shown"`
+	Status      string         `json:"status,omitempty" enum:"active,archived"`
+	IsDefault   jsonfield.Flag `json:"isDefault,omitempty"`
+	WorkspaceID string         `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; for Admin keys"`
 }
 
 // configText is a config in a body: an object, or its text as responses show it.
@@ -147,7 +150,7 @@ func (k deps) prepareConfig(ctx context.Context, c *resource.Call, ch *resource.
 	if ch.New.Value.UpdatedBy = c.Principal.Actor(); ch.Old == nil {
 		ch.New.Value.OwnerID = c.Principal.Actor()
 	}
-	if err := setFlag(ch.Sent, "isDefault", &ch.New.Value.IsDefault); err != nil {
+	if err := jsonfield.SetFlag(ch.Sent, "isDefault", &ch.New.Value.IsDefault); err != nil {
 		return err
 	}
 	sent, isSent := ch.Sent["config"]
@@ -170,7 +173,7 @@ func (k deps) prepareConfig(ctx context.Context, c *resource.Call, ch *resource.
 		return err
 	}
 	for _, target := range parsed.Leaves() {
-		if err := rejectGatewayIdentity(c, provider.Values(target.Fields), func(field string) string { return target.Path + "." + field }); err != nil {
+		if err := destination.RejectGatewayIdentity(c, provider.Values(target.Fields), func(field string) string { return target.Path + "." + field }); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"sluice/internal/control/destination"
 	"sluice/internal/keys"
 	"sluice/internal/resource"
 	"sluice/internal/sealed"
@@ -46,7 +47,7 @@ func (s *secretSearch) walk(v gjson.Result, location secretPath) {
 	switch {
 	case v.IsObject():
 		if !location.secret {
-			location.goesTo += destination(v, location.list)
+			location.goesTo += secretDestination(v, location.list)
 		}
 		v.ForEach(func(k, member gjson.Result) bool {
 			s.walk(member, location.member(k.String()))
@@ -100,25 +101,13 @@ func shownURL(name, text string) string {
 
 var plainName = regexp.MustCompile(`^[A-Za-z0-9_$-]+$`)
 
-// destinationNames are parts of the names of fields that are part of a provider's host or select
-// the account of a call: azure_resource_name, snowflakeAccount. A region alone does not lead to
-// another owner.
-var destinationNames = []string{"resource", "account", "workspace", "host", "url", "endpoint", "tenan", "project", "domain", "compartment", "bucket", "foundry"}
-
-// isDestinationField reports whether a field of that name determines where a call goes.
-func isDestinationField(name string) bool {
-	name = strings.ToLower(name)
-	return name == "provider" || name == "virtual_key" || name == "virtualkey" ||
-		slices.ContainsFunc(destinationNames, func(p string) bool { return strings.Contains(name, p) })
-}
-
-// destination returns where an object of a config sends its secrets: its provider, the fields
+// secretDestination returns where an object of a config sends its secrets: its provider, the fields
 // that select the destination, and the URLs in it, in any order.
-func destination(object gjson.Result, list string) string {
+func secretDestination(object gjson.Result, list string) string {
 	var parts []string
 	object.ForEach(func(k, v gjson.Result) bool {
 		name := k.String()
-		if v.Type == gjson.String && (isDestinationField(name) || strings.Contains(v.Str, "://")) && !resource.SecretField(name, list) {
+		if v.Type == gjson.String && (destination.IsField(name) || strings.Contains(v.Str, "://")) && !resource.SecretField(name, list) {
 			parts = append(parts, strconv.Quote(name)+strconv.Quote(shownURL(name, v.Str))) // the masked URL leads to the same destination
 		}
 		return true

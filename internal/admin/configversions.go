@@ -13,6 +13,8 @@ import (
 
 	"sluice/internal/fault"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
+	"sluice/internal/resource/listing"
 	"sluice/internal/routing"
 )
 
@@ -147,8 +149,8 @@ func (k deps) withText(v configView, cv *configVersion) (configView, error) {
 
 func bareConfig(r resource.Record, s routing.Saved) configView {
 	return configView{
-		ID: r.ID, Name: s.Name, Slug: r.ShownSlug(), OrganisationID: r.OrgID, WorkspaceID: r.WorkspaceID, IsDefault: bit(s.IsDefault),
-		Status: r.Status, CreatedAt: stamp(r.Created), LastUpdatedAt: stamp(r.Updated), Object: "config",
+		ID: r.ID, Name: s.Name, Slug: r.ShownSlug(), OrganisationID: r.OrgID, WorkspaceID: r.WorkspaceID, IsDefault: jsonfield.Bit(s.IsDefault),
+		Status: r.Status, CreatedAt: resource.Stamp(r.Created), LastUpdatedAt: resource.Stamp(r.Updated), Object: "config",
 		OwnerID: s.OwnerID, UpdatedBy: s.UpdatedBy,
 	}
 }
@@ -158,7 +160,7 @@ func (k deps) listVersions(ctx context.Context, c *resource.Call, r resource.Row
 	if err != nil {
 		return nil, err
 	}
-	text, err := searched(c)
+	text, err := listing.SearchText(c)
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +172,7 @@ func (k deps) listVersions(ctx context.Context, c *resource.Call, r resource.Row
 		if err != nil {
 			return nil, err
 		}
-		if hasText(text, v.Name) {
+		if listing.HasText(text, v.Name) {
 			out.Data = append(out.Data, v)
 		}
 	}
@@ -187,7 +189,7 @@ func unmark(ctx context.Context, tx resource.Tx, c *resource.Call, r resource.Re
 		return fmt.Errorf("decode config %s: %w", r.ID, err)
 	}
 	s.IsDefault = false
-	r.Body, r.Updated = encode(s), c.Now
+	r.Body, r.Updated = jsonfield.Encode(s), c.Now
 	r.Index = slices.DeleteFunc(r.Index, func(e resource.IndexEntry) bool { return e.Name == "default" })
 	return tx.Update(ctx, r)
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/internal/admin"
+	"sluice/internal/control/upstreams"
 	"sluice/internal/mcp"
 	"sluice/internal/resource"
 	"sluice/internal/store/storetest"
@@ -33,7 +33,7 @@ func TestConnections(t *testing.T) {
 	for _, user := range []string{"owner", "colleague"} {
 		c := mcp.Connection{ServerID: server.ID, UserID: w.names.values[user]}
 		w.put(t, resource.Record{
-			Kind: mcp.ConnectionKind, ID: w.id(user + "-connection"), OrgID: w.org, WorkspaceID: server.WorkspaceID, Index: admin.ConnectionIndex(&c),
+			Kind: mcp.ConnectionKind, ID: w.id(user + "-connection"), OrgID: w.org, WorkspaceID: server.WorkspaceID, Index: upstreams.ConnectionIndex(&c),
 		}, c)
 	}
 	connections := "/v1/mcp-servers/own/connections"

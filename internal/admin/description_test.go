@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/internal/admin"
+	"sluice/internal/control/logs"
 	"sluice/internal/ident"
 	"sluice/internal/llm"
 )
@@ -106,7 +107,7 @@ func TestRoutesAndDescriptionAgree(t *testing.T) {
 		}
 	}
 	mounted := a.Routes()
-	for _, p := range admin.TelemetryPaths() { // the program serves them itself
+	for _, p := range logs.TelemetryPaths() { // the program serves them itself
 		mounted = append(mounted, "POST "+p.Path)
 	}
 	mounted = append(mounted, "GET /health", "POST /responses/compact")

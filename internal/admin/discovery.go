@@ -9,6 +9,7 @@ import (
 	"sluice/internal/guard"
 	"sluice/internal/provider"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
 )
 
 // discovery are the routes that show a client the valid contents of fields in other routes:
@@ -75,7 +76,7 @@ func (k deps) listProviderFields(context.Context, *resource.Call) (any, error) {
 	specs := k.Specs.All()
 	out := resource.ListOf[providerFieldsView]{Object: "list", Total: len(specs), Data: make([]providerFieldsView, len(specs))}
 	for i, s := range specs {
-		v := providerFieldsView{ID: s.ID, Name: s.Name, Aliases: orNoItems(slices.Clone(s.Aliases)), BaseURL: s.BaseURL, Fields: []providerField{}, Object: "ai-provider"}
+		v := providerFieldsView{ID: s.ID, Name: s.Name, Aliases: jsonfield.OrEmpty(slices.Clone(s.Aliases)), BaseURL: s.BaseURL, Fields: []providerField{}, Object: "ai-provider"}
 		for j := range s.Fields {
 			if f := &s.Fields[j]; !f.Deployment {
 				v.Fields = append(v.Fields, viewField(f))
@@ -89,7 +90,7 @@ func (k deps) listProviderFields(context.Context, *resource.Call) (any, error) {
 func viewField(f *provider.Field) providerField {
 	v := providerField{Name: f.Name, Required: f.Required, Secret: f.Secret, Default: f.Default, Values: f.Values}
 	for _, c := range f.RequiredIf {
-		v.RequiredIf = append(v.RequiredIf, fieldCondition{c.Field, orNoItems(c.Is)})
+		v.RequiredIf = append(v.RequiredIf, fieldCondition{c.Field, jsonfield.OrEmpty(c.Is)})
 	}
 	return v
 }
@@ -115,7 +116,7 @@ func listGuardrailChecks(context.Context, *resource.Call) (any, error) {
 	out := resource.ListOf[knownCheckView]{Object: "list", Total: len(checks), Data: make([]knownCheckView, len(checks))}
 	for i, known := range checks {
 		v := knownCheckView{
-			ID: known.ID, Aliases: orNoItems(slices.Clone(known.Aliases)), Hooks: known.Hooks, Transformer: known.Transformer,
+			ID: known.ID, Aliases: jsonfield.OrEmpty(slices.Clone(known.Aliases)), Hooks: known.Hooks, Transformer: known.Transformer,
 			Parameters: []checkParameter{}, Open: known.Open, Object: "guardrail-check",
 		}
 		for _, p := range known.Params {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"sluice/internal/access"
+	"sluice/internal/control/directory"
 	"sluice/internal/fault"
 	"sluice/internal/resource"
 	"sluice/internal/tenant"
@@ -63,7 +64,7 @@ func exemptList(c *resource.Call, o *tenant.Organisation) (*[]string, error) {
 }
 
 func (k deps) listExclusions(ctx context.Context, c *resource.Call) (any, error) {
-	row, err := readOrganisation(ctx, c)
+	row, err := directory.FindOrganisation(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +74,7 @@ func (k deps) listExclusions(ctx context.Context, c *resource.Call) (any, error)
 	}
 	out := resource.ListOf[exclusionView]{Object: "list", Data: []exclusionView{}}
 	for _, id := range *list {
-		ws, err := live[tenant.Workspace](ctx, c.Reader, tenant.WorkspaceKind, id)
+		ws, err := resource.FindLive[tenant.Workspace](ctx, c.Reader, tenant.WorkspaceKind, id)
 		switch {
 		case fault.Has(err, fault.NotFound):
 		case err != nil:
@@ -103,7 +104,7 @@ func (k deps) putExclusions(ctx context.Context, c *resource.Call) (any, error) 
 			*list = nil
 		}
 		for _, w := range sent.Workspaces {
-			rec, err := findWorkspace(ctx, c.Reader, c.OrgID, w.WorkspaceID)
+			rec, err := directory.FindWorkspace(ctx, c.Reader, c.OrgID, w.WorkspaceID)
 			if err != nil {
 				return fault.New(fault.ReferenceMissing, "the workspace does not exist").WithParam("workspaces").WithCause(err)
 			}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"sluice/internal/admin"
+	"sluice/internal/control/logs"
 	"sluice/internal/fault"
 	"sluice/internal/logstore/export"
 	"sluice/internal/record"
@@ -26,7 +26,7 @@ type exports struct {
 	runner    *export.Runner
 }
 
-func newExports(t *testing.T, w *world, st *store.Store, logs *memoryLogs) *exports {
+func newExports(t *testing.T, w *world, st *store.Store, rows *memoryLogs) *exports {
 	t.Helper()
 	e := &exports{dir: t.TempDir(), node: w.id("node")}
 	var err error
@@ -34,12 +34,12 @@ func newExports(t *testing.T, w *world, st *store.Store, logs *memoryLogs) *expo
 		t.Fatal(err)
 	}
 	e.runner = export.New(export.Parts{
-		Store: st, Logs: logs, Files: e.files, Columns: admin.ExportColumns, Node: e.node, Retention: exportRetention, Clock: w.clock, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		Store: st, Logs: rows, Files: e.files, Columns: logs.ExportColumns, Node: e.node, Retention: exportRetention, Clock: w.clock, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	})
 	return e
 }
 
-// OpenExport implements admin.ExportFiles.
+// OpenExport implements logs.ExportFiles.
 func (e *exports) OpenExport(_ context.Context, id string, _ record.ExportRun) (io.ReadSeekCloser, error) {
 	f, err := e.files.Read(id)
 	if err != nil {
@@ -48,7 +48,7 @@ func (e *exports) OpenExport(_ context.Context, id string, _ record.ExportRun) (
 	return f, nil
 }
 
-// Node implements admin.ExportFiles.
+// Node implements logs.ExportFiles.
 func (e *exports) Node() string { return e.node }
 
 // writeFile puts a file where that of an export would be.

@@ -3,8 +3,9 @@ package admin
 import (
 	"context"
 	"slices"
-	"time"
 
+	"sluice/internal/control/grants"
+	"sluice/internal/control/upstreams"
 	"sluice/internal/credential"
 	"sluice/internal/quota"
 	"sluice/internal/resource"
@@ -17,7 +18,7 @@ type grantEditor struct {
 	tx          resource.Tx
 	c           *resource.Call
 	integration *resource.Row[credential.Integration]
-	present     map[string]grant
+	present     map[string]grants.Grant
 	meters      map[string]quota.Meter // of all workspaces, by the ids of their budgets; nil until needed
 }
 
@@ -27,10 +28,10 @@ type grantEditor struct {
 func (g *grantEditor) set(ctx context.Context, workspace string, w requestedGrant) error {
 	old, known := g.present[workspace]
 	if !known {
-		old = grant{Created: g.c.Now.UnixMilli(), Global: w.global}
+		old = grants.Grant{Created: g.c.Now.UnixMilli(), Global: w.global}
 	}
 	was := known && old.Enabled
-	g.present[workspace] = grant{Enabled: w.enabled, Created: old.Created, Updated: g.c.Now.UnixMilli(), Global: old.Global && !w.limits.any()}
+	g.present[workspace] = grants.Grant{Enabled: w.enabled, Created: old.Created, Updated: g.c.Now.UnixMilli(), Global: old.Global && !w.limits.any()}
 	limits, err := g.mergeLimits(g.integration.Value.Limits[workspace], w.limits)
 	if err != nil {
 		return err
@@ -49,9 +50,9 @@ func (g *grantEditor) set(ctx context.Context, workspace string, w requestedGran
 
 // global sets whether every new workspace gets the integration, and with which limits.
 func (g *grantEditor) global(in *globalIn) error {
-	g.integration.Index = slices.DeleteFunc(g.integration.Index, func(e resource.IndexEntry) bool { return e == globalEntry })
+	g.integration.Index = slices.DeleteFunc(g.integration.Index, func(e resource.IndexEntry) bool { return e == grants.GlobalEntry })
 	if in.Enabled {
-		g.integration.Index = append(g.integration.Index, globalEntry)
+		g.integration.Index = append(g.integration.Index, grants.GlobalEntry)
 	}
 	sent := sentLimits{"global_workspace_access.", in.UsageLimits.RawMessage, in.RateLimits.RawMessage}
 	limits, err := g.mergeLimits(g.integration.Value.GlobalLimits, sent)
@@ -65,7 +66,7 @@ func (g *grantEditor) save(ctx context.Context) error {
 	if err := g.follow(ctx); err != nil {
 		return err
 	}
-	return integrationGrants.save(ctx, g.tx, &g.integration.Record, g.present)
+	return integrationGrants.Save(ctx, g.tx, &g.integration.Record, g.present)
 }
 
 // grantAll grants everything with global access to a new workspace.
@@ -73,15 +74,12 @@ func (k deps) grantAll(ctx context.Context, tx resource.Tx, c *resource.Call, wo
 	if err := k.grantGlobal(ctx, tx, c, workspace); err != nil {
 		return err
 	}
-	if err := k.toolServers().grantNew(ctx, tx, c, workspace); err != nil {
-		return err
-	}
-	return k.agents().grantNew(ctx, tx, c, workspace)
+	return upstreams.GrantNew(ctx, k.upstreamDeps(), tx, c, workspace)
 }
 
 // grantGlobal grants the integrations with global access to a new workspace.
 func (k deps) grantGlobal(ctx context.Context, tx resource.Tx, c *resource.Call, workspace resource.Record) error {
-	return k.updateGrants(ctx, tx, c, workspace.OrgID, globalEntry, func(g *grantEditor) error {
+	return k.updateGrants(ctx, tx, c, workspace.OrgID, grants.GlobalEntry, func(g *grantEditor) error {
 		return g.set(ctx, workspace.ID, requestedGrant{enabled: true, provider: true, global: true})
 	})
 }
@@ -89,7 +87,7 @@ func (k deps) grantGlobal(ctx context.Context, tx resource.Tx, c *resource.Call,
 // withdrawAll removes a deleted workspace from the integrations of the organisation, with its
 // limits and their usage.
 func (k deps) withdrawAll(ctx context.Context, tx resource.Tx, c *resource.Call, workspace resource.Record) error {
-	return k.updateGrants(ctx, tx, c, workspace.OrgID, resource.IndexEntry{Name: entryWorkspace, Value: workspace.ID}, func(g *grantEditor) error {
+	return k.updateGrants(ctx, tx, c, workspace.OrgID, resource.IndexEntry{Name: grants.WorkspaceName, Value: workspace.ID}, func(g *grantEditor) error {
 		delete(g.present, workspace.ID)
 		return g.limit(ctx, workspace.ID, credential.WorkspaceLimits{}, false, false)
 	})
@@ -98,7 +96,7 @@ func (k deps) withdrawAll(ctx context.Context, tx resource.Tx, c *resource.Call,
 // updateGrants changes the grants of those integrations of an organisation that have an index
 // entry, with everything that depends on them.
 func (k deps) updateGrants(ctx context.Context, tx resource.Tx, c *resource.Call, orgID string, having resource.IndexEntry, change func(*grantEditor) error) error {
-	return regrant(ctx, tx, c, integrationGrants, orgID, having, func(in *resource.Row[credential.Integration], present map[string]grant) error {
+	return grants.Regrant(ctx, tx, c, integrationGrants, orgID, having, func(in *resource.Row[credential.Integration], present map[string]grants.Grant) error {
 		g := grantEditor{k: k, tx: tx, c: c, integration: in, present: present}
 		if err := change(&g); err != nil {
 			return err
@@ -106,5 +104,3 @@ func (k deps) updateGrants(ctx context.Context, tx resource.Tx, c *resource.Call
 		return g.follow(ctx)
 	})
 }
-
-func fromMillis(ms int64) time.Time { return time.UnixMilli(ms).UTC() }

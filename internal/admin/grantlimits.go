@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"sluice/internal/control/budgets"
 	"sluice/internal/credential"
 	"sluice/internal/quota"
 )
@@ -23,7 +24,7 @@ func (s sentLimits) any() bool { return s.budgets != nil || s.rates != nil }
 // do not change.
 func (g *grantEditor) mergeLimits(hold credential.WorkspaceLimits, s sentLimits) (credential.WorkspaceLimits, error) {
 	if s.rates != nil {
-		rates, err := readRates(s.rates, s.path+"rate_limits", 1)
+		rates, err := budgets.ReadRates(s.rates, s.path+"rate_limits", 1)
 		if err != nil {
 			return hold, err
 		}
@@ -32,13 +33,13 @@ func (g *grantEditor) mergeLimits(hold credential.WorkspaceLimits, s sentLimits)
 	if s.budgets == nil {
 		return hold, nil
 	}
-	before, err := budgetsOf(hold.UsageLimits)
+	before, err := budgets.Decode(hold.UsageLimits)
 	if err != nil {
 		return hold, err
 	}
 	rules := quota.Rules{Field: s.path + "usage_limits", MaxItems: 1, MinTokens: quota.MinTokens()}
-	list, err := g.k.readBudgets(g.c, s.budgets, rules, before)
-	hold.UsageLimits = storedBudgets(list, true)
+	list, err := g.k.Budgets.ReadBudgets(g.c, s.budgets, rules, before)
+	hold.UsageLimits = budgets.Encode(list, true)
 	return hold, err
 }
 
@@ -57,24 +58,24 @@ func (g *grantEditor) limit(ctx context.Context, workspaceID string, limits cred
 	if !g.present[workspaceID].Enabled {
 		return g.k.Meters.DropMeters(ctx, g.tx, subject.ID, subject.WorkspaceID)
 	}
-	before, err := budgetsOf(old.UsageLimits)
+	before, err := budgets.Decode(old.UsageLimits)
 	if err != nil {
 		return err
 	}
-	after, err := budgetsOf(limits.UsageLimits)
+	after, err := budgets.Decode(limits.UsageLimits)
 	if err != nil {
 		return err
 	}
-	ch := meterChange{before, after, now || !bytes.Equal(old.UsageLimits, limits.UsageLimits), reset}
-	if ch.none() {
+	ch := budgets.Change{Before: before, After: after, Sent: now || !bytes.Equal(old.UsageLimits, limits.UsageLimits), Reset: reset}
+	if ch.None() {
 		return nil
 	}
 	if g.meters == nil { // all at once, in the lock order of the code that adds usage
-		if g.meters, err = g.k.metersOf(ctx, g.tx, quota.Subject{ID: g.integration.ID}); err != nil {
+		if g.meters, err = g.k.Budgets.MetersOf(ctx, g.tx, quota.Subject{ID: g.integration.ID}); err != nil {
 			return err
 		}
 	}
-	return g.k.syncMeters(ctx, g.tx, g.c.Now, subject, ch, g.meters)
+	return g.k.Budgets.Sync(ctx, g.tx, g.c.Now, subject, ch, g.meters)
 }
 
 // follow applies the limits of global access to the workspaces without their own limits. Each
@@ -86,16 +87,16 @@ func (g *grantEditor) follow(ctx context.Context) error {
 		if !one.Global || !one.Enabled || global.IsZero() && held.IsZero() {
 			continue
 		}
-		before, err := budgetsOf(held.UsageLimits)
+		before, err := budgets.Decode(held.UsageLimits)
 		if err != nil {
 			return err
 		}
-		list, err := budgetsOf(global.UsageLimits)
+		list, err := budgets.Decode(global.UsageLimits)
 		if err != nil {
 			return err
 		}
 		quota.InheritIDs(list, before)
-		limits := credential.WorkspaceLimits{UsageLimits: storedBudgets(list, true), RateLimits: global.RateLimits}
+		limits := credential.WorkspaceLimits{UsageLimits: budgets.Encode(list, true), RateLimits: global.RateLimits}
 		if err := g.limit(ctx, workspaceID, limits, false, false); err != nil {
 			return err
 		}

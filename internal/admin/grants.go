@@ -7,12 +7,16 @@ import (
 	"net/http"
 	"slices"
 
+	"sluice/internal/control/budgets"
+	"sluice/internal/control/grants"
 	"sluice/internal/credential"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
+	"sluice/internal/resource/listing"
 )
 
 // integrationGrants are the grants of integrations of model providers.
-var integrationGrants = grantSet{credential.IntegrationKind, "integration"}
+var integrationGrants = grants.Set{Kind: credential.IntegrationKind, Title: "integration"}
 
 // grantActions read and change which workspaces may use an integration of the organisation.
 // Source: contract/identity-and-governance.yaml, /integrations/{slug}/workspaces; .md section
@@ -21,7 +25,7 @@ func (k deps) grantActions() []resource.Action[credential.Integration] {
 	return []resource.Action[credential.Integration]{
 		{
 			Name: "read", Method: http.MethodGet, Path: "/workspaces", ID: "listIntegrationWorkspaces", Summary: "List the workspaces that may use an integration",
-			Query: searchParams("part of the name or slug of the workspace"), Response: grantsView{}, Read: k.viewGrants,
+			Query: listing.SearchParams("part of the name or slug of the workspace"), Response: grantsView{}, Read: k.viewGrants,
 		},
 		{
 			Name: "manage", Scope: "update", Method: http.MethodPut, Path: "/workspaces", ID: "updateIntegrationWorkspaces",
@@ -39,31 +43,31 @@ type grantsIn struct {
 }
 
 type grantIn struct {
-	ID           string               `json:"id" doc:"Slug or id of the workspace"`
-	Enabled      bool                 `json:"enabled" doc:"false revokes access to the integration"`
-	UsageLimits  rawField[[]budgetIn] `json:"usage_limits,omitempty" nullable:"true" maxItems:"1" doc:"Replaces the limit that all providers of the integration in the workspace share; null or an empty list removes it"`
-	RateLimits   rawField[[]rateIn]   `json:"rate_limits,omitempty" nullable:"true" maxItems:"1" doc:"Replaces the rate limit; a value of 0 blocks all calls"`
-	ResetUsage   bool                 `json:"reset_usage,omitempty" writeOnly:"true" doc:"Resets the usage"`
-	MakeProvider *bool                `json:"create_default_provider,omitempty" doc:"Takes precedence over the top-level value"`
-	ProviderSlug string               `json:"default_provider_slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"Takes precedence over the top-level value"`
+	ID           string                            `json:"id" doc:"Slug or id of the workspace"`
+	Enabled      bool                              `json:"enabled" doc:"false revokes access to the integration"`
+	UsageLimits  jsonfield.Raw[[]budgets.BudgetIn] `json:"usage_limits,omitempty" nullable:"true" maxItems:"1" doc:"Replaces the limit that all providers of the integration in the workspace share; null or an empty list removes it"`
+	RateLimits   jsonfield.Raw[[]budgets.RateIn]   `json:"rate_limits,omitempty" nullable:"true" maxItems:"1" doc:"Replaces the rate limit; a value of 0 blocks all calls"`
+	ResetUsage   bool                              `json:"reset_usage,omitempty" writeOnly:"true" doc:"Resets the usage"`
+	MakeProvider *bool                             `json:"create_default_provider,omitempty" doc:"Takes precedence over the top-level value"`
+	ProviderSlug string                            `json:"default_provider_slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"Takes precedence over the top-level value"`
 }
 
 // globalIn is global access, which every new workspace gets.
 type globalIn struct {
-	Enabled     bool                 `json:"enabled" doc:"Grants the integration to every new workspace"`
-	UsageLimits rawField[[]budgetIn] `json:"usage_limits,omitempty" nullable:"true" maxItems:"1" doc:"Limit for each workspace with such a grant and without limits of its own; counted separately"`
-	RateLimits  rawField[[]rateIn]   `json:"rate_limits,omitempty" nullable:"true" maxItems:"1"`
+	Enabled     bool                              `json:"enabled" doc:"Grants the integration to every new workspace"`
+	UsageLimits jsonfield.Raw[[]budgets.BudgetIn] `json:"usage_limits,omitempty" nullable:"true" maxItems:"1" doc:"Limit for each workspace with such a grant and without limits of its own; counted separately"`
+	RateLimits  jsonfield.Raw[[]budgets.RateIn]   `json:"rate_limits,omitempty" nullable:"true" maxItems:"1"`
 }
 
 // putGrants applies the requested grants by workspace: first the withdrawals, then the new
 // grants.
 func (k deps) putGrants(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[credential.Integration]) (any, error) {
 	body := grantsIn{MakeProvider: true}
-	present, err := integrationGrants.readGrants(ctx, tx, c, ch.New.Record, &body, func() bool { return len(body.Workspaces) > 0 || body.Override || body.Global != nil })
+	present, err := integrationGrants.ReadGrants(ctx, tx, c, ch.New.Record, &body, func() bool { return len(body.Workspaces) > 0 || body.Override || body.Global != nil })
 	if err != nil {
 		return nil, err
 	}
-	requested, err := readRequested(ctx, tx, c, present, body.Override, body.Workspaces, body.parseEntry)
+	requested, err := grants.ReadRequested(ctx, tx, c, present, body.Override, body.Workspaces, body.parseEntry)
 	if err != nil {
 		return nil, err
 	}

@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"slices"
 
+	"sluice/internal/control/budgets"
+	"sluice/internal/control/grants"
 	"sluice/internal/credential"
 	"sluice/internal/quota"
 	"sluice/internal/resource"
+	"sluice/internal/resource/listing"
 )
 
 type grantsView struct {
@@ -19,21 +22,21 @@ type grantsView struct {
 
 // grantedView is an integration in a workspace.
 type grantedView struct {
-	ID            string          `json:"id" doc:"Slug of the workspace"`
-	Enabled       bool            `json:"enabled"`
-	UsageLimits   []budgetView    `json:"usage_limits" nullable:"true"`
-	RateLimits    []quota.Rate    `json:"rate_limits" nullable:"true"`
-	Status        string          `json:"status" enum:"active,exhausted,archived" doc:"archived after access was revoked"`
-	CreatedAt     resource.Stamp  `json:"created_at"`
-	LastUpdatedAt *resource.Stamp `json:"last_updated_at" nullable:"true"`
-	LastResetAt   *resource.Stamp `json:"last_reset_at" nullable:"true"`
+	ID            string               `json:"id" doc:"Slug of the workspace"`
+	Enabled       bool                 `json:"enabled"`
+	UsageLimits   []budgets.BudgetView `json:"usage_limits" nullable:"true"`
+	RateLimits    []quota.Rate         `json:"rate_limits" nullable:"true"`
+	Status        string               `json:"status" enum:"active,exhausted,archived" doc:"archived after access was revoked"`
+	CreatedAt     resource.Stamp       `json:"created_at"`
+	LastUpdatedAt *resource.Stamp      `json:"last_updated_at" nullable:"true"`
+	LastResetAt   *resource.Stamp      `json:"last_reset_at" nullable:"true"`
 }
 
 // globalAccessView shows what every new workspace gets.
 type globalAccessView struct {
-	Enabled     bool          `json:"enabled"`
-	UsageLimits []BudgetTerms `json:"usage_limits" nullable:"true"`
-	RateLimits  []quota.Rate  `json:"rate_limits" nullable:"true"`
+	Enabled     bool                  `json:"enabled"`
+	UsageLimits []budgets.BudgetTerms `json:"usage_limits" nullable:"true"`
+	RateLimits  []quota.Rate          `json:"rate_limits" nullable:"true"`
 }
 
 func (k deps) viewGrants(ctx context.Context, c *resource.Call, r resource.Row[credential.Integration]) (any, error) {
@@ -42,53 +45,53 @@ func (k deps) viewGrants(ctx context.Context, c *resource.Call, r resource.Row[c
 		return nil, err
 	}
 	out := grantsView{Object: "list", Workspaces: []grantedView{}, Global: global}
-	workspaces, err := integrationGrants.listWorkspaces(ctx, c, r.ID)
+	workspaces, err := integrationGrants.ListWorkspaces(ctx, c, r.ID)
 	if err != nil || len(workspaces) == 0 {
 		return out, err
 	}
-	meters, err := k.metersOf(ctx, c.Reader, quota.Subject{ID: r.ID})
+	meters, err := k.Budgets.MetersOf(ctx, c.Reader, quota.Subject{ID: r.ID})
 	if err != nil {
 		return nil, err
 	}
-	text, err := searched(c)
+	text, err := listing.SearchText(c)
 	if err != nil {
 		return nil, err
 	}
 	for _, workspace := range workspaces {
-		if !hasText(text, workspace.Name, workspace.ShownSlug()) {
+		if !listing.HasText(text, workspace.Name, workspace.ShownSlug()) {
 			continue
 		}
 		limits := r.Value.Limits[workspace.ID]
-		shown, err := limitsOn(meters, limits.UsageLimits, limits.RateLimits)
+		shown, err := budgets.ShowWith(meters, limits.UsageLimits, limits.RateLimits)
 		if err != nil {
 			return nil, fmt.Errorf("decode the limits of integration %s: %w", r.ID, err)
 		}
-		out.Workspaces = append(out.Workspaces, viewGranted(viewGrant(workspace), shown))
+		out.Workspaces = append(out.Workspaces, viewGranted(grants.View(workspace), shown))
 	}
 	out.Total = len(out.Workspaces)
 	return out, nil
 }
 
-func viewGranted(g grantView, s limitsShown) grantedView {
+func viewGranted(g grants.GrantView, s budgets.Shown) grantedView {
 	v := grantedView{
-		ID: g.ID, Enabled: g.Enabled, UsageLimits: s.budgets, RateLimits: s.rates, Status: g.Status,
-		CreatedAt: g.CreatedAt, LastUpdatedAt: g.LastUpdatedAt, LastResetAt: s.lastReset,
+		ID: g.ID, Enabled: g.Enabled, UsageLimits: s.Budgets, RateLimits: s.Rates, Status: g.Status,
+		CreatedAt: g.CreatedAt, LastUpdatedAt: g.LastUpdatedAt, LastResetAt: s.LastReset,
 	}
-	if v.Enabled && slices.ContainsFunc(s.budgets, func(b budgetView) bool { return b.Status == exhausted }) {
-		v.Status = exhausted
+	if v.Enabled && slices.ContainsFunc(s.Budgets, func(b budgets.BudgetView) bool { return b.Status == budgets.Exhausted }) {
+		v.Status = budgets.Exhausted
 	}
 	return v
 }
 
 // viewGlobal shows global access to an integration.
 func viewGlobal(r *resource.Row[credential.Integration]) (v globalAccessView, err error) {
-	v.Enabled = slices.Contains(r.Index, globalEntry)
-	if v.RateLimits, err = ratesOf(r.Value.GlobalLimits.RateLimits); err != nil {
+	v.Enabled = slices.Contains(r.Index, grants.GlobalEntry)
+	if v.RateLimits, err = budgets.DecodeRates(r.Value.GlobalLimits.RateLimits); err != nil {
 		return v, err
 	}
-	list, err := budgetsOf(r.Value.GlobalLimits.UsageLimits)
+	list, err := budgets.Decode(r.Value.GlobalLimits.UsageLimits)
 	for i := range list {
-		v.UsageLimits = append(v.UsageLimits, viewTerms(&list[i], list[i].NextResetAt))
+		v.UsageLimits = append(v.UsageLimits, budgets.ViewTerms(&list[i], list[i].NextResetAt))
 	}
 	return v, err
 }

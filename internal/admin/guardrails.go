@@ -12,6 +12,8 @@ import (
 	"sluice/internal/fault"
 	"sluice/internal/guard"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
+	"sluice/internal/resource/listing"
 )
 
 // guardrails are named sets of checks of a workspace or of the whole organisation. Configs and
@@ -26,7 +28,7 @@ func (k deps) guardrails() resource.Resource {
 		Create: guardrailIn{}, Update: guardrailPatch{}, PreparedFields: []string{"checks", "actions"},
 		Filters: []resource.Filter{
 			{Param: resource.Param{Name: "organisation_id", Doc: "Organisation of the API key; selects its guardrails that do not belong to a workspace", Format: "uuid"}, Apply: ofOrganisation},
-			namesFilter("ids"),
+			listing.NamesFilter("ids"),
 		},
 		Select:  selectGuardrails,
 		Prepare: k.prepareGuardrail,
@@ -45,7 +47,7 @@ func (k deps) guardrails() resource.Resource {
 
 // guardrailIn is the body of a creation.
 type guardrailIn struct {
-	OwnerIn
+	jsonfield.OwnerIn
 	Name    string      `json:"name" minLength:"1" maxLength:"255"`
 	Slug    string      `json:"slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"Unique in the organisation; generated when absent"`
 	Checks  []checkIn   `json:"checks" nullable:"false" minItems:"1" maxItems:"50"`
@@ -84,27 +86,27 @@ func receiveGuardrail(_ context.Context, _ *resource.Call, ch *resource.Edit[gua
 // guardrailView is a guardrail as clients see it; checks and actions are shown only when one is
 // read.
 type guardrailView struct {
-	ID             string               `json:"id" format:"uuid"`
-	Name           string               `json:"name"`
-	Slug           string               `json:"slug"`
-	OrganisationID string               `json:"organisation_id" format:"uuid"`
-	WorkspaceID    *string              `json:"workspace_id" nullable:"true" format:"uuid" doc:"null for a guardrail of the organisation"`
-	Status         string               `json:"status" enum:"active,archived"`
-	CreatedAt      resource.Stamp       `json:"created_at"`
-	LastUpdatedAt  resource.Stamp       `json:"last_updated_at"`
-	OwnerID        string               `json:"owner_id" format:"uuid"`
-	UpdatedBy      *string              `json:"updated_by" nullable:"true" format:"uuid"`
-	Object         string               `json:"object" enum:"guardrail"`
-	Checks         *rawField[[]checkIn] `json:"checks,omitempty" doc:"Checks as sent, with masked secrets"`
-	Actions        actionsShown         `json:"actions,omitempty" doc:"Actions as sent"`
-	VersionID      string               `json:"version_id,omitempty" format:"uuid"`
+	ID             string                    `json:"id" format:"uuid"`
+	Name           string                    `json:"name"`
+	Slug           string                    `json:"slug"`
+	OrganisationID string                    `json:"organisation_id" format:"uuid"`
+	WorkspaceID    *string                   `json:"workspace_id" nullable:"true" format:"uuid" doc:"null for a guardrail of the organisation"`
+	Status         string                    `json:"status" enum:"active,archived"`
+	CreatedAt      resource.Stamp            `json:"created_at"`
+	LastUpdatedAt  resource.Stamp            `json:"last_updated_at"`
+	OwnerID        string                    `json:"owner_id" format:"uuid"`
+	UpdatedBy      *string                   `json:"updated_by" nullable:"true" format:"uuid"`
+	Object         string                    `json:"object" enum:"guardrail"`
+	Checks         *jsonfield.Raw[[]checkIn] `json:"checks,omitempty" doc:"Checks as sent, with masked secrets"`
+	Actions        actionsShown              `json:"actions,omitempty" doc:"Actions as sent"`
+	VersionID      string                    `json:"version_id,omitempty" format:"uuid"`
 }
 
 func (k deps) viewGuardrail(_ context.Context, _ *resource.Call, r resource.Row[guard.Guardrail], detail bool) (guardrailView, error) {
 	g := r.Value
 	v := guardrailView{
-		ID: r.ID, Name: g.Name, Slug: r.Slug, OrganisationID: r.OrgID, WorkspaceID: orNull(r.WorkspaceID), Status: r.Status,
-		CreatedAt: stamp(r.Created), LastUpdatedAt: stamp(r.Updated), OwnerID: g.OwnerID, UpdatedBy: orNull(g.UpdatedBy), Object: "guardrail",
+		ID: r.ID, Name: g.Name, Slug: r.Slug, OrganisationID: r.OrgID, WorkspaceID: jsonfield.OrNull(r.WorkspaceID), Status: r.Status,
+		CreatedAt: resource.Stamp(r.Created), LastUpdatedAt: resource.Stamp(r.Updated), OwnerID: g.OwnerID, UpdatedBy: jsonfield.OrNull(g.UpdatedBy), Object: "guardrail",
 	}
 	if !detail {
 		return v, nil
@@ -113,9 +115,9 @@ func (k deps) viewGuardrail(_ context.Context, _ *resource.Call, r resource.Row[
 	if err != nil {
 		return v, fmt.Errorf("open guardrail %s: %w", r.ID, err)
 	}
-	v.Checks, v.Actions = &rawField[[]checkIn]{json.RawMessage(maskConfig(text))}, actionsShown(g.SentActions)
+	v.Checks, v.Actions = &jsonfield.Raw[[]checkIn]{RawMessage: json.RawMessage(maskConfig(text))}, actionsShown(g.SentActions)
 	if v.Actions == nil {
-		v.Actions = actionsShown(encode(g.Actions))
+		v.Actions = actionsShown(jsonfield.Encode(g.Actions))
 	}
 	v.VersionID = versionID(r.ID, r.Version)
 	return v, nil
@@ -167,5 +169,5 @@ func selectGuardrails(ctx context.Context, c *resource.Call, q *resource.Query) 
 	if !c.Holds("guardrails.list") { // the scope for guardrails of the organisation shows nothing else
 		q.Index = append(q.Index, resource.IndexEntry{Name: "level", Value: "organisation"})
 	}
-	return filterByNames("ids", guard.Kind)(ctx, c, q)
+	return listing.FilterByNames("ids", guard.Kind)(ctx, c, q)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"sluice/internal/control/destination"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/provider"
@@ -19,7 +20,7 @@ import (
 // the fields that were sent.
 func (s secrets) checkHostUnchanged(sent resource.Sent, fields map[string]json.RawMessage, before, v values, mappings []sealed.Mapping) error {
 	was, now := s.targetHost(before, mappings), s.targetHost(s.comparable(v, before), mappings)
-	if was == now || now == origin(s.spec.BaseURL) { // the provider's shared host, where the calls of all customers go
+	if was == now || now == destination.Origin(s.spec.BaseURL) { // the provider's shared host, where the calls of all customers go
 		return nil
 	}
 	if path := s.unsentSecretPath(v, sent, fields, mappings); path != "" {
@@ -38,8 +39,8 @@ func (s secrets) targetHost(v values, mappings []sealed.Mapping) string {
 	}
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(v)) {
-		if isDestinationField(name) && !s.secret(name) {
-			parts = append(parts, name+"="+origin(text(v[name])))
+		if destination.IsField(name) && !s.secret(name) {
+			parts = append(parts, name+"="+destination.Origin(text(v[name])))
 		}
 	}
 	return strings.Join(parts, "&")
@@ -68,7 +69,7 @@ func (s secrets) comparable(v, other values) values {
 // moved returns the name of a field that changed the destination.
 func (s secrets) moved(before, v values) string {
 	for _, name := range append([]string{customHost}, slices.Sorted(maps.Keys(v))...) {
-		if text(v[name]) != "" && text(v[name]) != text(before[name]) && isDestinationField(name) && !s.secret(name) {
+		if text(v[name]) != "" && text(v[name]) != text(before[name]) && destination.IsField(name) && !s.secret(name) {
 			return name
 		}
 	}

@@ -7,9 +7,13 @@ import (
 	"slices"
 
 	"sluice/internal/access"
+	"sluice/internal/control/grants"
+	"sluice/internal/control/secretmapping"
 	"sluice/internal/credential"
 	"sluice/internal/fault"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
+	"sluice/internal/resource/listing"
 	"sluice/internal/sealed"
 )
 
@@ -20,59 +24,48 @@ func (k deps) integrations() resource.Resource {
 	return &resource.Kind[credential.Integration, integrationView]{
 		Name: credential.IntegrationKind, Object: "integration", Title: "integration", Tag: "Integrations", Audited: "integrations",
 		Path: "/integrations", Param: "slug", Scopes: integrationScopes, Verbs: resource.AllVerbs, PageSize: 100,
-		Scope: resource.Located, Locate: locateLevel[credential.Integration],
+		Scope: resource.Located, Locate: grants.LocateLevel[credential.Integration],
 		Create: integrationIn{}, Update: integrationPatch{},
 		PreparedFields: []string{"is_key_required", "key", "configurations", "create_default_provider", "default_provider_slug", "secret_mappings"},
-		Filters:        []resource.Filter{levelFilter(), tagFilter()},
-		Select:         selectLevels("integrations"),
+		Filters:        []resource.Filter{grants.LevelFilter(), listing.TagFilter()},
+		Select:         grants.SelectLevels("integrations"),
 		Prepare:        k.prepareIntegration,
 		Index: func(r *resource.Row[credential.Integration]) []resource.IndexEntry {
 			return IntegrationIndex(&r.Value, r.WorkspaceID, r.Index)
 		},
-		Refs:    []resource.Ref[credential.Integration]{referTo(func(integration *credential.Integration) []sealed.Mapping { return integration.Mappings })},
+		Refs:    []resource.Ref[credential.Integration]{secretmapping.Ref(func(integration *credential.Integration) []sealed.Mapping { return integration.Mappings })},
 		After:   k.afterIntegration,
 		View:    k.viewIntegration,
-		Receipt: &resource.WriteResponse[credential.Integration]{Shape: integrationReceipt{}, Make: receiveIntegration},
+		Receipt: &resource.WriteResponse[credential.Integration]{Shape: grants.IntegrationReceipt{}, Make: receiveIntegration},
 		Actions: append(k.modelActions(), k.grantActions()...),
 	}
 }
-
-// Names of index entries of integrations.
-const (
-	entryWorkspace = "workspace" // a workspace that may use it
-	entryGlobal    = "global"    // granted to every new workspace
-	entryLevel     = "level"     // organisation or workspace
-	entryTag       = "tag"
-)
-
-// globalEntry marks integrations that every new workspace gets.
-var globalEntry = resource.IndexEntry{Name: entryGlobal, Value: "1"}
 
 // IntegrationIndex returns the index entries of an integration, also for integrations that other
 // packages create. It retains the grants among the present entries; present is nil for a new
 // integration.
 func IntegrationIndex(integration *credential.Integration, workspaceID string, present []resource.IndexEntry) []resource.IndexEntry {
-	entries := slices.DeleteFunc(slices.Clone(present), func(e resource.IndexEntry) bool { return e.Name != entryWorkspace && e.Name != entryGlobal })
+	entries := slices.DeleteFunc(slices.Clone(present), func(e resource.IndexEntry) bool { return e.Name != grants.WorkspaceName && e.Name != grants.GlobalName })
 	if workspaceID != "" {
-		entries = []resource.IndexEntry{{Name: entryWorkspace, Value: workspaceID}}
+		entries = []resource.IndexEntry{{Name: grants.WorkspaceName, Value: workspaceID}}
 	}
-	return slices.Concat(entries, []resource.IndexEntry{levelEntry(scopeLevel(workspaceID))}, tagEntries(integration.Tags))
+	return slices.Concat(entries, []resource.IndexEntry{grants.LevelEntry(grants.LevelOf(workspaceID))}, listing.TagEntries(integration.Tags))
 }
 
 func integrationScopes(action string, r *resource.Row[credential.Integration]) []access.Scope {
-	return levelScopes("integrations", action, r)
+	return grants.LevelScopes("integrations", action, r)
 }
 
 // prepareIntegration validates the credentials against the requirements of the provider, and
 // seals them.
 func (k deps) prepareIntegration(ctx context.Context, c *resource.Call, ch *resource.Edit[credential.Integration]) error {
 	integration := &ch.New.Value
-	if err := checkTags(integration.Tags); err != nil {
+	if err := listing.CheckTags(integration.Tags); err != nil {
 		return err
 	}
 	if ch.Sent.Has("is_key_required") {
 		integration.KeyRequired = new(false)
-		if err := setFlag(ch.Sent, "is_key_required", integration.KeyRequired); err != nil {
+		if err := jsonfield.SetFlag(ch.Sent, "is_key_required", integration.KeyRequired); err != nil {
 			return err
 		}
 	}

@@ -6,10 +6,14 @@ import (
 	"strings"
 
 	"sluice/internal/access"
+	"sluice/internal/control/directory"
+	"sluice/internal/control/outbox"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/mail"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
+	"sluice/internal/resource/listing"
 	"sluice/internal/sealed"
 	"sluice/internal/tenant"
 )
@@ -105,8 +109,8 @@ type invitedWorkspaceView struct {
 func viewInvite(c *resource.Call, r *resource.Row[tenant.Invite]) InviteView {
 	i := r.Value
 	v := InviteView{
-		Object: "invite", ID: r.ID, Email: i.Email, Role: i.Role, Status: i.StatusAt(r.Status, c.Now), CreatedAt: stamp(r.Created),
-		ExpiresAt: stamp(i.ExpiresAt), AcceptedAt: resource.StampOf(i.AcceptedAt), InvitedBy: i.InvitedBy, Workspaces: make([]invitedWorkspaceView, len(i.Workspaces)),
+		Object: "invite", ID: r.ID, Email: i.Email, Role: i.Role, Status: i.StatusAt(r.Status, c.Now), CreatedAt: resource.Stamp(r.Created),
+		ExpiresAt: resource.Stamp(i.ExpiresAt), AcceptedAt: resource.StampOf(i.AcceptedAt), InvitedBy: i.InvitedBy, Workspaces: make([]invitedWorkspaceView, len(i.Workspaces)),
 	}
 	for n, p := range i.Workspaces {
 		v.Workspaces[n] = invitedWorkspaceView{p.ID, p.ID, p.Role}
@@ -115,7 +119,7 @@ func viewInvite(c *resource.Call, r *resource.Row[tenant.Invite]) InviteView {
 }
 
 func inviteEntries(i *tenant.Invite, hash string) []resource.IndexEntry {
-	entries := []resource.IndexEntry{{Name: emailEntry, Value: shortened(i.Email)}, {Name: orgRoleEntry, Value: string(i.Role)}}
+	entries := []resource.IndexEntry{{Name: directory.EmailEntry, Value: shortened(i.Email)}, {Name: directory.OrgRoleEntry, Value: string(i.Role)}}
 	if hash != "" {
 		entries = append(entries, resource.IndexEntry{Name: hashEntry, Value: hash, Unique: true})
 	}
@@ -145,7 +149,7 @@ func (k deps) invite(ctx context.Context, c *resource.Call) (any, error) {
 		}
 		rec := resource.Record{
 			Kind: tenant.InviteKind, ID: id, OrgID: c.OrgID, Name: email, Status: tenant.InvitePending, Version: 1, Created: c.Now, Updated: c.Now,
-			Body: encode(i), Index: inviteEntries(&i, k.Hasher.Sum(token).String()),
+			Body: jsonfield.Encode(i), Index: inviteEntries(&i, k.Hasher.Sum(token).String()),
 		}
 		c.Target(rec)
 		if err := tx.Insert(ctx, rec); err != nil {
@@ -173,7 +177,7 @@ func invitedScopes(c *resource.Call) ([]string, error) {
 	}
 	for _, s := range details.Scopes {
 		if may, _ := access.MayHold(access.WorkspaceUser, s); !may {
-			return nil, fault.Newf(fault.InvalidParameter, "a user key cannot have the scope %q", clipped(s, 80)).WithParam("workspace_api_key_details.scopes")
+			return nil, fault.Newf(fault.InvalidParameter, "a user key cannot have the scope %q", jsonfield.Clip(s, 80)).WithParam("workspace_api_key_details.scopes")
 		}
 	}
 	return details.Scopes, nil
@@ -184,7 +188,7 @@ func readInvitedWorkspaces(ctx context.Context, c *resource.Call) ([]tenant.Invi
 	if err := c.Sent.Into("workspaces", &sent); err != nil {
 		return nil, err
 	}
-	found, err := namedWorkspaces(ctx, c.Reader, c.OrgID, each(sent, func(p inviteWorkspaceIn) string { return p.ID }), fault.NotFound)
+	found, err := directory.NamedWorkspaces(ctx, c.Reader, c.OrgID, jsonfield.Convert(sent, func(p inviteWorkspaceIn) string { return p.ID }), fault.NotFound)
 	if err != nil {
 		return nil, err
 	}
@@ -205,8 +209,8 @@ func notThere(ctx context.Context, c *resource.Call, email string) error {
 	if !fault.Has(err, fault.NotFound) {
 		return err
 	}
-	rows, err := rowsOf[tenant.Invite](ctx, c.Reader, resource.Query{
-		Kind: tenant.InviteKind, OrgID: c.OrgID, Statuses: []string{tenant.InvitePending}, Index: []resource.IndexEntry{{Name: emailEntry, Value: shortened(email)}},
+	rows, err := resource.ListRows[tenant.Invite](ctx, c.Reader, resource.Query{
+		Kind: tenant.InviteKind, OrgID: c.OrgID, Statuses: []string{tenant.InvitePending}, Index: []resource.IndexEntry{{Name: directory.EmailEntry, Value: shortened(email)}},
 	})
 	if err != nil {
 		return err
@@ -232,34 +236,34 @@ func (k deps) inviteLink(token string) string {
 }
 
 func (k deps) mailInvite(ctx context.Context, tx resource.Tx, c *resource.Call, i *tenant.Invite, token string) error {
-	org, err := readOrganisation(ctx, c)
+	org, err := directory.FindOrganisation(ctx, c)
 	if err != nil {
 		return err
 	}
 	vars := map[string]string{"organisationName": org.Value.Name, "inviterUserName": "An administrator", "inviterEmail": ""}
 	if c.Principal.UserID != "" {
-		u, err := userOf(ctx, c, c.Principal.UserID, "user_id")
+		u, err := directory.FindUser(ctx, c, c.Principal.UserID, "user_id")
 		if err != nil {
 			return err
 		}
 		vars["inviterUserName"], vars["inviterEmail"] = strings.TrimSpace(u.Value.FirstName+" "+u.Value.LastName), u.Value.Email
 	}
 	m := mail.Message{Template: "user-invite", To: []string{i.Email}, Vars: vars}
-	return k.postSecret(ctx, tx, c.OrgID, c.Now, m, map[string]string{"inviteLink": k.inviteLink(token)})
+	return outbox.PostSecret(ctx, tx, k.Box, c.OrgID, c.Now, m, map[string]string{"inviteLink": k.inviteLink(token)})
 }
 
 func (k deps) listInvites(ctx context.Context, c *resource.Call) (any, error) {
 	q := resource.Query{Kind: tenant.InviteKind, OrgID: c.OrgID, Newest: true}
 	if v := c.Query("role"); v != "" {
-		q.Index = append(q.Index, resource.IndexEntry{Name: orgRoleEntry, Value: v})
+		q.Index = append(q.Index, resource.IndexEntry{Name: directory.OrgRoleEntry, Value: v})
 	}
 	if v := c.Query("email"); v != "" {
-		q.Index = append(q.Index, resource.IndexEntry{Name: emailEntry, Value: shortened(strings.ToLower(v))})
+		q.Index = append(q.Index, resource.IndexEntry{Name: directory.EmailEntry, Value: shortened(strings.ToLower(v))})
 	}
 	if v := c.Query("status"); v != "" {
 		q.Statuses = []string{v}
 	}
-	text, err := searched(c)
+	text, err := listing.SearchText(c)
 	if err != nil {
 		return nil, err
 	}
@@ -322,7 +326,7 @@ func (k deps) resendInvite(ctx context.Context, c *resource.Call) (any, error) {
 		}
 		rec := r.Record
 		r.Value.ExpiresAt = c.Now.Add(tenant.InviteLife)
-		rec.Status, rec.Updated, rec.Body, rec.Index = tenant.InvitePending, c.Now, encode(r.Value), inviteEntries(&r.Value, k.Hasher.Sum(token).String())
+		rec.Status, rec.Updated, rec.Body, rec.Index = tenant.InvitePending, c.Now, jsonfield.Encode(r.Value), inviteEntries(&r.Value, k.Hasher.Sum(token).String())
 		if err := tx.Update(ctx, rec); err != nil {
 			return err
 		}

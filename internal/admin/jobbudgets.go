@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"sluice/internal/control/budgets"
+	"sluice/internal/control/sweep"
 	"sluice/internal/credential"
 	"sluice/internal/fault"
 	"sluice/internal/quota"
@@ -17,7 +19,7 @@ import (
 // and people are notified once.
 // Source: contract/identity-and-governance.md section 6.
 func (k deps) updateBudgets(ctx context.Context, now time.Time) error {
-	if enabled, set := k.Features[featureBudgets]; set && !enabled {
+	if enabled, set := k.Features[budgets.FeatureBudgets]; set && !enabled {
 		return nil
 	}
 	err := k.sweepMeters(ctx, quota.MeterQuery{DueBy: now}, func(m quota.Meter) error {
@@ -45,12 +47,12 @@ func (k deps) updateBudgets(ctx context.Context, now time.Time) error {
 
 // sweepMeters does the same as sweep for meters.
 func (k deps) sweepMeters(ctx context.Context, q quota.MeterQuery, f func(quota.Meter) error) error {
-	q.Limit = sweepPage
+	q.Limit = sweep.PageSize
 	page := func(last *quota.Meter) ([]quota.Meter, error) {
 		q.After = last
 		return k.Meters.Meters(ctx, k.Store, q)
 	}
-	return sweepPages(ctx, page, func(m quota.Meter) string { return "usage of " + m.Kind + " " + m.ID }, f)
+	return sweep.Pages(ctx, page, func(m quota.Meter) string { return "usage of " + m.Kind + " " + m.ID }, f)
 }
 
 // budgetSubject is a budget with the record that has it. changed reports that the record must be
@@ -64,7 +66,7 @@ type budgetSubject struct {
 // changeMeter runs f on the present state of a meter and its subject, in a transaction. It
 // deletes the meters of a subject that does not exist any more.
 func (k deps) changeMeter(ctx context.Context, m quota.Meter, f func(tx resource.Tx, m *quota.Meter, subject *budgetSubject) error) error {
-	return k.changing(ctx, func(tx resource.Tx) (bool, error) {
+	return k.Sweeper.Transact(ctx, func(tx resource.Tx) (bool, error) {
 		subject, err := findBudgetSubject(ctx, tx, m)
 		if err != nil {
 			return false, err
@@ -108,7 +110,7 @@ func findBudgetSubject(ctx context.Context, tx resource.Tx, m quota.Meter) (*bud
 	if err != nil {
 		return nil, err
 	}
-	if b := budgetOf(list, m.BudgetKey); b != nil {
+	if b := budgets.BudgetOf(list, m.BudgetKey); b != nil {
 		return &budgetSubject{rec: rec, budget: b}, nil
 	}
 	return nil, nil
@@ -122,7 +124,7 @@ func budgetsIn(rec resource.Record, m quota.Meter) (quota.Budgets, error) {
 		if err != nil {
 			return nil, err
 		}
-		return budgetsOf(integration.Value.Limits[m.WorkspaceID].UsageLimits)
+		return budgets.Decode(integration.Value.Limits[m.WorkspaceID].UsageLimits)
 	}
 	var limits quota.Limits
 	if err := json.Unmarshal(rec.Body, &limits); err != nil {
@@ -138,16 +140,16 @@ func (k deps) resetDue(ctx context.Context, tx resource.Tx, m *quota.Meter, subj
 	}
 	resetAt := subject.budget.Latest(m.NextReset, now)
 	m.NextReset = subject.budget.After(m.NextReset, now)
-	if err := k.onMeter(ctx, tx, m, subject, deedReset, now, map[string]any{"reset_mode": "auto"}); err != nil {
+	if err := k.onMeter(ctx, tx, m, subject, sweep.ActionReset, now, map[string]any{"reset_mode": "auto"}); err != nil {
 		return err
 	}
-	if err := k.renew(ctx, tx, m, resetAt); err != nil {
+	if err := k.Budgets.Renew(ctx, tx, m, resetAt); err != nil {
 		return err
 	}
 	if err := k.Meters.SaveMeter(ctx, tx, *m); err != nil {
 		return err
 	}
-	if subject.rec.Status == exhausted {
+	if subject.rec.Status == budgets.Exhausted {
 		subject.rec.Status, subject.rec.Updated, subject.changed = resource.Active, now, true
 	}
 	return nil
@@ -164,10 +166,10 @@ func (k deps) clearBudgetAlert(ctx context.Context, tx resource.Tx, m *quota.Met
 	if !was || m.Exhausted {
 		return nil
 	}
-	if isExhaustedByBudget(m.Kind) && subject.rec.Status == exhausted {
+	if isExhaustedByBudget(m.Kind) && subject.rec.Status == budgets.Exhausted {
 		subject.rec.Status, subject.rec.Updated, subject.changed = resource.Active, now, true
 	}
-	return k.onMeter(ctx, tx, m, subject, deedRelieve, now, map[string]any{})
+	return k.onMeter(ctx, tx, m, subject, sweep.ActionRelieve, now, map[string]any{})
 }
 
 // raiseBudgetAlert records the level that usage has reached, and notifies people.
@@ -178,12 +180,12 @@ func (k deps) raiseBudgetAlert(ctx context.Context, tx resource.Tx, m *quota.Met
 		return err
 	}
 	if m.Exhausted && !was && m.Kind != quota.UsageLimitKind { // for a policy it is reported below
-		if err := k.onMeter(ctx, tx, m, subject, deedExhaust, now, map[string]any{}); err != nil {
+		if err := k.onMeter(ctx, tx, m, subject, sweep.ActionExhaust, now, map[string]any{}); err != nil {
 			return err
 		}
 	}
 	if m.Exhausted && isExhaustedByBudget(m.Kind) && subject.rec.Status == resource.Active {
-		subject.rec.Status, subject.rec.Updated, subject.changed = exhausted, now, true
+		subject.rec.Status, subject.rec.Updated, subject.changed = budgets.Exhausted, now, true
 	}
 	if alerts.Threshold {
 		if err := k.notifyBudget(ctx, tx, m, subject, "threshold", now); err != nil {

@@ -4,6 +4,10 @@ import (
 	"context"
 	"time"
 
+	"sluice/internal/control/directory"
+	"sluice/internal/control/expiry"
+	"sluice/internal/control/outbox"
+	"sluice/internal/control/sweep"
 	"sluice/internal/credential"
 	"sluice/internal/identity"
 	"sluice/internal/mail"
@@ -34,17 +38,17 @@ func expire[T any](ctx context.Context, k deps, kind string, now time.Time, read
 		}
 		return expiry, name, nil
 	}
-	return k.sweep(ctx, resource.Query{Kind: kind, Statuses: livingKeys}, func(rec resource.Record) error {
+	return k.Sweeper.Sweep(ctx, resource.Query{Kind: kind, Statuses: expiry.LiveStatuses}, func(rec resource.Record) error {
 		if expiry, _, err := checkExpired(rec); err != nil || expiry == nil {
 			return err
 		}
-		return k.change(ctx, rec, now, func(tx resource.Tx, rec *resource.Record) (bool, error) {
+		return k.Sweeper.Change(ctx, rec, now, func(tx resource.Tx, rec *resource.Record) (bool, error) {
 			expiry, name, err := checkExpired(*rec)
 			if err != nil || expiry == nil {
 				return false, err
 			}
 			rec.Status = "expired"
-			if err := k.onRecord(ctx, tx, *rec, deedExpire, now, timeNote("expires_at", expiry)); err != nil {
+			if err := k.Sweeper.Audit(ctx, tx, *rec, sweep.ActionExpire, now, sweep.TimeNote("expires_at", expiry)); err != nil {
 				return false, err
 			}
 			return true, k.notifyProviderExpiry(ctx, tx, *rec, name, now)
@@ -53,15 +57,15 @@ func expire[T any](ctx context.Context, k deps, kind string, now time.Time, read
 }
 
 func (k deps) notifyProviderExpiry(ctx context.Context, tx resource.Tx, rec resource.Record, name string, now time.Time) error {
-	to, err := limitRecipients(ctx, tx, rec.OrgID, rec.WorkspaceID)
+	to, err := outbox.LimitRecipients(ctx, tx, rec.OrgID, rec.WorkspaceID)
 	if err != nil {
 		return err
 	}
-	org, err := orgName(ctx, tx, rec.OrgID)
+	org, err := directory.OrganisationName(ctx, tx, rec.OrgID)
 	if err != nil {
 		return err
 	}
-	return post(ctx, tx, rec.OrgID, now, mail.Message{
+	return outbox.Post(ctx, tx, rec.OrgID, now, mail.Message{
 		Template: "virtualkey-expired-alert", To: to, Vars: map[string]string{"virtualKeyName": name, "organisationName": org},
 	})
 }
@@ -76,45 +80,41 @@ func (k deps) expireInvites(ctx context.Context, now time.Time) error {
 		}
 		return r, rec.Status == tenant.InvitePending && r.Value.StatusAt(rec.Status, now) == tenant.InviteExpired, nil
 	}
-	return k.sweep(ctx, resource.Query{Kind: tenant.InviteKind, Statuses: []string{tenant.InvitePending}}, func(rec resource.Record) error {
+	return k.Sweeper.Sweep(ctx, resource.Query{Kind: tenant.InviteKind, Statuses: []string{tenant.InvitePending}}, func(rec resource.Record) error {
 		if _, is, err := checkExpired(rec); err != nil || !is {
 			return err
 		}
-		return k.change(ctx, rec, now, func(tx resource.Tx, rec *resource.Record) (bool, error) {
+		return k.Sweeper.Change(ctx, rec, now, func(tx resource.Tx, rec *resource.Record) (bool, error) {
 			r, is, err := checkExpired(*rec)
 			if err != nil || !is {
 				return false, err
 			}
 			rec.Status, rec.Index = tenant.InviteExpired, inviteEntries(&r.Value, "")
-			return true, k.onRecord(ctx, tx, *rec, deedExpire, now, timeNote("expires_at", &r.Value.ExpiresAt))
+			return true, k.Sweeper.Audit(ctx, tx, *rec, sweep.ActionExpire, now, sweep.TimeNote("expires_at", &r.Value.ExpiresAt))
 		})
 	})
 }
 
 // dropSessions deletes expired sessions.
 func (k deps) dropSessions(ctx context.Context, now time.Time) error {
-	return k.sweep(ctx, resource.Query{Kind: identity.SessionKind}, func(rec resource.Record) error {
+	return k.Sweeper.Sweep(ctx, resource.Query{Kind: identity.SessionKind}, func(rec resource.Record) error {
 		r, err := resource.Decode[identity.Session](rec)
 		if err != nil || rec.Status == resource.Active && r.Value.Check(now, 0) == nil {
 			return err
 		}
-		return k.drop(ctx, rec)
+		return k.Sweeper.Drop(ctx, rec)
 	})
 }
 
 // purgeOutbox deletes mails mail.Retention after their last change: the end of their delivery
 // or, without a mail server, their creation. It does not delete a mail that is being sent.
 func (k deps) purgeOutbox(ctx context.Context, now time.Time) error {
-	return k.sweep(ctx, resource.Query{Kind: mail.Kind}, func(rec resource.Record) error {
+	return k.Sweeper.Sweep(ctx, resource.Query{Kind: mail.Kind}, func(rec resource.Record) error {
 		if rec.Status == mail.Sending || now.Sub(rec.Updated) < mail.Retention {
 			return nil
 		}
-		return k.drop(ctx, rec)
+		return k.Sweeper.Drop(ctx, rec)
 	})
-}
-
-func (k deps) drop(ctx context.Context, rec resource.Record) error {
-	return k.Store.InTx(ctx, func(tx resource.Tx) error { return tx.Delete(ctx, rec.Kind, rec.ID) })
 }
 
 // purgeFeedback deletes feedback that is older than the statistics of any trace that it may
@@ -126,7 +126,7 @@ func (k deps) purgeFeedback(ctx context.Context, now time.Time) error {
 	}
 	oldest := now.AddDate(0, 0, -*days)
 	for {
-		rows, err := k.Store.List(ctx, resource.Query{Kind: record.FeedbackKind, Limit: sweepPage, Bare: true}) // oldest first
+		rows, err := k.Store.List(ctx, resource.Query{Kind: record.FeedbackKind, Limit: sweep.PageSize, Bare: true}) // oldest first
 		if err != nil || len(rows) == 0 {
 			return err
 		}
@@ -134,7 +134,7 @@ func (k deps) purgeFeedback(ctx context.Context, now time.Time) error {
 			if !rec.Created.Before(oldest) {
 				return nil
 			}
-			if err := k.drop(ctx, rec); err != nil {
+			if err := k.Sweeper.Drop(ctx, rec); err != nil {
 				return err
 			}
 		}

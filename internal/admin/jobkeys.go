@@ -6,25 +6,28 @@ import (
 	"time"
 
 	"sluice/internal/access"
+	"sluice/internal/control/directory"
+	"sluice/internal/control/expiry"
+	"sluice/internal/control/outbox"
+	"sluice/internal/control/sweep"
 	"sluice/internal/keys"
 	"sluice/internal/mail"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
 	"sluice/internal/tenant"
 )
-
-var livingKeys = []string{resource.Active, "exhausted"}
 
 // runDueKeySteps runs the due steps of keys: it ends values after their transition, expires
 // keys, rotates them, and warns about coming steps.
 // Source: contract/identity-and-governance.md section 5.
 func (k deps) runDueKeySteps(ctx context.Context, now time.Time) error {
-	q := resource.Query{Kind: keys.Kind, Statuses: append([]string{"expired"}, livingKeys...), Index: []resource.IndexEntry{{Name: timedEntry, Value: "1"}}}
-	return k.sweep(ctx, q, func(rec resource.Record) error {
+	q := resource.Query{Kind: keys.Kind, Statuses: append([]string{"expired"}, expiry.LiveStatuses...), Index: []resource.IndexEntry{{Name: timedEntry, Value: "1"}}}
+	return k.Sweeper.Sweep(ctx, q, func(rec resource.Record) error {
 		r, err := resource.Decode[keys.Key](rec)
 		if err != nil || len(r.Value.Due(r.Status, now)) == 0 {
 			return err
 		}
-		return k.change(ctx, rec, now, func(tx resource.Tx, rec *resource.Record) (bool, error) { return k.ageKey(ctx, tx, rec, now) })
+		return k.Sweeper.Change(ctx, rec, now, func(tx resource.Tx, rec *resource.Record) (bool, error) { return k.ageKey(ctx, tx, rec, now) })
 	})
 }
 
@@ -39,25 +42,25 @@ func (k deps) ageKey(ctx context.Context, tx resource.Tx, rec *resource.Record, 
 		keys.EndPrevious: func() error {
 			previous := ch.New.Value.Previous
 			ch.New.Value.Previous = nil
-			notes := timeNote("transition_expires_at", previous.Until)
+			notes := sweep.TimeNote("transition_expires_at", previous.Until)
 			notes["old_key_masked"] = previous.Masked
-			return k.onRecord(ctx, tx, *rec, deedEndTransition, now, notes)
+			return k.Sweeper.Audit(ctx, tx, *rec, sweep.ActionEndTransition, now, notes)
 		},
 		keys.Expire: func() error {
 			ch.New.Status = "expired"
-			if err := k.onRecord(ctx, tx, *rec, deedExpire, now, timeNote("expires_at", ch.New.Value.ExpiresAt)); err != nil {
+			if err := k.Sweeper.Audit(ctx, tx, *rec, sweep.ActionExpire, now, sweep.TimeNote("expires_at", ch.New.Value.ExpiresAt)); err != nil {
 				return err
 			}
-			return k.notifyKeyOwner(ctx, tx, ch.New, "apikey-expired-alert", keyRecipients, now)
+			return k.notifyKeyOwner(ctx, tx, ch.New, "apikey-expired-alert", outbox.KeyRecipients, now)
 		},
 		keys.Rotate: func() error { return k.rotateAutomatically(ctx, tx, ch, now) },
 		keys.WarnTransitionEnd: func() error {
 			ch.New.Value.Previous.Warned = true
-			return k.notifyKeyOwner(ctx, tx, ch.New, "apikey-transition-expiring", rotationRecipients, now)
+			return k.notifyKeyOwner(ctx, tx, ch.New, "apikey-transition-expiring", outbox.RotationRecipients, now)
 		},
 		keys.WarnRotation: func() error {
 			ch.New.Value.WarnedOf = ch.New.Value.Rotation.Next
-			return k.notifyKeyOwner(ctx, tx, ch.New, "apikey-rotation-upcoming", rotationRecipients, now)
+			return k.notifyKeyOwner(ctx, tx, ch.New, "apikey-rotation-upcoming", outbox.RotationRecipients, now)
 		},
 	}
 	for _, step := range steps {
@@ -84,11 +87,11 @@ func editOf[T any](rec resource.Record) (*resource.Edit[T], error) {
 func updateKeyRecord(rec *resource.Record, key *keys.Key) {
 	entries := KeyIndex(key)
 	for _, e := range rec.Index {
-		if !slices.Contains([]string{"type", userEntry, timedEntry, hashEntry}, e.Name) {
+		if !slices.Contains([]string{"type", directory.UserEntry, timedEntry, "hash"}, e.Name) {
 			entries = append(entries, e)
 		}
 	}
-	rec.Body, rec.Index = encode(key), entries
+	rec.Body, rec.Index = jsonfield.Encode(key), entries
 }
 
 // rotateAutomatically rotates a key as its policy requires. Nothing shows the new value here;
@@ -98,10 +101,10 @@ func (k deps) rotateAutomatically(ctx context.Context, tx resource.Tx, ch *resou
 		return err
 	}
 	ch.New.Value.AutoRotated = true
-	if err := k.onRecord(ctx, tx, ch.New.Record, deedRotate, now, rotationNotes(ch, "auto")); err != nil {
+	if err := k.Sweeper.Audit(ctx, tx, ch.New.Record, sweep.ActionRotate, now, rotationNotes(ch, "auto")); err != nil {
 		return err
 	}
-	return k.notifyKeyOwner(ctx, tx, ch.New, "apikey-rotated", rotationRecipients, now)
+	return k.notifyKeyOwner(ctx, tx, ch.New, "apikey-rotated", outbox.RotationRecipients, now)
 }
 
 // notifyKeyOwner adds a mail about a key to the outbox.
@@ -113,17 +116,17 @@ func (k deps) notifyKeyOwner(
 	if err != nil {
 		return err
 	}
-	org, err := orgName(ctx, tx, r.OrgID)
+	org, err := directory.OrganisationName(ctx, tx, r.OrgID)
 	if err != nil {
 		return err
 	}
-	user, err := userNow(ctx, tx, r.Value.UserID)
+	user, err := directory.CurrentUser(ctx, tx, r.Value.UserID)
 	if err != nil {
 		return err
 	}
 	key := &r.Value
 	vars := map[string]string{
-		"userName": fullName(user), "apiKeyName": key.Name, "apiKeyType": keyTypes[key.Type], "apiKey": key.Secret.Masked, "organisationName": org,
+		"userName": directory.FullName(user), "apiKeyName": key.Name, "apiKeyType": keyTypes[key.Type], "apiKey": key.Secret.Masked, "organisationName": org,
 	}
 	if key.Previous != nil {
 		vars["transitionExpiresAt"] = forPeople(key.Previous.Until)
@@ -131,7 +134,7 @@ func (k deps) notifyKeyOwner(
 	if key.Rotation != nil {
 		vars["nextRotationAt"] = forPeople(key.Rotation.Next)
 	}
-	return post(ctx, tx, r.OrgID, now, mail.Message{Template: template, To: to, Vars: vars})
+	return outbox.Post(ctx, tx, r.OrgID, now, mail.Message{Template: template, To: to, Vars: vars})
 }
 
 // keyTypes are the names of key types in mails.
@@ -149,21 +152,21 @@ func forPeople(t *time.Time) string {
 // removes the policies that it forced before.
 // Source: contract/identity-and-governance.md section 4.
 func (k deps) enforceRotationPeriods(ctx context.Context, now time.Time) error {
-	return k.eachWorkspace(ctx, func(workspace resource.Record, s tenant.Settings) error {
+	return k.Sweeper.EachWorkspace(ctx, func(workspace resource.Record, s tenant.Settings) error {
 		q := resource.Query{
-			Kind: keys.Kind, OrgID: workspace.OrgID, WorkspaceID: workspace.ID, Statuses: livingKeys,
+			Kind: keys.Kind, OrgID: workspace.OrgID, WorkspaceID: workspace.ID, Statuses: expiry.LiveStatuses,
 			Index: []resource.IndexEntry{{Name: "type", Value: string(access.WorkspaceUser)}},
 		}
 		days := *s.KeyRotationDays
 		if days == 0 {
 			q.Index = append(q.Index, resource.IndexEntry{Name: timedEntry, Value: "1"})
 		}
-		return k.sweep(ctx, q, func(rec resource.Record) error {
+		return k.Sweeper.Sweep(ctx, q, func(rec resource.Record) error {
 			r, err := resource.Decode[keys.Key](rec)
 			if err != nil || !r.Value.Rotation.Conflicts(days) {
 				return err
 			}
-			return k.change(ctx, rec, now, func(tx resource.Tx, rec *resource.Record) (bool, error) {
+			return k.Sweeper.Change(ctx, rec, now, func(tx resource.Tx, rec *resource.Record) (bool, error) {
 				r, err := resource.Decode[keys.Key](*rec)
 				if err != nil || !r.Value.Rotation.Conflicts(days) {
 					return false, err
@@ -172,7 +175,7 @@ func (k deps) enforceRotationPeriods(ctx context.Context, now time.Time) error {
 					return false, err
 				}
 				updateKeyRecord(rec, &r.Value)
-				return true, k.onRecord(ctx, tx, *rec, deedUpdate, now, map[string]any{"user_api_key_rotation_period": days})
+				return true, k.Sweeper.Audit(ctx, tx, *rec, sweep.ActionUpdate, now, map[string]any{"user_api_key_rotation_period": days})
 			})
 		})
 	})

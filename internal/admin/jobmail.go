@@ -10,6 +10,7 @@ import (
 
 	"sluice/internal/mail"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
 )
 
 // Mailer sends an email to a mail server: *smtp.Sender. A nil error means that the server
@@ -39,7 +40,7 @@ var errEnough = errors.New("enough for now")
 // Message-ID, and then given up.
 func (k deps) sendMails(ctx context.Context, now time.Time) error {
 	began, misses := time.Now(), 0
-	err := k.sweep(ctx, resource.Query{Kind: mail.Kind, Statuses: []string{mail.Pending, mail.Sending}}, func(rec resource.Record) error {
+	err := k.Sweeper.Sweep(ctx, resource.Query{Kind: mail.Kind, Statuses: []string{mail.Pending, mail.Sending}}, func(rec resource.Record) error {
 		if ctx.Err() != nil || misses == mailMisses || time.Since(began) > mailTime {
 			return errEnough
 		}
@@ -77,7 +78,7 @@ func (k deps) sendMail(ctx context.Context, rec resource.Record, now time.Time) 
 	if missed == nil {
 		rec.Status = m.Value.Done(now)
 	} else {
-		rec.Status = m.Value.DeliveryFailed(clipped(missed.Error(), maxMailError), final, now)
+		rec.Status = m.Value.DeliveryFailed(jsonfield.Clip(missed.Error(), maxMailError), final, now)
 		k.Log.Warn("cannot send email; retrying", "mail", rec.ID, "template", m.Value.Template, "again", rec.Status == mail.Pending, "error", missed.Error())
 	}
 	mark, stop := context.WithTimeout(context.WithoutCancel(ctx), markLimit)
@@ -89,7 +90,7 @@ func (k deps) sendMail(ctx context.Context, rec resource.Record, now time.Time) 
 // already has.
 func (k deps) putMail(ctx context.Context, rec *resource.Record, m *mail.Message, now time.Time) error {
 	next := *rec
-	next.Updated, next.Body = now, encode(m)
+	next.Updated, next.Body = now, jsonfield.Encode(m)
 	if err := k.Store.InTx(ctx, func(tx resource.Tx) error { return tx.Update(ctx, next) }); err != nil {
 		return err
 	}

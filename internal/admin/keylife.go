@@ -6,6 +6,7 @@ import (
 	"sluice/internal/fault"
 	"sluice/internal/keys"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
 )
 
 // withinCaller prevents a caller whose key expires from giving keys a longer life, its own
@@ -13,7 +14,7 @@ import (
 // expires with the caller's key.
 func withinCaller(c *resource.Call, ch *resource.Edit[keys.Key]) error {
 	key, last := &ch.New.Value, c.Principal.Expires
-	isSent := sentAny(ch.Sent, []string{"expires_at"})
+	isSent := jsonfield.SentAny(ch.Sent, []string{"expires_at"})
 	switch {
 	case last == nil || ch.Old != nil && !isSent:
 		return nil

@@ -5,9 +5,11 @@ import (
 	"time"
 
 	"sluice/internal/access"
+	"sluice/internal/control/directory"
 	"sluice/internal/fault"
 	"sluice/internal/keys"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
 	"sluice/internal/tenant"
 )
 
@@ -34,7 +36,7 @@ func viewRotation(p *keys.RotationPolicy) *rotationPolicyView {
 	if p == nil {
 		return nil
 	}
-	v := &rotationPolicyView{Period: orNull(p.Period), Next: resource.StampOf(p.Next), Transition: p.Transition().Milliseconds(), Status: "ACTIVE"}
+	v := &rotationPolicyView{Period: jsonfield.OrNull(p.Period), Next: resource.StampOf(p.Next), Transition: p.Transition().Milliseconds(), Status: "ACTIVE"}
 	if p.Days > 0 {
 		v.Days = &p.Days
 	}
@@ -112,7 +114,7 @@ func forcedDays(ctx context.Context, from resource.Reader, r *resource.Row[keys.
 	if err != nil {
 		return 0, err
 	}
-	settings, err := settingsOf(ctx, from, workspace)
+	settings, err := directory.SettingsOf(ctx, from, workspace)
 	if err != nil {
 		return 0, err
 	}

@@ -7,10 +7,12 @@ import (
 	"strconv"
 
 	"sluice/internal/access"
+	"sluice/internal/control/directory"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/keys"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
 	"sluice/internal/tenant"
 )
 
@@ -37,7 +39,7 @@ func (k deps) members() resource.Resource {
 		add(resource.Operation{
 			Method: http.MethodGet, Path: path, ID: id("listWorkspaceMembers"), Summary: "List the members of a workspace", Params: []resource.Param{workspace},
 			Scopes: []access.Scope{"workspace_users.list"}, Query: append(resource.Paging(50, 0),
-				resource.Param{Name: "role", Enum: []string{"admin", "manager", "member"}}, resource.Param{Name: "email"}, personSearch("search"), personSearch("name")),
+				resource.Param{Name: "role", Enum: []string{"admin", "manager", "member"}}, resource.Param{Name: "email"}, directory.SearchParam("search"), directory.SearchParam("name")),
 			Response: resource.ListOf[memberView]{}, Run: k.listMembers,
 		})
 		add(resource.Operation{
@@ -73,7 +75,7 @@ type memberPatch struct {
 // It returns the same error for a workspace that the caller does not belong to as for one that
 // does not exist. It sets c.WorkspaceID.
 func findPathWorkspace(ctx context.Context, c *resource.Call, scope access.Scope) (resource.Record, error) {
-	rec, err := findWorkspace(ctx, c.Reader, c.OrgID, c.Path("workspaceId"))
+	rec, err := directory.FindWorkspace(ctx, c.Reader, c.OrgID, c.Path("workspaceId"))
 	missing := fault.Has(err, fault.NotFound)
 	switch {
 	case err != nil && !missing:
@@ -89,7 +91,7 @@ func findPathWorkspace(ctx context.Context, c *resource.Call, scope access.Scope
 // workspace.
 func memberEntries(workspaceID string, m *tenant.Member) []resource.IndexEntry {
 	return []resource.IndexEntry{
-		{Name: userEntry, Value: m.UserID}, {Name: "role", Value: string(m.Role)},
+		{Name: directory.UserEntry, Value: m.UserID}, {Name: "role", Value: string(m.Role)},
 		{Name: "member", Value: workspaceID + "/" + m.UserID, Unique: true},
 	}
 }
@@ -97,7 +99,7 @@ func memberEntries(workspaceID string, m *tenant.Member) []resource.IndexEntry {
 // join adds a user to a workspace. It does nothing if the user is already a member with that
 // role, and returns fault.Conflict at path if the user has another role.
 func (k deps) join(ctx context.Context, tx resource.Tx, c *resource.Call, workspace resource.Record, m tenant.Member, path string) error {
-	present, err := findMember(ctx, tx, workspace, m.UserID)
+	present, err := directory.FindMember(ctx, tx, workspace, m.UserID)
 	switch {
 	case err == nil && present.Value.Role == m.Role:
 		return nil
@@ -108,27 +110,12 @@ func (k deps) join(ctx context.Context, tx resource.Tx, c *resource.Call, worksp
 	}
 	rec := resource.Record{
 		Kind: tenant.MemberKind, ID: ident.NewID(), OrgID: workspace.OrgID, WorkspaceID: workspace.ID, Status: resource.Active, Version: 1,
-		Created: c.Now, Updated: c.Now, Body: encode(m), Index: memberEntries(workspace.ID, &m),
+		Created: c.Now, Updated: c.Now, Body: jsonfield.Encode(m), Index: memberEntries(workspace.ID, &m),
 	}
 	if err := tx.Insert(ctx, rec); err != nil {
 		return err
 	}
 	return k.keyOnJoining(ctx, tx, c, workspace, m.UserID)
-}
-
-// findMember returns the active membership of a user, or fault.NotFound.
-func findMember(ctx context.Context, from resource.Reader, workspace resource.Record, userID string) (*resource.Row[tenant.Member], error) {
-	rows, err := rowsOf[tenant.Member](ctx, from, resource.Query{
-		Kind: tenant.MemberKind, OrgID: workspace.OrgID, WorkspaceID: workspace.ID, Statuses: []string{resource.Active},
-		Index: []resource.IndexEntry{{Name: userEntry, Value: userID}}, Limit: 1,
-	})
-	if err != nil {
-		return nil, err
-	}
-	if len(rows) == 0 {
-		return nil, fault.New(fault.NotFound, "the user is not a member of the workspace").WithParam("userId")
-	}
-	return rows[0], nil
 }
 
 // mayMake returns fault.Forbidden if the caller is a manager of the workspace and role is admin.
@@ -159,7 +146,7 @@ func (k deps) addMembers(ctx context.Context, c *resource.Call) (any, error) {
 			if err := mayMake(c, workspace, u.Role, path+".role"); err != nil {
 				return err
 			}
-			if _, err := userOf(ctx, c, u.ID, path+".id"); err != nil {
+			if _, err := directory.FindUser(ctx, c, u.ID, path+".id"); err != nil {
 				return err
 			}
 			if err := k.join(ctx, tx, c, workspace, tenant.Member{UserID: u.ID, Role: u.Role}, path+".id"); err != nil {
@@ -182,7 +169,7 @@ func (k deps) putMember(ctx context.Context, c *resource.Call) (any, error) {
 		}
 		m.Value.Role = role
 		rec := m.Record
-		rec.Body, rec.Index, rec.Updated = encode(m.Value), memberEntries(workspace.ID, &m.Value), c.Now
+		rec.Body, rec.Index, rec.Updated = jsonfield.Encode(m.Value), memberEntries(workspace.ID, &m.Value), c.Now
 		return tx.Update(ctx, rec)
 	})
 }
@@ -204,7 +191,7 @@ func (k deps) memberNamed(ctx context.Context, c *resource.Call, scope access.Sc
 	if err != nil {
 		return workspace, nil, err
 	}
-	m, err := findMember(ctx, c.Reader, workspace, c.Path("userId"))
+	m, err := directory.FindMember(ctx, c.Reader, workspace, c.Path("userId"))
 	if err == nil {
 		c.Target(resource.Record{ID: m.Value.UserID, WorkspaceID: workspace.ID})
 	}
@@ -269,9 +256,9 @@ func (k deps) listMembers(ctx context.Context, c *resource.Call) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		q.Index = append(q.Index, resource.IndexEntry{Name: userEntry, Value: u.ID})
+		q.Index = append(q.Index, resource.IndexEntry{Name: directory.UserEntry, Value: u.ID})
 	}
-	if err := searchMembers(ctx, c, workspace, &q); err != nil {
+	if err := directory.SearchMembers(ctx, c, workspace, &q); err != nil {
 		return nil, err
 	}
 	if out.Total, err = c.Reader.Count(ctx, q); err != nil {
@@ -279,7 +266,7 @@ func (k deps) listMembers(ctx context.Context, c *resource.Call) (any, error) {
 	}
 	q.Limit = orUsual(c.Int("page_size"), 50)
 	q.Offset = c.Int("current_page") * q.Limit
-	rows, err := rowsOf[tenant.Member](ctx, c.Reader, q)
+	rows, err := resource.ListRows[tenant.Member](ctx, c.Reader, q)
 	if err != nil {
 		return nil, err
 	}
@@ -300,7 +287,7 @@ func orUsual(n, usual int) int {
 
 // membersOf returns all members of a workspace, at most 1000, the oldest first.
 func (k deps) membersOf(ctx context.Context, c *resource.Call, ws *resource.Row[tenant.Workspace]) ([]memberView, error) {
-	rows, err := rowsOf[tenant.Member](ctx, c.Reader, resource.Query{
+	rows, err := resource.ListRows[tenant.Member](ctx, c.Reader, resource.Query{
 		Kind: tenant.MemberKind, OrgID: ws.OrgID, WorkspaceID: ws.ID, Statuses: []string{resource.Active}, Limit: 1000,
 	})
 	if err != nil {
@@ -311,29 +298,29 @@ func (k deps) membersOf(ctx context.Context, c *resource.Call, ws *resource.Row[
 
 // memberView is a member in responses. Its id is the id of the user.
 type memberView struct {
-	Object        string         `json:"object" enum:"workspace-user"`
-	ID            string         `json:"id" format:"uuid"`
-	FirstName     string         `json:"first_name"`
-	LastName      string         `json:"last_name"`
-	Email         string         `json:"email"`
-	OrgRole       access.Role    `json:"org_role" enum:"owner,admin,member"`
-	Role          access.Role    `json:"role" enum:"admin,manager,member"`
-	Status        string         `json:"status" enum:"active"`
-	WorkspaceID   string         `json:"workspace_id" format:"uuid"`
-	Scopes        []string       `json:"scopes" nullable:"false" doc:"Scopes of the user in the workspace"`
-	Settings      *none          `json:"settings"`
-	CreatedAt     resource.Stamp `json:"created_at"`
-	LastUpdatedAt resource.Stamp `json:"last_updated_at"`
+	Object        string          `json:"object" enum:"workspace-user"`
+	ID            string          `json:"id" format:"uuid"`
+	FirstName     string          `json:"first_name"`
+	LastName      string          `json:"last_name"`
+	Email         string          `json:"email"`
+	OrgRole       access.Role     `json:"org_role" enum:"owner,admin,member"`
+	Role          access.Role     `json:"role" enum:"admin,manager,member"`
+	Status        string          `json:"status" enum:"active"`
+	WorkspaceID   string          `json:"workspace_id" format:"uuid"`
+	Scopes        []string        `json:"scopes" nullable:"false" doc:"Scopes of the user in the workspace"`
+	Settings      *jsonfield.Null `json:"settings"`
+	CreatedAt     resource.Stamp  `json:"created_at"`
+	LastUpdatedAt resource.Stamp  `json:"last_updated_at"`
 }
 
 // viewMembers converts memberships of one workspace to views. It skips memberships whose user is
 // not active.
 func (k deps) viewMembers(ctx context.Context, c *resource.Call, ws *resource.Row[tenant.Workspace], rows []*resource.Row[tenant.Member]) ([]memberView, error) {
-	org, err := readOrganisation(ctx, c)
+	org, err := directory.FindOrganisation(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	users, err := usersOf(ctx, c.Reader, c.OrgID, rows)
+	users, err := directory.UsersOf(ctx, c.Reader, c.OrgID, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -353,6 +340,6 @@ func viewMember(org *tenant.Organisation, ws *resource.Row[tenant.Workspace], u 
 	slices.Sort(scopes)
 	return memberView{
 		Object: "workspace-user", ID: u.ID, FirstName: u.Value.FirstName, LastName: u.Value.LastName, Email: u.Value.Email, OrgRole: u.Value.Role,
-		Role: m.Value.Role, Status: resource.Active, WorkspaceID: ws.ID, Scopes: slices.Compact(scopes), CreatedAt: stamp(m.Created), LastUpdatedAt: stamp(m.Updated),
+		Role: m.Value.Role, Status: resource.Active, WorkspaceID: ws.ID, Scopes: slices.Compact(scopes), CreatedAt: resource.Stamp(m.Created), LastUpdatedAt: resource.Stamp(m.Updated),
 	}
 }

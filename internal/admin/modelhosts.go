@@ -7,6 +7,7 @@ import (
 	"sluice/internal/credential"
 	"sluice/internal/fault"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
 )
 
 // modelConfigurationsIn are the configurations of one model of an integration.
@@ -49,7 +50,7 @@ func (k deps) readModelConfigurations(c *resource.Call, ch *resource.Edit[creden
 			return nil, err
 		}
 		var err error
-		if out[i].sealed, err = k.Box.Seal(encode(in), credential.IntegrationKind+"/"+ch.New.ID); err != nil {
+		if out[i].sealed, err = k.Box.Seal(jsonfield.Encode(in), credential.IntegrationKind+"/"+ch.New.ID); err != nil {
 			return nil, fmt.Errorf("seal the configurations of a model: %w", err)
 		}
 	}

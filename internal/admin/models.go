@@ -12,6 +12,7 @@ import (
 	"sluice/internal/credential"
 	"sluice/internal/fault"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
 )
 
 // maxModels is the maximum length of an integration's list.
@@ -63,9 +64,9 @@ type modelIn struct {
 	IsFineTune *bool   `json:"is_finetune,omitempty" nullable:"true"`
 	Base       *string `json:"base_model_slug,omitempty" nullable:"true" maxLength:"255" doc:"Base model of a fine-tuned model; required for one"`
 
-	Pricing rawField[modelPricesIn] `json:"pricing_config,omitempty" nullable:"true" doc:"Prices of the model; null removes them"`
+	Pricing jsonfield.Raw[modelPricesIn] `json:"pricing_config,omitempty" nullable:"true" doc:"Prices of the model; null removes them"`
 
-	Configurations *nullable[modelConfigurationsIn] `json:"configurations,omitempty" nullable:"true" doc:"Configurations for calls of this model, instead of those of the integration; null removes them"`
+	Configurations *jsonfield.Nullable[modelConfigurationsIn] `json:"configurations,omitempty" nullable:"true" doc:"Configurations for calls of this model, instead of those of the integration; null removes them"`
 }
 
 type modelsView struct {
@@ -84,7 +85,7 @@ type modelView struct {
 	IsFineTune bool    `json:"is_finetune"`
 	Base       *string `json:"base_model_slug" nullable:"true"`
 
-	Pricing rawField[modelPricesIn] `json:"pricing_config" nullable:"true"`
+	Pricing jsonfield.Raw[modelPricesIn] `json:"pricing_config" nullable:"true"`
 
 	Configurations map[string]any `json:"configurations,omitempty" doc:"custom_host, and custom_headers in masked form as masked_custom_headers"`
 }
@@ -107,7 +108,7 @@ func (k deps) viewModels(ctx context.Context, c *resource.Call, r resource.Row[c
 		if err != nil {
 			return nil, err
 		}
-		add(modelView{m.Slug, m.Enabled, m.Name, m.IsCustom, m.IsFineTune, orNull(m.Base), rawField[modelPricesIn]{m.Pricing}, configurations})
+		add(modelView{m.Slug, m.Enabled, m.Name, m.IsCustom, m.IsFineTune, jsonfield.OrNull(m.Base), jsonfield.Raw[modelPricesIn]{RawMessage: m.Pricing}, configurations})
 	}
 	names, err := k.Models.Names(ctx, integration.AIProviderID, c.Now)
 	if err != nil && !fault.Has(err, fault.NotFound) {

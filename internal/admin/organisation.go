@@ -9,8 +9,11 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"sluice/internal/access"
+	"sluice/internal/control/defaults"
+	"sluice/internal/control/directory"
 	"sluice/internal/fault"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
 	"sluice/internal/tenant"
 )
 
@@ -169,15 +172,8 @@ type orgDefaultsIn struct {
 }
 
 type schemasIn struct {
-	APIKey    *nullable[object] `json:"api_key_metadata_schema,omitempty" nullable:"true" doc:"JSON Schema, draft 7, of an object of strings"`
-	Workspace *nullable[object] `json:"workspace_metadata_schema,omitempty" nullable:"true" doc:"JSON Schema, draft 7, of an object of strings"`
-}
-
-// readOrganisation reads the caller's organisation.
-func readOrganisation(ctx context.Context, c *resource.Call) (*resource.Row[tenant.Organisation], error) {
-	return resource.Shared(c, "organisation", func() (*resource.Row[tenant.Organisation], error) {
-		return live[tenant.Organisation](ctx, c.Reader, tenant.OrganisationKind, c.OrgID)
-	})
+	APIKey    *jsonfield.Nullable[object] `json:"api_key_metadata_schema,omitempty" nullable:"true" doc:"JSON Schema, draft 7, of an object of strings"`
+	Workspace *jsonfield.Nullable[object] `json:"workspace_metadata_schema,omitempty" nullable:"true" doc:"JSON Schema, draft 7, of an object of strings"`
 }
 
 // putOrganisation merges the sent fields into the record, object by object.
@@ -214,7 +210,7 @@ func (k deps) putOrganisation(ctx context.Context, c *resource.Call) (any, error
 // changeOrganisation applies edit to the caller's organisation and stores it.
 func (k deps) changeOrganisation(ctx context.Context, c *resource.Call, edit func(*tenant.Organisation) error) error {
 	return c.Change(ctx, func(tx resource.Tx) error {
-		row, err := readOrganisation(ctx, c)
+		row, err := directory.FindOrganisation(ctx, c)
 		if err != nil {
 			return err
 		}
@@ -225,7 +221,7 @@ func (k deps) changeOrganisation(ctx context.Context, c *resource.Call, edit fun
 			return err
 		}
 		rec := row.Record
-		rec.Name, rec.Body, rec.Updated = row.Value.Name, encode(row.Value), c.Now
+		rec.Name, rec.Body, rec.Updated = row.Value.Name, jsonfield.Encode(row.Value), c.Now
 		c.Target(rec)
 		return tx.Update(ctx, rec)
 	})
@@ -279,11 +275,11 @@ func (k deps) checkOrganisation(ctx context.Context, c *resource.Call, o *tenant
 		}
 	}
 	if slug := o.Defaults.DefaultWorkspace; slug != "" {
-		if _, err := findWorkspace(ctx, c.Reader, c.OrgID, slug); err != nil {
+		if _, err := directory.FindWorkspace(ctx, c.Reader, c.OrgID, slug); err != nil {
 			return fault.New(fault.ReferenceMissing, "the workspace does not exist").WithParam("defaults.default_workspace").WithCause(err)
 		}
 	}
-	return checkGuardrails(ctx, c, []guardrailList{{"defaults.input_guardrails", o.Defaults.InputGuardrails}, {"defaults.output_guardrails", o.Defaults.OutputGuardrails}})
+	return defaults.CheckGuardrails(ctx, c, []defaults.GuardrailList{{Field: "defaults.input_guardrails", Names: o.Defaults.InputGuardrails}, {Field: "defaults.output_guardrails", Names: o.Defaults.OutputGuardrails}})
 }
 
 // plainURL checks a URL that is shown to people, and removes a trailing "/v1" from it. An empty

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 
 	"sluice/internal/access"
+	"sluice/internal/control/directory"
 	"sluice/internal/fault"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
 	"sluice/internal/tenant"
 )
 
@@ -44,8 +46,8 @@ type orgDefaultsView struct {
 }
 
 type orgPropertiesView struct {
-	APIKey    nullable[object] `json:"api_key_metadata_schema"`
-	Workspace nullable[object] `json:"workspace_metadata_schema"`
+	APIKey    jsonfield.Nullable[object] `json:"api_key_metadata_schema"`
+	Workspace jsonfield.Nullable[object] `json:"workspace_metadata_schema"`
 }
 
 // retentionView shows how long logs are stored.
@@ -92,13 +94,13 @@ func viewSettings(s tenant.Settings) SettingsView {
 }
 
 func (k deps) getOrganisation(ctx context.Context, c *resource.Call) (any, error) {
-	row, err := readOrganisation(ctx, c)
+	row, err := directory.FindOrganisation(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	o := &row.Value
 	v := organisationView{
-		ID: row.ID, Name: o.Name, Object: "organisation", CreatedAt: stamp(row.Created), LastUpdatedAt: stamp(row.Updated), Used: bit(o.Used),
+		ID: row.ID, Name: o.Name, Object: "organisation", CreatedAt: resource.Stamp(row.Created), LastUpdatedAt: resource.Stamp(row.Updated), Used: jsonfield.Bit(o.Used),
 		Security: securityView(o.SecurityOf(nil)), FeatureFlags: k.Features,
 	}
 	reads := c.Holds(settingsRead)
@@ -115,33 +117,25 @@ func (k deps) getOrganisation(ctx context.Context, c *resource.Call) (any, error
 
 func (k deps) showSettings(o *tenant.Organisation, v *organisationView) {
 	s := o.InForce()
-	v.Settings = &orgSettingsView{viewSettings(s), orNull(s.GatewayURL), orNull(s.MCPGatewayURL), *s.DefaultKeyAutoCreate, *s.CacheTTL, *s.DebugLogEnforced, k.RetentionShown.Bodies, k.RetentionShown.Metrics}
+	v.Settings = &orgSettingsView{viewSettings(s), jsonfield.OrNull(s.GatewayURL), jsonfield.OrNull(s.MCPGatewayURL), *s.DefaultKeyAutoCreate, *s.CacheTTL, *s.DebugLogEnforced, k.RetentionShown.Bodies, k.RetentionShown.Metrics}
 	v.Open = make(overridesView)
 	for _, name := range tenant.Sections() {
 		v.Open[name] = o.Open[name]
 	}
 	v.DataPlane = &dataPlaneView{o.DataPlane.BlockInlineConfig}
-	v.Exports = &exportsView{orNoItems(o.Exports.DeniedFields)}
-	v.Defaults = &orgDefaultsView{orNoItems(o.Defaults.InputGuardrails), orNoItems(o.Defaults.OutputGuardrails), orNull(o.Defaults.DefaultWorkspace)}
+	v.Exports = &exportsView{jsonfield.OrEmpty(o.Exports.DeniedFields)}
+	v.Defaults = &orgDefaultsView{jsonfield.OrEmpty(o.Defaults.InputGuardrails), jsonfield.OrEmpty(o.Defaults.OutputGuardrails), jsonfield.OrNull(o.Defaults.DefaultWorkspace)}
 	v.Properties = &orgPropertiesView{jsonObject(o.Schemas.APIKey), jsonObject(o.Schemas.Workspace)}
-}
-
-// orNoItems returns an empty list for nil.
-func orNoItems[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
 }
 
 // object is a JSON object of any shape.
 type object map[string]any
 
 // jsonObject decodes a stored object; null for none.
-func jsonObject(raw json.RawMessage) nullable[object] {
+func jsonObject(raw json.RawMessage) jsonfield.Nullable[object] {
 	var o object
 	if json.Unmarshal(raw, &o) != nil || o == nil {
-		return nullable[object]{}
+		return jsonfield.Nullable[object]{}
 	}
-	return nullable[object]{&o}
+	return jsonfield.Nullable[object]{Object: &o}
 }

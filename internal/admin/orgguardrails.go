@@ -3,9 +3,10 @@ package admin
 import (
 	"context"
 	"slices"
-	"strconv"
 
 	"sluice/internal/access"
+	"sluice/internal/control/defaults"
+	"sluice/internal/control/directory"
 	"sluice/internal/fault"
 	"sluice/internal/guard"
 	"sluice/internal/resource"
@@ -30,7 +31,7 @@ type guardrailName struct {
 }
 
 func (k deps) getOrgGuardrails(ctx context.Context, c *resource.Call) (any, error) {
-	row, err := readOrganisation(ctx, c)
+	row, err := directory.FindOrganisation(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -72,32 +73,14 @@ func (k deps) putOrgGuardrails(ctx context.Context, c *resource.Call) (any, erro
 		if err := mergeFields(fields, &o.Defaults); err != nil {
 			return err
 		}
-		return checkGuardrails(ctx, c, []guardrailList{{"input_guardrails", o.Defaults.InputGuardrails}, {"output_guardrails", o.Defaults.OutputGuardrails}})
+		return defaults.CheckGuardrails(ctx, c, []defaults.GuardrailList{{Field: "input_guardrails", Names: o.Defaults.InputGuardrails}, {Field: "output_guardrails", Names: o.Defaults.OutputGuardrails}})
 	})
-}
-
-// guardrailList is a field that names guardrails.
-type guardrailList struct {
-	field string
-	names []string
-}
-
-// checkGuardrails rejects names of guardrails that the organisation does not have.
-func checkGuardrails(ctx context.Context, c *resource.Call, lists []guardrailList) error {
-	for _, l := range lists {
-		for i, name := range l.names {
-			if _, err := c.Refer(ctx, guard.Kind, "", name, l.field+"["+strconv.Itoa(i)+"]"); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // canArchiveOrgGuardrail rejects deletion of a guardrail that runs on every request of the
 // organisation.
 func canArchiveOrgGuardrail(ctx context.Context, c *resource.Call, r *resource.Row[guard.Guardrail]) error {
-	org, err := readOrganisation(ctx, c)
+	org, err := directory.FindOrganisation(ctx, c)
 	if err != nil {
 		return err
 	}

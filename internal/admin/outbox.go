@@ -3,48 +3,14 @@ package admin
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"sluice/internal/access"
-	"sluice/internal/ident"
+	"sluice/internal/control/outbox"
 	"sluice/internal/mail"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
 	"sluice/internal/sealed"
 )
-
-// templateEntry is the index entry of the messages of a template.
-const templateEntry = "template"
-
-// post adds a message to the outbox, in the transaction of the event that it reports. Each
-// recipient gets a separate mail, so that an unreachable recipient does not affect the others.
-func post(ctx context.Context, tx resource.Tx, orgID string, now time.Time, m mail.Message) error {
-	return enqueue(ctx, tx, orgID, now, m, func(string) ([]byte, error) { return nil, nil })
-}
-
-// postSecret does the same as post for a message with secret variables. They are sealed until
-// the message has been sent.
-func (k deps) postSecret(ctx context.Context, tx resource.Tx, orgID string, now time.Time, m mail.Message, secret map[string]string) error {
-	return enqueue(ctx, tx, orgID, now, m, func(id string) ([]byte, error) {
-		return k.Box.Seal(encode(secret), mail.Context(id))
-	})
-}
-
-func enqueue(ctx context.Context, tx resource.Tx, orgID string, now time.Time, m mail.Message, seal func(id string) ([]byte, error)) (err error) {
-	for _, to := range eachOnce(m.To) {
-		id, one := ident.NewID(), m
-		one.To = []string{to}
-		if one.Sealed, err = seal(id); err != nil {
-			return err
-		}
-		if err := tx.Insert(ctx, resource.Record{
-			Kind: mail.Kind, ID: id, OrgID: orgID, Name: m.Template, Status: mail.Pending, Version: 1, Created: now, Updated: now,
-			Body: encode(one), Index: []resource.IndexEntry{{Name: templateEntry, Value: m.Template}},
-		}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // outbox shows the mails of the organisation: pending, sent and failed ones with the reason.
 // They are not a Kind because calls do not write them: they are created with the events that
@@ -85,7 +51,7 @@ func viewMail(r *resource.Row[mail.Message]) mailView {
 	m := r.Value
 	return mailView{
 		Object: "mail", ID: r.ID, Template: m.Template, To: m.To, Vars: m.Shown(sealed.Mask), Status: r.Status, Tries: m.Tries,
-		NextTryAt: resource.StampOf(m.Next), Error: orNull(m.Error), CreatedAt: stamp(r.Created), UpdatedAt: stamp(r.Updated), SentAt: resource.StampOf(m.SentAt),
+		NextTryAt: resource.StampOf(m.Next), Error: jsonfield.OrNull(m.Error), CreatedAt: resource.Stamp(r.Created), UpdatedAt: resource.Stamp(r.Updated), SentAt: resource.StampOf(m.SentAt),
 	}
 }
 
@@ -95,7 +61,7 @@ func (k deps) listOutbox(ctx context.Context, c *resource.Call) (any, error) {
 		q.Statuses = []string{v}
 	}
 	if v := c.Query("template"); v != "" {
-		q.Index = []resource.IndexEntry{{Name: templateEntry, Value: v}}
+		q.Index = []resource.IndexEntry{{Name: outbox.TemplateEntry, Value: v}}
 	}
 	q.Search = c.Query("search")
 	return listed(ctx, c, q, peoplePage, viewMail)

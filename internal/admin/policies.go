@@ -3,27 +3,21 @@ package admin
 import (
 	"context"
 	"reflect"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"sluice/internal/quota"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
 )
 
 // PolicyIn contains the common fields of the bodies that create a policy.
 type PolicyIn struct {
-	OwnerIn
+	jsonfield.OwnerIn
 	Name        *string       `json:"name,omitempty" nullable:"true" maxLength:"255"`
 	Description *string       `json:"description,omitempty" nullable:"true" maxLength:"500"`
 	Conditions  []conditionIn `json:"conditions" nullable:"false" minItems:"1" maxItems:"100" doc:"Conditions that must all be met"`
 	GroupBy     []groupIn     `json:"group_by,omitempty" nullable:"false" minItems:"1" maxItems:"100" doc:"One counter for each combination; absent: one counter for all"`
-}
-
-// OwnerIn names the owner of a new record.
-type OwnerIn struct {
-	WorkspaceID    string `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; for Admin keys"`
-	OrganisationID string `json:"organisation_id,omitempty" format:"uuid" doc:"Organisation of the API key"`
 }
 
 // PolicyPatch contains the common fields of the bodies that change a policy.
@@ -82,8 +76,8 @@ func (conditionView) Schema(r huma.Registry) *huma.Schema {
 
 func viewPolicy(r resource.Record, name, description string, conditions []quota.Condition, groups []quota.GroupBy) PolicyView {
 	v := PolicyView{
-		ID: r.ID, Name: orNull(name), Description: orNull(description), Conditions: make([]conditionView, len(conditions)), GroupBy: groups,
-		Status: r.Status, WorkspaceID: r.WorkspaceID, OrganisationID: r.OrgID, CreatedAt: stamp(r.Created), LastUpdatedAt: stamp(r.Updated),
+		ID: r.ID, Name: jsonfield.OrNull(name), Description: jsonfield.OrNull(description), Conditions: make([]conditionView, len(conditions)), GroupBy: groups,
+		Status: r.Status, WorkspaceID: r.WorkspaceID, OrganisationID: r.OrgID, CreatedAt: resource.Stamp(r.Created), LastUpdatedAt: resource.Stamp(r.Updated),
 	}
 	for i, c := range conditions {
 		v.Conditions[i] = conditionView(c)
@@ -113,14 +107,4 @@ func (k deps) specID(name string) (id string, ok bool) {
 		return "", false
 	}
 	return spec.ID, true
-}
-
-func stamp(t time.Time) resource.Stamp { return resource.Stamp(t) }
-
-// orNull returns nil for an empty string.
-func orNull(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
 }

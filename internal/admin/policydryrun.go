@@ -7,9 +7,12 @@ import (
 	"time"
 
 	"sluice/internal/access"
+	"sluice/internal/control/directory"
 	"sluice/internal/fault"
 	"sluice/internal/quota"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
+	"sluice/internal/resource/listing"
 )
 
 // Limits of a dry run.
@@ -76,18 +79,18 @@ type dryRunKeyView struct {
 
 // dryRunCallView is a request that would have been rejected.
 type dryRunCallView struct {
-	LogID     string          `json:"log_id" format:"uuid"`
-	RequestID string          `json:"request_id"`
-	CreatedAt resource.Stamp  `json:"created_at"`
-	KeyID     string          `json:"api_key_id"`
-	Provider  string          `json:"ai_org"`
-	Model     string          `json:"ai_model"`
-	ValueKey  string          `json:"value_key"`
-	Used      number          `json:"current_usage" doc:"Usage before the request, in the unit of the limit"`
-	Units     number          `json:"request_usage" doc:"Usage of the request"`
-	Limit     number          `json:"limit"`
-	RetryAt   *resource.Stamp `json:"retry_at" nullable:"true" doc:"Time when the counter resets"`
-	Reason    string          `json:"reason"`
+	LogID     string           `json:"log_id" format:"uuid"`
+	RequestID string           `json:"request_id"`
+	CreatedAt resource.Stamp   `json:"created_at"`
+	KeyID     string           `json:"api_key_id"`
+	Provider  string           `json:"ai_org"`
+	Model     string           `json:"ai_model"`
+	ValueKey  string           `json:"value_key"`
+	Used      jsonfield.Number `json:"current_usage" doc:"Usage before the request, in the unit of the limit"`
+	Units     jsonfield.Number `json:"request_usage" doc:"Usage of the request"`
+	Limit     jsonfield.Number `json:"limit"`
+	RetryAt   *resource.Stamp  `json:"retry_at" nullable:"true" doc:"Time when the counter resets"`
+	Reason    string           `json:"reason"`
 }
 
 func (k deps) rehearseBudget(raw json.RawMessage, from time.Time) (*quota.DryRun, error) {
@@ -152,8 +155,8 @@ func (k deps) dryRun(ctx context.Context, c *resource.Call, rehearse func(json.R
 	if err != nil {
 		return nil, err
 	}
-	slugs := workspaceSlugs{c.Reader, make(map[string]string)}
-	slug, err := slugs.find(ctx, c.WorkspaceID)
+	slugs := directory.WorkspaceSlugs{From: c.Reader, Known: make(map[string]string)}
+	slug, err := slugs.Find(ctx, c.WorkspaceID)
 	if err != nil {
 		return nil, err
 	}
@@ -166,23 +169,12 @@ func (k deps) dryRun(ctx context.Context, c *resource.Call, rehearse func(json.R
 
 // dryRunRange returns the time range of a body.
 func dryRunRange(c *resource.Call) (from, to time.Time, err error) {
-	from, to = timeOf(c.Sent.Text("time_of_generation_min")), timeOf(c.Sent.Text("time_of_generation_max"))
+	from, to = jsonfield.ParseTime(c.Sent.Text("time_of_generation_min")), jsonfield.ParseTime(c.Sent.Text("time_of_generation_max"))
 	if to.IsZero() {
 		to = c.Now
 	}
 	if from.IsZero() {
 		from = to.Add(-dryRunDefault)
 	}
-	return from, to, inRange(from, to, dryRunLongest)
-}
-
-// inRange rejects a time range of a body that is longer than longest.
-func inRange(from, to time.Time, longest time.Duration) error {
-	switch {
-	case !from.Before(to):
-		return fault.New(fault.InvalidParameter, "the time range must end after its start").WithParam("time_of_generation_max")
-	case to.Sub(from) > longest:
-		return fault.Newf(fault.InvalidParameter, "the time range must not exceed %d days", longest/(24*time.Hour)).WithParam("time_of_generation_min")
-	}
-	return nil
+	return from, to, listing.CheckTimeRange(from, to, dryRunLongest)
 }

@@ -11,6 +11,7 @@ import (
 	"sluice/internal/quota"
 	"sluice/internal/record"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
 )
 
 // dryRun is a policy that is being tested on recorded traffic.
@@ -97,8 +98,8 @@ func viewRefusal(a *record.Attempt, v quota.Verdict) dryRunCallView {
 		reason = fmt.Sprintf("all of %s %s were used", limit, unitsOf(v.Measure))
 	}
 	return dryRunCallView{
-		LogID: a.ID, RequestID: a.RequestID, CreatedAt: stamp(a.Started), KeyID: a.KeyID, Provider: a.Provider, Model: a.Model,
-		ValueKey: v.ValueKey, Used: number(used), Units: number(units), Limit: number(limit), RetryAt: resource.StampOf(&v.ResetAt), Reason: reason,
+		LogID: a.ID, RequestID: a.RequestID, CreatedAt: resource.Stamp(a.Started), KeyID: a.KeyID, Provider: a.Provider, Model: a.Model,
+		ValueKey: v.ValueKey, Used: jsonfield.Number(used), Units: jsonfield.Number(units), Limit: jsonfield.Number(limit), RetryAt: resource.StampOf(&v.ResetAt), Reason: reason,
 	}
 }
 
@@ -112,9 +113,9 @@ func unitsOf(m quota.Measure) string {
 
 func (d *dryRun) view(from, to time.Time) dryRunView {
 	v := d.out
-	v.Object, v.From, v.To = "policy_dry_run", stamp(from), stamp(to)
+	v.Object, v.From, v.To = "policy_dry_run", resource.Stamp(from), resource.Stamp(to)
 	if v.Truncated {
-		v.To = stamp(d.last)
+		v.To = resource.Stamp(d.last)
 	}
 	v.ValueKeys = make([]dryRunKeyView, 0, min(len(d.keys), dryRunShown))
 	all := slices.SortedFunc(maps.Values(d.keys), func(a, b *dryRunKeyView) int {

@@ -12,6 +12,7 @@ import (
 	"sluice/internal/prompt"
 	"sluice/internal/quota"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
 	"sluice/internal/routing"
 	"sluice/internal/tenant"
 )
@@ -46,7 +47,7 @@ func checkNamed(ctx context.Context, c *resource.Call, policy resource.Record, b
 					return err
 				}
 				if !there {
-					return fault.Newf(fault.ReferenceMissing, "the %s %q does not exist", conditionTitles[condition.Key], clipped(v, 64)).
+					return fault.Newf(fault.ReferenceMissing, "the %s %q does not exist", conditionTitles[condition.Key], jsonfield.Clip(v, 64)).
 						WithParam(fmt.Sprintf("conditions[%d].%s", i, field))
 				}
 			}
@@ -89,7 +90,7 @@ func namesSomething(ctx context.Context, c *resource.Call, policy resource.Recor
 		if kind == tenant.WorkspaceKind {
 			workspaceID = ""
 		}
-		r, err := resource.FindByName(ctx, c.Reader, kind, targetOf(c, workspaceID), value)
+		r, err := resource.FindByName(ctx, c.Reader, kind, resource.TargetOf(c, workspaceID), value)
 		switch {
 		case fault.Has(err, fault.NotFound):
 			continue

@@ -6,11 +6,16 @@ import (
 	"time"
 
 	"sluice/internal/access"
+	"sluice/internal/control/budgets"
+	"sluice/internal/control/expiry"
+	"sluice/internal/control/grants"
 	"sluice/internal/credential"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/quota"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
+	"sluice/internal/resource/listing"
 )
 
 // providers are the integrations as workspaces use them: requests name one as @slug.
@@ -22,82 +27,84 @@ func (k deps) providers() *resource.Kind[credential.Provider, providerView] {
 		Scopes: func(action string, _ *resource.Row[credential.Provider]) []access.Scope {
 			return []access.Scope{access.Scope("providers." + action), access.Scope("virtual_keys." + action)}
 		},
-		Create: providerIn{}, Update: providerPatch{}, PreparedFields: limitFields, Filters: []resource.Filter{tagFilter()},
+		Create: providerIn{}, Update: providerPatch{}, PreparedFields: budgets.Fields, Filters: []resource.Filter{listing.TagFilter()},
 		Prepare: k.prepareProvider,
 		Refs:    []resource.Ref[credential.Provider]{{Kind: credential.IntegrationKind, Find: findIntegration, Cascade: true}},
-		Index:   func(r *resource.Row[credential.Provider]) []resource.IndexEntry { return tagEntries(r.Value.Tags) },
+		Index: func(r *resource.Row[credential.Provider]) []resource.IndexEntry {
+			return listing.TagEntries(r.Value.Tags)
+		},
 		After: func(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[credential.Provider]) error {
-			return meterLimits(ctx, k, tx, c, ch, providerLimits)
+			return budgets.UpdateMeters(ctx, k.Budgets, tx, c, ch, budgets.ProviderLimits)
 		},
 		View: k.viewProvider,
-		Done: &resource.WriteResponse[credential.Provider]{Shape: integrationReceipt{}, Make: func(_ context.Context, _ *resource.Call, ch *resource.Edit[credential.Provider]) (any, error) {
-			return integrationReceipt{ch.New.ID, ch.New.Slug}, nil
+		Done: &resource.WriteResponse[credential.Provider]{Shape: grants.IntegrationReceipt{}, Make: func(_ context.Context, _ *resource.Call, ch *resource.Edit[credential.Provider]) (any, error) {
+			return grants.IntegrationReceipt{ID: ch.New.ID, Slug: ch.New.Slug}, nil
 		}},
 	}
 }
 
 // providerIn is the body of a creation.
 type providerIn struct {
-	Name          string              `json:"name" minLength:"1" maxLength:"255"`
-	IntegrationID string              `json:"integration_id" doc:"Slug or id of an integration that the workspace may use"`
-	WorkspaceID   string              `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; for Admin keys"`
-	Slug          string              `json:"slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"Unique in the workspace; generated when absent"`
-	Note          *string             `json:"note,omitempty" nullable:"true" maxLength:"1024"`
-	Tags          map[string]string   `json:"tags,omitempty" nullable:"true"`
-	ExpiresAt     *time.Time          `json:"expires_at,omitempty" nullable:"true" doc:"Time in the future; null for never"`
-	Pricing       *string             `json:"pricing,omitempty" nullable:"true" enum:"free" doc:"free: calls through it do not cost anything; null: prices of the integration or price list"`
-	UsageLimits   *nullable[budgetIn] `json:"usage_limits,omitempty" nullable:"true"`
-	RateLimits    []rateIn            `json:"rate_limits,omitempty" nullable:"true" maxItems:"8"`
+	Name          string                                `json:"name" minLength:"1" maxLength:"255"`
+	IntegrationID string                                `json:"integration_id" doc:"Slug or id of an integration that the workspace may use"`
+	WorkspaceID   string                                `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; for Admin keys"`
+	Slug          string                                `json:"slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"Unique in the workspace; generated when absent"`
+	Note          *string                               `json:"note,omitempty" nullable:"true" maxLength:"1024"`
+	Tags          map[string]string                     `json:"tags,omitempty" nullable:"true"`
+	ExpiresAt     *time.Time                            `json:"expires_at,omitempty" nullable:"true" doc:"Time in the future; null for never"`
+	Pricing       *string                               `json:"pricing,omitempty" nullable:"true" enum:"free" doc:"free: calls through it do not cost anything; null: prices of the integration or price list"`
+	UsageLimits   *jsonfield.Nullable[budgets.BudgetIn] `json:"usage_limits,omitempty" nullable:"true"`
+	RateLimits    []budgets.RateIn                      `json:"rate_limits,omitempty" nullable:"true" maxItems:"8"`
 }
 
 // providerPatch is the body of an update.
 type providerPatch struct {
-	Name        string              `json:"name,omitempty" minLength:"1" maxLength:"255"`
-	Note        *string             `json:"note,omitempty" nullable:"true" maxLength:"1024"`
-	Tags        map[string]string   `json:"tags,omitempty" nullable:"true"`
-	ExpiresAt   *time.Time          `json:"expires_at,omitempty" nullable:"true"`
-	Pricing     *string             `json:"pricing,omitempty" nullable:"true" enum:"free" doc:"free: calls through it do not cost anything; null: prices from the price list"`
-	UsageLimits *nullable[budgetIn] `json:"usage_limits,omitempty" nullable:"true" doc:"Replaces the limit; null removes it"`
-	RateLimits  []rateIn            `json:"rate_limits,omitempty" nullable:"true" maxItems:"8" doc:"Replaces all"`
-	ResetUsage  bool                `json:"reset_usage,omitempty" writeOnly:"true" doc:"Resets the usage"`
-	WorkspaceID string              `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; for Admin keys"`
+	Name        string                                `json:"name,omitempty" minLength:"1" maxLength:"255"`
+	Note        *string                               `json:"note,omitempty" nullable:"true" maxLength:"1024"`
+	Tags        map[string]string                     `json:"tags,omitempty" nullable:"true"`
+	ExpiresAt   *time.Time                            `json:"expires_at,omitempty" nullable:"true"`
+	Pricing     *string                               `json:"pricing,omitempty" nullable:"true" enum:"free" doc:"free: calls through it do not cost anything; null: prices from the price list"`
+	UsageLimits *jsonfield.Nullable[budgets.BudgetIn] `json:"usage_limits,omitempty" nullable:"true" doc:"Replaces the limit; null removes it"`
+	RateLimits  []budgets.RateIn                      `json:"rate_limits,omitempty" nullable:"true" maxItems:"8" doc:"Replaces all"`
+	ResetUsage  bool                                  `json:"reset_usage,omitempty" writeOnly:"true" doc:"Resets the usage"`
+	WorkspaceID string                                `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; for Admin keys"`
 }
 
 // providerView is a provider as clients see it.
 type providerView struct {
-	ID            string               `json:"id" format:"uuid"`
-	Slug          string               `json:"slug"`
-	Name          string               `json:"name"`
-	WorkspaceID   string               `json:"workspace_id" format:"uuid"`
-	IntegrationID string               `json:"integration_id" doc:"Slug of the integration"`
-	Note          *string              `json:"note" nullable:"true"`
-	Tags          map[string]string    `json:"tags"`
-	Pricing       string               `json:"pricing,omitempty" enum:"free" doc:"Value as set"`
-	Status        string               `json:"status" enum:"active,exhausted,expired"`
-	UsageLimits   nullable[budgetView] `json:"usage_limits"`
-	RateLimits    []quota.Rate         `json:"rate_limits" nullable:"true"`
-	ResetUsage    *float64             `json:"reset_usage" nullable:"true"`
-	LastResetAt   *resource.Stamp      `json:"last_reset_at" nullable:"true"`
-	CreatedAt     resource.Stamp       `json:"created_at"`
-	ExpiresAt     *resource.Stamp      `json:"expires_at" nullable:"true"`
-	Object        string               `json:"object" enum:"provider"`
+	ID            string                                 `json:"id" format:"uuid"`
+	Slug          string                                 `json:"slug"`
+	Name          string                                 `json:"name"`
+	WorkspaceID   string                                 `json:"workspace_id" format:"uuid"`
+	IntegrationID string                                 `json:"integration_id" doc:"Slug of the integration"`
+	Note          *string                                `json:"note" nullable:"true"`
+	Tags          map[string]string                      `json:"tags"`
+	Pricing       string                                 `json:"pricing,omitempty" enum:"free" doc:"Value as set"`
+	Status        string                                 `json:"status" enum:"active,exhausted,expired"`
+	UsageLimits   jsonfield.Nullable[budgets.BudgetView] `json:"usage_limits"`
+	RateLimits    []quota.Rate                           `json:"rate_limits" nullable:"true"`
+	ResetUsage    *float64                               `json:"reset_usage" nullable:"true"`
+	LastResetAt   *resource.Stamp                        `json:"last_reset_at" nullable:"true"`
+	CreatedAt     resource.Stamp                         `json:"created_at"`
+	ExpiresAt     *resource.Stamp                        `json:"expires_at" nullable:"true"`
+	Object        string                                 `json:"object" enum:"provider"`
 }
 
 func (k deps) viewProvider(ctx context.Context, c *resource.Call, r resource.Row[credential.Provider], _ bool) (providerView, error) {
 	p := r.Value
 	v := providerView{
-		ID: r.ID, Slug: r.Slug, Name: p.Name, WorkspaceID: r.WorkspaceID, IntegrationID: p.IntegrationID, Note: orNull(p.Note), Tags: p.Tags, Pricing: p.Pricing,
-		Status: lifeOf(r.Status, p.ExpiresAt, c.Now), CreatedAt: stamp(r.Created), ExpiresAt: resource.StampOf(p.ExpiresAt), Object: "provider",
+		ID: r.ID, Slug: r.Slug, Name: p.Name, WorkspaceID: r.WorkspaceID, IntegrationID: p.IntegrationID, Note: jsonfield.OrNull(p.Note), Tags: p.Tags, Pricing: p.Pricing,
+		Status: expiry.StatusAt(r.Status, p.ExpiresAt, c.Now), CreatedAt: resource.Stamp(r.Created), ExpiresAt: resource.StampOf(p.ExpiresAt), Object: "provider",
 	}
 	if v.Tags == nil {
 		v.Tags = map[string]string{}
 	}
-	limits, err := k.showLimits(ctx, c, quota.Subject{ID: r.ID}, p.UsageLimits, p.RateLimits)
+	limits, err := k.Budgets.Show(ctx, c, quota.Subject{ID: r.ID}, p.UsageLimits, p.RateLimits)
 	if err != nil {
 		return v, err
 	}
-	v.Status = limits.status(v.Status)
-	v.UsageLimits, v.RateLimits, v.LastResetAt = limits.one(p.ExpiresAt, r.Status), limits.rates, limits.lastReset
+	v.Status = limits.Status(v.Status)
+	v.UsageLimits, v.RateLimits, v.LastResetAt = limits.One(p.ExpiresAt, r.Status), limits.Rates, limits.LastReset
 	integration, err := c.Reader.Find(ctx, credential.IntegrationKind, p.IntegrationID)
 	if fault.Has(err, fault.NotFound) {
 		return v, nil
@@ -108,17 +115,17 @@ func (k deps) viewProvider(ctx context.Context, c *resource.Call, r resource.Row
 
 func (k deps) prepareProvider(ctx context.Context, c *resource.Call, ch *resource.Edit[credential.Provider]) error {
 	p := &ch.New.Value
-	if err := checkTags(p.Tags); err != nil {
+	if err := listing.CheckTags(p.Tags); err != nil {
 		return err
 	}
-	if err := checkExpiry(c, ch.Sent, p.ExpiresAt); err != nil {
+	if err := expiry.Check(c, ch.Sent, p.ExpiresAt); err != nil {
 		return err
 	}
-	if err := applyLimits(k, c, ch, providerLimits); err != nil {
+	if err := budgets.Apply(k.Budgets, c, ch, budgets.ProviderLimits); err != nil {
 		return err
 	}
 	if ch.Old != nil {
-		reactivate(ch, p.ExpiresAt, c.Now)
+		expiry.Reactivate(ch, p.ExpiresAt, c.Now)
 		return nil
 	}
 	integration, err := findIntegration(ctx, c, ch.New)
@@ -134,7 +141,7 @@ func (k deps) prepareProvider(ctx context.Context, c *resource.Call, ch *resourc
 // fault.ReferenceMissing for one that was not granted as for one that does not exist.
 func findIntegration(ctx context.Context, c *resource.Call, r *resource.Row[credential.Provider]) (*resource.Record, error) {
 	integration, err := c.Refer(ctx, credential.IntegrationKind, r.WorkspaceID, r.Value.IntegrationID, "integration_id")
-	granted := err == nil && (integration.WorkspaceID != "" || slices.Contains(grantedTo(integration.Index), r.WorkspaceID))
+	granted := err == nil && (integration.WorkspaceID != "" || slices.Contains(grants.GrantedTo(integration.Index), r.WorkspaceID))
 	switch {
 	case granted:
 		return integration, nil
@@ -196,5 +203,5 @@ func occupied(ctx context.Context, from resource.Reader, r resource.Record) (boo
 
 // dropProviders archives the providers of an integration, in one workspace or in all.
 func dropProviders(ctx context.Context, tx resource.Tx, c *resource.Call, integration resource.Record, workspaceID string) error {
-	return retireReferring(ctx, tx, credential.ProviderKind, integration, workspaceID, func(r resource.Record) error { return resource.ArchiveLinked(ctx, tx, c, r) })
+	return resource.ArchiveReferrers(ctx, tx, credential.ProviderKind, integration, workspaceID, func(r resource.Record) error { return resource.ArchiveLinked(ctx, tx, c, r) })
 }

@@ -7,6 +7,8 @@ import (
 	"sluice/internal/fault"
 	"sluice/internal/keys"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
+	"sluice/internal/resource/listing"
 )
 
 // secretReferences are the locations of secrets in external secret managers. Integrations and
@@ -22,13 +24,13 @@ func (k deps) secretReferences() resource.Resource {
 		Hides: func(path []string) bool { return path[0] == "auth_config" && credential.HidesAuth(path[len(path)-1]) },
 		Filters: []resource.Filter{
 			{Param: resource.Param{Name: "manager_type", Enum: credential.Managers()}, Index: "manager"},
-			searchFilter(),
-			tagFilter(),
+			listing.SearchFilter(),
+			listing.TagFilter(),
 		},
 		Prepare:    k.prepareSecretReference,
 		CanArchive: canArchiveSecretReference,
 		Index: func(r *resource.Row[credential.SecretReference]) []resource.IndexEntry {
-			return append(tagEntries(r.Value.Tags), resource.IndexEntry{Name: "manager", Value: string(r.Value.Manager)})
+			return append(listing.TagEntries(r.Value.Tags), resource.IndexEntry{Name: "manager", Value: string(r.Value.Manager)})
 		},
 		View: k.viewSecretReference,
 	}
@@ -87,7 +89,7 @@ func (k deps) viewSecretReference(ctx context.Context, c *resource.Call, r resou
 	s := r.Value
 	v := secretReferenceView{
 		ID: r.ID, Name: s.Name, Slug: r.Slug, ManagerType: string(s.Manager), Status: "ACTIVE",
-		CreatedAt: stamp(r.Created), LastUpdatedAt: stamp(r.Updated), Object: "secret-reference",
+		CreatedAt: resource.Stamp(r.Created), LastUpdatedAt: resource.Stamp(r.Updated), Object: "secret-reference",
 	}
 	if !detail {
 		return v, nil
@@ -107,7 +109,7 @@ func (k deps) viewSecretReference(ctx context.Context, c *resource.Call, r resou
 		}
 		v.Allowed = append(v.Allowed, workspace.ShownSlug())
 	}
-	v.OrganisationID, v.Description, v.SecretPath, v.SecretKey = r.OrgID, orNull(s.Description), s.Path, orNull(s.Key)
+	v.OrganisationID, v.Description, v.SecretPath, v.SecretKey = r.OrgID, jsonfield.OrNull(s.Description), s.Path, jsonfield.OrNull(s.Key)
 	v.AllowAll, v.Tags, v.CreatedBy = &s.All, s.Tags, s.CreatedBy
 	return v, nil
 }

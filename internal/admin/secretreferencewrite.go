@@ -10,10 +10,13 @@ import (
 
 	"sluice/internal/access"
 	"sluice/internal/agent"
+	"sluice/internal/control/directory"
 	"sluice/internal/credential"
 	"sluice/internal/fault"
 	"sluice/internal/mcp"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
+	"sluice/internal/resource/listing"
 )
 
 // openAuth returns the decrypted credentials of a reference.
@@ -36,7 +39,7 @@ func (k deps) openAuth(r *resource.Row[credential.SecretReference]) (map[string]
 // which workspaces may use the reference.
 func (k deps) prepareSecretReference(ctx context.Context, c *resource.Call, ch *resource.Edit[credential.SecretReference]) error {
 	s := &ch.New.Value
-	if err := checkTags(s.Tags); err != nil {
+	if err := listing.CheckTags(s.Tags); err != nil {
 		return err
 	}
 	if ch.Old == nil {
@@ -101,7 +104,7 @@ func (k deps) prepareAuth(ch *resource.Edit[credential.SecretReference]) error {
 			return err
 		}
 	}
-	s.Auth, err = k.Box.Seal(encode(auth), credential.ReferenceContext(ch.New.ID))
+	s.Auth, err = k.Box.Seal(jsonfield.Encode(auth), credential.ReferenceContext(ch.New.ID))
 	return err
 }
 
@@ -119,7 +122,7 @@ func sentAuth(raw json.RawMessage, stored map[string]string) (sent map[string]*s
 		if fields, err = withoutMasks(fields, shown, "auth_config"); err != nil {
 			return nil, err
 		}
-		raw = encode(fields)
+		raw = jsonfield.Encode(fields)
 	}
 	if json.Unmarshal(raw, &sent) != nil {
 		return nil, fault.New(fault.InvalidParameter, "must be an object of strings").WithParam("auth_config")
@@ -156,7 +159,7 @@ func allowWorkspaces(ctx context.Context, c *resource.Call, ch *resource.Edit[cr
 	case all != nil && *all:
 		s.All, s.Workspaces = true, nil
 	case names != nil:
-		ids, err := findWorkspaceIDs(ctx, c, names, "allowed_workspaces")
+		ids, err := directory.FindWorkspaceIDs(ctx, c, names, "allowed_workspaces")
 		if err != nil {
 			return err
 		}
@@ -165,24 +168,6 @@ func allowWorkspaces(ctx context.Context, c *resource.Call, ch *resource.Edit[cr
 		return fault.New(fault.InvalidParameter, "must list at least one workspace that may use it").WithParam("allowed_workspaces")
 	}
 	return nil
-}
-
-// findWorkspaceIDs returns the ids of workspaces that a list names by id or slug, each once.
-func findWorkspaceIDs(ctx context.Context, c *resource.Call, names []string, field string) ([]string, error) {
-	ids := make([]string, 0, len(names))
-	for i, name := range names {
-		workspace, err := findWorkspace(ctx, c.Reader, c.OrgID, name)
-		if fault.Has(err, fault.NotFound) {
-			return nil, fault.New(fault.InvalidParameter, "the workspace does not exist").WithParam(fmt.Sprintf("%s[%d]", field, i))
-		}
-		if err != nil {
-			return nil, err
-		}
-		if !slices.Contains(ids, workspace.ID) {
-			ids = append(ids, workspace.ID)
-		}
-	}
-	return ids, nil
 }
 
 // canArchiveSecretReference rejects deletion of a reference that is in use. The contract

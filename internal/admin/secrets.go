@@ -10,10 +10,12 @@ import (
 	"slices"
 	"strings"
 
+	"sluice/internal/control/destination"
 	"sluice/internal/fault"
 	"sluice/internal/keys"
 	"sluice/internal/provider"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
 	"sluice/internal/sealed"
 	"sluice/internal/wire"
 )
@@ -65,7 +67,7 @@ func (s secrets) open(key, fields []byte) (values, error) {
 		if err != nil {
 			return nil, fmt.Errorf("open the key of %s: %w", s.context, err)
 		}
-		v[provider.Key] = encode(string(plain))
+		v[provider.Key] = jsonfield.Encode(string(plain))
 	}
 	return v, nil
 }
@@ -81,7 +83,7 @@ func (s secrets) seal(v values) (key, fields []byte, err error) {
 		}
 	}
 	if len(rest) > 0 {
-		fields, err = s.k.Box.Seal(encode(rest), s.context)
+		fields, err = s.k.Box.Seal(jsonfield.Encode(rest), s.context)
 	}
 	return key, fields, err
 }
@@ -101,7 +103,7 @@ func (s secrets) sealSent(ctx context.Context, c *resource.Call, sent resource.S
 		return err
 	}
 	if !maps.EqualFunc(before, v, func(a, b json.RawMessage) bool { return bytes.Equal(a, b) }) {
-		if err := rejectGatewayIdentity(c, s.ready(v), s.fieldPath); err != nil {
+		if err := destination.RejectGatewayIdentity(c, s.ready(v), s.fieldPath); err != nil {
 			return err
 		}
 	}
@@ -159,7 +161,7 @@ func withoutMasks(sent map[string]json.RawMessage, shown map[string]any, path st
 // sameJSON reports whether raw is the JSON of v, apart from formatting.
 func sameJSON(raw json.RawMessage, v any) bool {
 	var a, b any
-	return json.Unmarshal(raw, &a) == nil && json.Unmarshal(encode(v), &b) == nil && reflect.DeepEqual(a, b)
+	return json.Unmarshal(raw, &a) == nil && json.Unmarshal(jsonfield.Encode(v), &b) == nil && reflect.DeepEqual(a, b)
 }
 
 // replace replaces the present fields in v by the sent ones. Secret fields that were not sent

@@ -7,19 +7,19 @@ import (
 	"time"
 
 	"sluice/internal/access"
+	"sluice/internal/control/directory"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/identity"
 	"sluice/internal/keys"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
 	"sluice/internal/sealed"
 	"sluice/internal/tenant"
 )
 
-const (
-	sessionKind = identity.SessionKind
-	hashEntry   = "hash"
-)
+// hashEntry is the index entry that finds a session or an invitation by the hash of its token.
+const hashEntry = "hash"
 
 // sessions returns the routes that sign users in and out. They are not a resource.Kind, because
 // they determine who the caller is.
@@ -192,9 +192,9 @@ func (k deps) slowDown(ctx context.Context, c *resource.Call, by *identity.Login
 // not accept passwords. findLogin looks for a password in every case, because that takes time,
 // too.
 func (k deps) findLogin(ctx context.Context, c *resource.Call, email string) (*resource.Row[tenant.User], *resource.Row[identity.Login], error) {
-	users, err := rowsOf[tenant.User](ctx, c.Reader, resource.Query{
+	users, err := resource.ListRows[tenant.User](ctx, c.Reader, resource.Query{
 		Kind: tenant.UserKind, OrgID: c.Sent.Text("organisation_id"), Statuses: []string{resource.Active}, Limit: 2,
-		Index: []resource.IndexEntry{{Name: emailEntry, Value: shortened(email)}},
+		Index: []resource.IndexEntry{{Name: directory.EmailEntry, Value: shortened(email)}},
 	})
 	if err != nil {
 		return nil, nil, err
@@ -223,8 +223,8 @@ func localLogin(ctx context.Context, from resource.Reader, user resource.Record)
 
 // loginOf returns the password record of a user, or nil if there is none.
 func loginOf(ctx context.Context, from resource.Reader, user resource.Record) (*resource.Row[identity.Login], error) {
-	rows, err := rowsOf[identity.Login](ctx, from, resource.Query{
-		Kind: identity.LoginKind, OrgID: user.OrgID, Index: []resource.IndexEntry{{Name: userEntry, Value: user.ID}}, Limit: 1,
+	rows, err := resource.ListRows[identity.Login](ctx, from, resource.Query{
+		Kind: identity.LoginKind, OrgID: user.OrgID, Index: []resource.IndexEntry{{Name: directory.UserEntry, Value: user.ID}}, Limit: 1,
 	})
 	if err != nil || len(rows) == 0 {
 		return nil, err
@@ -242,13 +242,13 @@ func (k deps) open(ctx context.Context, c *resource.Call, user *resource.Row[ten
 		}
 		token := identity.NewToken()
 		s := identity.Session{
-			UserID: user.ID, Began: c.Now, ExpiresAt: c.Now.Add(longest), Agent: clipped(c.Request().UserAgent(), 255), RemoteIP: c.Remote(),
+			UserID: user.ID, Began: c.Now, ExpiresAt: c.Now.Add(longest), Agent: jsonfield.Clip(c.Request().UserAgent(), 255), RemoteIP: c.Remote(),
 		}
 		c.Target(user.Record)
-		out = loginOut{token, stamp(s.ExpiresAt), user.ID, sessionKind}
+		out = loginOut{token, resource.Stamp(s.ExpiresAt), user.ID, identity.SessionKind}
 		return tx.Insert(ctx, resource.Record{
-			Kind: sessionKind, ID: ident.NewID(), OrgID: user.OrgID, Status: resource.Active, Version: 1, Created: c.Now, Updated: c.Now, Body: encode(s),
-			Index: []resource.IndexEntry{{Name: hashEntry, Value: k.Hasher.Sum(token).String(), Unique: true}, {Name: userEntry, Value: user.ID}},
+			Kind: identity.SessionKind, ID: ident.NewID(), OrgID: user.OrgID, Status: resource.Active, Version: 1, Created: c.Now, Updated: c.Now, Body: jsonfield.Encode(s),
+			Index: []resource.IndexEntry{{Name: hashEntry, Value: k.Hasher.Sum(token).String(), Unique: true}, {Name: directory.UserEntry, Value: user.ID}},
 		})
 	})
 	if err != nil {
@@ -296,8 +296,8 @@ func Session(ctx context.Context, from resource.Reader, hasher *keys.Hasher, clo
 			return nil, true, fault.New(fault.Forbidden, "cross-site request rejected").WithCause(err)
 		}
 	}
-	rows, err := rowsOf[identity.Session](ctx, from, resource.Query{
-		Kind: sessionKind, Statuses: []string{resource.Active}, Index: []resource.IndexEntry{{Name: hashEntry, Value: hasher.Sum(token).String()}}, Limit: 1,
+	rows, err := resource.ListRows[identity.Session](ctx, from, resource.Query{
+		Kind: identity.SessionKind, Statuses: []string{resource.Active}, Index: []resource.IndexEntry{{Name: hashEntry, Value: hasher.Sum(token).String()}}, Limit: 1,
 	})
 	if err != nil {
 		return nil, true, err
@@ -338,7 +338,7 @@ func signedIn(c *resource.Call) error {
 }
 
 func (k deps) logout(ctx context.Context, c *resource.Call) (any, error) {
-	return k.signOut(ctx, c, func(tx resource.Tx) error { return tx.Delete(ctx, sessionKind, c.Principal.ID) })
+	return k.signOut(ctx, c, func(tx resource.Tx) error { return tx.Delete(ctx, identity.SessionKind, c.Principal.ID) })
 }
 
 func (k deps) endSessions(ctx context.Context, c *resource.Call) (any, error) {
@@ -363,7 +363,7 @@ func (k deps) signOut(ctx context.Context, c *resource.Call, end func(tx resourc
 func EndSessions(ctx context.Context, tx resource.Tx, orgID, userID, but string) error {
 	after := ""
 	for {
-		rows, err := tx.List(ctx, resource.Query{Kind: sessionKind, OrgID: orgID, Index: []resource.IndexEntry{{Name: userEntry, Value: userID}}, After: after, Limit: 1000})
+		rows, err := tx.List(ctx, resource.Query{Kind: identity.SessionKind, OrgID: orgID, Index: []resource.IndexEntry{{Name: directory.UserEntry, Value: userID}}, After: after, Limit: 1000})
 		if err != nil || len(rows) == 0 {
 			return err
 		}
@@ -372,7 +372,7 @@ func EndSessions(ctx context.Context, tx resource.Tx, orgID, userID, but string)
 			if r.ID == but {
 				continue
 			}
-			if err := tx.Delete(ctx, sessionKind, r.ID); err != nil {
+			if err := tx.Delete(ctx, identity.SessionKind, r.ID); err != nil {
 				return err
 			}
 		}
@@ -434,7 +434,7 @@ func SetPassword(ctx context.Context, tx resource.Tx, user resource.Record, hash
 	}
 	return tx.Insert(ctx, resource.Record{
 		Kind: identity.LoginKind, ID: ident.NewID(), OrgID: user.OrgID, Status: resource.Active, Version: 1, Created: now, Updated: now,
-		Body: encode(identity.Login{UserID: user.ID, Hash: hash}), Index: []resource.IndexEntry{{Name: userEntry, Value: user.ID}},
+		Body: jsonfield.Encode(identity.Login{UserID: user.ID, Hash: hash}), Index: []resource.IndexEntry{{Name: directory.UserEntry, Value: user.ID}},
 	})
 }
 
@@ -463,11 +463,11 @@ func (k deps) self(ctx context.Context, c *resource.Call) (any, error) {
 	if err := signedIn(c); err != nil {
 		return nil, err
 	}
-	user, err := userOf(ctx, c, c.Principal.UserID, "user_id")
+	user, err := directory.FindUser(ctx, c, c.Principal.UserID, "user_id")
 	if err != nil {
 		return nil, err
 	}
-	org, err := readOrganisation(ctx, c)
+	org, err := directory.FindOrganisation(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -476,9 +476,9 @@ func (k deps) self(ctx context.Context, c *resource.Call) (any, error) {
 		for id := range c.Principal.Memberships {
 			q.IDs = append(q.IDs, id)
 		}
-		q.IDs = orNoItems(q.IDs)
+		q.IDs = jsonfield.OrEmpty(q.IDs)
 	}
-	workspaces, err := rowsOf[tenant.Workspace](ctx, c.Reader, q)
+	workspaces, err := resource.ListRows[tenant.Workspace](ctx, c.Reader, q)
 	if err != nil {
 		return nil, err
 	}

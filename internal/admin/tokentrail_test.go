@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"sluice/internal/admin"
 	"sluice/internal/audit"
+	"sluice/internal/control/logs"
 	"sluice/internal/ident"
 	"sluice/internal/resource"
 	"sluice/internal/store/storetest"
@@ -29,7 +29,7 @@ func TestTokenTrail(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	trail := admin.NewTokenTrail(st, resource.Trail{Clock: &clock{now: began}}, slog.New(slog.DiscardHandler))
+	trail := logs.NewTokenTrail(st, resource.Trail{Clock: &clock{now: began}}, slog.New(slog.DiscardHandler))
 	write := func(n int, when time.Time) []resource.AuditRow {
 		t.Helper()
 		for range n {
@@ -56,9 +56,9 @@ func TestTokenTrail(t *testing.T) {
 	}
 
 	const flood = 40
-	rows := write(admin.TokensPerMinute+flood, began)
-	if len(rows) != admin.TokensPerMinute {
-		t.Fatalf("%d rows of a minute, want %d", len(rows), admin.TokensPerMinute)
+	rows := write(logs.TokensPerMinute+flood, began)
+	if len(rows) != logs.TokensPerMinute {
+		t.Fatalf("%d rows of a minute, want %d", len(rows), logs.TokensPerMinute)
 	}
 	r := rows[0]
 	r.ID, r.Body = "", nil
@@ -71,11 +71,11 @@ func TestTokenTrail(t *testing.T) {
 	if d := notes(rows[len(rows)-1]); d.Error != "why" || d.Notes["credential"] != "jwt" {
 		t.Errorf("%+v", d)
 	}
-	if rows = write(1, began.Add(30*time.Second)); len(rows) != admin.TokensPerMinute {
+	if rows = write(1, began.Add(30*time.Second)); len(rows) != logs.TokensPerMinute {
 		t.Errorf("%d rows of the same minute", len(rows))
 	}
 	rows = write(2, began.Add(time.Minute))
-	if len(rows) != admin.TokensPerMinute+2 {
+	if len(rows) != logs.TokensPerMinute+2 {
 		t.Fatalf("%d rows after the next minute began", len(rows))
 	}
 	leftOut := 0.0

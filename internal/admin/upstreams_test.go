@@ -24,7 +24,7 @@ type outside struct {
 
 func newOutside(t *testing.T) outside {
 	t.Helper()
-	srv := httptest.NewServer(upstreams())
+	srv := httptest.NewServer(upstreamHandler())
 	t.Cleanup(srv.Close)
 	tr := &http.Transport{DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, network, srv.Listener.Addr().String())
@@ -47,8 +47,8 @@ const hello = `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18",
 const card = `{"name":"Planner","description":"plans","url":"https://planner.upstream.example/","version":"1.0",` +
 	`"skills":[{"id":"plan","name":"Plan","description":"makes a plan","tags":["planning"]},{"id":"sum","name":"Sum up","tags":[]}]}`
 
-// upstreams are servers and agents of all sorts, by their names.
-func upstreams() http.Handler {
+// upstreamHandler is servers and agents of all sorts, by their names.
+func upstreamHandler() http.Handler {
 	mux := http.NewServeMux()
 	handle := func(pattern string, status int, kind, body string) {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, _ *http.Request) {

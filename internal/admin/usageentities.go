@@ -4,17 +4,19 @@ import (
 	"context"
 	"net/http"
 
+	"sluice/internal/control/budgets"
 	"sluice/internal/fault"
 	"sluice/internal/quota"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
 )
 
 // usageLimitView is a policy as clients see it.
 type usageLimitView struct {
 	PolicyView
 	Type             quota.Measure            `json:"type" enum:"cost,tokens,requests"`
-	CreditLimit      number                   `json:"credit_limit"`
-	AlertThreshold   *number                  `json:"alert_threshold" nullable:"true"`
+	CreditLimit      jsonfield.Number         `json:"credit_limit"`
+	AlertThreshold   *jsonfield.Number        `json:"alert_threshold" nullable:"true"`
 	Mode             quota.Mode               `json:"mode" enum:"strict,soft"`
 	Every            *string                  `json:"periodic_reset" nullable:"true" enum:"weekly,monthly"`
 	Days             *int                     `json:"periodic_reset_days" nullable:"true"`
@@ -26,19 +28,19 @@ type usageLimitView struct {
 
 // valueUsedView is the usage under one value key.
 type valueUsedView struct {
-	CurrentUsage   number `json:"current_usage"`
-	Status         string `json:"status" enum:"active,exhausted"`
-	ThresholdAlert bool   `json:"is_threshold_alerts_sent"`
-	ExhaustedAlert bool   `json:"is_exhausted_alerts_sent"`
+	CurrentUsage   jsonfield.Number `json:"current_usage"`
+	Status         string           `json:"status" enum:"active,exhausted"`
+	ThresholdAlert bool             `json:"is_threshold_alerts_sent"`
+	ExhaustedAlert bool             `json:"is_exhausted_alerts_sent"`
 }
 
 // entityView is a counter of a policy.
 type entityView struct {
-	ID           string          `json:"id"`
-	ValueKey     string          `json:"value_key" doc:"Value key, for example metadata._user:alice"`
-	CurrentUsage number          `json:"current_usage"`
-	Status       string          `json:"status" enum:"active,exhausted"`
-	LastResetAt  *resource.Stamp `json:"last_reset_at" nullable:"true"`
+	ID           string           `json:"id"`
+	ValueKey     string           `json:"value_key" doc:"Value key, for example metadata._user:alice"`
+	CurrentUsage jsonfield.Number `json:"current_usage"`
+	Status       string           `json:"status" enum:"active,exhausted"`
+	LastResetAt  *resource.Stamp  `json:"last_reset_at" nullable:"true"`
 }
 
 // maxUsageMap limits the value keys of one response; the list of entities has all.
@@ -47,8 +49,8 @@ const maxUsageMap = 1000
 func (k deps) viewUsageLimit(ctx context.Context, c *resource.Call, r resource.Row[quota.UsageLimit], detail bool) (usageLimitView, error) {
 	p := r.Value
 	v := usageLimitView{
-		PolicyView: viewPolicy(r.Record, p.Name, p.Description, p.Conditions, p.GroupBy), Type: p.Measure, CreditLimit: number(p.CreditLimit.String()),
-		AlertThreshold: amountOrNull(p.AlertThreshold), Mode: p.Mode.Shown(), Every: orNull(p.Every), Days: orNil(p.Days), Object: "policy_usage_limits",
+		PolicyView: viewPolicy(r.Record, p.Name, p.Description, p.Conditions, p.GroupBy), Type: p.Measure, CreditLimit: jsonfield.Number(p.CreditLimit.String()),
+		AlertThreshold: budgets.AmountOrNull(p.AlertThreshold), Mode: p.Mode.Shown(), Every: jsonfield.OrNull(p.Every), Days: jsonfield.OrNil(p.Days), Object: "policy_usage_limits",
 	}
 	if r.Status == resource.Archived {
 		return v, nil // its counter does not exist any more
@@ -64,7 +66,7 @@ func (k deps) viewUsageLimit(ctx context.Context, c *resource.Call, r resource.R
 	list, err := k.Meters.Meters(ctx, c.Reader, quota.MeterQuery{SubjectID: r.ID, Counters: true, SortByUsage: true, Limit: maxUsageMap})
 	v.Usage = make(map[string]valueUsedView, len(list))
 	for _, m := range list {
-		v.Usage[m.ValueKey] = valueUsedView{number(p.Measure.Text(m.Used)), statusOf(m), m.ThresholdAlert, m.ExhaustedAlert}
+		v.Usage[m.ValueKey] = valueUsedView{jsonfield.Number(p.Measure.Text(m.Used)), budgets.StatusOf(m), m.ThresholdAlert, m.ExhaustedAlert}
 	}
 	return v, err
 }
@@ -96,7 +98,7 @@ func (k deps) listEntities(ctx context.Context, c *resource.Call, r resource.Row
 	q := quota.MeterQuery{SubjectID: r.ID, Counters: true, SortByUsage: true, Search: c.Query("search"), Limit: c.Int("page_size")}
 	q.Offset = c.Int("current_page") * q.Limit
 	if s := c.Query("status"); s != "" {
-		is := s == exhausted
+		is := s == budgets.Exhausted
 		q.Exhausted = &is
 	}
 	total, err := k.Meters.CountMeters(ctx, c.Reader, q)
@@ -109,7 +111,7 @@ func (k deps) listEntities(ctx context.Context, c *resource.Call, r resource.Row
 	}
 	out := resource.ListOf[entityView]{Object: "list", Total: total, Data: make([]entityView, len(list))}
 	for i, m := range list {
-		out.Data[i] = entityView{m.BudgetKey, m.ValueKey, number(r.Value.Measure.Text(m.Used)), statusOf(m), resource.StampOf(&m.LastReset)}
+		out.Data[i] = entityView{m.BudgetKey, m.ValueKey, jsonfield.Number(r.Value.Measure.Text(m.Used)), budgets.StatusOf(m), resource.StampOf(&m.LastReset)}
 	}
 	return out, nil
 }

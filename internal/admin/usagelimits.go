@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"sluice/internal/control/budgets"
 	"sluice/internal/fault"
 	"sluice/internal/quota"
 	"sluice/internal/resource"
@@ -78,7 +79,7 @@ func (k deps) prepareUsageLimit(ctx context.Context, c *resource.Call, ch *resou
 	}
 	if ch.Sent.Has("next_usage_reset_at") {
 		day := p.Period.Day()
-		if p.Period = day; ch.Old != nil && resent([]quota.Budget{ch.Old.Value.Budget}, &p.Budget) {
+		if p.Period = day; ch.Old != nil && budgets.Resent([]quota.Budget{ch.Old.Value.Budget}, &p.Budget) {
 			return nil
 		}
 		return day.ValidateNextReset(c.Now, "")
@@ -97,7 +98,7 @@ func (k deps) meterPolicy(ctx context.Context, tx resource.Tx, c *resource.Call,
 	case ch.New.Status == resource.Archived:
 		return k.Meters.DropMeters(ctx, tx, subject.ID, "")
 	case ch.Old == nil, ch.Old.Status == resource.Archived: // earlier usage does not count
-		return k.Meters.AddMeter(ctx, tx, newMeter(subject, b, c.Now))
+		return k.Meters.AddMeter(ctx, tx, budgets.NewMeter(subject, b, c.Now))
 	}
 	head, err := k.headOf(ctx, tx, subject.ID)
 	if err != nil {
@@ -105,7 +106,7 @@ func (k deps) meterPolicy(ctx context.Context, tx resource.Tx, c *resource.Call,
 	}
 	before := head
 	_, isSent := ch.Sent["next_usage_reset_at"]
-	if err := k.retune(ctx, tx, &head, b, &ch.Old.Value.Budget, isSent || !b.Same(ch.Old.Value.Period), c.Now); err != nil {
+	if err := k.Budgets.Retune(ctx, tx, &head, b, &ch.Old.Value.Budget, isSent || !b.Same(ch.Old.Value.Period), c.Now); err != nil {
 		return err
 	}
 	if err := k.Meters.SaveMeter(ctx, tx, head); err != nil {

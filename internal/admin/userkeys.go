@@ -5,10 +5,12 @@ import (
 	"time"
 
 	"sluice/internal/access"
+	"sluice/internal/control/directory"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/keys"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
 	"sluice/internal/sealed"
 	"sluice/internal/tenant"
 )
@@ -22,29 +24,16 @@ var joiningScopes = []string{
 // keyOnJoining creates a user key for a new member if the workspace requires it.
 // Source: contract/identity-and-governance.md section 4.
 func (k deps) keyOnJoining(ctx context.Context, tx resource.Tx, c *resource.Call, workspace resource.Record, userID string) error {
-	settings, err := settingsOf(ctx, tx, workspace)
+	settings, err := directory.SettingsOf(ctx, tx, workspace)
 	if err != nil || !*settings.KeyAutoCreate {
 		return err
 	}
 	return k.makeUserKey(ctx, tx, c, workspace, userID, joiningScopes)
 }
 
-// settingsOf returns the settings in force in a workspace.
-func settingsOf(ctx context.Context, from resource.Reader, workspace resource.Record) (tenant.Settings, error) {
-	org, err := live[tenant.Organisation](ctx, from, tenant.OrganisationKind, workspace.OrgID)
-	if err != nil {
-		return tenant.Settings{}, err
-	}
-	ws, err := resource.Decode[tenant.Workspace](workspace)
-	if err != nil {
-		return tenant.Settings{}, err
-	}
-	return org.Value.SettingsOf(&ws.Value), nil
-}
-
 // makeUserKey creates a user key automatically. Its owner reads the raw value in a session.
 func (k deps) makeUserKey(ctx context.Context, tx resource.Tx, c *resource.Call, workspace resource.Record, userID string, scopes []string) error {
-	settings, err := settingsOf(ctx, tx, workspace)
+	settings, err := directory.SettingsOf(ctx, tx, workspace)
 	if err != nil {
 		return err
 	}
@@ -62,7 +51,7 @@ func (k deps) makeUserKey(ctx context.Context, tx resource.Tx, c *resource.Call,
 	}
 	return tx.Insert(ctx, resource.Record{
 		Kind: keys.Kind, ID: id, OrgID: workspace.OrgID, WorkspaceID: workspace.ID, Name: key.Name, Status: resource.Active, Version: 1,
-		Created: c.Now, Updated: c.Now, Body: encode(key), Index: KeyIndex(&key),
+		Created: c.Now, Updated: c.Now, Body: jsonfield.Encode(key), Index: KeyIndex(&key),
 	})
 }
 
@@ -94,7 +83,7 @@ func withinCount(ctx context.Context, from resource.Reader, workspace resource.R
 	}
 	n, err := from.Count(ctx, resource.Query{
 		Kind: keys.Kind, OrgID: workspace.OrgID, WorkspaceID: workspace.ID, Statuses: []string{resource.Active, "exhausted"},
-		Index: []resource.IndexEntry{{Name: userEntry, Value: userID}},
+		Index: []resource.IndexEntry{{Name: directory.UserEntry, Value: userID}},
 	})
 	if err == nil && n >= *s.KeyCount {
 		err = fault.Newf(fault.InvalidParameter, "the maximum of %d keys per user in this workspace is reached; delete one first", *s.KeyCount).WithParam("user_id")

@@ -4,19 +4,17 @@ import (
 	"context"
 
 	"sluice/internal/access"
+	"sluice/internal/control/directory"
 	"sluice/internal/fault"
 	"sluice/internal/resource"
 	"sluice/internal/tenant"
 )
 
-// userEntry is the index entry that finds the memberships of a user.
-const userEntry = "user"
-
 // ApplyUserRights sets the rights of a user in the principal of a session or user key: the
 // roles, and the toggles where they apply. A user who does not exist any more is
 // fault.Unauthenticated.
 func ApplyUserRights(ctx context.Context, from resource.Reader, p *access.Principal) error {
-	user, err := live[tenant.User](ctx, from, tenant.UserKind, p.UserID)
+	user, err := resource.FindLive[tenant.User](ctx, from, tenant.UserKind, p.UserID)
 	if err == nil && user.OrgID != p.OrgID {
 		err = fault.New(fault.NotFound, "")
 	}
@@ -26,7 +24,7 @@ func ApplyUserRights(ctx context.Context, from resource.Reader, p *access.Princi
 	if err != nil {
 		return err
 	}
-	org, err := live[tenant.Organisation](ctx, from, tenant.OrganisationKind, p.OrgID)
+	org, err := resource.FindLive[tenant.Organisation](ctx, from, tenant.OrganisationKind, p.OrgID)
 	if err != nil {
 		return err
 	}
@@ -39,7 +37,7 @@ func ApplyUserRights(ctx context.Context, from resource.Reader, p *access.Princi
 		if p.WorkspaceID != "" && m.WorkspaceID != p.WorkspaceID {
 			continue
 		}
-		ws, err := live[tenant.Workspace](ctx, from, tenant.WorkspaceKind, m.WorkspaceID)
+		ws, err := resource.FindLive[tenant.Workspace](ctx, from, tenant.WorkspaceKind, m.WorkspaceID)
 		if fault.Has(err, fault.NotFound) {
 			continue // archived
 		}
@@ -50,18 +48,6 @@ func ApplyUserRights(ctx context.Context, from resource.Reader, p *access.Princi
 	}
 	org.Value.ApplyUserRights(p, &user.Value, byWorkspace)
 	return nil
-}
-
-// live reads a record that is not archived. It returns fault.NotFound if there is none.
-func live[T any](ctx context.Context, from resource.Reader, kind, id string) (*resource.Row[T], error) {
-	rec, err := from.Find(ctx, kind, id)
-	if err != nil {
-		return nil, err
-	}
-	if rec.Status == resource.Archived {
-		return nil, fault.New(fault.NotFound, "")
-	}
-	return resource.Decode[T](rec)
 }
 
 // findInCallerOrg returns the record of the caller's organisation that a path placeholder names
@@ -79,23 +65,8 @@ func findInCallerOrg[T any](ctx context.Context, c *resource.Call, kind, param, 
 
 // memberships returns the live memberships of a user, at most 1000.
 func memberships(ctx context.Context, from resource.Reader, orgID, userID string) ([]*resource.Row[tenant.Member], error) {
-	return rowsOf[tenant.Member](ctx, from, resource.Query{
+	return resource.ListRows[tenant.Member](ctx, from, resource.Query{
 		Kind: tenant.MemberKind, OrgID: orgID, Statuses: []string{resource.Active}, Limit: 1000,
-		Index: []resource.IndexEntry{{Name: userEntry, Value: userID}},
+		Index: []resource.IndexEntry{{Name: directory.UserEntry, Value: userID}},
 	})
-}
-
-// rowsOf returns the decoded records of a query.
-func rowsOf[T any](ctx context.Context, from resource.Reader, q resource.Query) ([]*resource.Row[T], error) {
-	recs, err := from.List(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	rows := make([]*resource.Row[T], len(recs))
-	for i, rec := range recs {
-		if rows[i], err = resource.Decode[T](rec); err != nil {
-			return nil, err
-		}
-	}
-	return rows, nil
 }

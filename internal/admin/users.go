@@ -7,9 +7,12 @@ import (
 	"strings"
 
 	"sluice/internal/access"
+	"sluice/internal/control/directory"
 	"sluice/internal/fault"
+	"sluice/internal/identity"
 	"sluice/internal/keys"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
 	"sluice/internal/tenant"
 )
 
@@ -22,7 +25,7 @@ func (k deps) users() resource.Resource {
 	return resource.Operations{
 		{
 			Method: http.MethodGet, Path: "/admin/users", ID: "listUsers", Summary: "List the users of the organisation", Tag: "Users", Scopes: []access.Scope{"organisation_users.list"},
-			Query: append(resource.Paging(50, 0), resource.Param{Name: "role", Enum: []string{"admin", "member", "owner"}}, resource.Param{Name: "email"}, personSearch("search"), personSearch("name")), Response: resource.ListOf[userView]{}, Run: k.listUsers,
+			Query: append(resource.Paging(50, 0), resource.Param{Name: "role", Enum: []string{"admin", "member", "owner"}}, resource.Param{Name: "email"}, directory.SearchParam("search"), directory.SearchParam("name")), Response: resource.ListOf[userView]{}, Run: k.listUsers,
 		},
 		{
 			Method: http.MethodGet, Path: "/admin/users/{userId}", ID: "getUser", Summary: "Read one user with their workspaces", Tag: "Users", Params: one,
@@ -61,25 +64,16 @@ func viewUser(r *resource.Row[tenant.User]) userView {
 	u := r.Value
 	return userView{
 		Object: "user", ID: r.ID, FirstName: u.FirstName, LastName: u.LastName, Email: u.Email, Role: u.Role, Status: r.Status,
-		CreatedAt: stamp(r.Created), LastUpdatedAt: stamp(r.Updated),
+		CreatedAt: resource.Stamp(r.Created), LastUpdatedAt: resource.Stamp(r.Updated),
 	}
 }
-
-// The index entries of a user. An email address belongs to at most one user of an
-// organisation.
-const (
-	emailEntry      = "email"
-	emailOfOrg      = "email_in_organisation"
-	orgRoleEntry    = "role"
-	maxUsersAtATime = 1000
-)
 
 // UserIndex returns the index entries of a user. Other packages that
 // create users need them, too.
 func UserIndex(orgID string, u *tenant.User) []resource.IndexEntry {
 	email := shortened(u.Email)
 	return []resource.IndexEntry{
-		{Name: emailEntry, Value: email}, {Name: emailOfOrg, Value: orgID + "/" + shortened36(email), Unique: true}, {Name: orgRoleEntry, Value: string(u.Role)},
+		{Name: directory.EmailEntry, Value: email}, {Name: directory.EmailOfOrg, Value: orgID + "/" + shortened36(email), Unique: true}, {Name: directory.OrgRoleEntry, Value: string(u.Role)},
 	}
 }
 
@@ -89,7 +83,7 @@ func shortened(s string) string {
 	if len(s) <= 255 {
 		return s
 	}
-	return digest(s)
+	return jsonfield.Digest(s)
 }
 
 // shortened36 is like shortened, but leaves space for an id and a separator before the value.
@@ -97,7 +91,7 @@ func shortened36(s string) string {
 	if len(s) <= 255-37 {
 		return s
 	}
-	return digest(s)
+	return jsonfield.Digest(s)
 }
 
 // Email returns an email address in the form in which addresses are stored and compared. It
@@ -110,25 +104,11 @@ func Email(s, path string) (string, error) {
 	return strings.ToLower(a.Address), nil
 }
 
-// userOf returns an active user of the caller's organisation, or fault.NotFound at path.
-func userOf(ctx context.Context, c *resource.Call, id, path string) (*resource.Row[tenant.User], error) {
-	u, err := live[tenant.User](ctx, c.Reader, tenant.UserKind, id)
-	if fault.Has(err, fault.NotFound) || err == nil && u.OrgID != c.OrgID {
-		return nil, noUser(path)
-	}
-	return u, err
-}
-
-// noUser returns fault.NotFound for a user that a field or placeholder names.
-func noUser(path string) error {
-	return fault.New(fault.NotFound, "the user does not exist").WithParam(path)
-}
-
 // userByEmail returns the active user of an organisation with an address, or fault.NotFound.
 func userByEmail(ctx context.Context, from resource.Reader, orgID, email string) (*resource.Row[tenant.User], error) {
-	rows, err := rowsOf[tenant.User](ctx, from, resource.Query{
+	rows, err := resource.ListRows[tenant.User](ctx, from, resource.Query{
 		Kind: tenant.UserKind, OrgID: orgID, Statuses: []string{resource.Active}, Limit: 1,
-		Index: []resource.IndexEntry{{Name: emailEntry, Value: shortened(strings.ToLower(strings.TrimSpace(email)))}},
+		Index: []resource.IndexEntry{{Name: directory.EmailEntry, Value: shortened(strings.ToLower(strings.TrimSpace(email)))}},
 	})
 	if err == nil && len(rows) == 0 {
 		err = fault.New(fault.NotFound, "")
@@ -137,27 +117,6 @@ func userByEmail(ctx context.Context, from resource.Reader, orgID, email string)
 		return nil, err
 	}
 	return rows[0], nil
-}
-
-// usersByID returns the active users of an organisation with the given ids, by id.
-func usersByID(ctx context.Context, from resource.Reader, orgID string, ids []string) (map[string]*resource.Row[tenant.User], error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	rows, err := rowsOf[tenant.User](ctx, from, resource.Query{Kind: tenant.UserKind, OrgID: orgID, IDs: ids, Statuses: []string{resource.Active}, Limit: maxUsersAtATime})
-	if err != nil {
-		return nil, err
-	}
-	users := make(map[string]*resource.Row[tenant.User], len(rows))
-	for _, u := range rows {
-		users[u.ID] = u
-	}
-	return users, nil
-}
-
-// usersOf returns the active users of memberships, by user id.
-func usersOf(ctx context.Context, from resource.Reader, orgID string, members []*resource.Row[tenant.Member]) (map[string]*resource.Row[tenant.User], error) {
-	return usersByID(ctx, from, orgID, each(members, func(m *resource.Row[tenant.Member]) string { return m.Value.UserID }))
 }
 
 // peoplePage sets the requested page in a query. The default is 50 records.
@@ -169,12 +128,12 @@ func peoplePage(c *resource.Call, q *resource.Query) {
 func (k deps) listUsers(ctx context.Context, c *resource.Call) (any, error) {
 	q := resource.Query{Kind: tenant.UserKind, OrgID: c.OrgID, Statuses: []string{resource.Active}, Newest: true}
 	if role := c.Query("role"); role != "" {
-		q.Index = append(q.Index, resource.IndexEntry{Name: orgRoleEntry, Value: role})
+		q.Index = append(q.Index, resource.IndexEntry{Name: directory.OrgRoleEntry, Value: role})
 	}
 	if email := c.Query("email"); email != "" {
-		q.Index = append(q.Index, resource.IndexEntry{Name: emailEntry, Value: shortened(strings.ToLower(email))})
+		q.Index = append(q.Index, resource.IndexEntry{Name: directory.EmailEntry, Value: shortened(strings.ToLower(email))})
 	}
-	if err := searchPeople(ctx, c, &q, func(r *resource.Row[tenant.User]) (string, error) { return r.ID, nil }); err != nil {
+	if err := directory.SearchUsers(ctx, c, &q, func(r *resource.Row[tenant.User]) (string, error) { return r.ID, nil }); err != nil {
 		return nil, err
 	}
 	return listed(ctx, c, q, peoplePage, viewUser)
@@ -188,7 +147,7 @@ func listed[T, V any](ctx context.Context, c *resource.Call, q resource.Query, p
 		return nil, err
 	}
 	page(c, &q)
-	rows, err := rowsOf[T](ctx, c.Reader, q)
+	rows, err := resource.ListRows[T](ctx, c.Reader, q)
 	if err != nil {
 		return nil, err
 	}
@@ -200,7 +159,7 @@ func listed[T, V any](ctx context.Context, c *resource.Call, q resource.Query, p
 }
 
 func (k deps) getUser(ctx context.Context, c *resource.Call) (any, error) {
-	u, err := userOf(ctx, c, c.Path("userId"), "userId")
+	u, err := directory.FindUser(ctx, c, c.Path("userId"), "userId")
 	if err != nil {
 		return nil, err
 	}
@@ -249,7 +208,7 @@ func (k deps) putUser(ctx context.Context, c *resource.Call) (any, error) {
 		}
 		u.Value.Role = role
 		rec := u.Record
-		rec.Body, rec.Index, rec.Updated = encode(u.Value), UserIndex(u.OrgID, &u.Value), c.Now
+		rec.Body, rec.Index, rec.Updated = jsonfield.Encode(u.Value), UserIndex(u.OrgID, &u.Value), c.Now
 		changed.Updated = c.Now
 		if err := tx.Update(ctx, rec); err != nil || role != access.Member {
 			return err
@@ -273,7 +232,7 @@ func retireNonMemberKeys(ctx context.Context, tx resource.Tx, c *resource.Call, 
 	for _, m := range members {
 		stays[m.WorkspaceID] = true
 	}
-	q := resource.Query{Kind: keys.Kind, OrgID: user.OrgID, Statuses: resource.LiveStatuses(), Limit: 1000, Index: []resource.IndexEntry{{Name: userEntry, Value: user.ID}}}
+	q := resource.Query{Kind: keys.Kind, OrgID: user.OrgID, Statuses: resource.LiveStatuses(), Limit: 1000, Index: []resource.IndexEntry{{Name: directory.UserEntry, Value: user.ID}}}
 	for {
 		rows, err := tx.List(ctx, q)
 		if err != nil || len(rows) == 0 {
@@ -296,7 +255,7 @@ func retireNonMemberKeys(ctx context.Context, tx resource.Tx, c *resource.Call, 
 // for the last owner. For a user who is not an owner it returns fault.Conflict if the caller
 // has read another version of the record.
 func (k deps) findNonOwner(ctx context.Context, c *resource.Call) (*resource.Row[tenant.User], error) {
-	u, err := userOf(ctx, c, c.Path("userId"), "userId")
+	u, err := directory.FindUser(ctx, c, c.Path("userId"), "userId")
 	if err != nil {
 		return nil, err
 	}
@@ -307,7 +266,7 @@ func (k deps) findNonOwner(ctx context.Context, c *resource.Call) (*resource.Row
 	if u.Value.Role != access.Owner {
 		return u, c.Unchanged(u.Record)
 	}
-	owners, err := c.Reader.Count(ctx, resource.Query{Kind: tenant.UserKind, OrgID: c.OrgID, Statuses: []string{resource.Active}, Index: []resource.IndexEntry{{Name: orgRoleEntry, Value: string(access.Owner)}}})
+	owners, err := c.Reader.Count(ctx, resource.Query{Kind: tenant.UserKind, OrgID: c.OrgID, Statuses: []string{resource.Active}, Index: []resource.IndexEntry{{Name: directory.OrgRoleEntry, Value: string(access.Owner)}}})
 	if err == nil && owners == 1 {
 		err = fault.New(fault.InvalidRequest, "this is the last owner of the organisation")
 	}
@@ -326,7 +285,7 @@ func (k deps) removeUser(ctx context.Context, c *resource.Call) (any, error) {
 		if err := resource.ArchiveLinked(ctx, tx, c, u.Record); err != nil {
 			return err
 		}
-		return retireOf(ctx, tx, c, u.OrgID, "", u.ID, tenant.MemberKind, keys.Kind, sessionKind)
+		return retireOf(ctx, tx, c, u.OrgID, "", u.ID, tenant.MemberKind, keys.Kind, identity.SessionKind)
 	})
 }
 
@@ -334,9 +293,9 @@ func (k deps) removeUser(ctx context.Context, c *resource.Call) (any, error) {
 // workspaceID is empty.
 func retireOf(ctx context.Context, tx resource.Tx, c *resource.Call, orgID, workspaceID, userID string, kinds ...string) error {
 	for _, kind := range kinds {
-		err := retireAll(ctx, tx, c, resource.Query{
+		err := resource.ArchiveAll(ctx, tx, c, resource.Query{
 			Kind: kind, OrgID: orgID, WorkspaceID: workspaceID, Limit: 1000, Statuses: resource.LiveStatuses(),
-			Index: []resource.IndexEntry{{Name: userEntry, Value: userID}},
+			Index: []resource.IndexEntry{{Name: directory.UserEntry, Value: userID}},
 		})
 		if err != nil {
 			return err

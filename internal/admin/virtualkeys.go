@@ -7,9 +7,13 @@ import (
 	"slices"
 	"time"
 
+	"sluice/internal/control/budgets"
+	"sluice/internal/control/expiry"
+	"sluice/internal/control/secretmapping"
 	"sluice/internal/credential"
 	"sluice/internal/quota"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
 	"sluice/internal/sealed"
 	"sluice/internal/tenant"
 )
@@ -24,9 +28,9 @@ func (k deps) virtualKeys() resource.Resource {
 		Verbs: resource.AllVerbs, Scope: resource.InWorkspace,
 		Create: virtualKeyIn{}, Update: virtualKeyPatch{}, PreparedFields: preparedFields(),
 		Prepare: k.prepareVirtualKey,
-		Refs:    []resource.Ref[credential.VirtualKey]{referTo(func(vk *credential.VirtualKey) []sealed.Mapping { return vk.Mappings })},
+		Refs:    []resource.Ref[credential.VirtualKey]{secretmapping.Ref(func(vk *credential.VirtualKey) []sealed.Mapping { return vk.Mappings })},
 		After: func(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[credential.VirtualKey]) error {
-			return meterLimits(ctx, k, tx, c, ch, virtualKeyLimits)
+			return budgets.UpdateMeters(ctx, k.Budgets, tx, c, ch, budgets.VirtualKeyLimits)
 		},
 		View: k.viewVirtualKey,
 		Receipt: &resource.WriteResponse[credential.VirtualKey]{Shape: virtualKeyReceipt{}, Make: func(_ context.Context, _ *resource.Call, ch *resource.Edit[credential.VirtualKey]) (any, error) {
@@ -56,7 +60,7 @@ var providerFields = map[string]string{
 }
 
 func preparedFields() []string {
-	fields := append([]string{"key", "secret_mappings"}, limitFields...)
+	fields := append([]string{"key", "secret_mappings"}, budgets.Fields...)
 	for name := range providerFields {
 		fields = append(fields, name)
 	}
@@ -66,17 +70,17 @@ func preparedFields() []string {
 // virtualKeyIn is the request body that creates a virtual key.
 type virtualKeyIn struct {
 	VirtualKeyFields
-	Name        string              `json:"name" minLength:"1" maxLength:"255"`
-	Provider    string              `json:"provider" doc:"Id of the provider, for example openai"`
-	Key         string              `json:"key,omitempty" maxLength:"16384" writeOnly:"true"`
-	Note        *string             `json:"note,omitempty" nullable:"true" maxLength:"1024"`
-	WorkspaceID string              `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; for Admin keys"`
-	Slug        string              `json:"slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"Unique in the workspace; generated when absent"`
-	ExpiresAt   *time.Time          `json:"expires_at,omitempty" nullable:"true" doc:"Time in the future; null for never"`
-	Pricing     *string             `json:"pricing,omitempty" nullable:"true" enum:"free" doc:"free: calls through it do not cost anything; null: prices from the price list"`
-	UsageLimits *nullable[budgetIn] `json:"usage_limits,omitempty" nullable:"true"`
-	RateLimits  []rateIn            `json:"rate_limits,omitempty" nullable:"true" maxItems:"8"`
-	Mappings    []secretMappingIn   `json:"secret_mappings,omitempty" nullable:"false" maxItems:"50" doc:"Fields that are read from secret managers at call time"`
+	Name        string                                `json:"name" minLength:"1" maxLength:"255"`
+	Provider    string                                `json:"provider" doc:"Id of the provider, for example openai"`
+	Key         string                                `json:"key,omitempty" maxLength:"16384" writeOnly:"true"`
+	Note        *string                               `json:"note,omitempty" nullable:"true" maxLength:"1024"`
+	WorkspaceID string                                `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; for Admin keys"`
+	Slug        string                                `json:"slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"Unique in the workspace; generated when absent"`
+	ExpiresAt   *time.Time                            `json:"expires_at,omitempty" nullable:"true" doc:"Time in the future; null for never"`
+	Pricing     *string                               `json:"pricing,omitempty" nullable:"true" enum:"free" doc:"free: calls through it do not cost anything; null: prices from the price list"`
+	UsageLimits *jsonfield.Nullable[budgets.BudgetIn] `json:"usage_limits,omitempty" nullable:"true"`
+	RateLimits  []budgets.RateIn                      `json:"rate_limits,omitempty" nullable:"true" maxItems:"8"`
+	Mappings    []secretmapping.SecretMappingIn       `json:"secret_mappings,omitempty" nullable:"false" maxItems:"50" doc:"Fields that are read from secret managers at call time"`
 }
 
 // VirtualKeyFields contains the fields of particular providers.
@@ -99,25 +103,25 @@ type VirtualKeyFields struct {
 }
 
 type deploymentIn struct {
-	APIVersion     string `json:"apiVersion" maxLength:"30"`
-	DeploymentName string `json:"deploymentName" maxLength:"255"`
-	Alias          string `json:"alias,omitempty" maxLength:"255" doc:"Model name that selects it"`
-	IsDefault      flag   `json:"is_default,omitempty"`
+	APIVersion     string         `json:"apiVersion" maxLength:"30"`
+	DeploymentName string         `json:"deploymentName" maxLength:"255"`
+	Alias          string         `json:"alias,omitempty" maxLength:"255" doc:"Model name that selects it"`
+	IsDefault      jsonfield.Flag `json:"is_default,omitempty"`
 }
 
 // virtualKeyPatch is the request body that updates a virtual key.
 type virtualKeyPatch struct {
 	VirtualKeyFields
-	Name        string              `json:"name,omitempty" minLength:"1" maxLength:"255"`
-	Key         string              `json:"key,omitempty" maxLength:"16384" writeOnly:"true" doc:"empty, as reads show it, changes nothing"`
-	Note        *string             `json:"note,omitempty" nullable:"true" maxLength:"1024"`
-	ExpiresAt   *time.Time          `json:"expires_at,omitempty" nullable:"true"`
-	Pricing     *string             `json:"pricing,omitempty" nullable:"true" enum:"free" doc:"free: calls through it do not cost anything; null: prices from the price list"`
-	UsageLimits *nullable[budgetIn] `json:"usage_limits,omitempty" nullable:"true" doc:"Replaces the limit; null removes it"`
-	RateLimits  []rateIn            `json:"rate_limits,omitempty" nullable:"true" maxItems:"8" doc:"Replaces all"`
-	ResetUsage  bool                `json:"reset_usage,omitempty" writeOnly:"true" doc:"Resets the usage"`
-	WorkspaceID string              `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; for Admin keys"`
-	Mappings    []secretMappingIn   `json:"secret_mappings,omitempty" nullable:"false" maxItems:"50" doc:"Replaces all; an empty list removes them"`
+	Name        string                                `json:"name,omitempty" minLength:"1" maxLength:"255"`
+	Key         string                                `json:"key,omitempty" maxLength:"16384" writeOnly:"true" doc:"empty, as reads show it, changes nothing"`
+	Note        *string                               `json:"note,omitempty" nullable:"true" maxLength:"1024"`
+	ExpiresAt   *time.Time                            `json:"expires_at,omitempty" nullable:"true"`
+	Pricing     *string                               `json:"pricing,omitempty" nullable:"true" enum:"free" doc:"free: calls through it do not cost anything; null: prices from the price list"`
+	UsageLimits *jsonfield.Nullable[budgets.BudgetIn] `json:"usage_limits,omitempty" nullable:"true" doc:"Replaces the limit; null removes it"`
+	RateLimits  []budgets.RateIn                      `json:"rate_limits,omitempty" nullable:"true" maxItems:"8" doc:"Replaces all"`
+	ResetUsage  bool                                  `json:"reset_usage,omitempty" writeOnly:"true" doc:"Resets the usage"`
+	WorkspaceID string                                `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; for Admin keys"`
+	Mappings    []secretmapping.SecretMappingIn       `json:"secret_mappings,omitempty" nullable:"false" maxItems:"50" doc:"Replaces all; an empty list removes them"`
 }
 
 type virtualKeyReceipt struct {
@@ -135,48 +139,48 @@ type slugOnly struct {
 // virtualKeyView is a virtual key in responses. Only the response for a single key has its
 // credentials, masked.
 type virtualKeyView struct {
-	ID             string               `json:"id" format:"uuid"`
-	Slug           string               `json:"slug"`
-	Name           string               `json:"name"`
-	Provider       string               `json:"provider"`
-	AIProviderName string               `json:"ai_provider_name,omitempty"`
-	OrganisationID string               `json:"organisation_id" format:"uuid"`
-	WorkspaceID    string               `json:"workspace_id" format:"uuid"`
-	WorkspaceName  string               `json:"workspace_name"`
-	IntegrationID  *string              `json:"integration_id" nullable:"true" doc:"Always null: virtual keys have their own credentials"`
-	Tags           map[string]string    `json:"tags" nullable:"true" doc:"Always null"`
-	Key            *string              `json:"key,omitempty" doc:"Always empty"`
-	MaskedKey      *string              `json:"masked_api_key,omitempty"`
-	ModelConfig    map[string]any       `json:"model_config,omitempty" doc:"Fields of the provider; a secret member x is returned masked, as masked_x"`
-	Note           *string              `json:"note" nullable:"true"`
-	Pricing        string               `json:"pricing,omitempty" enum:"free" doc:"Value as set"`
-	Status         string               `json:"status" enum:"active,exhausted,expired"`
-	UsageLimits    nullable[budgetView] `json:"usage_limits"`
-	RateLimits     []quota.Rate         `json:"rate_limits" nullable:"true"`
-	ResetUsage     *float64             `json:"reset_usage" nullable:"true"`
-	LastResetAt    *resource.Stamp      `json:"last_reset_at" nullable:"true"`
-	CreatedAt      resource.Stamp       `json:"created_at"`
-	ExpiresAt      *resource.Stamp      `json:"expires_at" nullable:"true"`
-	Mappings       *[]secretMappingView `json:"secret_mappings,omitempty"`
-	Object         string               `json:"object" enum:"virtual-key"`
+	ID             string                                 `json:"id" format:"uuid"`
+	Slug           string                                 `json:"slug"`
+	Name           string                                 `json:"name"`
+	Provider       string                                 `json:"provider"`
+	AIProviderName string                                 `json:"ai_provider_name,omitempty"`
+	OrganisationID string                                 `json:"organisation_id" format:"uuid"`
+	WorkspaceID    string                                 `json:"workspace_id" format:"uuid"`
+	WorkspaceName  string                                 `json:"workspace_name"`
+	IntegrationID  *string                                `json:"integration_id" nullable:"true" doc:"Always null: virtual keys have their own credentials"`
+	Tags           map[string]string                      `json:"tags" nullable:"true" doc:"Always null"`
+	Key            *string                                `json:"key,omitempty" doc:"Always empty"`
+	MaskedKey      *string                                `json:"masked_api_key,omitempty"`
+	ModelConfig    map[string]any                         `json:"model_config,omitempty" doc:"Fields of the provider; a secret member x is returned masked, as masked_x"`
+	Note           *string                                `json:"note" nullable:"true"`
+	Pricing        string                                 `json:"pricing,omitempty" enum:"free" doc:"Value as set"`
+	Status         string                                 `json:"status" enum:"active,exhausted,expired"`
+	UsageLimits    jsonfield.Nullable[budgets.BudgetView] `json:"usage_limits"`
+	RateLimits     []quota.Rate                           `json:"rate_limits" nullable:"true"`
+	ResetUsage     *float64                               `json:"reset_usage" nullable:"true"`
+	LastResetAt    *resource.Stamp                        `json:"last_reset_at" nullable:"true"`
+	CreatedAt      resource.Stamp                         `json:"created_at"`
+	ExpiresAt      *resource.Stamp                        `json:"expires_at" nullable:"true"`
+	Mappings       *[]secretmapping.SecretMappingView     `json:"secret_mappings,omitempty"`
+	Object         string                                 `json:"object" enum:"virtual-key"`
 }
 
 func (k deps) viewVirtualKey(ctx context.Context, c *resource.Call, r resource.Row[credential.VirtualKey], detail bool) (virtualKeyView, error) {
 	vk := r.Value
 	v := virtualKeyView{
-		ID: r.ID, Slug: r.Slug, Name: vk.Name, Provider: vk.Provider, OrganisationID: r.OrgID, WorkspaceID: r.WorkspaceID, Note: orNull(vk.Note), Pricing: vk.Pricing,
-		Status: lifeOf(r.Status, vk.ExpiresAt, c.Now), CreatedAt: stamp(r.Created), ExpiresAt: resource.StampOf(vk.ExpiresAt), Object: "virtual-key",
+		ID: r.ID, Slug: r.Slug, Name: vk.Name, Provider: vk.Provider, OrganisationID: r.OrgID, WorkspaceID: r.WorkspaceID, Note: jsonfield.OrNull(vk.Note), Pricing: vk.Pricing,
+		Status: expiry.StatusAt(r.Status, vk.ExpiresAt, c.Now), CreatedAt: resource.Stamp(r.Created), ExpiresAt: resource.StampOf(vk.ExpiresAt), Object: "virtual-key",
 	}
 	workspace, err := c.Reader.Find(ctx, tenant.WorkspaceKind, r.WorkspaceID)
 	if err != nil {
 		return v, err
 	}
-	limits, err := k.showLimits(ctx, c, quota.Subject{ID: r.ID}, vk.UsageLimits, vk.RateLimits)
+	limits, err := k.Budgets.Show(ctx, c, quota.Subject{ID: r.ID}, vk.UsageLimits, vk.RateLimits)
 	if err != nil {
 		return v, err
 	}
-	v.Status = limits.status(v.Status)
-	v.UsageLimits, v.RateLimits, v.LastResetAt = limits.one(vk.ExpiresAt, r.Status), limits.rates, limits.lastReset
+	v.Status = limits.Status(v.Status)
+	v.UsageLimits, v.RateLimits, v.LastResetAt = limits.One(vk.ExpiresAt, r.Status), limits.Rates, limits.LastReset
 	if v.WorkspaceName = workspace.Name; !detail {
 		return v, nil
 	}
@@ -184,7 +188,7 @@ func (k deps) viewVirtualKey(ctx context.Context, c *resource.Call, r resource.R
 	if err != nil {
 		return v, err
 	}
-	empty, mappings := "", viewMappings(vk.Mappings)
+	empty, mappings := "", secretmapping.View(vk.Mappings)
 	v.Mappings = &mappings
 	v.AIProviderName, v.Key, v.MaskedKey, v.ModelConfig = vk.Provider, &empty, &vk.MaskedKey, s.shown(values)
 	return v, nil
@@ -204,10 +208,10 @@ func (k deps) openVirtualKey(r *resource.Row[credential.VirtualKey]) (secrets, v
 // them.
 func (k deps) prepareVirtualKey(ctx context.Context, c *resource.Call, ch *resource.Edit[credential.VirtualKey]) error {
 	vk := &ch.New.Value
-	if err := checkExpiry(c, ch.Sent, vk.ExpiresAt); err != nil {
+	if err := expiry.Check(c, ch.Sent, vk.ExpiresAt); err != nil {
 		return err
 	}
-	if err := applyLimits(k, c, ch, virtualKeyLimits); err != nil {
+	if err := budgets.Apply(k.Budgets, c, ch, budgets.VirtualKeyLimits); err != nil {
 		return err
 	}
 	if ch.Old == nil {
@@ -215,7 +219,7 @@ func (k deps) prepareVirtualKey(ctx context.Context, c *resource.Call, ch *resou
 			return err
 		}
 	} else {
-		reactivate(ch, vk.ExpiresAt, c.Now)
+		expiry.Reactivate(ch, vk.ExpiresAt, c.Now)
 	}
 	s, v, err := k.openVirtualKey(ch.New)
 	if err != nil {
@@ -269,6 +273,6 @@ func virtualKeyFields(sent resource.Sent) (map[string]json.RawMessage, error) {
 	for i, d := range list {
 		out[i] = deployment{d.APIVersion, d.DeploymentName, d.Alias, slices.Contains([]string{"1", "true"}, string(d.IsDefault))}
 	}
-	fields["azure_deployment_config"] = encode(out)
+	fields["azure_deployment_config"] = jsonfield.Encode(out)
 	return fields, nil
 }

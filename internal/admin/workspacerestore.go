@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"sluice/internal/control/prompts"
 	"sluice/internal/fault"
 	"sluice/internal/prompt"
 	"sluice/internal/resource"
@@ -28,7 +29,7 @@ func (k deps) restoreContents(ctx context.Context, tx resource.Tx, c *resource.C
 // users who still exist.
 func restoreMembers(ctx context.Context, tx resource.Tx, c *resource.Call, workspace resource.Record) error {
 	q := resource.Query{Kind: tenant.MemberKind, OrgID: workspace.OrgID, WorkspaceID: workspace.ID, Statuses: []string{resource.Archived}, Limit: 1000}
-	return eachPage(ctx, tx, q, func(rows []*resource.Row[tenant.Member]) error {
+	return resource.EachPage(ctx, tx, q, func(rows []*resource.Row[tenant.Member]) error {
 		for _, m := range rows {
 			if !m.Updated.Equal(workspace.Updated) {
 				continue // had left before
@@ -53,7 +54,7 @@ func restoreMembers(ctx context.Context, tx resource.Tx, c *resource.Call, works
 func restoreDefaultCollection(ctx context.Context, tx resource.Tx, c *resource.Call, workspace resource.Record) error {
 	rec, err := tx.Find(ctx, prompt.CollectionKind, prompt.DefaultCollectionID(workspace.ID))
 	if fault.Has(err, fault.NotFound) {
-		return ensureDefaultCollection(ctx, tx, c, workspace.OrgID, workspace.ID)
+		return prompts.EnsureDefaultCollection(ctx, tx, c, workspace.OrgID, workspace.ID)
 	}
 	if err != nil || rec.Status != resource.Archived {
 		return err

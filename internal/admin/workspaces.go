@@ -7,8 +7,12 @@ import (
 	"strings"
 
 	"sluice/internal/access"
+	"sluice/internal/control/budgets"
+	"sluice/internal/control/defaults"
+	"sluice/internal/control/directory"
 	"sluice/internal/fault"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
 	"sluice/internal/tenant"
 )
 
@@ -20,7 +24,7 @@ func (k deps) workspaces() resource.Resource {
 		Name: tenant.WorkspaceKind, Object: "workspace", Title: "workspace", Tag: "Workspaces", Audited: "workspaces",
 		Path: "/workspaces", Also: []string{"/admin/workspaces"}, Param: "workspaceId", Slug: "ws", SlugFrom: 6,
 		Perm: "workspaces", Verbs: resource.AllVerbs, Scope: resource.IsWorkspace, Restorable: true,
-		Create: workspaceIn{}, Update: workspacePatch{}, Delete: workspaceOut{}, PreparedFields: append([]string{"defaults", "users", "security_settings", "settings"}, limitFields...),
+		Create: workspaceIn{}, Update: workspacePatch{}, Delete: workspaceOut{}, PreparedFields: append([]string{"defaults", "users", "security_settings", "settings"}, budgets.Fields...),
 		Filters: []resource.Filter{
 			{Param: resource.Param{Name: "status", Doc: "active, archived, or both, separated by a comma", Default: resource.Active}, Apply: workspaceStatuses},
 			resource.NameFilter("name"),
@@ -34,8 +38,8 @@ func (k deps) workspaces() resource.Resource {
 			return []resource.IndexEntry{{Name: nameEntry, Value: shortened(r.Value.Name)}}
 		},
 		Refs: []resource.Ref[tenant.Workspace]{
-			defaultConfig(func(w *tenant.Workspace) string { return w.Defaults.ConfigID }, "defaults.config_id", fault.ReferenceMissing),
-			defaultConfig(func(w *tenant.Workspace) string { return w.Defaults.UserAPIKeyConfig }, "defaults.user_api_key_config", fault.ReferenceMissing),
+			defaults.ConfigRef(func(w *tenant.Workspace) string { return w.Defaults.ConfigID }, "defaults.config_id", fault.ReferenceMissing),
+			defaults.ConfigRef(func(w *tenant.Workspace) string { return w.Defaults.UserAPIKeyConfig }, "defaults.user_api_key_config", fault.ReferenceMissing),
 			namedGuardrails(func(r *resource.Row[tenant.Workspace]) (string, map[string][]string) {
 				return r.ID, map[string][]string{"defaults.input_guardrails": r.Value.Defaults.InputGuardrails, "defaults.output_guardrails": r.Value.Defaults.OutputGuardrails}
 			}),
@@ -81,7 +85,7 @@ func workspaceStatuses(c *resource.Call, v string, q *resource.Query) error {
 // prepareWorkspace merges the objects that were sent into the present ones, and checks them
 // against the organisation.
 func (k deps) prepareWorkspace(ctx context.Context, c *resource.Call, ch *resource.Edit[tenant.Workspace]) error {
-	org, err := readOrganisation(ctx, c)
+	org, err := directory.FindOrganisation(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -94,26 +98,18 @@ func (k deps) prepareWorkspace(ctx context.Context, c *resource.Call, ch *resour
 		return fault.New(fault.Forbidden, "only an Admin key, or an owner or admin of the organisation, can restore archived workspaces").WithParam("status")
 	}
 	if ch.Old == nil {
-		w.CreatedBy, w.Source = c.Principal.Actor(), sourceOf(c)
+		w.CreatedBy, w.Source = c.Principal.Actor(), directory.SourceOf(c)
 	}
 	if err := mergeDefaults(ch, &org.Value, w); err != nil {
 		return err
 	}
-	if err := applyLimits(k, c, ch, workspaceLimits); err != nil {
+	if err := budgets.Apply(k.Budgets, c, ch, budgets.WorkspaceLimits); err != nil {
 		return err
 	}
 	if err := mergeSecurity(c, ch, &org.Value, w); err != nil {
 		return err
 	}
 	return k.mergeWorkspaceSettings(ch.Sent, &org.Value, w)
-}
-
-// sourceOf returns how a record was created: "ui" by a user, "api" by a key.
-func sourceOf(c *resource.Call) string {
-	if c.Principal.KeyType == "" {
-		return "ui"
-	}
-	return "api"
 }
 
 func mergeDefaults(ch *resource.Edit[tenant.Workspace], org *tenant.Organisation, w *tenant.Workspace) error {
@@ -127,7 +123,7 @@ func mergeDefaults(ch *resource.Edit[tenant.Workspace], org *tenant.Organisation
 	if err := mergeFields(fields, &w.Defaults); err != nil {
 		return err
 	}
-	if err := checkMetadata(w.Defaults.Metadata, "defaults.metadata"); err != nil {
+	if err := defaults.CheckMetadata(w.Defaults.Metadata, "defaults.metadata"); err != nil {
 		return err
 	}
 	filled, err := tenant.Fill(org.Schemas.Workspace, w.Defaults.Metadata, "defaults.metadata")
@@ -184,7 +180,7 @@ func (k deps) mergeWorkspaceSettings(sent resource.Sent, org *tenant.Organisatio
 		return err
 	}
 	now := make(resource.Sent)
-	if err := json.Unmarshal(encode(before), &now); err != nil {
+	if err := json.Unmarshal(jsonfield.Encode(before), &now); err != nil {
 		return err
 	}
 	for name := range fields {

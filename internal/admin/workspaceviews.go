@@ -4,8 +4,11 @@ import (
 	"context"
 
 	"sluice/internal/access"
+	"sluice/internal/control/budgets"
+	"sluice/internal/control/directory"
 	"sluice/internal/quota"
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
 	"sluice/internal/tenant"
 )
 
@@ -17,8 +20,8 @@ type workspaceIn struct {
 	Slug        string               `json:"slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"Unique in the organisation; generated when absent"`
 	Defaults    *workspaceDefaultsIn `json:"defaults,omitempty"`
 	Users       []string             `json:"users,omitempty" nullable:"false" format:"uuid" maxItems:"1000" doc:"Users of the organisation who become members"`
-	UsageLimits []budgetIn           `json:"usage_limits,omitempty" nullable:"true" maxItems:"20" doc:"One limit for each measure and period"`
-	RateLimits  []rateIn             `json:"rate_limits,omitempty" nullable:"true" maxItems:"8"`
+	UsageLimits []budgets.BudgetIn   `json:"usage_limits,omitempty" nullable:"true" maxItems:"20" doc:"One limit for each measure and period"`
+	RateLimits  []budgets.RateIn     `json:"rate_limits,omitempty" nullable:"true" maxItems:"8"`
 }
 
 // workspacePatch is the body of an update.
@@ -30,8 +33,8 @@ type workspacePatch struct {
 	Status      string               `json:"status,omitempty" enum:"active" doc:"brings an archived workspace back, named by its id, its slug or its name, with its members and its default collection; keys and what was deleted with it stay deleted"`
 	Security    *securityIn          `json:"security_settings,omitempty" doc:"Settings in sections that the organisation opened"`
 	Settings    *WorkspaceSettingsIn `json:"settings,omitempty"`
-	UsageLimits []budgetIn           `json:"usage_limits,omitempty" nullable:"true" maxItems:"20" doc:"Replaces all; usage is retained where measure and period are unchanged"`
-	RateLimits  []rateIn             `json:"rate_limits,omitempty" nullable:"true" maxItems:"8" doc:"Replaces all"`
+	UsageLimits []budgets.BudgetIn   `json:"usage_limits,omitempty" nullable:"true" maxItems:"20" doc:"Replaces all; usage is retained where measure and period are unchanged"`
+	RateLimits  []budgets.RateIn     `json:"rate_limits,omitempty" nullable:"true" maxItems:"8" doc:"Replaces all"`
 	ResetUsage  bool                 `json:"reset_usage,omitempty" writeOnly:"true" doc:"Resets the usage"`
 }
 
@@ -65,7 +68,7 @@ type workspaceView struct {
 	LastResetAt    *resource.Stamp       `json:"last_reset_at" nullable:"true"`
 	ScimSourceID   *string               `json:"scim_source_id" nullable:"true"`
 	Defaults       workspaceDefaultsView `json:"defaults"`
-	UsageLimits    []budgetView          `json:"usage_limits" nullable:"true"`
+	UsageLimits    []budgets.BudgetView  `json:"usage_limits" nullable:"true"`
 	RateLimits     []quota.Rate          `json:"rate_limits" nullable:"true"`
 	Security       securityView          `json:"security_settings"`
 	CreatedBy      *string               `json:"created_by,omitempty"`
@@ -84,32 +87,32 @@ type workspaceDefaultsView struct {
 }
 
 func (k deps) viewWorkspace(ctx context.Context, c *resource.Call, r resource.Row[tenant.Workspace], detail bool) (workspaceView, error) {
-	org, err := readOrganisation(ctx, c)
+	org, err := directory.FindOrganisation(ctx, c)
 	if err != nil {
 		return workspaceView{}, err
 	}
 	w := r.Value
 	v := workspaceView{
-		ID: r.ID, Slug: r.Slug, Name: shownName(c, &w), Icon: orNull(w.Icon), Description: orNull(w.Description), Status: r.Status, IsDefault: bit(w.IsDefault),
-		OrganisationID: r.OrgID, CreatedAt: stamp(r.Created), LastUpdatedAt: stamp(r.Updated), ScimSourceID: orNull(w.ScimSource),
+		ID: r.ID, Slug: r.Slug, Name: shownName(c, &w), Icon: jsonfield.OrNull(w.Icon), Description: jsonfield.OrNull(w.Description), Status: r.Status, IsDefault: jsonfield.Bit(w.IsDefault),
+		OrganisationID: r.OrgID, CreatedAt: resource.Stamp(r.Created), LastUpdatedAt: resource.Stamp(r.Updated), ScimSourceID: jsonfield.OrNull(w.ScimSource),
 		Defaults: workspaceDefaultsView{
-			w.Defaults.Metadata, orNull(w.Defaults.ConfigID), orNull(w.Defaults.UserAPIKeyConfig), orNoItems(w.Defaults.InputGuardrails), orNoItems(w.Defaults.OutputGuardrails),
+			w.Defaults.Metadata, jsonfield.OrNull(w.Defaults.ConfigID), jsonfield.OrNull(w.Defaults.UserAPIKeyConfig), jsonfield.OrEmpty(w.Defaults.InputGuardrails), jsonfield.OrEmpty(w.Defaults.OutputGuardrails),
 		},
 		Security: securityView(org.Value.SecurityOf(&w)), Object: "workspace",
 	}
 	if v.Defaults.Metadata == nil {
 		v.Defaults.Metadata = map[string]string{}
 	}
-	limits, err := k.showLimits(ctx, c, quota.Subject{ID: r.ID}, w.UsageLimits, w.RateLimits)
+	limits, err := k.Budgets.Show(ctx, c, quota.Subject{ID: r.ID}, w.UsageLimits, w.RateLimits)
 	if err != nil {
 		return v, err
 	}
-	v.UsageLimits, v.RateLimits, v.LastResetAt = limits.budgets, limits.rates, limits.lastReset
+	v.UsageLimits, v.RateLimits, v.LastResetAt = limits.Budgets, limits.Rates, limits.LastReset
 	if !detail {
 		return v, nil
 	}
 	settings := viewSettings(org.Value.SettingsOf(&w))
-	v.CreatedBy, v.Source, v.Settings = orNull(w.CreatedBy), w.Source, &settings
+	v.CreatedBy, v.Source, v.Settings = jsonfield.OrNull(w.CreatedBy), w.Source, &settings
 	if access.Can(c.Principal, "workspace_users.list", access.Target{OrgID: r.OrgID, WorkspaceID: r.ID}) == nil {
 		v.Users, err = k.membersOf(ctx, c, &r)
 	}

@@ -23,6 +23,7 @@ import (
 	"sluice/internal/admin/rerate"
 	"sluice/internal/audit"
 	"sluice/internal/catalog"
+	"sluice/internal/control/budgets"
 	"sluice/internal/credential"
 	"sluice/internal/deployment"
 	"sluice/internal/fault"
@@ -120,8 +121,8 @@ func newWorldOn(t *testing.T, st *store.Store, served resource.Store) *world {
 	w.logs = logs
 	w.found(t, logs)
 	w.exports = newExports(t, w, st, logs)
-	meters := admin.Meters(st)
-	if storeMeters, ok := served.(admin.Meters); ok {
+	meters := budgets.Meters(st)
+	if storeMeters, ok := served.(budgets.Meters); ok {
 		meters = storeMeters
 	}
 	models := catalog.New(w.clock, slog.New(slog.DiscardHandler), catalog.Builtin())

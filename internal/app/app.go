@@ -21,6 +21,7 @@ import (
 	"sluice/internal/catalog"
 	"sluice/internal/cluster/redis"
 	"sluice/internal/config"
+	"sluice/internal/control/logs"
 	"sluice/internal/dataplane"
 	"sluice/internal/dataplane/front"
 	"sluice/internal/dataplane/front/h1"
@@ -98,7 +99,7 @@ type App struct {
 	prices    *catalog.PriceList
 	admin     *admin.Admin
 	worker    *worker.Runner
-	tokens    *admin.TokenTrail
+	tokens    *logs.TokenTrail
 	ingested  *resource.Rate // rate of feedback, logs and spans that applications send
 	server    *h1.Server
 	listener  net.Listener
@@ -224,7 +225,7 @@ func (a *App) retention() retention.Job {
 	return retention.Job{
 		Logs: a.logs, Deployment: deploymentRetention(a.set.Logs), Clock: a.clock, Log: a.log,
 		Overrides: func(ctx context.Context) (map[string]tenant.Retention, error) {
-			return admin.LogRetention(ctx, a.store)
+			return logs.Retention(ctx, a.store)
 		},
 	}
 }
@@ -275,7 +276,7 @@ func (a *App) buildGateway(context.Context) error {
 	a.secrets = secretref.New(secretOptions(a.set, a.client.HTTPClient(), a.guard, signers, a.clock, a.log))
 	a.closers = append(a.closers, closerFunc(a.secrets.Close))
 	a.ingested = resource.NewRate(a.set.Server.IngestPerMinute, "feedback, log and span entries")
-	a.tokens = admin.NewTokenTrail(a.store, resource.Trail{Off: !a.set.Features.AuditLogs, Clock: a.clock}, a.log)
+	a.tokens = logs.NewTokenTrail(a.store, resource.Trail{Off: !a.set.Features.AuditLogs, Clock: a.clock}, a.log)
 	a.gateway = dataplane.New(dataplane.Parts{
 		Directory: func() dataplane.Directory { return a.directory.Current() },
 		Hasher:    a.hasher,

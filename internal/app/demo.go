@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"sluice/internal/admin"
+	"sluice/internal/control/logs"
 	"sluice/internal/demo"
 	"sluice/internal/ops/demo/seed"
 )
@@ -49,7 +50,7 @@ func (a *App) trustedHosts() []string {
 // demoTraffic returns the synthetic traffic of a demonstration.
 func (a *App) demoTraffic() seed.Traffic {
 	return seed.Traffic{
-		Dir: a.set.Data.Dir, Days: a.seedDays, Store: a.store, Keys: a.keyMaker(), FeedbackIndex: admin.FeedbackIndex,
+		Dir: a.set.Data.Dir, Days: a.seedDays, Store: a.store, Keys: a.keyMaker(), FeedbackIndex: logs.FeedbackIndex,
 		Journal: a.redactingJournal(), Prices: a.prices, Clock: a.clock, Log: a.log,
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"sluice/internal/admin"
+	"sluice/internal/control/logs"
 	"sluice/internal/fault"
 	"sluice/internal/logstore/bodies"
 	"sluice/internal/logstore/export"
@@ -23,7 +23,7 @@ func (a *App) openExports(context.Context) error {
 		return err
 	}
 	parts := export.Parts{
-		Store: a.store, Logs: a.logs, Files: files, Columns: admin.ExportColumns, Node: a.journal.ID(), Retention: a.exportRetention(), Clock: a.clock, Log: a.log,
+		Store: a.store, Logs: a.logs, Files: files, Columns: logs.ExportColumns, Node: a.journal.ID(), Retention: a.exportRetention(), Clock: a.clock, Log: a.log,
 	}
 	if a.bucket != nil {
 		if parts.ObjectStore = export.NewObjectStore(a.bucket); a.set.Analytics.Shared() {
@@ -54,9 +54,9 @@ type exportFiles struct {
 	node  string
 }
 
-var _ admin.ExportFiles = exportFiles{}
+var _ logs.ExportFiles = exportFiles{}
 
-// OpenExport implements admin.ExportFiles.
+// OpenExport implements logs.ExportFiles.
 func (f exportFiles) OpenExport(ctx context.Context, id string, run record.ExportRun) (file io.ReadSeekCloser, err error) {
 	switch {
 	case !run.Shared:
@@ -84,5 +84,5 @@ func (f exportFiles) read(id string) (io.ReadSeekCloser, error) {
 	return file, nil
 }
 
-// Node implements admin.ExportFiles.
+// Node implements logs.ExportFiles.
 func (f exportFiles) Node() string { return f.node }

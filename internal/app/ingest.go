@@ -3,7 +3,7 @@ package app
 import (
 	"net/http"
 
-	"sluice/internal/admin"
+	"sluice/internal/control/logs"
 	"sluice/internal/telemetry/spans"
 	"sluice/internal/wire"
 )
@@ -15,7 +15,7 @@ func (a *App) ingest(pages map[string]http.HandlerFunc) {
 	v := spans.New(spans.Parts{
 		Identify: a.identify, Journal: a.redactingJournal(), Prices: a.prices, RateLimiter: a.ingested, Refusal: wire.Refusal, BodyLogBytes: a.set.Logs.BodyMaxBytes(), Clock: a.clock,
 	})
-	for _, route := range admin.TelemetryPaths() {
+	for _, route := range logs.TelemetryPaths() {
 		take := v.Traces
 		if route.Logs {
 			take = v.Logs

@@ -11,6 +11,7 @@ import (
 
 	"sluice/internal/access"
 	"sluice/internal/admin"
+	"sluice/internal/control/logs"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/resource"
@@ -23,7 +24,7 @@ func TestIngestIsServedWhereItIsDescribed(t *testing.T) {
 	t.Parallel()
 	pages := map[string]http.HandlerFunc{}
 	new(App).ingest(pages)
-	for _, p := range admin.TelemetryPaths() {
+	for _, p := range logs.TelemetryPaths() {
 		if pages["/v1"+p.Path] == nil || pages["/v2"+p.Path] == nil {
 			t.Errorf("nobody serves %s", p.Path)
 		}

@@ -4,6 +4,7 @@ package keys
 
 import (
 	"encoding/json"
+	"regexp"
 	"time"
 
 	"sluice/internal/access"
@@ -67,6 +68,12 @@ func Mask(raw string) string {
 	}
 	return raw[:2] + "*****" + raw[len(raw)-3:]
 }
+
+// maskForm matches values that are treated as masks. No key of a provider matches.
+var maskForm = regexp.MustCompile(`(?s)^(.{1,2}\*{5}.{1,3}|\*{5})$`)
+
+// IsMask reports whether a value has the form that Mask returns.
+func IsMask(value string) bool { return maskForm.MatchString(value) }
 
 // Check checks whether the key may be used now. It returns fault.KeyExpired after the expiry,
 // and fault.Unauthenticated for an archived record.

@@ -71,3 +71,33 @@ func ListReferrers(ctx context.Context, from Reader, kind string, to Record, wor
 		Index: []IndexEntry{{Name: refEntry(to.Kind), Value: to.ID}}, Limit: maxPageSize,
 	})
 }
+
+// Content is a kind whose records are inside another record, and its title for texts.
+type Content struct{ Kind, Title string }
+
+// DescribeContents describes the contents of a record, of the first kind that has any: "2
+// config(s)"; empty for none.
+func DescribeContents(ctx context.Context, c *Call, list []Content, inside func(kind string) Query) (string, error) {
+	for _, one := range list {
+		n, err := c.Reader.Count(ctx, inside(one.Kind))
+		if err != nil {
+			return "", err
+		}
+		if n > 0 {
+			return fmt.Sprintf("%d %s(s)", n, one.Title), nil
+		}
+	}
+	return "", nil
+}
+
+// ArchiveAll archives every record of a query. The query does not find archived records any more,
+// so the first page is read until it is empty.
+func ArchiveAll(ctx context.Context, tx Tx, c *Call, q Query) error {
+	return DrainPages(func() ([]Record, error) { return tx.List(ctx, q) }, func(r Record) error { return ArchiveLinked(ctx, tx, c, r) })
+}
+
+// ArchiveReferrers archives the records of a kind that refer to a record that is archived, in one
+// workspace or in all.
+func ArchiveReferrers(ctx context.Context, tx Tx, kind string, to Record, workspace string, retire func(Record) error) error {
+	return DrainPages(func() ([]Record, error) { return ListReferrers(ctx, tx, kind, to, workspace) }, retire)
+}

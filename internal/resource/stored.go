@@ -111,3 +111,8 @@ func (e *Engine) unused(ctx context.Context, from Reader, r Record) error {
 	}
 	return nil
 }
+
+// TargetOf returns where a workspace of the caller's organisation counts in permission checks.
+func TargetOf(c *Call, workspaceID string) access.Target {
+	return access.Target{OrgID: c.OrgID, WorkspaceID: workspaceID}
+}

@@ -18,7 +18,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
 
-	"sluice/internal/admin"
+	"sluice/internal/control/logs"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/logstore"
@@ -134,7 +134,7 @@ func open(ctx context.Context, dir string, rows int, maxBytes int64, inspect fun
 	}
 	w.logs.before = inspect
 	w.runner = export.New(export.Parts{
-		Store: watched{st, inspect}, Logs: w.logs, Files: w.files, Columns: admin.ExportColumns, Node: node, Retention: retention, Clock: w.clock,
+		Store: watched{st, inspect}, Logs: w.logs, Files: w.files, Columns: logs.ExportColumns, Node: node, Retention: retention, Clock: w.clock,
 		Log: slog.New(slog.NewTextHandler(log, nil)), PartBytes: 64 << 10,
 	})
 	return w, nil
@@ -309,7 +309,7 @@ func readParquet(t *testing.T, file io.ReaderAt, size int64, fields []string) (r
 	if !slices.Equal(names, fields) {
 		t.Fatalf("the columns are %v, want %v", names, fields)
 	}
-	columns := admin.ExportColumns(fields)
+	columns := logs.ExportColumns(fields)
 	for _, group := range p.RowGroups() {
 		r := group.Rows()
 		buf := make([]parquet.Row, 100)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"sluice/internal/admin"
+	"sluice/internal/control/logs"
 	"sluice/internal/dataplane/front"
 	"sluice/internal/ident"
 	"sluice/internal/llm"
@@ -31,7 +32,7 @@ func newRouted(t *testing.T) routed {
 	}
 	a := admin.New(admin.Parts{Clock: ident.System{}, Version: "1"})
 	pages := map[string]http.HandlerFunc{"/": mark("page"), "/health": mark("page"), "/v1/health": mark("page")}
-	for _, route := range admin.TelemetryPaths() {
+	for _, route := range logs.TelemetryPaths() {
 		pages["/v1"+route.Path], pages["/v2"+route.Path] = mark("page"), mark("page")
 	}
 	o := Options{Model: mark("model"), Admin: mark("admin"), Routes: a, Pages: pages, Aliases: []string{"x-acme-"}}

@@ -1,0 +1,2 @@
+// Package expiry has the rules for records that expire: keys, providers and virtual keys.
+package expiry

@@ -1,0 +1,4 @@
+package logs
+
+// Readable is how a stored body is shown.
+var Readable = readable
