@@ -25,8 +25,8 @@ var (
 	// dialectParts are the parts that dialects share
 	dialectParts = pathsBelow("internal/dialect", "claude conversation embeddings fields images jsonscan jsonschema jsonwriter media modellists pagination reranking signatures sniff surrogates toolcalls uploads upstreamerror usage")
 
-	// shared are the parts of the control plane that several of its areas use
-	shared = pathsBelow("internal/control", "budgets defaults destination directory expiry grants outbox secretmapping sidedata sweep")
+	// controlShared are the parts of the control plane that several of its areas use
+	controlShared = pathsBelow("internal/control", "budgets defaults destination directory expiry grants outbox secretmapping sidedata sweep")
 
 	// metrics are declared beside the code they measure
 	metrics = []string{"internal/telemetry", "internal/telemetry/accesslog"}
@@ -63,9 +63,9 @@ var importRules = []rule{
 		"the control-plane engine knows verbs, not kinds"},
 	{pathsBelow("internal", "resource/jsonfield resource/listing"), all(kernel, "internal/resource", "internal/resource/jsonfield"),
 		"what kinds of record share in bodies and lists builds on the engine"},
-	{shared, all(kernel, domain, "internal/resource/...", "internal/resource", shared),
+	{controlShared, all(kernel, domain, "internal/resource/...", "internal/resource", controlShared),
 		"what areas share knows the engine and the domain, no area"},
-	{pathsBelow("internal", "control/*"), all(kernel, domain, "internal/resource/...", "internal/resource", "internal/admin/rerate", shared),
+	{pathsBelow("internal", "control/*"), all(kernel, domain, "internal/resource/...", "internal/resource", "internal/admin/rerate", controlShared),
 		"an area knows the engine, the domain and what areas share, never another area"},
 	{pathsBelow("internal", "admin/..."), all(kernel, domain, "internal/resource", "internal/resource/...", "internal/control/...", "internal/apidoc", "api", "@/..."),
 		"admin says what the resource engine must know about each kind; it sees no store and no data plane"},
