@@ -32,7 +32,7 @@ var importRules = []rule{
 		"the root holds rules, no code, and api the published description"},
 	{pathsBelow("internal", "fault ident background kernel/atomicfile"), nil,
 		"the kernel's kernel knows nothing of ours"},
-	{pathsBelow("internal", "access lease llm sealed packed wire wire/socket wire/porttest"), pathsBelow("internal", "fault ident"),
+	{pathsBelow("internal", "access lease llm sealed packed wire wire/socket wire/porttest kernel/boundedcache"), pathsBelow("internal", "fault ident"),
 		"floor 0 is words that everybody speaks; it may use fault and ident"},
 	{pathsBelow("internal", "splice wire/syntax"), pathsBelow("internal", "fault ident wire"),
 		"floor 0 edits and reads bytes; it may use fault, ident and wire"},

@@ -5,7 +5,6 @@
 package dataplane
 
 import (
-	"context"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -16,6 +15,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/gateway/disconnect"
 	"sluice/internal/gateway/metering"
+	"sluice/internal/gateway/providerjobs"
 	"sluice/internal/gateway/responsestore"
 	"sluice/internal/ident"
 	"sluice/internal/jobs"
@@ -148,9 +148,7 @@ type Gateway struct {
 	open          atomic.Int64 // requests being served
 	abandoned     *disconnect.Calls
 	followers     *backgroundPoller
-	jobFiles      *cache[string, *jobs.Input]                                             // of files for jobs, by fileKey
-	jobAccess     *cache[string, *jobAccess]                                              // of private jobs, by jobs.Key
-	inside        func(context.Context, *keys.Entry, *jobAccess, string) (*inside, error) // callInside; a field, to avoid an initialization cycle with scratchPool
+	jobs          *providerjobs.Jobs
 	modelLists    *providerModels
 	recordDrops   droppedRecords
 	refusedParams refusedParams
@@ -172,12 +170,10 @@ func New(p Parts, s Settings) *Gateway {
 		counter:       tokens.New(),
 		abandoned:     disconnect.New(s.Abandoned, s.AbandonedAnswers),
 		followers:     newFollowers(),
-		jobFiles:      newCache[string, *jobs.Input](filesCounted),
-		jobAccess:     newCache[string, *jobAccess](jobs.MaxOpen),
 		secretHeaders: secretHeaders(p.Specs),
 	}
 	g.meter = g.newMeter()
-	g.inside = g.callInside
+	g.jobs = newProviderJobs(g)
 	g.modelLists = newProviderModels(g)
 	return g
 }

@@ -57,7 +57,7 @@ func (g *Gateway) reserve(ctx context.Context, a *attempt) error {
 	if err := g.meter.Estimate(a.money, x.limits, a.subject(), a.bounds()); err != nil {
 		return err
 	}
-	if err := g.reserveJob(ctx, a, kind); err != nil {
+	if err := g.estimateJob(ctx, a, kind); err != nil {
 		a.money.Drop()
 		return err
 	}
