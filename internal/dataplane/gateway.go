@@ -13,6 +13,7 @@ import (
 	"sluice/internal/catalog"
 	"sluice/internal/credential"
 	"sluice/internal/dialect"
+	"sluice/internal/gateway/background"
 	"sluice/internal/gateway/disconnect"
 	"sluice/internal/gateway/metering"
 	"sluice/internal/gateway/providerjobs"
@@ -112,10 +113,10 @@ type Settings struct {
 	// AbandonedAnswers limits buffered responses whose clients disconnected or whose time is
 	// over.
 	AbandonedAnswers disconnect.Limits
-	Background       Background   // responses that providers continue after they answered
-	ModelLists       ModelLists   // of providers whose models the catalog does not contain
-	GuardrailsOff    bool         // GUARDRAILS_ENABLED=OFF: guardrails do not apply to any call
-	TrustedProxies   wire.Proxies // proxies that are trusted to report client addresses; nil trusts none
+	Background       background.Limits // responses that providers continue after they answered
+	ModelLists       ModelLists        // of providers whose models the catalog does not contain
+	GuardrailsOff    bool              // GUARDRAILS_ENABLED=OFF: guardrails do not apply to any call
+	TrustedProxies   wire.Proxies      // proxies that are trusted to report client addresses; nil trusts none
 }
 
 // DefaultSettings returns settings for a single machine. Spooled bodies go to the system's
@@ -125,7 +126,7 @@ func DefaultSettings() Settings {
 		MaxJSONBytes: 64 << 20, MaxUploadBytes: 512 << 20, MaxResponseBytes: 256 << 20, BodyLogBytes: 256 << 10,
 		IdleTimeout: 5 * time.Minute, UserAgent: "sluice",
 		AbandonedAnswers: disconnect.Limits{Max: 256, Bytes: 64 << 20, Time: 10 * time.Minute},
-		Background:       Background{Responses: 10_000, Time: 24 * time.Hour, Pause: 2 * time.Second, MaxPause: 15 * time.Second},
+		Background:       background.Limits{Responses: 10_000, Time: 24 * time.Hour, Pause: 2 * time.Second, MaxPause: 15 * time.Second},
 		ModelLists:       ModelLists{Period: time.Minute, Wait: 2 * time.Second, Timeout: 10 * time.Second},
 	}
 }
@@ -147,7 +148,7 @@ type Gateway struct {
 	secretHeaders map[string]bool
 	open          atomic.Int64 // requests being served
 	abandoned     *disconnect.Calls
-	followers     *backgroundPoller
+	background    *background.Poller
 	jobs          *providerjobs.Jobs
 	modelLists    *providerModels
 	recordDrops   droppedRecords
@@ -169,7 +170,7 @@ func New(p Parts, s Settings) *Gateway {
 		lines:         t.lines(),
 		counter:       tokens.New(),
 		abandoned:     disconnect.New(s.Abandoned, s.AbandonedAnswers),
-		followers:     newFollowers(),
+		background:    background.New(s.Background, p.Clock, p.Log),
 		secretHeaders: secretHeaders(p.Specs),
 	}
 	g.meter = g.newMeter()

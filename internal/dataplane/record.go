@@ -47,7 +47,9 @@ func (g *Gateway) record(a *attempt, o record.Outcome) {
 	a.x.replay.saveRecord(r)
 	g.meter.Settle(a.money)
 	g.Metrics.attempt(r, a.number > 0 && !a.auxiliary)
-	g.enqueue(goesOn)
+	if goesOn != nil {
+		g.background.Add(goesOn)
+	}
 }
 
 // recordRefusal records a request that was refused before it reached a target. A caller without a
