@@ -12,6 +12,7 @@ import (
 	"sluice/internal/gateway/metering"
 	"sluice/internal/gateway/providerjobs"
 	"sluice/internal/gateway/responsestore"
+	"sluice/internal/gateway/stream"
 	"sluice/internal/llm"
 	"sluice/internal/provider"
 	"sluice/internal/provider/transport"
@@ -78,7 +79,7 @@ type attempt struct {
 	spooled      *wire.Spool             // the response body, if it was buffered
 	first        []byte                  // first bytes of a stream
 	got          wire.Header             // header of resp, as the upstream sent it
-	raw          capture                 // the upstream's stream, if it is translated and bodies are recorded
+	raw          stream.Capture          // the upstream's stream, if it is translated and bodies are recorded
 	response     upstreamResponse
 	status       int
 	fault        *fault.Error
@@ -141,7 +142,7 @@ func (a *attempt) close() {
 		_ = a.spooled.Close()
 		a.spooled = nil
 	}
-	a.raw.free()
+	a.raw.Free()
 	if a.cancelUpload != nil {
 		a.cancelUpload(nil)
 		a.cancelUpload = nil

@@ -7,6 +7,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/gateway/metering/bound"
+	"sluice/internal/gateway/stream"
 	"sluice/internal/llm"
 	"sluice/internal/provider/transport"
 	"sluice/internal/wire"
@@ -199,7 +200,7 @@ type opened struct {
 
 // open reads the body until its first bytes show its type, and replaces resp.Body with o.
 func (o *opened) open(resp *transport.Response) dialect.BodyKind {
-	*o = opened{Body: resp.Body, pooled: wire.GetBuffer(slowBytes)}
+	*o = opened{Body: resp.Body, pooled: wire.GetBuffer(stream.SmallReadBytes)}
 	resp.Body = o
 	buf, n := *o.pooled, 0
 	for {

@@ -139,9 +139,7 @@ func (a *attempt) bounds() *bound.Call {
 	if a.conversation != nil {
 		c.Conversation = a.conversation.Body()
 	}
-	if p := x.partial; p != nil {
-		c.Continued = int64(len(p.text) + len(goOn))
-	}
+	c.Continued = x.partial.MaxAdded()
 	if a.segment != nil {
 		c.Segment, c.SegmentMilli = true, a.segment.milli
 	}
@@ -162,7 +160,7 @@ func (a *attempt) chargedResponse() metering.Response {
 		Stored: &rec.Response, Uploaded: a.x.sent(),
 	}
 	r.Events = a.stream && a.x.match.Endpoint != llm.Proxy || r.BodyEvents // providers request streams in different ways, and the body may not be parsed
-	if a.raw.max > 0 {                                                     // the caller's format, which the counter reads
+	if a.raw.Max > 0 {                                                     // the caller's format, which the counter reads
 		r.Stored = &rec.ClientResponse
 	}
 	if a.segment != nil {

@@ -12,6 +12,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/fault"
 	"sluice/internal/gateway/disconnect"
+	"sluice/internal/gateway/stream"
 	"sluice/internal/provider/transport"
 	"sluice/internal/record"
 	"sluice/internal/wire"
@@ -21,16 +22,16 @@ import (
 // is written, so that no completed call is lost. An upstream that fails before it sent any of the
 // body is an error, as on typed routes.
 func (g *Gateway) relay(ctx context.Context, a *attempt, h wire.Header) error {
-	var readBuf readBuffer
-	defer readBuf.free()
-	p := &relay{g: g, a: a, head: h, capture: capture{max: g.set.BodyLogBytes}, watch: a.watchEvents(), flush: a.resp.Length < 0 || a.resp.Length > fastBytes}
+	var readBuf stream.ReadBuffer
+	defer readBuf.Free()
+	p := &relay{g: g, a: a, head: h, capture: stream.Capture{Max: g.set.BodyLogBytes}, watch: a.watchEvents(), flush: a.resp.Length < 0 || a.resp.Length > stream.LargeReadBytes}
 	defer a.forget(&p.capture)
 	if p.watch != nil {
 		a.outlives.BeginStream()
-		p.frame = framedBy(a.response.header)
+		p.frame = stream.NewFrames(a.response.header)
 	}
 	for {
-		buf := readBuf.bytes()
+		buf := readBuf.Bytes()
 		n, err := a.resp.Body.Read(buf)
 		end := p.read(buf[:n], err)
 		switch {
@@ -49,7 +50,7 @@ func (g *Gateway) relay(ctx context.Context, a *attempt, h wire.Header) error {
 			p.reportCut()
 			return err
 		}
-		readBuf.took(n)
+		readBuf.CountRead(n)
 	}
 }
 
@@ -81,9 +82,9 @@ type relay struct {
 	g       *Gateway
 	a       *attempt
 	head    wire.Header
-	capture capture
+	capture stream.Capture
 	watch   *dialect.Stream       // nil when the body is not an event stream
-	frame   *framed               // nil when the events are not in Amazon's frames
+	frame   *stream.Frames        // nil when the events are not in Amazon's frames
 	sieve   *dialect.UsageScanner // nil when the body is not JSON, or not longer than what is stored
 	flush   bool                  // each chunk is sent at once
 }
@@ -91,11 +92,11 @@ type relay struct {
 // read processes the bytes of one read, and reports whether the body is complete.
 func (p *relay) read(b []byte, err error) (end bool) {
 	p.scanUsage(b)
-	p.capture.take(b)
+	p.capture.Add(b)
 	if p.watch != nil {
 		p.inspect(b)
 	}
-	return errors.Is(err, io.EOF) || p.a.resp.Length >= 0 && p.capture.size == p.a.resp.Length
+	return errors.Is(err, io.EOF) || p.a.resp.Length >= 0 && p.capture.Size() == p.a.resp.Length
 }
 
 // inspect passes bytes to the watcher of events.
@@ -104,18 +105,18 @@ func (p *relay) inspect(b []byte) {
 		p.watch.Feed(b)
 		return
 	}
-	p.frame.events(b, p.watch)
+	p.frame.Feed(b, p.watch)
 }
 
 // scanUsage scans for the usage in a JSON body that is longer than what is stored of it.
 func (p *relay) scanUsage(b []byte) {
 	if p.sieve == nil {
 		h := p.a.response.header
-		if p.capture.size+int64(len(b)) <= int64(p.capture.max) || p.watch != nil || !p.a.x.limits.IsMetered() || !isJSON(h) || h.Get("content-encoding") != "" {
+		if p.capture.Size()+int64(len(b)) <= int64(p.capture.Max) || p.watch != nil || !p.a.x.limits.IsMetered() || !isJSON(h) || h.Get("content-encoding") != "" {
 			return
 		}
 		p.sieve = new(dialect.UsageScanner)
-		p.sieve.Feed(p.capture.bytes())
+		p.sieve.Feed(p.capture.Bytes())
 	}
 	p.sieve.Feed(b)
 }
@@ -210,7 +211,7 @@ func (p *relay) readUsage() {
 	case p.sieve != nil:
 		r.Usage, r.ResponseModel = p.sieve.Usage(ep)
 		return
-	case !p.capture.isComplete():
+	case !p.capture.IsComplete():
 		return
 	case eventStream(h):
 		watch = dialect.NewStream(dialect.StreamOptions{Endpoint: ep})
@@ -229,8 +230,8 @@ func (p *relay) readUsage() {
 func isJSON(h wire.Header) bool { return strings.Contains(h.Get("content-type"), "json") }
 
 // plainOf returns the stored part of a response, without its content encoding.
-func plainOf(h wire.Header, captured *capture) []byte {
-	return record.Body{Bytes: captured.bytes(), Encoding: h.Get("content-encoding")}.Plain(maxUsageBodyBytes)
+func plainOf(h wire.Header, captured *stream.Capture) []byte {
+	return record.Body{Bytes: captured.Bytes(), Encoding: h.Get("content-encoding")}.Plain(maxUsageBodyBytes)
 }
 
 // left records that the client disconnected before the end of its response.
@@ -270,28 +271,28 @@ func (g *Gateway) broke(err error, what string) (*fault.Error, record.Outcome) {
 }
 
 // forget releases the buffers of a capture after the record that uses its bytes is written.
-func (a *attempt) forget(c *capture) {
+func (a *attempt) forget(c *stream.Capture) {
 	if a.recorded {
 		a.log().Response.Bytes, a.log().ClientResponse.Bytes = nil, nil
-		c.free()
-		a.raw.free()
+		c.Free()
+		a.raw.Free()
 	}
 }
 
 // recordResponse adds the captured response to the record: the body that the client received, and
 // for a translated response also the body that the upstream sent.
-func (a *attempt) recordResponse(g *Gateway, c *capture) {
-	a.log().BytesOut = c.size
+func (a *attempt) recordResponse(g *Gateway, c *stream.Capture) {
+	a.log().BytesOut = c.Size()
 	clientBody := g.captured(a.response.header, c)
-	if a.raw.max == 0 {
+	if a.raw.Max == 0 {
 		a.log().Response = clientBody
 		return
 	}
 	a.log().Response, a.log().ClientResponse = g.captured(a.got, &a.raw), clientBody
 }
 
-func (g *Gateway) captured(h wire.Header, c *capture) record.Body {
-	b := g.truncateBody(h.Get("content-type"), c.bytes(), c.size)
+func (g *Gateway) captured(h wire.Header, c *stream.Capture) record.Body {
+	b := g.truncateBody(h.Get("content-type"), c.Bytes(), c.Size())
 	b.Encoding = h.Get("content-encoding")
 	return b
 }

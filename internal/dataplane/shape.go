@@ -7,6 +7,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/fault"
+	"sluice/internal/gateway/stream"
 	"sluice/internal/llm"
 	"sluice/internal/provider"
 	"sluice/internal/provider/sign"
@@ -148,7 +149,7 @@ func (g *Gateway) shapeUnified(ctx context.Context, a *attempt, s dialect.Shapin
 	}
 	edits := shaped.Edits
 	if x.partial != nil {
-		edits = append(edits, x.partial.edit(x.doc))
+		edits = append(edits, x.partial.Edit(x.doc))
 	}
 	stateEdits, err := g.States.Edits(ctx, x.key.Principal.WorkspaceID, x.match.Endpoint, x.doc)
 	if err != nil {
@@ -213,7 +214,7 @@ func params(list []routing.Param) []dialect.Param {
 }
 
 // amazonStream is the content type of Amazon's streams, whose events are binary frames.
-const amazonStream = "application/vnd.amazon.eventstream"
+const amazonStream = stream.AmazonContentType
 
 // eventStream reports whether an upstream response is an event stream.
 func eventStream(h wire.Header) bool {

@@ -10,6 +10,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/fault"
 	"sluice/internal/gateway/disconnect"
+	"sluice/internal/gateway/stream"
 	"sluice/internal/llm"
 	"sluice/internal/provider/transport"
 	"sluice/internal/record"
@@ -24,7 +25,7 @@ const firstEventMax = 64 << 10
 // retries and fallback see it.
 // Source: contract/dataplane.md 4.3.
 func (g *Gateway) peek(a *attempt, resp *transport.Response) (status int, err error) {
-	buf := newReadBuffer()[:0]
+	buf := stream.FirstBuffer()[:0]
 	for {
 		if len(buf) == cap(buf) {
 			buf = append(buf, make([]byte, len(buf))...)[:len(buf)]
@@ -59,21 +60,21 @@ func (g *Gateway) stream(ctx context.Context, a *attempt) error {
 	}
 	a.outlives.BeginStream()
 	g.detectStreamJob(a, a.first)
-	s := &relayer{g: g, a: a, watch: dialect.NewStream(g.streamOptions(a)), capture: capture{max: g.set.BodyLogBytes}}
+	s := &relayer{g: g, a: a, watch: dialect.NewStream(g.streamOptions(a)), capture: stream.Capture{Max: g.set.BodyLogBytes}}
 	if err := s.begin(); err != nil {
 		return s.left(err)
 	}
 	defer a.forget(&s.capture)
 	err := s.pass(a.first, false)
-	readBuf := wrapReadBuffer(a.first)
-	defer readBuf.free()
+	readBuf := stream.ResumeBuffer(a.first)
+	defer readBuf.Free()
 	a.first = nil
 	for err == nil {
-		buf := readBuf.bytes()
+		buf := readBuf.Bytes()
 		n, rerr := a.resp.Body.Read(buf)
 		if n > 0 {
 			err = s.pass(buf[:n], rerr != nil)
-			readBuf.took(n)
+			readBuf.CountRead(n)
 		}
 		if err == nil && rerr != nil {
 			return s.end(ctx, rerr)
@@ -92,7 +93,7 @@ func (g *Gateway) streamOptions(a *attempt) dialect.StreamOptions {
 		o.Framing = dialect.Lines
 	}
 	if a.x.partial != nil {
-		o.ID = a.x.partial.id
+		o.ID = a.x.partial.ID
 	}
 	return o
 }
@@ -102,7 +103,7 @@ type relayer struct {
 	g            *Gateway
 	a            *attempt
 	watch        *dialect.Stream
-	capture      capture
+	capture      stream.Capture
 	upstreamDone bool // the upstream sent the complete stream
 }
 
@@ -112,7 +113,7 @@ func (s *relayer) begin() error {
 	s.a.committed = true
 	if x.partial != nil {
 		s.a.continued, x.streamError = true, nil
-		_, err := x.out.Write(x.partial.mark(s.a.target.Path))
+		_, err := x.out.Write(x.partial.ContinuedEvent(s.a.target.Path))
 		return err
 	}
 	x.status, x.headSent = s.a.status, true
@@ -123,7 +124,7 @@ func (s *relayer) begin() error {
 // first. The last chunk is not flushed, so that the front can append to it. After the client has
 // disconnected, the bytes are only watched.
 func (s *relayer) pass(p []byte, last bool) error {
-	s.capture.take(p)
+	s.capture.Add(p)
 	out := s.watch.Feed(p)
 	if s.a.outlives.IsDetached() {
 		return s.stopReadingOn(len(p))
@@ -233,7 +234,9 @@ func (s *relayer) cut(err error, end dialect.StreamEnd) error {
 	s.record(o)
 	s.unfinished(f, end)
 	if s.a.target.ContinueStream {
-		s.a.x.continueStream(s.a, end)
+		if p := stream.Continue(s.a.x.partial, s.a.x.match.Endpoint, end, s.a.target.Path); p != nil {
+			s.a.x.partial, s.a.canContinue = p, true
+		}
 	}
 	return f
 }

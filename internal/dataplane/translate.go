@@ -91,7 +91,7 @@ func (g *Gateway) requestedCall(a *attempt, s dialect.Shaping) []byte {
 	}
 	shaped := g.Dialect.Shape(llm.Proxy, x.doc, s) // without the rules of an endpoint
 	if x.partial != nil {
-		shaped.Edits = append(shaped.Edits, x.partial.edit(x.doc))
+		shaped.Edits = append(shaped.Edits, x.partial.Edit(x.doc))
 	}
 	if len(shaped.Edits) > 0 {
 		return x.doc.Apply(shaped.Edits)

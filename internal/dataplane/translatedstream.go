@@ -9,6 +9,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/fault"
 	"sluice/internal/gateway/responsestore"
+	"sluice/internal/gateway/stream"
 	"sluice/internal/llm"
 	"sluice/internal/provider/transport"
 	"sluice/internal/wire"
@@ -19,9 +20,9 @@ import (
 type translatedStream struct {
 	transport.Body
 	to     dialect.StreamTranscoder
-	buf    readBuffer
-	raw    *capture // captures what the provider sent; nil when bodies are not captured
-	out    []byte   // translated, not yet read
+	buf    stream.ReadBuffer
+	raw    *stream.Capture // captures what the provider sent; nil when bodies are not captured
+	out    []byte          // translated, not yet read
 	offset int
 	err    error // returned after out
 }
@@ -44,8 +45,8 @@ func (g *Gateway) translateStream(a *attempt, resp *transport.Response) {
 	}
 	translated := &translatedStream{Body: resp.Body, to: to}
 	if a.x.capturesBodies() {
-		a.raw.free()
-		a.raw = capture{max: g.set.BodyLogBytes}
+		a.raw.Free()
+		a.raw = stream.Capture{Max: g.set.BodyLogBytes}
 		translated.raw = &a.raw
 	}
 	resp.Body, resp.Length = translated, -1
@@ -81,16 +82,16 @@ func (r *translatedStream) Read(p []byte) (int, error) {
 
 // next translates the data of one provider read.
 func (r *translatedStream) next() {
-	buf := r.buf.bytes()
+	buf := r.buf.Bytes()
 	n, err := r.Body.Read(buf)
 	if n > 0 {
 		if r.raw != nil {
-			r.raw.take(buf[:n])
+			r.raw.Add(buf[:n])
 		}
 		if r.out, r.err = r.to.Append(r.out, buf[:n]); r.err != nil {
 			return
 		}
-		r.buf.took(n)
+		r.buf.CountRead(n)
 	}
 	if err == nil {
 		return
@@ -105,7 +106,7 @@ func (r *translatedStream) next() {
 
 // Close frees the buffers and closes the provider's body.
 func (r *translatedStream) Close() error {
-	r.buf.free()
+	r.buf.Free()
 	return r.Body.Close()
 }
 

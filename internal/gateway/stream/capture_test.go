@@ -1,10 +1,12 @@
-package dataplane
+package stream_test
 
 import (
 	"bytes"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"sluice/internal/gateway/stream"
 )
 
 // Whatever pieces an answer comes in, its beginning is kept, in one piece whenever it is
@@ -12,19 +14,19 @@ import (
 func TestCapture(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		c := capture{max: rapid.SampledFrom([]int{0, 1, 1000, 100 << 10}).Draw(t, "max")}
-		defer c.free()
+		c := stream.Capture{Max: rapid.SampledFrom([]int{0, 1, 1000, 100 << 10}).Draw(t, "max")}
+		defer c.Free()
 		var all []byte
 		for i, n := range rapid.SliceOf(rapid.IntRange(0, 5<<10)).Draw(t, "pieces") {
 			chunk := bytes.Repeat([]byte{byte(i)}, n)
 			all = append(all, chunk...)
-			c.take(chunk)
+			c.Add(chunk)
 			if rapid.IntRange(0, 9).Draw(t, "asked") == 0 {
-				c.bytes()
+				c.Bytes()
 			}
 		}
-		if want := all[:min(len(all), c.max)]; !bytes.Equal(c.bytes(), want) || c.size != int64(len(all)) || c.isComplete() != (len(want) == len(all)) {
-			t.Fatalf("kept %d bytes of %d, whole: %t; want %d", len(c.bytes()), c.size, c.isComplete(), len(want))
+		if want := all[:min(len(all), c.Max)]; !bytes.Equal(c.Bytes(), want) || c.Size() != int64(len(all)) || c.IsComplete() != (len(want) == len(all)) {
+			t.Fatalf("kept %d bytes of %d, whole: %t; want %d", len(c.Bytes()), c.Size(), c.IsComplete(), len(want))
 		}
 	})
 }

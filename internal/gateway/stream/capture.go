@@ -1,24 +1,28 @@
-package dataplane
+package stream
 
 import "sluice/internal/wire"
 
-// capture stores the beginning of a stream in pooled buffers. free returns them to the pool, and
+// Capture stores the beginning of a stream in pooled buffers. Free returns them to the pool, and
 // their contents must not be used afterwards. It adds buffers instead of growing one, because
 // streams that outgrow their buffers at the same time would leave many unused buffers in the
-// pool. The zero value with max set is ready.
-type capture struct {
+// pool. The zero value with Max set is ready. It belongs to one goroutine.
+type Capture struct {
 	size int64 // bytes of the stream so far
-	max  int
+	// Max is the maximum number of bytes that are stored.
+	Max  int
 	held int       // bytes stored
 	full []*[]byte // the full buffers
 	last *[]byte   // the buffer in use, nil before the first
 	used int       // bytes used in last
 }
 
-// take adds a chunk of the stream.
-func (c *capture) take(p []byte) {
+// Size returns the number of bytes of the stream so far, including those that are not stored.
+func (c *Capture) Size() int64 { return c.size }
+
+// Add adds a chunk of the stream.
+func (c *Capture) Add(p []byte) {
 	c.size += int64(len(p))
-	for p = p[:min(len(p), max(0, c.max-c.held))]; len(p) > 0; {
+	for p = p[:min(len(p), max(0, c.Max-c.held))]; len(p) > 0; {
 		if c.last == nil || c.used == len(*c.last) {
 			c.extend(len(p))
 		}
@@ -29,7 +33,7 @@ func (c *capture) take(p []byte) {
 
 // extend adds a buffer for n bytes. Its size depends on the bytes stored, so that a long response
 // has few buffers with little unused memory.
-func (c *capture) extend(n int) {
+func (c *Capture) extend(n int) {
 	switch {
 	case c.last == nil:
 		c.last = wire.GetBuffer(n)
@@ -41,8 +45,8 @@ func (c *capture) extend(n int) {
 	}
 }
 
-// bytes returns the stored bytes as one slice. It is valid until the next take.
-func (c *capture) bytes() []byte {
+// Bytes returns the stored bytes as one slice. It is valid until the next Add.
+func (c *Capture) Bytes() []byte {
 	if len(c.full) > 0 {
 		c.join(c.held)
 	}
@@ -53,22 +57,22 @@ func (c *capture) bytes() []byte {
 }
 
 // join copies the stored bytes to one buffer for at least n bytes.
-func (c *capture) join(n int) {
+func (c *Capture) join(n int) {
 	full := wire.GetBuffer(n)
 	data := (*full)[:0]
 	for _, buf := range c.full {
 		data = append(data, *buf...)
 	}
 	data = append(data, (*c.last)[:c.used]...)
-	c.free()
+	c.Free()
 	c.last, c.used, c.held = full, len(data), len(data)
 }
 
-// isComplete reports whether the complete stream is stored.
-func (c *capture) isComplete() bool { return c.size == int64(c.held) }
+// IsComplete reports whether the complete stream is stored.
+func (c *Capture) IsComplete() bool { return c.size == int64(c.held) }
 
-// free returns the buffers to the pool.
-func (c *capture) free() {
+// Free returns the buffers to the pool.
+func (c *Capture) Free() {
 	for _, buf := range c.full {
 		wire.PutBuffer(buf)
 	}
