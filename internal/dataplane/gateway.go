@@ -15,6 +15,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/gateway/background"
 	"sluice/internal/gateway/disconnect"
+	"sluice/internal/gateway/download"
 	"sluice/internal/gateway/metering"
 	"sluice/internal/gateway/providerjobs"
 	"sluice/internal/gateway/responsestore"
@@ -134,16 +135,17 @@ func DefaultSettings() Settings {
 // Gateway serves model requests. Safe for concurrent use.
 type Gateway struct {
 	Parts
-	set      Settings
-	configs  *cache[string, *routing.Config] // inline configs, by their text
-	rules    ruleCache
-	urls     *cache[string, struct{}] // URLs that passed the guard's check
-	plans    plans
-	meter    *metering.Meter
-	profiles *cache[profileKey, profiled]
-	dialects dialectSet
-	lines    *dialect.FileLines
-	counter  *tokens.Counter
+	set       Settings
+	configs   *cache[string, *routing.Config] // inline configs, by their text
+	rules     ruleCache
+	urls      *netguard.URLChecker
+	downloads *download.Downloader
+	plans     plans
+	meter     *metering.Meter
+	profiles  *cache[profileKey, profiled]
+	dialects  dialectSet
+	lines     *dialect.FileLines
+	counter   *tokens.Counter
 	// secretHeaders contains the names of headers in which providers receive credentials.
 	secretHeaders map[string]bool
 	open          atomic.Int64 // requests being served
@@ -164,7 +166,7 @@ func New(p Parts, s Settings) *Gateway {
 		Parts:         p,
 		set:           s,
 		configs:       newCache[string, *routing.Config](inlineConfigs),
-		urls:          newCache[string, struct{}](passedURLs),
+		urls:          netguard.NewURLChecker(p.Guard),
 		profiles:      newCache[profileKey, profiled](maxProfiles),
 		dialects:      t,
 		lines:         t.lines(),
@@ -174,6 +176,7 @@ func New(p Parts, s Settings) *Gateway {
 		secretHeaders: secretHeaders(p.Specs),
 	}
 	g.meter = g.newMeter()
+	g.downloads = download.New(p.Client, g.urls, s.UserAgent)
 	g.jobs = newProviderJobs(g)
 	g.modelLists = newProviderModels(g)
 	return g

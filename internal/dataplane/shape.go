@@ -45,7 +45,7 @@ func (g *Gateway) planCall(ctx context.Context, a *attempt) error {
 		Model: a.model, User: x.user, Stream: a.wantsStream(), CustomHost: host,
 	}
 	if host != "" {
-		if err := g.checkURL(host); err != nil {
+		if err := g.urls.CheckURL(host); err != nil {
 			return fault.From(err).WithParam("custom_host")
 		}
 	}
@@ -58,7 +58,7 @@ func (g *Gateway) planCall(ctx context.Context, a *attempt) error {
 		return err
 	}
 	if p.Named != "" && host == "" {
-		if err := g.checkURL(p.Scheme + "://" + p.Host); err != nil {
+		if err := g.urls.CheckURL(p.Scheme + "://" + p.Host); err != nil {
 			return fault.From(err).WithParam(p.Named)
 		}
 	}
@@ -161,7 +161,7 @@ func (g *Gateway) shapeUnified(ctx context.Context, a *attempt, s dialect.Shapin
 	}
 	switch {
 	case s.Rules.Inline:
-		body, err := g.inlined(ctx, x.doc.Apply(edits))
+		body, err := dialect.Inline(ctx, x.doc.Apply(edits), g.downloads.Files().Fetch)
 		a.body = wire.Bytes(body)
 		return err
 	case a.restored != nil:

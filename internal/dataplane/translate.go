@@ -51,7 +51,7 @@ func (g *Gateway) translate(ctx context.Context, a *attempt, s dialect.Shaping) 
 	}
 	if a.body = out.Large; a.body.Len() == 0 {
 		if to.Rules.Inline {
-			if out.Body, err = g.inlined(ctx, out.Body); err != nil {
+			if out.Body, err = dialect.Inline(ctx, out.Body, g.downloads.Files().Fetch); err != nil {
 				return err
 			}
 		}
@@ -102,7 +102,7 @@ func (g *Gateway) requestedCall(a *attempt, s dialect.Shaping) []byte {
 func (g *Gateway) target(a *attempt) *dialect.Target {
 	return &dialect.Target{
 		Endpoint: a.plan.Requested, Provider: a.spec.ID, Model: a.plan.Model, Profiled: a.plan.Underlying, Rules: &g.rules.lookup(a.plan).request, Newer: a.spec.KeepDeveloper, Stream: a.wantsStream(),
-		Value: func(name string) string { return a.values[name] }, Fetch: (&fetcher{g: g}).fetch,
+		Value: func(name string) string { return a.values[name] }, Fetch: g.downloads.Files().Fetch,
 	}
 }
 
