@@ -354,7 +354,7 @@ func (a *App) Run(ctx context.Context) error {
 	g.Add("live snapshot", a.directory.Run)
 	g.Add("worker", a.worker.Run)
 	g.Add("log exports", a.exports.Run)
-	g.Add("background responses", a.gateway.FollowBackground)
+	g.Add("background responses", a.gateway.Background().Run)
 	g.Add("open jobs", a.followJobs)
 	g.Add("model lists", a.gateway.ReadModelLists)
 	g.Add("listener", a.serve)
@@ -385,7 +385,7 @@ func (a *App) serve(ctx context.Context) error {
 	}
 	a.leaving.Store(true)
 	a.draining.Store(true)
-	a.log.Info("draining", "open_requests", a.gateway.Open(), "responses_in_background", a.gateway.Background())
+	a.log.Info("draining", "open_requests", a.gateway.Open(), "responses_in_background", a.gateway.Background().Len())
 	a.gateway.Abandoned().Cancel() // no caller waits for these calls
 	return errors.Join(broken, a.drain(context.WithoutCancel(ctx), end))
 }

@@ -62,4 +62,4 @@ func (a *App) openTracker() *jobs.Tracker {
 }
 
 // followJobs tracks open jobs until ctx ends.
-func (a *App) followJobs(ctx context.Context) error { return a.jobs.Run(ctx, a.gateway) }
+func (a *App) followJobs(ctx context.Context) error { return a.jobs.Run(ctx, a.gateway.ProviderJobs()) }

@@ -27,7 +27,7 @@ func (a *App) pages() map[string]http.HandlerFunc {
 // buildMetrics registers the metrics of other parts of the program.
 func (a *App) buildMetrics(context.Context) error {
 	m := a.metrics
-	m.Gauge("sluice_background_responses", "Background responses that are polled because providers still process them.", func() float64 { return float64(a.gateway.Background()) })
+	m.Gauge("sluice_background_responses", "Background responses that are polled because providers still process them.", func() float64 { return float64(a.gateway.Background().Len()) })
 	m.Gauge("sluice_abandoned_answers", "Complete provider responses that are read to the end without a waiting client.", func() float64 { return float64(a.gateway.Abandoned().Responses()) })
 	m.Gauge("sluice_abandoned_streams", "Provider streams that are read to the end after the client disconnected.", func() float64 { return float64(a.gateway.Abandoned().Streams()) })
 	m.Gauge("sluice_open_requests", "Model requests in progress.", func() float64 { return float64(a.gateway.Open()) })

@@ -1,5 +1,14 @@
 package catalog
 
+// The maximum usage of calls that do not state one.
+const (
+	// DefaultMaxOutputTokens is the maximum tokens of a response, unless the catalog has a limit.
+	DefaultMaxOutputTokens = 131_072
+	// MaxSearches is the maximum number of searches, or of calls of another provider tool, that a
+	// model makes.
+	MaxSearches = 20
+)
+
 // Limits are the maximum units that a call may use, as far as they are known before it is
 // sent.
 type Limits struct {

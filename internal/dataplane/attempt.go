@@ -11,6 +11,7 @@ import (
 	"sluice/internal/fault"
 	"sluice/internal/gateway/disconnect"
 	"sluice/internal/gateway/metering"
+	"sluice/internal/gateway/providerjobs"
 	"sluice/internal/gateway/responsestore"
 	"sluice/internal/llm"
 	"sluice/internal/provider"
@@ -58,14 +59,14 @@ type attempt struct {
 	body         wire.Payload                // upstream request body
 	stream       bool
 
-	job          *jobPlan          // of a call that starts a provider job; nil for all others
-	money        *metering.Account // nil if the call is not metered
-	backgroundID string            // id of the response that the provider continues in the background; empty without one
-	auxiliary    bool              // not a try of a target, but provider work next to or after a call
-	segment      *audioSegment     // the part of a conversation that the attempt transcribes; nil for all others
-	unguarded    bool              // rejected because a mandatory guardrail does not run
-	estimated    bool              // the response is the gateway's own estimate; nothing is sent
-	modelInPath  bool              // its model can only be in the path
+	job          *providerjobs.Plan // of a call that starts a provider job; nil for all others
+	money        *metering.Account  // nil if the call is not metered
+	backgroundID string             // id of the response that the provider continues in the background; empty without one
+	auxiliary    bool               // not a try of a target, but provider work next to or after a call
+	segment      *audioSegment      // the part of a conversation that the attempt transcribes; nil for all others
+	unguarded    bool               // rejected because a mandatory guardrail does not run
+	estimated    bool               // the response is the gateway's own estimate; nothing is sent
+	modelInPath  bool               // its model can only be in the path
 
 	retries      int // number of retries made
 	retried      int // value of x-gateway-retry-attempt-count

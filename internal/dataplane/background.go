@@ -1,40 +1,66 @@
 package dataplane
 
 import (
-	"errors"
+	"context"
 	"maps"
-	"time"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/usage"
+	"sluice/internal/gateway/background"
 	"sluice/internal/gateway/metering"
 	"sluice/internal/llm"
+	"sluice/internal/record"
 	"sluice/internal/splice"
 )
 
-// Background limits the polling of responses that providers continue after they answered
-// ("background": true). Polling finds out their usage. The zero value polls no response: each is
-// charged its maximum cost. Source: docs/money.md.
-type Background struct {
-	Responses int           // maximum polled at once; further ones are charged their maximum cost
-	Time      time.Duration // maximum time to poll one, from the start of its call
-	Pause     time.Duration // before the first poll of one; it grows up to MaxPause
-	MaxPause  time.Duration
+// Background returns the part that polls responses that providers continue in the background.
+func (g *Gateway) Background() *background.Poller { return g.background }
+
+// backgroundCall reads and records a response that its provider continues in the background. It is
+// an attempt of its own under the same request and takes over the reservations of the call. Its
+// ledger entry exists from the call's response on; it is recorded when the background response has
+// ended. It implements background.Call.
+type backgroundCall struct {
+	g       *Gateway
+	attempt *attempt // belongs to the goroutine that polls the response
+	input   int64    // tokens of the request, as the gateway counts them
 }
 
-// working reports whether a response with this status is still in progress at its provider.
-// Source: https://platform.openai.com/docs/guides/background, read 2026-11.
-func working(status string) bool { return status == "queued" || status == "in_progress" }
+// Poll implements background.Call.
+func (b *backgroundCall) Poll(ctx context.Context) (*background.Result, error) {
+	resp, err := b.g.call(ctx, b.attempt, nil)
+	b.attempt.firstByte = 0 // it would be that of this poll only
+	if err != nil {
+		return nil, err
+	}
+	body, err := readAll(resp, b.g.set.MaxResponseBytes)
+	if err != nil {
+		return nil, err
+	}
+	return &background.Result{Status: resp.Status, ContentType: resp.Header.Get("content-type"), Body: body}, nil
+}
 
-// backgrounded is a response that its provider continues in the background. It is an attempt of
-// its own under the same request and takes over the reservations of the call. Its ledger entry
-// exists from the call's response on; it is recorded when the background response has ended.
-type backgrounded struct {
-	*attempt               // belongs to the goroutine that polls the response
-	id       string        // "resp_AbC"
-	input    int64         // tokens of the request, as the gateway counts them
-	refused  int           // consecutive polls that the provider rejected
-	soon     chan pollDone // holds one requested poll, also while another poll runs
-	ended    chan struct{} // closed when it is recorded
+// Record implements background.Call.
+func (b *backgroundCall) Record(got *background.Result, status string) {
+	a, r, size := b.attempt, b.attempt.log(), int64(len(got.Body))
+	r.Response = b.g.truncateBody(got.ContentType, got.Body, size)
+	r.Usage, r.ResponseModel = usage.Read(llm.CreateModelResponse, got.Body, "")
+	if a.status = got.Status; status == "failed" {
+		a.status, r.Error = 502, splice.Text(got.Body, "error", "message")
+		b.g.record(a, record.Failed)
+		return
+	}
+	if r.BytesOut = size; !r.Usage.Reported { // it was cancelled
+		r.Usage.InputTokens, r.Usage.OutputTokens = b.input, b.g.counter.ResponseBody(llm.CreateModelResponse, got.Body, a.priceName()).Tokens
+	}
+	b.g.record(a, record.OK)
+}
+
+// Abandon implements background.Call.
+func (b *backgroundCall) Abandon(o record.Outcome, reason string) {
+	b.attempt.money.SetOutcome(metering.AbandonedBackground)
+	b.attempt.status, b.attempt.log().Error = 504, reason
+	b.g.record(b.attempt, o)
 }
 
 // detectBackgroundJob checks a response for background work: it starts at the provider, or it has
@@ -45,16 +71,16 @@ func (g *Gateway) detectBackgroundJob(a *attempt, response []byte) {
 		a.money.SetResponse(g.meter.ResponseKey(a.bounds(), response))
 		a.works(response)
 	case llm.GetModelResponse:
-		if status := splice.Text(response, "status"); status != "" && !working(status) {
-			g.requestPoll(a.x)
+		if status := splice.Text(response, "status"); status != "" && !background.IsWorking(status) {
+			g.background.RequestPoll(a.x.key.Principal.WorkspaceID, a.x.match.ID)
 		}
 	default:
 	}
 }
 
 func (a *attempt) works(response []byte) {
-	if a.x.limits.IsMetered() && working(splice.Text(response, "status")) {
-		a.backgroundID = splice.Text(response, "id")
+	if id := background.WorkingID(response); id != "" && a.x.limits.IsMetered() {
+		a.backgroundID = id
 	}
 }
 
@@ -71,57 +97,59 @@ func (g *Gateway) detectStreamJob(a *attempt, first []byte) {
 	}
 }
 
-// errFollowed is the reason why a further response is not polled.
-var errFollowed = errors.New("the limit of background responses is reached (BACKGROUND_RESPONSES_MAX)")
-
 // handToBackground moves the reservations of an attempt to a new one that polls the background
 // response. It returns nil if there is no such response or if it cannot be polled. In the second
 // case the attempt is charged its maximum cost.
-func (g *Gateway) handToBackground(a *attempt) *backgrounded {
+func (g *Gateway) handToBackground(a *attempt) *background.Response {
 	if a.backgroundID == "" || !a.money.IsOpen() {
 		return nil
 	}
-	b, err := g.backgroundAttempt(a)
+	b, err := g.backgroundCall(a)
 	if err != nil {
 		a.money.SetOutcome(metering.AbandonedBackground)
 		g.Log.Warn("cannot poll background response; charging its maximum cost", "request_id", a.x.id, "trace_id", a.x.trace.ID, "response", a.backgroundID, "error", err.Error())
 		return nil
 	}
 	a.money.HandOver()
-	return b
+	return &background.Response{ID: a.backgroundID, WorkspaceID: a.x.key.Principal.WorkspaceID, RequestID: a.x.id, TraceID: a.x.trace.ID, Started: a.started, Call: b}
 }
 
-// backgroundAttempt returns the attempt that polls the response of another attempt. It is ready
-// to poll and has a ledger entry.
-func (g *Gateway) backgroundAttempt(a *attempt) (*backgrounded, error) {
-	if !g.followers.hasCapacity(g.set.Background.Responses) {
-		return nil, errFollowed
+// backgroundCall returns the call that polls the response of an attempt. It is ready to poll and
+// has a ledger entry.
+func (g *Gateway) backgroundCall(a *attempt) (*backgroundCall, error) {
+	if !g.background.HasCapacity() {
+		return nil, background.ErrFull
 	}
-	b := g.backgrounded(a)
-	if err := g.setAddress(b.attempt, &dialect.Next{Endpoint: llm.GetModelResponse, ID: b.id}, "GET"); err != nil {
+	b := &backgroundCall{g: g, attempt: backgroundAttempt(a)}
+	if doc := a.x.doc; doc != nil {
+		b.input = g.counter.Request(llm.CreateModelResponse, doc.Source(), a.priceName()).Tokens
+	}
+	if err := g.setAddress(b.attempt, &dialect.Next{Endpoint: llm.GetModelResponse, ID: a.backgroundID}, "GET"); err != nil {
 		return nil, err
 	}
-	if err := g.meter.Open(b.money, b.recordID()); err != nil {
+	if err := g.meter.Open(b.attempt.money, b.attempt.recordID()); err != nil {
 		return nil, err // the call retains its reservations
 	}
 	return b, nil
 }
 
-// backgrounded builds the attempt that polls the response of another attempt. It copies only what
-// outlives the request. Its scratch is not pooled, because it may live for hours.
-func (g *Gateway) backgrounded(a *attempt) *backgrounded {
-	source := a.x
-	x := source.detach()
+// backgroundAttempt returns the attempt that polls the response of another attempt. It copies only
+// what outlives the request. Its scratch is not pooled, because it may live for hours.
+func backgroundAttempt(a *attempt) *attempt {
+	x := a.x.detach()
 	x.match = llm.Match{Endpoint: llm.CreateModelResponse, Body: llm.NoBody}
-	b := &backgrounded{id: a.backgroundID, soon: make(chan pollDone, 1), ended: make(chan struct{})}
-	b.attempt = &attempt{
+	b := &attempt{
 		x: x, target: a.target, number: x.attempts - 1, started: a.started, spec: a.spec, account: a.account, values: maps.Clone(a.values), model: a.model, auxiliary: true,
 	}
 	b.openAccount().Follow(a.money)
-	if source.doc != nil {
-		b.input = g.counter.Request(llm.CreateModelResponse, source.doc.Source(), a.priceName()).Tokens
-	}
 	return b
+}
+
+// pollBefore polls a background response before a caller deletes it.
+func (g *Gateway) pollBefore(ctx context.Context, x *exchange) {
+	if x.match.Endpoint == llm.DeleteModelResponse {
+		g.background.PollBeforeDelete(ctx, x.key.Principal.WorkspaceID, x.match.ID)
+	}
 }
 
 // detach returns a copy of the exchange for an attempt that outlives it. The copy does not

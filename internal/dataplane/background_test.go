@@ -106,7 +106,7 @@ func (r *rig) following(t *testing.T) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- r.gateway.FollowBackground(ctx) }()
+	go func() { ended <- r.gateway.Background().Run(ctx) }()
 	stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-ended; err != nil {
@@ -164,14 +164,14 @@ func TestBackgroundResponse(t *testing.T) {
 				}
 				until(t, "a look", func() bool { return w.pollCount() > 2 })
 				s, lines := r.limiter.State(time.Now(), &plan.Budgets[0]), r.journal.ledger()
-				if s.Held == 0 || s.Used != 0 || r.gateway.Background() != 1 {
-					t.Errorf("meanwhile: %+v, %d are followed", s, r.gateway.Background())
+				if s.Held == 0 || s.Used != 0 || r.gateway.Background().Len() != 1 {
+					t.Errorf("meanwhile: %+v, %d are followed", s, r.gateway.Background().Len())
 				}
 				if call := r.journal.one(t); call.Spend.State != "released" || call.Spend.Cost != 0 || call.Endpoint != llm.CreateModelResponse || len(lines) != 3 {
 					t.Errorf("the call: %+v, %d lines", call.Spend, len(lines))
 				}
 				c.ends(r, w, stop)
-				until(t, "the end", func() bool { return r.gateway.Background() == 0 })
+				until(t, "the end", func() bool { return r.gateway.Background().Len() == 0 })
 				rows := r.journal.all()
 				if len(rows) != 2 {
 					t.Fatalf("%d records", len(rows))
@@ -239,12 +239,12 @@ func TestBackgroundResponseIsReadByItsCaller(t *testing.T) {
 			r, w := newRig(t, patient), newWorker(t)
 			r.following(t)
 			r.call("POST", "/v1/responses", backgroundBody, hostHeaders(w.URL)...)
-			if r.call("GET", "/v1/responses/resp_a", "", hostHeaders(w.URL)...); r.gateway.Background() != 1 {
+			if r.call("GET", "/v1/responses/resp_a", "", hostHeaders(w.URL)...); r.gateway.Background().Len() != 1 {
 				t.Fatal("it is not followed")
 			}
 			w.becomes(completed, 0)
 			r.call(method, "/v1/responses/resp_a", "", hostHeaders(w.URL)...)
-			until(t, "the end", func() bool { return r.gateway.Background() == 0 })
+			until(t, "the end", func() bool { return r.gateway.Background().Len() == 0 })
 			for _, row := range r.journal.all() {
 				if row.Number == 1 && (row.Spend.State != "settled" || row.Spend.Cost != counted) {
 					t.Errorf("%+v", row.Spend)
@@ -266,7 +266,7 @@ func TestBackgroundResponseThatIsNotFollowed(t *testing.T) {
 			r, w := newRig(t, change), newWorker(t)
 			r.following(t)
 			r.call("POST", "/v1/responses", backgroundBody, hostHeaders(w.URL)...)
-			until(t, "the end", func() bool { return r.gateway.Background() == 0 })
+			until(t, "the end", func() bool { return r.gateway.Background().Len() == 0 })
 			rows := r.journal.all()
 			last := rows[len(rows)-1]
 			if s := last.Spend; s.State != "unknown" || s.Cost == 0 || s.Cost != s.MaxCost || last.Tokens() != 0 {
@@ -355,7 +355,7 @@ func TestBackgroundResponseInFigures(t *testing.T) {
 	r.following(t)
 	r.call("POST", "/v1/responses", backgroundBody, hostHeaders(w.URL)...)
 	w.becomes(completed, 0)
-	until(t, "the end", func() bool { return len(r.journal.all()) == 2 && r.gateway.Background() == 0 })
+	until(t, "the end", func() bool { return len(r.journal.all()) == 2 && r.gateway.Background().Len() == 0 })
 	if work := r.journal.all()[1]; work.FirstByte != 0 || work.Duration == 0 {
 		t.Errorf("first byte after %s of %s", work.FirstByte, work.Duration)
 	}
@@ -400,7 +400,7 @@ func TestManyBackgroundResponses(t *testing.T) {
 		all.Go(func() { r.call("POST", "/v1/responses", backgroundBody, hostHeaders(up.URL)...) })
 	}
 	all.Wait()
-	until(t, "all ends", func() bool { return len(r.journal.all()) == 2*calls && r.gateway.Background() == 0 })
+	until(t, "all ends", func() bool { return len(r.journal.all()) == 2*calls && r.gateway.Background().Len() == 0 })
 	if s := r.limiter.State(time.Now(), &plan.Budgets[0]); s.Held != 0 || s.Used != calls*counted {
 		t.Errorf("%+v", s)
 	}

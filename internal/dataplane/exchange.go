@@ -13,6 +13,7 @@ import (
 
 	"sluice/internal/fault"
 	"sluice/internal/gateway/metering"
+	"sluice/internal/gateway/stream"
 	"sluice/internal/ident"
 	"sluice/internal/keys"
 	"sluice/internal/llm"
@@ -74,7 +75,7 @@ type exchange struct {
 	limits *metering.Caller // limits of its caller
 
 	attempts       int
-	partial        *partialResponse  // output of an earlier target's stream before it failed
+	partial        *stream.Partial   // output of an earlier target's stream before it failed
 	streamError    *fault.Error      // the reason why a stream that the client partly received is incomplete
 	cutInsideEvent bool              // the received part ends inside an event
 	sequence       int64             // number of the next event of the stream, if events are numbered

@@ -5,7 +5,6 @@
 package dataplane
 
 import (
-	"context"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -14,11 +13,14 @@ import (
 	"sluice/internal/catalog"
 	"sluice/internal/credential"
 	"sluice/internal/dialect"
+	"sluice/internal/gateway/background"
 	"sluice/internal/gateway/disconnect"
+	"sluice/internal/gateway/download"
 	"sluice/internal/gateway/intake"
 	"sluice/internal/gateway/masking"
 	"sluice/internal/gateway/metering"
 	"sluice/internal/gateway/modellist"
+	"sluice/internal/gateway/providerjobs"
 	"sluice/internal/gateway/realtime"
 	"sluice/internal/gateway/responsestore"
 	"sluice/internal/ident"
@@ -117,10 +119,10 @@ type Settings struct {
 	// AbandonedAnswers limits buffered responses whose clients disconnected or whose time is
 	// over.
 	AbandonedAnswers disconnect.Limits
-	Background       Background   // responses that providers continue after they answered
-	ModelLists       ModelLists   // of providers whose models the catalog does not contain
-	GuardrailsOff    bool         // GUARDRAILS_ENABLED=OFF: guardrails do not apply to any call
-	TrustedProxies   wire.Proxies // proxies that are trusted to report client addresses; nil trusts none
+	Background       background.Limits // responses that providers continue after they answered
+	ModelLists       ModelLists        // of providers whose models the catalog does not contain
+	GuardrailsOff    bool              // GUARDRAILS_ENABLED=OFF: guardrails do not apply to any call
+	TrustedProxies   wire.Proxies      // proxies that are trusted to report client addresses; nil trusts none
 }
 
 // DefaultSettings returns settings for a single machine. Spooled bodies go to the system's
@@ -130,7 +132,7 @@ func DefaultSettings() Settings {
 		MaxJSONBytes: 64 << 20, MaxUploadBytes: 512 << 20, MaxResponseBytes: 256 << 20, BodyLogBytes: 256 << 10,
 		IdleTimeout: 5 * time.Minute, UserAgent: "sluice",
 		AbandonedAnswers: disconnect.Limits{Max: 256, Bytes: 64 << 20, Time: 10 * time.Minute},
-		Background:       Background{Responses: 10_000, Time: 24 * time.Hour, Pause: 2 * time.Second, MaxPause: 15 * time.Second},
+		Background:       background.Limits{Responses: 10_000, Time: 24 * time.Hour, Pause: 2 * time.Second, MaxPause: 15 * time.Second},
 		ModelLists:       ModelLists{Period: time.Minute, Wait: 2 * time.Second, Timeout: 10 * time.Second},
 	}
 }
@@ -152,10 +154,9 @@ type Gateway struct {
 	headerMask    *masking.Headers
 	open          atomic.Int64 // requests being served
 	abandoned     *disconnect.Calls
-	followers     *backgroundPoller
-	jobFiles      *cache[string, *jobs.Input]                                             // of files for jobs, by fileKey
-	jobAccess     *cache[string, *jobAccess]                                              // of private jobs, by jobs.Key
-	inside        func(context.Context, *keys.Entry, *jobAccess, string) (*inside, error) // callInside; a field, to avoid an initialization cycle with scratchPool
+	background    *background.Poller
+	jobs          *providerjobs.Jobs
+	downloads     *download.Downloader
 	models        *modellist.Lister
 	modelLists    *modellist.Lists // nil reads no lists of providers
 	recordDrops   droppedRecords
@@ -178,13 +179,12 @@ func New(p Parts, s Settings) *Gateway {
 		lines:         t.lines(),
 		counter:       tokens.New(),
 		abandoned:     disconnect.New(s.Abandoned, s.AbandonedAnswers),
-		followers:     newFollowers(),
-		jobFiles:      newCache[string, *jobs.Input](filesCounted),
-		jobAccess:     newCache[string, *jobAccess](jobs.MaxOpen),
+		background:    background.New(s.Background, p.Clock, p.Log),
 		headerMask:    masking.NewHeaders(p.Specs, s.HeaderAliases),
 	}
 	g.meter = g.newMeter()
-	g.inside = g.callInside
+	g.downloads = download.New(p.Client, g.urls, s.UserAgent)
+	g.jobs = newProviderJobs(g)
 	g.models, g.modelLists = newLister(g)
 	return g
 }

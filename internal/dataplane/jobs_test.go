@@ -113,7 +113,8 @@ func newWorks(t *testing.T, spec string) *works {
 // restart forgets what a process knows of jobs.
 func (w *works) restart() {
 	w.tracker = jobs.New(w.store, w.store, w.clock, slog.New(slog.NewTextHandler(&w.log, nil)))
-	w.gateway.Jobs, w.gateway.Clock = w.tracker, w.clock
+	p := w.gateway.ProviderJobs()
+	w.gateway.Clock, p.Clock, p.Tracker = w.clock, w.clock, w.tracker
 	w.gateway.RenewMeter()
 }
 
@@ -121,7 +122,7 @@ func (w *works) restart() {
 func (w *works) turn() {
 	w.t.Helper()
 	w.clock.move(10 * time.Minute)
-	if err := w.tracker.Turn(context.Background(), w.gateway); err != nil {
+	if err := w.tracker.Turn(context.Background(), w.gateway.ProviderJobs()); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -135,14 +136,15 @@ type jobTracker struct {
 
 func (j *jobTracker) follow(r *rig) {
 	j.tracker = jobs.New(&j.Memory, &j.Memory, &j.clock, slog.New(slog.NewTextHandler(&r.log, nil)))
-	r.gateway.Jobs, r.gateway.Clock = j.tracker, &j.clock
+	p := r.gateway.ProviderJobs()
+	r.gateway.Clock, p.Clock, p.Tracker = &j.clock, &j.clock, j.tracker
 	r.gateway.RenewMeter()
 }
 
 func (j *jobTracker) turn(t *testing.T, r *rig) {
 	t.Helper()
 	j.clock.move(10 * time.Minute)
-	if err := j.tracker.Turn(context.Background(), r.gateway); err != nil {
+	if err := j.tracker.Turn(context.Background(), r.gateway.ProviderJobs()); err != nil {
 		t.Fatal(err)
 	}
 }

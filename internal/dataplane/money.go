@@ -57,7 +57,7 @@ func (g *Gateway) reserve(ctx context.Context, a *attempt) error {
 	if err := g.meter.Estimate(a.money, x.limits, a.subject(), a.bounds()); err != nil {
 		return err
 	}
-	if err := g.reserveJob(ctx, a, kind); err != nil {
+	if err := g.estimateJob(ctx, a, kind); err != nil {
 		a.money.Drop()
 		return err
 	}
@@ -139,9 +139,7 @@ func (a *attempt) bounds() *bound.Call {
 	if a.conversation != nil {
 		c.Conversation = a.conversation.Body()
 	}
-	if p := x.partial; p != nil {
-		c.Continued = int64(len(p.text) + len(goOn))
-	}
+	c.Continued = x.partial.MaxAdded()
 	if a.segment != nil {
 		c.Segment, c.SegmentMilli = true, a.segment.milli
 	}

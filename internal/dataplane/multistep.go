@@ -173,7 +173,7 @@ func (g *Gateway) setAddress(a *attempt, n *dialect.Next, method string) error {
 
 // askURL calls an address that the provider returned, without a credential.
 func (g *Gateway) askURL(ctx context.Context, n *dialect.Next, method string) (*transport.Response, error) {
-	r, err := g.outside(n.URL, fault.New(fault.UpstreamInvalid, "the provider returned an address that is not an http or https URL"))
+	r, err := g.downloads.Request(n.URL, fault.New(fault.UpstreamInvalid, "the provider returned an address that is not an http or https URL"))
 	if err != nil {
 		return nil, err
 	}

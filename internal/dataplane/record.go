@@ -24,8 +24,8 @@ func (g *Gateway) record(a *attempt, o record.Outcome) {
 	r := a.log()
 	r.Outcome, r.Usage = o, r.Usage.Bounded()
 	goesOn := g.handToBackground(a)
-	g.parkJob(a, o)
-	g.noteJob(a, o)
+	g.openJob(a, o)
+	g.observeJob(a, o)
 	g.closeReservation(a, r)
 	if a.fault == nil && r.Error == "" && a.status >= 400 {
 		r.Error = a.providerError(r)
@@ -48,7 +48,9 @@ func (g *Gateway) record(a *attempt, o record.Outcome) {
 	a.x.replay.saveRecord(r)
 	g.meter.Settle(a.money)
 	g.Metrics.attempt(r, a.number > 0 && !a.auxiliary)
-	g.enqueue(goesOn)
+	if goesOn != nil {
+		g.background.Add(goesOn)
+	}
 }
 
 // recordRefusal records a request that was refused before it reached a target. A caller without a
@@ -142,14 +144,7 @@ func (g *Gateway) describeBody(a *attempt, r *record.Attempt) {
 
 // truncateBody truncates a body to the size that the deployment records.
 func (g *Gateway) truncateBody(typ string, b []byte, size int64) record.Body {
-	k := record.Body{Type: typ, Bytes: b, Size: size}
-	if len(b) > g.set.BodyLogBytes {
-		k.Bytes, k.Truncated = b[:g.set.BodyLogBytes], true
-	}
-	if size > int64(len(k.Bytes)) {
-		k.Truncated = true
-	}
-	return k
+	return record.NewBody(typ, b, size, g.set.BodyLogBytes)
 }
 
 // formFields returns the recorded form of a form body: its fields, and the name, type and size of

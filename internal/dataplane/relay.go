@@ -13,6 +13,7 @@ import (
 	"sluice/internal/dialect/usage"
 	"sluice/internal/fault"
 	"sluice/internal/gateway/disconnect"
+	"sluice/internal/gateway/stream"
 	"sluice/internal/provider/transport"
 	"sluice/internal/record"
 	"sluice/internal/wire"
@@ -28,7 +29,7 @@ func (g *Gateway) relay(ctx context.Context, a *attempt, h wire.Header) error {
 	defer a.forget(&p.capture)
 	if p.watch != nil {
 		a.outlives.BeginStream()
-		p.frame = framedBy(a.response.header)
+		p.frame = stream.NewFrames(a.response.header)
 	}
 	for {
 		buf := readBuf.Bytes()
@@ -84,7 +85,7 @@ type relay struct {
 	head    wire.Header
 	capture wire.Capture
 	watch   *dialect.Stream // nil when the body is not an event stream
-	frame   *framed         // nil when the events are not in Amazon's frames
+	frame   *stream.Frames  // nil when the events are not in Amazon's frames
 	sieve   *usage.Scanner  // nil when the body is not JSON, or not longer than what is stored
 	flush   bool            // each chunk is sent at once
 }
@@ -105,7 +106,7 @@ func (p *relay) inspect(b []byte) {
 		p.watch.Feed(b)
 		return
 	}
-	p.frame.events(b, p.watch)
+	p.frame.Feed(b, p.watch)
 }
 
 // scanUsage scans for the usage in a JSON body that is longer than what is stored of it.

@@ -146,6 +146,6 @@ func (s *session) end() {
 		s.a.money.SetSent(false)
 		s.close(metering.Unsent)
 	}
-	s.spend.Terms = string(metering.WriteTerms(nil, s.terms))
+	s.spend.Terms = string(catalog.AppendTerms(nil, s.terms))
 	s.a.log().Usage, s.a.log().Spend = s.all, s.spend
 }

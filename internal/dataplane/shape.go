@@ -6,7 +6,9 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/media"
 	"sluice/internal/fault"
+	"sluice/internal/gateway/stream"
 	"sluice/internal/llm"
 	"sluice/internal/provider"
 	"sluice/internal/provider/sign"
@@ -148,7 +150,7 @@ func (g *Gateway) shapeUnified(ctx context.Context, a *attempt, s dialect.Shapin
 	}
 	edits := shaped.Edits
 	if x.partial != nil {
-		edits = append(edits, x.partial.edit(x.doc))
+		edits = append(edits, x.partial.Edit(x.doc))
 	}
 	stateEdits, err := g.States.Edits(ctx, x.key.Principal.WorkspaceID, x.match.Endpoint, x.doc)
 	if err != nil {
@@ -160,7 +162,7 @@ func (g *Gateway) shapeUnified(ctx context.Context, a *attempt, s dialect.Shapin
 	}
 	switch {
 	case s.Rules.Inline:
-		body, err := g.inlined(ctx, x.doc.Apply(edits))
+		body, err := media.Inline(ctx, x.doc.Apply(edits), g.downloads.Files().Fetch)
 		a.body = wire.Bytes(body)
 		return err
 	case a.restored != nil:
@@ -213,7 +215,7 @@ func params(list []routing.Param) []dialect.Param {
 }
 
 // amazonStream is the content type of Amazon's streams, whose events are binary frames.
-const amazonStream = "application/vnd.amazon.eventstream"
+const amazonStream = stream.AmazonContentType
 
 // eventStream reports whether an upstream response is an event stream.
 func eventStream(h wire.Header) bool {

@@ -24,7 +24,7 @@ func (g *Gateway) AwaitNone(ctx context.Context) {
 
 // AwaitBackground returns when no background response is polled, or when ctx ends.
 func (g *Gateway) AwaitBackground(ctx context.Context) {
-	await(ctx, func() bool { return g.Background() == 0 })
+	await(ctx, func() bool { return g.background.Len() == 0 })
 }
 
 // awaitEvery is the polling interval of await.

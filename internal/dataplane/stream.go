@@ -11,6 +11,7 @@ import (
 	"sluice/internal/dialect/upstreamerror"
 	"sluice/internal/fault"
 	"sluice/internal/gateway/disconnect"
+	"sluice/internal/gateway/stream"
 	"sluice/internal/llm"
 	"sluice/internal/provider/transport"
 	"sluice/internal/record"
@@ -94,7 +95,7 @@ func (g *Gateway) streamOptions(a *attempt) dialect.StreamOptions {
 		o.Framing = dialect.Lines
 	}
 	if a.x.partial != nil {
-		o.ID = a.x.partial.id
+		o.ID = a.x.partial.ID
 	}
 	return o
 }
@@ -114,7 +115,7 @@ func (s *relayer) begin() error {
 	s.a.committed = true
 	if x.partial != nil {
 		s.a.continued, x.streamError = true, nil
-		_, err := x.out.Write(x.partial.mark(s.a.target.Path))
+		_, err := x.out.Write(x.partial.ContinuedEvent(s.a.target.Path))
 		return err
 	}
 	x.status, x.headSent = s.a.status, true
@@ -235,7 +236,9 @@ func (s *relayer) cut(err error, end dialect.StreamEnd) error {
 	s.record(o)
 	s.unfinished(f, end)
 	if s.a.target.ContinueStream {
-		s.a.x.continueStream(s.a, end)
+		if p := stream.Continue(s.a.x.partial, s.a.x.match.Endpoint, end, s.a.target.Path); p != nil {
+			s.a.x.partial, s.a.canContinue = p, true
+		}
 	}
 	return f
 }

@@ -6,6 +6,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/conversation"
+	"sluice/internal/dialect/media"
 	"sluice/internal/dialect/toolcalls"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
@@ -53,7 +54,7 @@ func (g *Gateway) translate(ctx context.Context, a *attempt, s dialect.Shaping) 
 	}
 	if a.body = out.Large; a.body.Len() == 0 {
 		if to.Rules.Inline {
-			if out.Body, err = g.inlined(ctx, out.Body); err != nil {
+			if out.Body, err = media.Inline(ctx, out.Body, g.downloads.Files().Fetch); err != nil {
 				return err
 			}
 		}
@@ -93,7 +94,7 @@ func (g *Gateway) requestedCall(a *attempt, s dialect.Shaping) []byte {
 	}
 	shaped := g.Dialect.Shape(llm.Proxy, x.doc, s) // without the rules of an endpoint
 	if x.partial != nil {
-		shaped.Edits = append(shaped.Edits, x.partial.edit(x.doc))
+		shaped.Edits = append(shaped.Edits, x.partial.Edit(x.doc))
 	}
 	if len(shaped.Edits) > 0 {
 		return x.doc.Apply(shaped.Edits)
@@ -104,7 +105,7 @@ func (g *Gateway) requestedCall(a *attempt, s dialect.Shaping) []byte {
 func (g *Gateway) target(a *attempt) *dialect.Target {
 	return &dialect.Target{
 		Endpoint: a.plan.Requested, Provider: a.spec.ID, Model: a.plan.Model, Profiled: a.plan.Underlying, Rules: &g.rules.lookup(a.plan).request, Newer: a.spec.KeepDeveloper, Stream: a.wantsStream(),
-		Value: func(name string) string { return a.values[name] }, Fetch: (&fetcher{g: g}).fetch,
+		Value: func(name string) string { return a.values[name] }, Fetch: g.downloads.Files().Fetch,
 	}
 }
 

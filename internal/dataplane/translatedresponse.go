@@ -151,15 +151,4 @@ func (g *Gateway) askMore(ctx context.Context, a *attempt) ([][]byte, error) {
 	return all, nil
 }
 
-func readAll(resp *transport.Response, limit int64) ([]byte, error) {
-	s := wire.NewSpool("")
-	defer func() {
-		_ = s.Close() // closing loses no data
-		_ = resp.Body.Close()
-	}()
-	if err := s.Fill(resp.Body, resp.Length, limit); err != nil {
-		return nil, fault.Wrap(fault.UpstreamFailed, err)
-	}
-	b, err := s.Bytes()
-	return append([]byte(nil), b...), err
-}
+func readAll(resp *transport.Response, limit int64) ([]byte, error) { return resp.ReadAll(limit) }

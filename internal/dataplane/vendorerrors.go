@@ -57,7 +57,7 @@ func (p *relay) reportCut() {
 func (p *relay) cutEvent(s fault.Surface) []byte {
 	f := p.a.fault
 	if s == fault.Amazon {
-		if p.frame == nil || p.frame.bad || !p.frame.frames.AtBoundary() {
+		if p.frame == nil || !p.frame.AtBoundary() {
 			return nil
 		}
 		return dialect.AppendException(nil, f.AmazonType(), f.Body(s))

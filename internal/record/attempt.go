@@ -117,6 +117,19 @@ type Body struct {
 	Head      []byte // its header lines, secrets masked: "content-type: text/plain\nvia: 1.1 edge\n"
 }
 
+// NewBody returns the stored form of a body of size bytes, of which b is the beginning or all. It
+// retains b, truncated to maxBytes.
+func NewBody(contentType string, b []byte, size int64, maxBytes int) Body {
+	k := Body{Type: contentType, Bytes: b, Size: size}
+	if len(b) > maxBytes {
+		k.Bytes, k.Truncated = b[:maxBytes], true
+	}
+	if size > int64(len(k.Bytes)) {
+		k.Truncated = true
+	}
+	return k
+}
+
 // Bodies returns all bodies of the attempt, including empty ones.
 func (a *Attempt) Bodies() [5]*Body {
 	return [...]*Body{&a.Request, &a.Response, &a.ClientRequest, &a.ClientResponse, &a.Reshaped}

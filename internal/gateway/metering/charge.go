@@ -2,7 +2,6 @@ package metering
 
 import (
 	"sluice/internal/catalog"
-	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/gateway/metering/bound"
 	"sluice/internal/ledger"
 	"sluice/internal/llm"
@@ -77,35 +76,9 @@ func (m *Meter) billed(a *Account, c *bound.Call, answered string) bound.Fallbac
 func (a *Account) spend() record.Spend {
 	o := &a.charge
 	p := record.Spend{State: o.State.String(), Cost: o.Bill.Cost, Saved: o.Bill.Saved, MaxCost: a.maxNano, Version: o.Bill.Version, Unpriced: o.Bill.MissingPrice(), Basis: o.Basis.Text()}
-	a.mem.termText = WriteTerms(a.mem.termText[:0], o.Bill.Terms)
+	a.mem.termText = catalog.AppendTerms(a.mem.termText[:0], o.Bill.Terms)
 	p.Terms = string(a.mem.termText)
 	return p
-}
-
-// WriteTerms appends the terms of a cost to b as json.Marshal would, without allocating. It appends
-// nothing for no terms:
-//
-//	[{"dimension":"input","key":"request_token","units":1200,"per":1,"rate":"0.0000025","factor":"1","nano":3000000}]
-func WriteTerms(b []byte, terms []catalog.Term) []byte {
-	if len(terms) == 0 {
-		return b
-	}
-	w := jsonwriter.Writer{B: b}
-	w.Open('[')
-	for i := range terms {
-		t := &terms[i]
-		w.Open('{')
-		w.Str("dimension", t.Dimension)
-		w.Str("key", t.Key)
-		w.Int("units", t.Units)
-		w.Int("per", t.Per)
-		w.Str("rate", t.Rate)
-		w.Str("factor", t.Factor)
-		w.Int("nano", t.Nano)
-		w.Close('}')
-	}
-	w.Close(']')
-	return w.B
 }
 
 // usedUnits returns the usage in the units of each hold. The slice is valid until the next call.

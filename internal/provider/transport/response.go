@@ -3,6 +3,7 @@ package transport
 import (
 	"time"
 
+	"sluice/internal/fault"
 	"sluice/internal/wire"
 )
 
@@ -61,4 +62,19 @@ func newTiming(r *Request) timing {
 		t.limit = t.start.Add(r.HeadTimeout)
 	}
 	return t
+}
+
+// ReadAll returns the body of at most limit bytes, and closes it. A larger or incomplete body is
+// fault.UpstreamFailed.
+func (r *Response) ReadAll(limit int64) ([]byte, error) {
+	s := wire.NewSpool("")
+	defer func() {
+		_ = s.Close() // closing loses no data
+		_ = r.Body.Close()
+	}()
+	if err := s.Fill(r.Body, r.Length, limit); err != nil {
+		return nil, fault.Wrap(fault.UpstreamFailed, err)
+	}
+	b, err := s.Bytes()
+	return append([]byte(nil), b...), err
 }

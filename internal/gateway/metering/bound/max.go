@@ -15,10 +15,10 @@ import (
 
 // Maximum usage of a call that does not state one.
 const (
-	DefaultMaxOutputTokens = 131_072 // tokens of a response, unless the catalog has a limit
-	MaxSearches            = 20      // searches, or calls of another provider tool, that a model makes
-	maxDocumentPages       = 1000    // pages of a document
-	maxImageTokens         = 16_384  // tokens of an image: see internal/tokens
+	DefaultMaxOutputTokens = catalog.DefaultMaxOutputTokens // tokens of a response, unless the catalog has a limit
+	MaxSearches            = catalog.MaxSearches            // searches, or calls of another provider tool, that a model makes
+	maxDocumentPages       = 1000                           // pages of a document
+	maxImageTokens         = 16_384                         // tokens of an image: see internal/tokens
 
 	maxContainers      = 2                  // containers in which a response runs code
 	maxImageToolTokens = 2 * maxImageTokens // tokens of images that a tool reads and makes, and of their prompts

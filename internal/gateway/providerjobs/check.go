@@ -1,4 +1,4 @@
-package dataplane
+package providerjobs
 
 import (
 	"context"
@@ -21,16 +21,16 @@ const maxJobBytes = 64 << 20
 // size.
 const maxOutputFactor = 8
 
-var _ jobs.Checker = (*Gateway)(nil)
+var _ jobs.Checker = (*Jobs)(nil)
 
 // CheckJob implements jobs.Checker: it reads a job at its provider. A job that has ended is
 // billed by the usage that the provider reports; the result is nil while the job is running.
-func (g *Gateway) CheckJob(ctx context.Context, j *jobs.Job) (*jobs.Result, error) {
-	by, err := g.accessFor(j)
+func (t *Jobs) CheckJob(ctx context.Context, j *jobs.Job) (*jobs.Result, error) {
+	by, err := t.accessFor(j)
 	if err != nil {
 		return nil, err
 	}
-	doc, err := g.readJob(ctx, j, by)
+	doc, err := t.readJob(ctx, j, by)
 	if err != nil {
 		return nil, err
 	}
@@ -38,12 +38,12 @@ func (g *Gateway) CheckJob(ctx context.Context, j *jobs.Job) (*jobs.Result, erro
 	if !st.Ended {
 		return nil, nil //nolint:nilnil // the job goes on
 	}
-	b := g.newJobBill(j)
+	b := t.newBill(j)
 	b.status, b.failed = st.Status, st.Failed
 	b.doc = doc
 	switch j.Kind {
 	case jobs.Batch:
-		err = g.billOutput(ctx, b, by, &st)
+		err = t.billOutput(ctx, b, by, &st)
 	case jobs.Finetune:
 		b.training(&st)
 	default:
@@ -55,47 +55,34 @@ func (g *Gateway) CheckJob(ctx context.Context, j *jobs.Job) (*jobs.Result, erro
 	if b.cost == 0 && b.tokens() == 0 && b.lacks == "" {
 		b.state = ledger.Released
 	}
-	return g.resultOf(b), nil
+	return t.resultOf(b), nil
 }
 
 // AbandonJob implements jobs.Checker: it bills the maximum cost of the job and records the
 // reason.
-func (g *Gateway) AbandonJob(j *jobs.Job, reason string) *jobs.Result {
-	b := g.newJobBill(j)
+func (t *Jobs) AbandonJob(j *jobs.Job, reason string) *jobs.Result {
+	b := t.newBill(j)
 	b.billMaximum()
 	b.reason = reason
-	return g.resultOf(b)
+	return t.resultOf(b)
 }
 
 // ForgetJob implements jobs.Checker: it drops the stored access of the job.
-func (g *Gateway) ForgetJob(j *jobs.Job) { g.jobAccess.drop(j.Key()) }
-
-// accessFor returns the access to the provider of a job. The error is jobs.ErrNoCredential when
-// the job is private and this node does not have its access.
-func (g *Gateway) accessFor(j *jobs.Job) (*jobAccess, error) {
-	if !j.Private {
-		return savedAccess(j), nil
-	}
-	by, ok := g.jobAccess.get(j.Key())
-	if !ok {
-		return nil, jobs.ErrNoCredential
-	}
-	return by, nil
-}
+func (t *Jobs) ForgetJob(j *jobs.Job) { t.accesses.Delete(j.Key()) }
 
 // readJob reads the description of a job from its provider.
-func (g *Gateway) readJob(ctx context.Context, j *jobs.Job, by *jobAccess) ([]byte, error) {
-	c, err := g.callInside(ctx, keyOf(j), by, j.Path)
+func (t *Jobs) readJob(ctx context.Context, j *jobs.Job, by *Access) ([]byte, error) {
+	c, err := t.Upstream.Get(ctx, keyOf(j), by, j.Path)
 	if err != nil {
 		return nil, refusedJob(err)
 	}
-	defer c.close()
-	doc, err := io.ReadAll(&limitedReader{r: c.body, left: maxJobBytes})
+	defer c.Close()
+	doc, err := io.ReadAll(&limitedReader{r: c.Body, left: maxJobBytes})
 	switch {
 	case err != nil:
 		return nil, err
-	case c.status >= 300:
-		return nil, jobStatus(c.status)
+	case c.Status >= 300:
+		return nil, jobStatus(c.Status)
 	case !splice.Valid(doc):
 		return nil, jobs.ErrRefused
 	}
@@ -123,7 +110,7 @@ var lastingFaults = [...]fault.Code{fault.InvalidRequest, fault.InvalidParameter
 
 // billOutput adds up the usage that the results of a batch report. A batch that was cancelled,
 // expired or failed has the results of the requests completed until then.
-func (g *Gateway) billOutput(ctx context.Context, b *jobBill, by *jobAccess, st *jobs.State) error {
+func (t *Jobs) billOutput(ctx context.Context, b *bill, by *Access, st *jobs.State) error {
 	if len(st.Results) > 0 {
 		for one := range splice.Elements(st.Results) {
 			b.line(one)
@@ -137,24 +124,24 @@ func (g *Gateway) billOutput(ctx context.Context, b *jobBill, by *jobAccess, st 
 	if st.Output != "" {
 		path = "/files/" + inPath(st.Output) + "/content"
 	}
-	c, err := g.callInside(ctx, keyOf(b.job), by, path)
+	c, err := t.Upstream.Get(ctx, keyOf(b.job), by, path)
 	if err != nil {
 		return refusedJob(err)
 	}
-	defer c.close()
-	if c.status >= 300 {
-		return jobStatus(c.status)
+	defer c.Close()
+	if c.Status >= 300 {
+		return jobStatus(c.Status)
 	}
-	return uploads.EachLine(&limitedReader{r: c.body, left: maxOutputFactor * g.set.MaxUploadBytes}, func(_ int, line []byte) error {
+	return uploads.EachLine(&limitedReader{r: c.Body, left: maxOutputFactor * t.MaxUploadBytes}, func(_ int, line []byte) error {
 		b.line(line)
 		return ctx.Err()
 	})
 }
 
 // resultOf builds the result of a job, with the function that writes its record.
-func (g *Gateway) resultOf(b *jobBill) *jobs.Result {
+func (t *Jobs) resultOf(b *bill) *jobs.Result {
 	j := b.job
-	now := g.Clock.Now()
+	now := t.Clock.Now()
 	r := &record.Attempt{
 		ID: j.ID, RequestID: j.RequestID, TraceID: j.TraceID, Number: 1, Started: j.Created, Duration: now.Sub(j.Created),
 		OrgID: j.OrgID, WorkspaceID: j.WorkspaceID, KeyID: j.KeyID, KeyName: j.KeyName, UserID: j.UserID, ConfigID: j.ConfigID, TargetPath: j.TargetPath,
@@ -168,20 +155,16 @@ func (g *Gateway) resultOf(b *jobBill) *jobs.Result {
 	if b.failed || b.reason != "" {
 		r.Status, r.Outcome, r.Error = 502, record.Failed, b.reason
 		if r.Error == "" {
-			r.Error = "the job ended with the status " + clip(b.status)
+			r.Error = "the job ended with the status " + fault.Clip(b.status)
 		}
 	}
-	scope := g.Directory().FindWorkspace(j.WorkspaceID)
+	scope := t.Snapshot().FindWorkspace(j.WorkspaceID)
 	if len(b.doc) > 0 && (scope == nil || !scope.MetricsOnly) {
-		r.Response = g.truncateBody("application/json", b.doc, int64(len(b.doc)))
+		r.Response = record.NewBody("application/json", b.doc, int64(len(b.doc)), t.MaxBodyBytes)
 	}
 	n := b.tokens()
 	return &jobs.Result{Cost: b.cost, Tokens: n, Record: func() {
-		if err := g.Journal.Append(r); err != nil {
-			g.droppedRecords(r, err)
-		}
-		g.Metrics.spent(j.Provider, &r.Spend)
-		g.Metrics.attempt(r, false)
-		g.countLate(j, n)
+		t.Recorder.RecordJob(r)
+		t.countTokens(j, n)
 	}}
 }

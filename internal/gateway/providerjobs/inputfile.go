@@ -1,7 +1,6 @@
-package dataplane
+package providerjobs
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"net/url"
@@ -17,14 +16,11 @@ import (
 	"sluice/internal/tokens"
 )
 
-// filesCounted is the maximum number of input files whose counted usage a node stores.
-const filesCounted = 10_000
-
 // batchInput returns the maximum usage of a batch: of the requests in the call itself and in all
 // its input files, because the gateway does not know which of them the provider uses. The
 // requests go to the endpoint of the batch. The result is nil without an error when a file is
-// unknown and fetch is false.
-func (g *Gateway) batchInput(ctx context.Context, a *attempt, from *jobs.Source, fetch bool) (*jobs.Input, error) {
+// unknown and no cost budget applies.
+func (e *estimate) batchInput(ctx context.Context, from *jobs.Source) (*jobs.Input, error) {
 	input := new(jobs.Input)
 	for _, list := range from.Lists {
 		if err := addList(input, list); err != nil {
@@ -35,7 +31,7 @@ func (g *Gateway) batchInput(ctx context.Context, a *attempt, from *jobs.Source,
 		return nil, errNoInput
 	}
 	for _, f := range from.Files {
-		one, err := g.fileInput(ctx, a, f.ID, fetch)
+		one, err := e.fileInput(ctx, f.ID)
 		if err != nil || one == nil {
 			return nil, err
 		}
@@ -53,13 +49,13 @@ func (g *Gateway) batchInput(ctx context.Context, a *attempt, from *jobs.Source,
 
 // trainingTokens returns the tokens of all training files for one epoch. The result is nil under
 // the same conditions as in batchInput.
-func (g *Gateway) trainingTokens(ctx context.Context, a *attempt, from *jobs.Source, fetch bool) (*int64, error) {
+func (e *estimate) trainingTokens(ctx context.Context, from *jobs.Source) (*int64, error) {
 	if len(from.Files) == 0 {
 		return nil, errNoInput
 	}
 	n := int64(0)
 	for _, f := range from.Files {
-		input, err := g.fileInput(ctx, a, f.ID, fetch)
+		input, err := e.fileInput(ctx, f.ID)
 		if err != nil || input == nil {
 			return nil, err
 		}
@@ -87,20 +83,20 @@ func maxRequestTokens(ep llm.Endpoint, body []byte, model string) int64 {
 
 // fileInput returns the usage of an input file: the counts from its upload through this node, or
 // else from a fetch at the provider. A fetched file is limited to the maximum upload size.
-func (g *Gateway) fileInput(ctx context.Context, a *attempt, id string, fetch bool) (*jobs.Input, error) {
-	key := fileKey(a, id)
-	input, ok := g.jobFiles.get(key)
+func (e *estimate) fileInput(ctx context.Context, id string) (*jobs.Input, error) {
+	key := e.call.fileKey(id)
+	input, ok := e.files.Get(key)
 	switch {
 	case ok:
-	case !fetch:
+	case !e.call.Budgeted:
 		return nil, nil //nolint:nilnil // the file is not known, which is no error without a budget
 	default:
 		var err error
-		if input, err = g.fetchInput(ctx, a, id); err != nil {
+		if input, err = e.fetchInput(ctx, id); err != nil {
 			return nil, errJob("the input file " + quoted(id) + " cannot be read (" + fault.From(err).Text() + "); upload it through this gateway (POST /v1/files) and create the job again")
 		}
 		if !strings.Contains(plainID(id), "://") { // a bucket path may contain another file at any time
-			g.jobFiles.put(key, input)
+			e.files.Put(key, input)
 		}
 	}
 	if input.Lines == 0 {
@@ -110,12 +106,12 @@ func (g *Gateway) fileInput(ctx context.Context, a *attempt, id string, fetch bo
 }
 
 // fileKey returns the key of a provider's file within a workspace.
-func fileKey(a *attempt, id string) string {
+func (c *Call) fileKey(id string) string {
 	slug := ""
-	if a.account != nil {
-		slug = a.account.Slug
+	if c.Account != nil {
+		slug = c.Account.Slug
 	}
-	return strings.Join([]string{a.x.key.Principal.WorkspaceID, a.spec.ID, slug, plainID(id)}, "\x00")
+	return strings.Join([]string{c.Key.Principal.WorkspaceID, c.Provider, slug, plainID(id)}, "\x00")
 }
 
 // plainID returns an id without its path escapes.
@@ -126,16 +122,16 @@ func plainID(id string) string {
 	return strings.Clone(id)
 }
 
-func (g *Gateway) fetchInput(ctx context.Context, a *attempt, id string) (*jobs.Input, error) {
-	c, err := g.inside(ctx, a.x.key, accessOf(a), "/files/"+inPath(id)+"/content")
+func (e *estimate) fetchInput(ctx context.Context, id string) (*jobs.Input, error) {
+	c, err := e.Upstream.Get(ctx, e.call.Key, e.call.access(), "/files/"+inPath(id)+"/content")
 	if err != nil {
 		return nil, err
 	}
-	defer c.close()
-	if c.status >= 300 {
-		return nil, fault.Newf(fault.UpstreamFailed, "the provider responded with status %d", c.status)
+	defer c.Close()
+	if c.Status >= 300 {
+		return nil, fault.Newf(fault.UpstreamFailed, "the provider responded with status %d", c.Status)
 	}
-	return countFile(&limitedReader{r: c.body, left: g.set.MaxUploadBytes})
+	return countFile(&limitedReader{r: c.Body, left: e.MaxUploadBytes})
 }
 
 // inPath returns an id as a path segment. An id that already has escapes is unchanged.
@@ -162,31 +158,31 @@ func countFile(file io.Reader) (*jobs.Input, error) {
 // noteFile counts a file that was uploaded for a job when a cost budget applies to the call, so
 // that the maximum usage is known when the job is created. An earlier count for the same id is
 // replaced or dropped, because an id may be a path in a bucket.
-func (g *Gateway) noteFile(a *attempt) {
-	id := jobs.ID(a.clientResponse())
+func (t *Jobs) noteFile(c *Call, response []byte) {
+	id := jobs.ID(response)
 	if id == "" {
 		return
 	}
-	if input := uploaded(a); input != nil {
-		g.jobFiles.put(fileKey(a, id), input)
+	if input := c.uploaded(); input != nil {
+		t.files.Put(c.fileKey(id), input)
 	} else {
-		g.jobFiles.drop(fileKey(a, id))
+		t.files.Delete(c.fileKey(id))
 	}
 }
 
 // uploaded returns the usage of an uploaded file. It returns nil when the file must be read from
 // the provider, for example for a form with several files, of which the provider uses one.
-func uploaded(a *attempt) *jobs.Input {
-	if a.x.form == nil || !a.money.HasCostBudget() {
+func (c *Call) uploaded() *jobs.Input {
+	if c.Form == nil || !c.Budgeted {
 		return nil
 	}
-	u, err := uploads.Read(&dialect.Request{Form: a.x.form})
+	u, err := uploads.Read(&dialect.Request{Form: c.Form})
 	if err != nil || u.Purpose != "batch" && u.Purpose != "fine-tune" {
 		return nil
 	}
 	files := 0
-	for i := range a.x.form.Parts {
-		if p := &a.x.form.Parts[i]; p.HasFileName || strings.EqualFold(p.Name, "file") {
+	for i := range c.Form.Parts {
+		if p := &c.Form.Parts[i]; p.HasFileName || strings.EqualFold(p.Name, "file") {
 			files++
 		}
 	}
@@ -195,14 +191,6 @@ func uploaded(a *attempt) *jobs.Input {
 		return nil
 	}
 	return input
-}
-
-// clientResponse returns the response as the caller receives it, or the recorded part of it.
-func (a *attempt) clientResponse() []byte {
-	if len(a.response.body) > 0 {
-		return a.response.body
-	}
-	return bytes.TrimSpace(a.log().Response.Plain(maxUsageBodyBytes))
 }
 
 // limitedReader returns an error once more than its limit is read.

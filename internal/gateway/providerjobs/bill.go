@@ -1,25 +1,22 @@
-package dataplane
+package providerjobs
 
 import (
 	"cmp"
-	"context"
 	"math"
 
 	"sluice/internal/catalog"
 	"sluice/internal/dialect/usage"
-	"sluice/internal/gateway/metering"
 	"sluice/internal/jobs"
-	"sluice/internal/keys"
 	"sluice/internal/ledger"
 	"sluice/internal/llm"
-	"sluice/internal/quota"
 	"sluice/internal/record"
-	"sluice/internal/tenant"
+	"sluice/internal/tokens"
 )
 
-// jobBill computes the usage and the cost of a job. It belongs to one goroutine.
-type jobBill struct {
-	g       *Gateway
+// bill computes the usage and the cost of a job. It belongs to one goroutine.
+type bill struct {
+	prices  Prices
+	counter *tokens.Counter
 	job     *jobs.Job
 	terms   *catalog.PriceOverrides
 	tariff  *catalog.RateCard // of the job's model
@@ -43,9 +40,9 @@ type jobBill struct {
 // the cost.
 const maxTerms = 256
 
-func (g *Gateway) newJobBill(j *jobs.Job) *jobBill {
-	dir := g.Directory()
-	b := &jobBill{g: g, job: j, state: ledger.Settled, tariffs: map[string]*catalog.RateCard{}}
+func (t *Jobs) newBill(j *jobs.Job) *bill {
+	dir := t.Snapshot()
+	b := &bill{prices: t.Prices, counter: t.Counter, job: j, state: ledger.Settled, tariffs: map[string]*catalog.RateCard{}}
 	if j.ProviderID != "" {
 		b.terms = dir.Agreement(dir.FindAccount(j.WorkspaceID, j.ProviderID))
 	}
@@ -53,10 +50,10 @@ func (g *Gateway) newJobBill(j *jobs.Job) *jobBill {
 	return b
 }
 
-func (b *jobBill) priceOf(model string) *catalog.RateCard {
+func (b *bill) priceOf(model string) *catalog.RateCard {
 	t := b.tariffs[model]
 	if t == nil {
-		t = b.g.Prices.Find(b.job.Provider, model, b.terms)
+		t = b.prices.Find(b.job.Provider, model, b.terms)
 		if len(b.tariffs) < maxTerms {
 			b.tariffs[model] = t
 		}
@@ -65,7 +62,7 @@ func (b *jobBill) priceOf(model string) *catalog.RateCard {
 }
 
 // line adds one result line of a batch.
-func (b *jobBill) line(line []byte) {
+func (b *bill) line(line []byte) {
 	res := jobs.ReadResult(line)
 	if len(res.Body) == 0 {
 		return
@@ -95,7 +92,7 @@ func (b *jobBill) line(line []byte) {
 }
 
 // endpoint returns the endpoint of the requests of a batch.
-func (b *jobBill) endpoint() llm.Endpoint {
+func (b *bill) endpoint() llm.Endpoint {
 	if source := b.job.Input; source != nil && len(source.Groups) > 0 {
 		return source.Groups[0].Endpoint
 	}
@@ -104,9 +101,9 @@ func (b *jobBill) endpoint() llm.Endpoint {
 
 // estimated counts a response without reported usage. The output is counted from the body; the
 // input is the average of the maximum input of the batch's requests.
-func (b *jobBill) estimated(ep llm.Endpoint, body []byte) llm.Usage {
+func (b *bill) estimated(ep llm.Endpoint, body []byte) llm.Usage {
 	b.state = ledger.Estimated
-	u := llm.Usage{OutputTokens: b.g.counter.ResponseBody(ep, body, b.job.Model).Tokens}
+	u := llm.Usage{OutputTokens: b.counter.ResponseBody(ep, body, b.job.Model).Tokens}
 	if source := b.job.Input; source != nil && source.Lines > 0 {
 		for i := range source.Groups {
 			u.InputTokens += source.Groups[i].Input
@@ -118,7 +115,7 @@ func (b *jobBill) estimated(ep llm.Endpoint, body []byte) llm.Usage {
 }
 
 // training bills the trained tokens, or the duration of the training if only that has a price.
-func (b *jobBill) training(st *jobs.State) {
+func (b *bill) training(st *jobs.State) {
 	units := catalog.Units{Region: b.job.Region}
 	switch {
 	case st.Trained > 0 && (b.tariff.HasPrice(catalog.TrainingTokens) || !b.tariff.HasPrice(catalog.TrainingSeconds)):
@@ -140,7 +137,7 @@ func (b *jobBill) training(st *jobs.State) {
 
 // video bills the reported seconds and size of a video. What is not reported is billed as
 // requested. A failed video costs nothing.
-func (b *jobBill) video(st *jobs.State) {
+func (b *bill) video(st *jobs.State) {
 	if st.Failed || st.Stopped {
 		b.state = ledger.Released
 		return
@@ -164,13 +161,13 @@ func (b *jobBill) video(st *jobs.State) {
 }
 
 // billMaximum bills the maximum cost of a job whose outcome cannot be determined.
-func (b *jobBill) billMaximum() {
+func (b *bill) billMaximum() {
 	b.state, b.cost, b.lines = ledger.Unknown, b.job.MaxCostNano, nil
 	b.usage = llm.Usage{TotalTokens: b.job.Tokens}
 }
 
 // add adds the cost and the terms of a bill. The cost saturates at the largest int64.
-func (b *jobBill) add(bill catalog.Cost) {
+func (b *bill) add(bill catalog.Cost) {
 	b.termsBuf = bill.Terms
 	if b.cost += bill.Cost; b.cost < 0 {
 		b.cost = math.MaxInt64
@@ -184,7 +181,7 @@ func (b *jobBill) add(bill catalog.Cost) {
 }
 
 // term adds t to the term with the same dimension, rate and factor.
-func (b *jobBill) term(t *catalog.Term) {
+func (b *bill) term(t *catalog.Term) {
 	for i := range b.lines {
 		if l := &b.lines[i]; l.Dimension == t.Dimension && l.Key == t.Key && l.Rate == t.Rate && l.Factor == t.Factor && l.Per == t.Per {
 			l.Units, l.Nano = l.Units+t.Units, l.Nano+t.Nano
@@ -197,17 +194,17 @@ func (b *jobBill) term(t *catalog.Term) {
 }
 
 // spend returns the money part of the job's record.
-func (b *jobBill) spend() record.Spend {
+func (b *bill) spend() record.Spend {
 	return record.Spend{
 		State: b.state.String(), Cost: b.cost, MaxCost: b.job.MaxCostNano, Unpriced: b.lacks, Version: b.tariff.Version(),
-		Terms: string(metering.WriteTerms(nil, b.lines)), Basis: b.basis(),
+		Terms: string(catalog.AppendTerms(nil, b.lines)), Basis: b.basis(),
 	}
 }
 
 // basis returns what the job was billed by, apart from its usage. A batch has one bill per request.
 // If the cost of the total usage differs from the sum of the bills, as with context tiers or
 // several models, basis returns "", and the job is not billed again.
-func (b *jobBill) basis() string {
+func (b *bill) basis() string {
 	if b.state != ledger.Settled && b.state != ledger.Estimated {
 		return ""
 	}
@@ -222,7 +219,7 @@ func (b *jobBill) basis() string {
 	return basis.Text()
 }
 
-func (b *jobBill) tokens() int64 {
+func (b *bill) tokens() int64 {
 	if b.state == ledger.Released {
 		return 0
 	}
@@ -238,42 +235,4 @@ func usageIn(ep llm.Endpoint, body []byte) (u llm.Usage, model string) {
 		}
 	}
 	return u, model
-}
-
-// countLate subtracts the tokens of a finished job from the rates that apply to its caller. They
-// count in the window in which the job is settled.
-//
-//nolint:contextcheck // the usage counts, whatever becomes of the round that found it
-func (g *Gateway) countLate(j *jobs.Job, n int64) {
-	if n <= 0 {
-		return
-	}
-	dir := g.Directory()
-	call := quota.Call{
-		OrgID: j.OrgID, Workspace: quota.Named{ID: j.WorkspaceID}, KeyID: j.KeyID, Provider: j.Provider, Model: j.Model, Endpoint: j.Endpoint, Metadata: j.Metadata,
-	}
-	if p := dir.FindWorkspace(j.WorkspaceID); p != nil {
-		call.Workspace.Slug = p.Slug
-	}
-	var all []quota.Hold
-	if account := dir.FindAccount(j.WorkspaceID, j.ProviderID); j.ProviderID != "" && account != nil {
-		call.Account = quota.Named{Slug: account.Slug, ID: account.RecordID}
-		all = append(append(all, dir.IntegrationLimits(account.IntegrationID, j.WorkspaceID).Rates...), dir.Limits(account.Kind, account.RecordID).Rates...)
-	}
-	all = append(append(all, dir.Limits(tenant.WorkspaceKind, j.WorkspaceID).Rates...), dir.Limits(keys.Kind, j.KeyID).Rates...)
-	_, all = dir.Policies(j.WorkspaceID).Match(&call, nil, all)
-	holds, used := all[:0], []int64(nil)
-	for _, h := range all {
-		if h.Unit != "" && h.Measure == quota.TokenCount {
-			h.Org, h.Amount, h.Limit, h.Soft = j.OrgID, 0, math.MaxInt64, true // used in any case, whatever is left
-			holds, used = append(holds, h), append(used, n)
-		}
-	}
-	if len(holds) == 0 {
-		return
-	}
-	now := g.Clock.Now()
-	if i, _, _, err := g.Limiter.Reserve(context.Background(), now, holds); err == nil && i < 0 {
-		g.Limiter.Settle(now, holds, used)
-	}
 }
