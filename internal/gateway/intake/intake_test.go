@@ -129,14 +129,14 @@ func TestAddUser_KeepsTheUserThatTheCallerNamed(t *testing.T) {
 func TestInlineConfigs_AreParsedOnceAndCanBeBlocked(t *testing.T) {
 	t.Parallel()
 	c := intake.NewInlineConfigs(routing.Limits{}, false)
-	first, err := c.Parse(`{"provider":"openai"}`)
+	first, err := c.Parse(`{"provider":"openai","api_key":"sk-1"}`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, err := c.Parse(`{"provider":"openai"}`); err != nil || again != first {
+	if again, err := c.Parse(`{"provider":"openai","api_key":"sk-1"}`); err != nil || again != first {
 		t.Errorf("got %p %v, want the cached config %p", again, err, first)
 	}
-	o := &call.Options{Config: ` {"provider":"openai"}`}
+	o := &call.Options{Config: ` {"provider":"openai","api_key":"sk-1"}`}
 	if err := c.Check(o, nil); err != nil {
 		t.Errorf("got %v, want it allowed", err)
 	}
