@@ -15,7 +15,8 @@ import (
 	"time"
 
 	"sluice/internal/access"
-	"sluice/internal/admin"
+	"sluice/internal/control/apikeys"
+	"sluice/internal/control/people"
 	"sluice/internal/control/upstreams"
 	"sluice/internal/ident"
 	"sluice/internal/identity"
@@ -225,7 +226,7 @@ func (w *accessWorld) spoiled(t *testing.T) {
 		if caller == "admin" {
 			workspaceID = ""
 		}
-		w.put(t, resource.Record{Kind: keys.Kind, ID: ident.NewID(), OrgID: w.main.org, WorkspaceID: workspaceID, Name: caller, Index: admin.KeyIndex(&k)}, k)
+		w.put(t, resource.Record{Kind: keys.Kind, ID: ident.NewID(), OrgID: w.main.org, WorkspaceID: workspaceID, Name: caller, Index: apikeys.KeyIndex(&k)}, k)
 		w.keys[caller+"-expired"] = raw
 		w.addKey(t, caller+"-revoked", kind, w.main.org, workspaceID, user, nil)
 		id := w.names.values[caller+"-revoked-key"]
@@ -248,7 +249,7 @@ func (w *accessWorld) user(t *testing.T, name, org string, role access.Role) str
 	t.Helper()
 	u := tenant.User{Email: name + "@acme.example", Role: role}
 	id := w.id(name)
-	w.put(t, resource.Record{Kind: tenant.UserKind, ID: id, OrgID: org, Name: u.Email, Index: admin.UserIndex(org, &u)}, u)
+	w.put(t, resource.Record{Kind: tenant.UserKind, ID: id, OrgID: org, Name: u.Email, Index: people.UserIndex(org, &u)}, u)
 	return id
 }
 

@@ -16,8 +16,10 @@ import (
 	"sluice/internal/admin/rerate"
 	"sluice/internal/audit"
 	"sluice/internal/control/budgets"
+	"sluice/internal/control/credentials"
 	"sluice/internal/control/directory"
 	"sluice/internal/control/logs"
+	"sluice/internal/control/people"
 	"sluice/internal/credential"
 	"sluice/internal/deployment"
 	"sluice/internal/ident"
@@ -68,7 +70,7 @@ type Parts struct {
 	// empty, that of r does. An error means that the request was rejected before it reached a
 	// target.
 	Replay          func(r *http.Request, key sealed.String, remote string, call *replay.Call) (*replay.Outcome, error)
-	Models          Models
+	Models          credentials.Models
 	Rerate          *rerate.Engine
 	Exports         logs.ExportFiles
 	ExportRetention time.Duration // how long the file of a log export is stored
@@ -76,7 +78,7 @@ type Parts struct {
 	// more.
 	LogRetention tenant.Retention
 	// RetentionShown is how long bodies and records are stored, as consoles show it.
-	RetentionShown RetentionShown
+	RetentionShown people.RetentionShown
 	// BodyLogBytes is the maximum number of bytes stored of each body of a custom log.
 	BodyLogBytes int
 	// Deployments is the maximum number of gateways of each type that an organisation may
@@ -90,7 +92,7 @@ type Parts struct {
 
 	// Mail sends emails to a mail server; if it is nil, mails wait in the outbox. Templates
 	// renders the emails; only jobs need it.
-	Mail      Mailer
+	Mail      people.Mailer
 	Templates *mail.TemplateSet
 
 	// PerMinute is how many administrative requests each key or user may send in a minute to this
@@ -108,10 +110,6 @@ type Parts struct {
 	AuditSigner *audit.Signer
 	Proxies     wire.Proxies // proxies that are trusted to report client addresses; may be nil
 }
-
-// RetentionShown contains the retentions, in days, that consoles show to people.
-// Parts.LogRetention is the one that applies.
-type RetentionShown struct{ Bodies, Metrics int }
 
 // Secrets reads from external secret managers: *secretref.Reader.
 type Secrets interface {

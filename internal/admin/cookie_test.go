@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/internal/admin"
+	"sluice/internal/control/people"
 	"sluice/internal/store/storetest"
 	"sluice/internal/wire"
 )
@@ -30,23 +30,23 @@ func TestCookiesOfSessions(t *testing.T) {
 	plain, prefixed := "sluice_session="+token, "__Host-sluice_session="+token
 	for _, c := range []struct {
 		name     string
-		by       admin.Browsers
+		by       people.Browsers
 		tls      bool
 		proto    string
 		cookie   string
 		signedIn bool
 	}{
-		{"plain", admin.Browsers{}, false, "", plain, true},
-		{"plain, the other cookie", admin.Browsers{}, false, "", prefixed, false},
-		{"TLS", admin.Browsers{}, true, "", prefixed, true},
-		{"TLS, a cookie that anybody may have set", admin.Browsers{}, true, "", plain, false},
-		{"TLS, both", admin.Browsers{}, true, "", "sluice_session=ses_" + strings.Repeat("x", 43) + "; " + prefixed, true},
-		{"a console behind TLS", admin.Browsers{Console: "https://gw.example"}, false, "", prefixed, true},
-		{"a console behind TLS, a cookie that anybody may have set", admin.Browsers{Console: "https://gw.example"}, false, "", plain, false},
-		{"a trusted proxy", admin.Browsers{Proxies: trusted}, false, "https", prefixed, true},
-		{"a trusted proxy, a cookie that anybody may have set", admin.Browsers{Proxies: trusted}, false, "https", plain, false},
-		{"a trusted proxy without TLS", admin.Browsers{Proxies: trusted}, false, "http", plain, true},
-		{"a stranger who says TLS", admin.Browsers{}, false, "https", plain, true},
+		{"plain", people.Browsers{}, false, "", plain, true},
+		{"plain, the other cookie", people.Browsers{}, false, "", prefixed, false},
+		{"TLS", people.Browsers{}, true, "", prefixed, true},
+		{"TLS, a cookie that anybody may have set", people.Browsers{}, true, "", plain, false},
+		{"TLS, both", people.Browsers{}, true, "", "sluice_session=ses_" + strings.Repeat("x", 43) + "; " + prefixed, true},
+		{"a console behind TLS", people.Browsers{Console: "https://gw.example"}, false, "", prefixed, true},
+		{"a console behind TLS, a cookie that anybody may have set", people.Browsers{Console: "https://gw.example"}, false, "", plain, false},
+		{"a trusted proxy", people.Browsers{Proxies: trusted}, false, "https", prefixed, true},
+		{"a trusted proxy, a cookie that anybody may have set", people.Browsers{Proxies: trusted}, false, "https", plain, false},
+		{"a trusted proxy without TLS", people.Browsers{Proxies: trusted}, false, "http", plain, true},
+		{"a stranger who says TLS", people.Browsers{}, false, "https", plain, true},
 	} {
 		r := httptest.NewRequest("GET", "/v1/auth/self", nil)
 		r.Header.Set("Cookie", c.cookie)
@@ -56,7 +56,7 @@ func TestCookiesOfSessions(t *testing.T) {
 		if c.tls {
 			r.TLS = &tls.ConnectionState{}
 		}
-		p, ok, err := admin.Session(r.Context(), w.store, w.hasher, w.clock, c.by, r)
+		p, ok, err := people.Session(r.Context(), w.store, w.hasher, w.clock, c.by, r)
 		if err != nil || ok != c.signedIn || ok && p.UserID == "" {
 			t.Errorf("%s: signed in %v, %v", c.name, ok, err)
 		}

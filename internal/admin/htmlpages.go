@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"net/http"
 
+	"sluice/internal/control/people"
 	"sluice/internal/ident"
 	"sluice/internal/resource"
 )
@@ -30,7 +31,7 @@ func (a *Admin) page(path string) http.HandlerFunc {
 	switch path {
 	case "/docs":
 		return docsPage
-	case invitePath:
+	case people.InvitePath:
 		return invitePage
 	case "/v1/openapi.json", "/v2/openapi.json":
 		return func(w http.ResponseWriter, _ *http.Request) { send(w, "application/json", a.spec) }

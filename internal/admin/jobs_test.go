@@ -15,6 +15,7 @@ import (
 
 	"sluice/internal/access"
 	"sluice/internal/admin"
+	"sluice/internal/control/people"
 	"sluice/internal/credential"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
@@ -26,6 +27,7 @@ import (
 	"sluice/internal/store"
 	"sluice/internal/store/storetest"
 	"sluice/internal/tenant"
+	"sluice/internal/worker"
 )
 
 // onEngines runs a test in a world of its own on each engine.
@@ -88,7 +90,7 @@ func (w *ageing) run(t *testing.T, names ...string) {
 	}
 }
 
-func (w *ageing) job(t *testing.T, name string) admin.Job {
+func (w *ageing) job(t *testing.T, name string) worker.Job {
 	t.Helper()
 	templates, err := mail.NewTemplateSet("", mail.Brand{})
 	if err != nil {
@@ -98,7 +100,7 @@ func (w *ageing) job(t *testing.T, name string) admin.Job {
 		Store: w.watch, Box: w.box, Hasher: w.hasher, Clock: w.clock, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), KeyPrefix: "sk-",
 		Wake: func() { w.wakes++ }, Mail: w.mailer, Templates: templates, Meters: w.watch, LogRetention: tenant.Retention{Metrics: new(365)},
 	})
-	i := slices.IndexFunc(jobs, func(j admin.Job) bool { return j.Name == name })
+	i := slices.IndexFunc(jobs, func(j worker.Job) bool { return j.Name == name })
 	if i < 0 {
 		t.Fatalf("there is no job %s", name)
 	}
@@ -443,7 +445,7 @@ func TestOldFeedbackIsDeleted(t *testing.T) {
 func (w *ageing) person(t *testing.T, id, email string, org, workspaceRole access.Role) {
 	t.Helper()
 	u, m := tenant.User{Email: email, Role: org}, tenant.Member{UserID: id, Role: workspaceRole}
-	w.put(t, resource.Record{Kind: tenant.UserKind, ID: id, OrgID: w.org, Name: email, Index: admin.UserIndex(w.org, &u)}, u)
+	w.put(t, resource.Record{Kind: tenant.UserKind, ID: id, OrgID: w.org, Name: email, Index: people.UserIndex(w.org, &u)}, u)
 	w.put(t, resource.Record{
 		Kind: tenant.MemberKind, ID: ident.NewID(), OrgID: w.org, WorkspaceID: w.names.values["main"],
 		Index: []resource.IndexEntry{{Name: "user", Value: id}, {Name: "role", Value: string(workspaceRole)}},

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"sluice/internal/access"
-	"sluice/internal/admin"
+	"sluice/internal/control/apikeys"
 	"sluice/internal/keys"
 	"sluice/internal/resource"
 	"sluice/internal/store/storetest"
@@ -26,7 +26,7 @@ func TestRotatedValueIsNoWayUp(t *testing.T) {
 			t.Fatal(err)
 		}
 		k := keys.Key{Name: name, Type: access.WorkspaceService, Scopes: []string{scope}, AutoRotated: true, Secret: keys.Secret{Hash: w.hasher.Sum(name), Sealed: shut, Masked: keys.Mask(raw)}}
-		w.put(t, resource.Record{Kind: keys.Kind, ID: id, OrgID: w.org, WorkspaceID: w.names.values["main"], Name: name, Index: admin.KeyIndex(&k)}, k)
+		w.put(t, resource.Record{Kind: keys.Kind, ID: id, OrgID: w.org, WorkspaceID: w.names.values["main"], Name: name, Index: apikeys.KeyIndex(&k)}, k)
 	}
 	blind := access.Effective(access.Security{"managersViewAllData": false}, nil, nil)
 	for role, shown := range map[access.Role]map[string]bool{

@@ -3,9 +3,14 @@ package admin
 import (
 	"slices"
 
+	"sluice/internal/control/apikeys"
 	"sluice/internal/control/budgets"
+	"sluice/internal/control/configs"
+	"sluice/internal/control/credentials"
 	"sluice/internal/control/deployments"
+	"sluice/internal/control/limits"
 	"sluice/internal/control/logs"
+	"sluice/internal/control/people"
 	"sluice/internal/control/prompts"
 	"sluice/internal/control/sidedata"
 	"sluice/internal/control/sweep"
@@ -32,30 +37,12 @@ func newDeps(p Parts) deps {
 
 // list returns everything that the administration serves. To add a kind, add its line here.
 func (k deps) list() []resource.Resource {
-	return slices.Concat([]resource.Resource{
-		k.sessions(),
-		k.organisation(),
-		k.auth(),
-		k.exclusions(),
-		k.workspaces(),
-		k.members(),
-		k.users(),
-		k.invites(),
-		k.apiKeys(),
-		k.configs(),
-		k.integrations(),
-		k.providers(),
-		k.virtualKeys(),
-		k.usageLimits(),
-		k.rateLimits(),
-		k.policyDryRuns(),
-		k.guardrails(),
-		k.secretReferences(),
-		k.modelConfigs(),
-		k.breakers(),
-		k.outbox(),
-		k.discovery(),
-	},
+	return slices.Concat(
+		people.Resources(k.peopleDeps()),
+		apikeys.Resources(k.apikeyDeps()),
+		configs.Resources(k.configDeps()),
+		credentials.Resources(k.credentialDeps()),
+		limits.Resources(k.limitDeps()),
 		logs.Resources(k.logDeps()),
 		upstreams.Resources(k.upstreamDeps()),
 		deployments.Resources(k.deploymentDeps()),

@@ -23,7 +23,9 @@ import (
 	"sluice/internal/admin/rerate"
 	"sluice/internal/audit"
 	"sluice/internal/catalog"
+	"sluice/internal/control/apikeys"
 	"sluice/internal/control/budgets"
+	"sluice/internal/control/people"
 	"sluice/internal/credential"
 	"sluice/internal/deployment"
 	"sluice/internal/fault"
@@ -134,7 +136,7 @@ func newWorldOn(t *testing.T, st *store.Store, served resource.Store) *world {
 		Deployments: map[deployment.Type]int{deployment.Production: 1}, Outside: &http.Client{Transport: newOutside(t)},
 		Draining: w.draining.Load, Replay: w.replayed,
 		Secrets: managers{}, MCPURL: "https://mcp.example.com",
-		Specs: specs, Guard: netguard.New([]string{"llm.corp"}).WithKeyHosts([]string{"llm.corp:443", "llm.corp:8200"}), Limits: routing.DefaultLimits(), Logs: logs, Exports: w.exports, ExportRetention: exportRetention, Journal: logs, Models: models, Rerate: rerate.New(rerate.Parts{Logs: logs, Journal: logs, Prices: catalog.NewPriceList(models), Accounts: func() rerate.Accounts { return noAccounts{} }, Clock: w.clock}), BodyLogBytes: 4 << 10, RetentionShown: admin.RetentionShown{Bodies: 60, Metrics: 300}, LogRetention: tenant.Retention{Bodies: new(90), Rows: new(200), Metrics: new(365)},
+		Specs: specs, Guard: netguard.New([]string{"llm.corp"}).WithKeyHosts([]string{"llm.corp:443", "llm.corp:8200"}), Limits: routing.DefaultLimits(), Logs: logs, Exports: w.exports, ExportRetention: exportRetention, Journal: logs, Models: models, Rerate: rerate.New(rerate.Parts{Logs: logs, Journal: logs, Prices: catalog.NewPriceList(models), Accounts: func() rerate.Accounts { return noAccounts{} }, Clock: w.clock}), BodyLogBytes: 4 << 10, RetentionShown: people.RetentionShown{Bodies: 60, Metrics: 300}, LogRetention: tenant.Retention{Bodies: new(90), Rows: new(200), Metrics: new(365)},
 		Breakers: func(workspace string) []routing.BreakerState {
 			return []routing.BreakerState{{Scope: workspace + "/pc-main", Config: "9f86d081884c7d65", Path: "config.targets[0]", State: routing.StateOpen, Failures: 4, OpenedAt: began, ClosesAt: began.Add(time.Minute)}}
 		},
@@ -191,8 +193,8 @@ func (w *world) found(t *testing.T, logs *memoryLogs) {
 	for _, org := range []string{"", "other-"} {
 		id, user := w.id(org+"org"), w.id(org+"owner")
 		w.put(t, resource.Record{Kind: tenant.OrganisationKind, ID: id}, tenant.Organisation{Name: "Acme"})
-		w.put(t, resource.Record{Kind: tenant.UserKind, ID: user, OrgID: id, Name: "owner@acme.example", Index: admin.UserIndex(id, &tenant.User{Email: "owner@acme.example", Role: "owner"})}, tenant.User{Email: "owner@acme.example", Role: "owner"})
-		w.put(t, resource.Record{Kind: tenant.UserKind, ID: w.id(org + "colleague"), OrgID: id, Name: "colleague@acme.example", Index: admin.UserIndex(id, &tenant.User{Email: org + "colleague@acme.example", Role: "member"})}, tenant.User{Email: org + "colleague@acme.example", Role: "member"})
+		w.put(t, resource.Record{Kind: tenant.UserKind, ID: user, OrgID: id, Name: "owner@acme.example", Index: people.UserIndex(id, &tenant.User{Email: "owner@acme.example", Role: "owner"})}, tenant.User{Email: "owner@acme.example", Role: "owner"})
+		w.put(t, resource.Record{Kind: tenant.UserKind, ID: w.id(org + "colleague"), OrgID: id, Name: "colleague@acme.example", Index: people.UserIndex(id, &tenant.User{Email: org + "colleague@acme.example", Role: "member"})}, tenant.User{Email: org + "colleague@acme.example", Role: "member"})
 		for _, ws := range []string{"main", "second"} {
 			slug := map[string]string{"main": "ws-main", "second": "ws-two"}[ws]
 			w.put(t, resource.Record{Kind: tenant.WorkspaceKind, ID: w.id(org + ws), OrgID: id, Slug: slug, Name: "Workspace " + ws}, tenant.Workspace{Name: "Workspace " + ws, IsDefault: ws == "main"})
@@ -235,7 +237,7 @@ func (w *world) addKey(t *testing.T, caller string, kind access.KeyType, org, wo
 		scopes = access.Allowed(kind)
 	}
 	k := keys.Key{Name: caller, Type: kind, Scopes: scopes, UserID: user, Secret: keys.Secret{Hash: w.hasher.Sum(raw), Masked: keys.Mask(raw)}, CreationMode: "auto"}
-	w.put(t, resource.Record{Kind: keys.Kind, ID: w.id(caller + "-key"), OrgID: org, WorkspaceID: workspace, Name: caller, Index: admin.KeyIndex(&k)}, k)
+	w.put(t, resource.Record{Kind: keys.Kind, ID: w.id(caller + "-key"), OrgID: org, WorkspaceID: workspace, Name: caller, Index: apikeys.KeyIndex(&k)}, k)
 	w.keys[caller] = raw
 	w.names.raw(raw)
 }
@@ -260,7 +262,7 @@ func (w *world) identify(r *http.Request) (*access.Principal, error) {
 }
 
 func (w *world) authenticate(r *http.Request) (*access.Principal, error) {
-	if p, signedIn, err := admin.Session(r.Context(), w.store, w.hasher, w.clock, admin.Browsers{}, r); signedIn {
+	if p, signedIn, err := people.Session(r.Context(), w.store, w.hasher, w.clock, people.Browsers{}, r); signedIn {
 		return p, err
 	}
 	raw := r.Header.Get("x-gateway-api-key")
@@ -281,7 +283,7 @@ func (w *world) authenticate(r *http.Request) (*access.Principal, error) {
 		Kind: access.ByKey, ID: row.ID, KeyType: k.Type, OrgID: row.OrgID, WorkspaceID: row.WorkspaceID, UserID: k.UserID, Scopes: access.NewScopes(k.Scopes...), Expires: k.ExpiresAt,
 	}
 	if k.Type == access.WorkspaceUser {
-		if err := admin.ApplyUserRights(r.Context(), w.store, p); err != nil {
+		if err := people.ApplyUserRights(r.Context(), w.store, p); err != nil {
 			return nil, err
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"sluice/internal/admin"
 	"sluice/internal/admin/rerate"
 	"sluice/internal/audit"
+	"sluice/internal/control/people"
 	"sluice/internal/dataplane/front"
 	"sluice/internal/dataplane/front/h1"
 	"sluice/internal/deployment"
@@ -59,7 +60,7 @@ func (a *App) buildAdmin(context.Context) error {
 		},
 
 		LogRetention:   deploymentRetention(a.set.Logs),
-		RetentionShown: admin.RetentionShown{Bodies: a.set.Logs.RetentionDisplay, Metrics: a.set.Logs.MetricsRetentionDisplay},
+		RetentionShown: people.RetentionShown{Bodies: a.set.Logs.RetentionDisplay, Metrics: a.set.Logs.MetricsRetentionDisplay},
 		BodyLogBytes:   a.set.Logs.BodyMaxBytes(),
 
 		Meters:      a.store,
@@ -96,7 +97,7 @@ func (a *App) identify(r *http.Request) (*access.Principal, error) {
 // authenticate identifies the caller of the administration: a user by their session, otherwise
 // the owner of the API key.
 func (a *App) authenticate(r *http.Request) (*access.Principal, error) {
-	p, signedIn, err := admin.Session(r.Context(), a.store, a.hasher, a.clock, admin.Browsers{Console: a.consoleURL(), Proxies: a.proxies}, r)
+	p, signedIn, err := people.Session(r.Context(), a.store, a.hasher, a.clock, people.Browsers{Console: a.consoleURL(), Proxies: a.proxies}, r)
 	if signedIn {
 		return p, err
 	}

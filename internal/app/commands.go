@@ -9,8 +9,8 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"sluice/internal/control/people"
 
-	"sluice/internal/admin"
 	"sluice/internal/config"
 	"sluice/internal/ident"
 	"sluice/internal/logstore/clickhouse"
@@ -105,7 +105,7 @@ func SetPassword(ctx context.Context, s config.Settings, log *slog.Logger, user 
 			return err
 		}
 		replace := func(ctx context.Context, tx resource.Tx, u resource.Record, hash string) error {
-			return errors.Join(admin.SetPassword(ctx, tx, u, hash, a.clock.Now()), admin.EndSessions(ctx, tx, u.OrgID, u.ID, ""))
+			return errors.Join(people.SetPassword(ctx, tx, u, hash, a.clock.Now()), people.EndSessions(ctx, tx, u.OrgID, u.ID, ""))
 		}
 		trail := resource.Trail{Off: !a.set.Features.AuditLogs, Clock: a.clock}
 		return localadmin.Passwords{Store: a.store, Trail: trail, Replace: replace}.Set(ctx, user, hash)

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"sluice/internal/control/credentials"
 	"time"
 
-	"sluice/internal/admin"
 	"sluice/internal/control/logs"
 	"sluice/internal/demo"
 	"sluice/internal/ops/demo/seed"
@@ -35,7 +35,7 @@ func (a *App) startDemo(ctx context.Context) error {
 		}
 		return nil
 	})
-	p := seed.Provider{Store: a.store, Box: a.box, Now: a.clock.Now(), Index: admin.IntegrationIndex}
+	p := seed.Provider{Store: a.store, Box: a.box, Now: a.clock.Now(), Index: credentials.IntegrationIndex}
 	return p.Register(ctx, "http://"+l.Addr().String()+"/v1")
 }
 

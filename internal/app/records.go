@@ -2,8 +2,9 @@ package app
 
 import (
 	"context"
+	"sluice/internal/control/apikeys"
+	"sluice/internal/control/people"
 
-	"sluice/internal/admin"
 	"sluice/internal/keys"
 	"sluice/internal/ops/bootstrap"
 )
@@ -29,7 +30,7 @@ func (a *App) foundDeployment(ctx context.Context) error {
 	if err := a.openAudit(ctx); err != nil {
 		return err
 	}
-	d := bootstrap.Deployment{Store: a.store, Keys: a.keyMaker(), UserIndex: admin.UserIndex}
+	d := bootstrap.Deployment{Store: a.store, Keys: a.keyMaker(), UserIndex: people.UserIndex}
 	first, err := d.Create(ctx, a.set.Bootstrap.AdminKey.Reveal(), a.set.Bootstrap.WorkspaceKey.Reveal())
 	if err == nil && first != (FirstKeys{}) && a.founded != nil {
 		a.founded(first)
@@ -39,5 +40,5 @@ func (a *App) foundDeployment(ctx context.Context) error {
 
 // keyMaker makes the records of API keys that the program creates by itself.
 func (a *App) keyMaker() bootstrap.KeyMaker {
-	return bootstrap.KeyMaker{Box: a.box, Hasher: a.hasher, Now: a.clock.Now(), Prefix: a.set.Security.APIKeyPrefix, Index: admin.KeyIndex}
+	return bootstrap.KeyMaker{Box: a.box, Hasher: a.hasher, Now: a.clock.Now(), Prefix: a.set.Security.APIKeyPrefix, Index: apikeys.KeyIndex}
 }

@@ -38,3 +38,15 @@ func Overlay[T any](base T, fields Sent) (out T, err error) {
 	}
 	return out, nil
 }
+
+// MergeFields merges fields into a part of a record. null resets a value.
+func MergeFields[T any](fields Sent, to *T) error {
+	if len(fields) == 0 {
+		return nil
+	}
+	next, err := Overlay(*to, fields)
+	if err == nil {
+		*to = next
+	}
+	return err
+}

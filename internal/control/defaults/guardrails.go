@@ -2,6 +2,7 @@ package defaults
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 
 	"sluice/internal/guard"
@@ -24,4 +25,23 @@ func CheckGuardrails(ctx context.Context, c *resource.Call, lists []GuardrailLis
 		}
 	}
 	return nil
+}
+
+// GuardrailRefs returns the reference of a record to the guardrails that its lists name, in
+// its workspace or in the organisation.
+func GuardrailRefs[T any](lists func(*resource.Row[T]) (workspaceID string, byField map[string][]string)) resource.Ref[T] {
+	return resource.Ref[T]{Kind: guard.Kind, All: func(ctx context.Context, c *resource.Call, r *resource.Row[T]) ([]*resource.Record, error) {
+		workspaceID, byField := lists(r)
+		var found []*resource.Record
+		for field, names := range byField {
+			for i, name := range names {
+				g, err := c.Refer(ctx, guard.Kind, workspaceID, name, fmt.Sprintf("%s[%d]", field, i))
+				if err != nil {
+					return nil, err
+				}
+				found = append(found, g)
+			}
+		}
+		return found, nil
+	}}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"sluice/internal/resource"
+	"sluice/internal/resource/jsonfield"
 	"sluice/internal/tenant"
 )
 
@@ -42,4 +43,24 @@ func SourceOf(c *resource.Call) string {
 		return "ui"
 	}
 	return "api"
+}
+
+// ChangeOrganisation applies edit to the caller's organisation and stores it.
+func ChangeOrganisation(ctx context.Context, c *resource.Call, edit func(*tenant.Organisation) error) error {
+	return c.Change(ctx, func(tx resource.Tx) error {
+		row, err := FindOrganisation(ctx, c)
+		if err != nil {
+			return err
+		}
+		if err := c.Unchanged(row.Record); err != nil {
+			return err
+		}
+		if err := edit(&row.Value); err != nil {
+			return err
+		}
+		rec := row.Record
+		rec.Name, rec.Body, rec.Updated = row.Value.Name, jsonfield.Encode(row.Value), c.Now
+		c.Target(rec)
+		return tx.Update(ctx, rec)
+	})
 }

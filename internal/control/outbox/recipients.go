@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"sluice/internal/access"
 	"sluice/internal/control/directory"
@@ -99,4 +100,15 @@ func eachOnce(to []string) []string {
 		}
 	}
 	return out[:min(len(out), maxRecipients)]
+}
+
+// KeyTypes are the names of key types in mails.
+var KeyTypes = map[access.KeyType]string{access.OrganisationService: "Admin", access.WorkspaceService: "service", access.WorkspaceUser: "user"}
+
+// FormatTime returns a time as mails show it: "2026-11-23 00:00 UTC".
+func FormatTime(t *time.Time) string {
+	if t == nil {
+		return ""
+	}
+	return t.UTC().Format("2006-01-02 15:04 UTC")
 }

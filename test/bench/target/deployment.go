@@ -12,7 +12,7 @@ import (
 	"strconv"
 
 	"sluice/internal/access"
-	"sluice/internal/admin"
+	"sluice/internal/control/apikeys"
 	"sluice/internal/ident"
 	"sluice/internal/keys"
 	"sluice/internal/resource"
@@ -112,7 +112,7 @@ func (d *Deployment) fill(ctx context.Context, set store.Settings) (err error) {
 		if i%2 == 1 {
 			workspaceID = d.WorkspaceIDs[i%Workspaces]
 		}
-		r, err := stored(resource.Record{Kind: keys.Kind, OrgID: org, WorkspaceID: workspaceID, Name: key.Name, Index: admin.KeyIndex(&key)}, key)
+		r, err := stored(resource.Record{Kind: keys.Kind, OrgID: org, WorkspaceID: workspaceID, Name: key.Name, Index: apikeys.KeyIndex(&key)}, key)
 		if err != nil {
 			return err
 		}

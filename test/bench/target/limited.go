@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"sluice/internal/access"
-	"sluice/internal/admin"
+	"sluice/internal/control/apikeys"
 	"sluice/internal/ident"
 	"sluice/internal/keys"
 	"sluice/internal/quota"
@@ -160,7 +160,7 @@ func insertMeters(ctx context.Context, s *store.Store, all []quota.Meter) error 
 func (f *filler) key(workspace, raw string, k keys.Key) string {
 	k.Type, k.Scopes, k.CreationMode = access.WorkspaceService, access.Allowed(access.WorkspaceService), "api"
 	k.Secret = keys.Secret{Hash: f.hasher.Sum(raw), Masked: keys.Mask(raw)}
-	return f.add(resource.Record{Kind: keys.Kind, WorkspaceID: workspace, Name: k.Name, Index: admin.KeyIndex(&k)}, k)
+	return f.add(resource.Record{Kind: keys.Kind, WorkspaceID: workspace, Name: k.Name, Index: apikeys.KeyIndex(&k)}, k)
 }
 
 // ample is a limit that no benchmark reaches.

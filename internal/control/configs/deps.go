@@ -1,0 +1,44 @@
+// Package configs is the area of what routes and checks requests: configs, guardrails and circuit
+// breakers. Start reading at Resources.
+package configs
+
+import (
+	"context"
+
+	"sluice/internal/resource"
+	"sluice/internal/routing"
+	"sluice/internal/sealed"
+)
+
+// Deps are the parts that the area uses; all are required.
+type Deps struct {
+	Box    *sealed.Sealer
+	Guard  Guard
+	Limits routing.Limits
+	// Breakers returns the circuit breakers of the configs of a workspace.
+	Breakers func(workspaceID string) []routing.BreakerState
+}
+
+// Guard checks URLs that callers name: *netguard.Guard.
+type Guard interface {
+	// CheckURL returns fault.InvalidRequest or fault.AddressRefused for a URL that is not
+	// allowed.
+	CheckURL(raw string) error
+}
+
+// Handlers of the area, by subject.
+type (
+	configs    struct{ Deps }
+	guardrails struct{ Deps }
+	breakers   struct{ Deps }
+)
+
+// Resources returns what the area serves. To add a resource, add its line here.
+func Resources(d Deps) []resource.Resource {
+	return []resource.Resource{guardrails{d}.exclusions(), configs{d}.configs(), guardrails{d}.guardrails(), breakers{d}.breakers()}
+}
+
+// Versions returns the versions of a config, for other areas.
+func Versions(ctx context.Context, d Deps, from resource.Reader, id string) ([]ConfigVersion, error) {
+	return configs{d}.configVersions(ctx, from, id)
+}
