@@ -12,6 +12,7 @@ import (
 	"sluice/internal/access"
 	"sluice/internal/admin"
 	"sluice/internal/admin/rerate"
+	"sluice/internal/app/options"
 	"sluice/internal/audit"
 	"sluice/internal/control/people"
 	"sluice/internal/dataplane/front"
@@ -42,7 +43,7 @@ func (a *App) buildAdmin(context.Context) error {
 		Specs:     a.specs,
 		Guard:     a.guard,
 		Secrets:   a.secrets,
-		Limits:    configLimits(a.set),
+		Limits:    options.ConfigLimits(a.set),
 		Logs:      a.logs,
 		Journal:   a.redactingJournal(),
 		Models:    a.catalog,
@@ -59,7 +60,7 @@ func (a *App) buildAdmin(context.Context) error {
 			deployment.Production: a.set.Deployments.MaxProduction, deployment.NonProduction: a.set.Deployments.MaxNonProduction,
 		},
 
-		LogRetention:   deploymentRetention(a.set.Logs),
+		LogRetention:   options.Retention(a.set.Logs),
 		RetentionShown: people.RetentionShown{Bodies: a.set.Logs.RetentionDisplay, Metrics: a.set.Logs.MetricsRetentionDisplay},
 		BodyLogBytes:   a.set.Logs.BodyMaxBytes(),
 

@@ -6,13 +6,11 @@ import (
 	"path/filepath"
 	"time"
 
-	"sluice/internal/background"
+	"sluice/internal/app/options"
 	"sluice/internal/config"
-	"sluice/internal/fault"
-	"sluice/internal/ident"
+	"sluice/internal/lease"
 	"sluice/internal/logstore"
 	"sluice/internal/logstore/clickhouse"
-	"sluice/internal/logstore/clickhouse/client"
 	"sluice/internal/logstore/duckdb"
 	"sluice/internal/store"
 )
@@ -59,46 +57,19 @@ func bodiesFolder(s config.Settings) string {
 	return "bodies." + s.Analytics.Database
 }
 
+// Instances create the tables of the log store under this lease.
+const (
+	tablesLease = "migrate log database"
+	tablesTTL   = 5 * time.Minute
+)
+
 // analyticsOptions converts the settings to the options of the log store. The tables are created
 // under a lease of the control-plane database.
 func analyticsOptions(s config.Settings, leases *store.Store, log *slog.Logger) clickhouse.Options {
 	return clickhouse.Options{
-		Server: analyticsServer(s), RetentionDays: s.Logs.MetricsRetentionDays, Logger: log,
-		Exclusive: func(ctx context.Context, work func(context.Context) error) error { return alone(ctx, leases, work) },
+		Server: options.Analytics(s), RetentionDays: s.Logs.MetricsRetentionDays, Logger: log,
+		Exclusive: func(ctx context.Context, work func(context.Context) error) error {
+			return lease.RunExclusive(ctx, leases, tablesLease, tablesTTL, work)
+		},
 	}
-}
-
-func analyticsServer(s config.Settings) client.Server {
-	a := s.Analytics
-	return client.Server{URL: a.URL, User: a.User, Password: a.Password, Database: a.Database, TLS: a.TLSConfig(), Timeout: a.Timeout}
-}
-
-// Timing of the lease under which instances create the tables.
-const (
-	aloneLease = "migrate log database"
-	aloneTTL   = 5 * time.Minute
-	alonePause = 200 * time.Millisecond
-)
-
-// alone runs work under a lease. The work may safely run twice. So it also runs while the
-// database accepts no writes, and it continues when it outlasts the lease.
-func alone(ctx context.Context, leases *store.Store, work func(context.Context) error) error {
-	holder := ident.NewID()
-	for {
-		got, err := leases.TakeLease(ctx, aloneLease, holder, aloneTTL)
-		if got || fault.Has(err, fault.ReadOnly) {
-			break
-		}
-		if err != nil {
-			return err
-		}
-		if err := background.Sleep(ctx, alonePause); err != nil {
-			return err
-		}
-	}
-	err := work(ctx)
-	if release := leases.ReleaseLease(context.WithoutCancel(ctx), aloneLease, holder); err == nil && !fault.Has(release, fault.ReadOnly) {
-		err = release
-	}
-	return err
 }

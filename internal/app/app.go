@@ -11,11 +11,11 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net"
-	"path/filepath"
 	"sync/atomic"
 	"time"
 
 	"sluice/internal/admin"
+	"sluice/internal/app/options"
 	"sluice/internal/audit"
 	"sluice/internal/background"
 	"sluice/internal/catalog"
@@ -84,8 +84,8 @@ type App struct {
 	logs      *logstore.Store
 	bucket    *objects.Bucket // stores bodies; nil when files store them
 	feedback  *feedback.Follower
-	exports   *export.Runner // exports the log
-	exported  exportFiles    // files that exports write
+	exports   *export.Runner   // exports the log
+	exported  export.Downloads // files that exports write
 	specs     *provider.Table
 	guard     *netguard.Guard
 	engine    *routing.Engine
@@ -185,9 +185,9 @@ func (a *App) lockData(context.Context) error {
 func (a *App) openData(context.Context) error { return datadir.Create(a.set.Data.Dir) }
 
 func (a *App) openStore(ctx context.Context) (err error) {
-	a.store, err = store.Open(ctx, storeSettings(a.set), a.log)
+	a.store, err = store.Open(ctx, options.Store(a.set), a.log)
 	if err != nil {
-		return hint.WithDatabase(storeSettings(a.set), err)
+		return hint.WithDatabase(options.Store(a.set), err)
 	}
 	a.closers = append(a.closers, a.store)
 	if err := a.migrate(ctx); err != nil {
@@ -199,7 +199,7 @@ func (a *App) openStore(ctx context.Context) (err error) {
 // openLogs opens the journal and the log store that consumes it.
 func (a *App) openLogs(ctx context.Context) (err error) {
 	a.journal, err = journal.Open(journal.Options{
-		Dir: journalDir(a.set), MaxRecordBytes: recordBytes(a.set.Logs.BodyMaxBytes()),
+		Dir: options.JournalDir(a.set), MaxRecordBytes: recordBytes(a.set.Logs.BodyMaxBytes()),
 		MaxBytes: int64(a.set.Logs.JournalMaxMB) << 20, Sync: a.set.Logs.JournalSync, Clock: a.clock, Logger: a.log,
 	})
 	if err != nil {
@@ -223,15 +223,12 @@ func (a *App) openLogs(ctx context.Context) (err error) {
 // retention returns the job that deletes expired logs.
 func (a *App) retention() retention.Job {
 	return retention.Job{
-		Logs: a.logs, Deployment: deploymentRetention(a.set.Logs), Clock: a.clock, Log: a.log,
+		Logs: a.logs, Deployment: options.Retention(a.set.Logs), Clock: a.clock, Log: a.log,
 		Overrides: func(ctx context.Context) (map[string]tenant.Retention, error) {
 			return logs.Retention(ctx, a.store)
 		},
 	}
 }
-
-// journalDir returns the directory of a gateway's journal.
-func journalDir(s config.Settings) string { return filepath.Join(s.Data.Dir, "journal") }
 
 // recordBytes returns the maximum size of a record in the journal: all bodies at their maximum
 // size plus 1 MiB for the other fields, and at least 4 MiB.
@@ -247,7 +244,7 @@ const (
 )
 
 func (a *App) openDirectory(ctx context.Context) error {
-	a.directory = live.New(a.store, a.box, configLimits(a.set), a.log)
+	a.directory = live.New(a.store, a.box, options.ConfigLimits(a.set), a.log)
 	f := a.set.Features
 	a.directory.Count(live.LimitOptions{Limiter: a.limits, Meters: a.store, NoBudgets: !f.UsageLimits, NoPolicies: !f.Policy})
 	return background.Retry(ctx, replicaWait, replicaPause, a.directory.Load)
@@ -259,7 +256,7 @@ func (a *App) openProviders(context.Context) (err error) {
 		return fmt.Errorf("load provider specifications: %w", err)
 	}
 	a.guard = netguard.New(a.trustedHosts()).WithKeyHosts(a.set.Security.StoredKeyHosts)
-	a.client = transport.New(transportOptions(a.set, a.guard))
+	a.client = transport.New(options.Transport(a.set, a.guard))
 	a.closers = append(a.closers, closerFunc(a.client.Close))
 	return nil
 }
@@ -272,8 +269,8 @@ func (a *App) buildGateway(context.Context) error {
 	if a.access != nil {
 		a.metrics.Register(a.access.Collector())
 	}
-	signers := sign.New(signOptions(a.set, a.client.HTTPClient()))
-	a.secrets = secretref.New(secretOptions(a.set, a.client.HTTPClient(), a.guard, signers, a.clock, a.log))
+	signers := sign.New(options.Sign(a.set, a.client.HTTPClient()))
+	a.secrets = secretref.New(options.SecretManagers(a.set, a.client.HTTPClient(), a.guard, signers, a.clock, a.log))
 	a.closers = append(a.closers, closerFunc(a.secrets.Close))
 	a.ingested = resource.NewRate(a.set.Server.IngestPerMinute, "feedback, log and span entries")
 	a.tokens = logs.NewTokenTrail(a.store, resource.Trail{Off: !a.set.Features.AuditLogs, Clock: a.clock}, a.log)
@@ -299,7 +296,7 @@ func (a *App) buildGateway(context.Context) error {
 		Clock:     a.clock,
 		Log:       a.log,
 		Access:    a.access,
-	}, a.gatewaySettings())
+	}, options.Gateway(a.set, a.version, a.proxies))
 	return nil
 }
 

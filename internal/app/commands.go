@@ -11,6 +11,7 @@ import (
 	"os"
 	"sluice/internal/control/people"
 
+	"sluice/internal/app/options"
 	"sluice/internal/config"
 	"sluice/internal/ident"
 	"sluice/internal/logstore/clickhouse"
@@ -44,13 +45,13 @@ func offline(ctx context.Context, s config.Settings, log *slog.Logger, use func(
 // Migrate updates the tables, including those of a request log on a server. Instances that start
 // at the same time wait for each other.
 func Migrate(ctx context.Context, s config.Settings, log *slog.Logger) (err error) {
-	db, err := store.Open(ctx, storeSettings(s), log)
+	db, err := store.Open(ctx, options.Store(s), log)
 	if err != nil {
-		return hint.WithDatabase(storeSettings(s), err)
+		return hint.WithDatabase(options.Store(s), err)
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	if err := db.Migrate(ctx); err != nil {
-		return hint.WithDatabase(storeSettings(s), err)
+		return hint.WithDatabase(options.Store(s), err)
 	}
 	if !s.Analytics.Shared() {
 		return nil
@@ -119,7 +120,7 @@ func SetPassword(ctx context.Context, s config.Settings, log *slog.Logger, user 
 // withGateways states that those gateways already seal under the current key. After an
 // interruption it can run again: until it finishes, the key file contains every key in use.
 func RotateSealing(ctx context.Context, s config.Settings, log *slog.Logger, withGateways bool) (n int, err error) {
-	if file := storeSettings(s).Path; s.Database.Type == config.SQLite {
+	if file := options.Store(s).Path; s.Database.Type == config.SQLite {
 		if _, err := os.Stat(file); err != nil {
 			return 0, fmt.Errorf("find the database: %w; set its folder with --data-dir or DATA_DIR", err)
 		}

@@ -2,9 +2,6 @@ package app
 
 import (
 	"context"
-	"fmt"
-	"net"
-	"net/http"
 	"sluice/internal/control/credentials"
 	"time"
 
@@ -22,21 +19,13 @@ func (a *App) startDemo(ctx context.Context) error {
 	if !a.demo {
 		return nil
 	}
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	provider, err := demo.Listen(ctx, demo.Options{Gap: 40 * time.Millisecond})
 	if err != nil {
-		return fmt.Errorf("listen for the scripted provider: %w", err)
+		return err
 	}
-	srv := &http.Server{Handler: demo.New(demo.Options{Gap: 40 * time.Millisecond}), ReadHeaderTimeout: 10 * time.Second}
-	a.services.Add("scripted provider", func(ctx context.Context) error {
-		stop := context.AfterFunc(ctx, func() { _ = srv.Close() })
-		defer stop()
-		if err := srv.Serve(l); ctx.Err() == nil {
-			return err
-		}
-		return nil
-	})
+	a.services.Add("scripted provider", provider.Run)
 	p := seed.Provider{Store: a.store, Box: a.box, Now: a.clock.Now(), Index: credentials.IntegrationIndex}
-	return p.Register(ctx, "http://"+l.Addr().String()+"/v1")
+	return p.Register(ctx, provider.URL())
 }
 
 // trustedHosts returns the trusted hosts of the settings, and the scripted provider.

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 
+	"sluice/internal/app/options"
 	"sluice/internal/config"
 	"sluice/internal/journal"
 	"sluice/internal/logstore/clickhouse"
@@ -18,13 +19,13 @@ import (
 // that it creates a missing data directory. broken are the invalid settings, for which s contains
 // defaults; checks that depend on them are skipped.
 func Doctor(ctx context.Context, s config.Settings, broken []config.Problem) []doctor.Finding {
-	d := &doctor.Deployment{Database: storeSettings(s), Dir: s.Data.Dir, Keys: s.Security.EncryptionKeys(), Lost: lostDatabase(s)}
+	d := &doctor.Deployment{Database: options.Store(s), Dir: s.Data.Dir, Keys: s.Security.EncryptionKeys(), Lost: lostDatabase(s)}
 	defer func() { _ = d.Close() }() // it was only read
 	return doctor.Run(ctx, broken, []doctor.Entry{
 		{Subject: "disk", Settings: []string{"DATA_DIR"}, Check: doctor.Disk{Dir: s.Data.Dir}},
 		{Subject: "database", Settings: []string{"DB_", "DATA_DIR"}, Check: doctor.Database{Deployment: d}},
 		{Subject: "sealing", Settings: []string{"ENCRYPTION_KEY", "DATA_DIR"}, Check: doctor.Sealing{Deployment: d}},
-		{Subject: "redis", Settings: []string{"REDIS_", "CACHE_STORE"}, Check: doctor.Redis{Enabled: s.Redis.Enabled(), Server: redisServer(s.Redis)}},
+		{Subject: "redis", Settings: []string{"REDIS_", "CACHE_STORE"}, Check: doctor.Redis{Enabled: s.Redis.Enabled(), Server: options.Redis(s.Redis)}},
 		{Subject: "analytics store", Settings: []string{"ANALYTICS_"}, Check: analyticsCheck(s)},
 		{Subject: "log store", Settings: []string{"LOG_STORE", "AWS_", "GCP_", "CLOUD_", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"}, Check: logStoreCheck(s)},
 		{Subject: "tls", Settings: []string{"TLS_"}, Check: doctor.Certificate{TLS: s.TLS}},
@@ -32,9 +33,9 @@ func Doctor(ctx context.Context, s config.Settings, broken []config.Problem) []d
 		{Subject: "clock", Settings: []string{"DATA_DIR"}, Check: doctor.Clock{Deployment: d}},
 		{
 			Subject: "upstream", Settings: []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "TRUSTED_CUSTOM_HOSTS", "CONNECT_TIMEOUT"},
-			Check: doctor.Upstreams{Deployment: d, Transport: transportOptions(s, netguard.New(s.Security.TrustedCustomHosts)), Ignored: []string{seed.IntegrationID}},
+			Check: doctor.Upstreams{Deployment: d, Transport: options.Transport(s, netguard.New(s.Security.TrustedCustomHosts)), Ignored: []string{seed.IntegrationID}},
 		},
-		{Subject: "mail", Settings: []string{"SMTP_"}, Check: doctor.Mail{Enabled: s.Mail.Enabled, Server: smtpSettings(s.Mail)}},
+		{Subject: "mail", Settings: []string{"SMTP_"}, Check: doctor.Mail{Enabled: s.Mail.Enabled, Server: options.SMTP(s.Mail)}},
 		{Subject: "collector", Settings: []string{"OTEL_", "EXPERIMENTAL_GEN_AI_OTEL_"}, Check: doctor.Collectors{Settings: s.OpenTelemetry}},
 	})
 }
@@ -44,7 +45,7 @@ func lostDatabase(s config.Settings) bootstrap.LostDatabase {
 	if s.Database.Type != config.SQLite {
 		return bootstrap.LostDatabase{}
 	}
-	return bootstrap.LostDatabase{Path: storeSettings(s).Path, JournalDir: journalDir(s), HasJournal: journal.Exists}
+	return bootstrap.LostDatabase{Path: options.Store(s).Path, JournalDir: options.JournalDir(s), HasJournal: journal.Exists}
 }
 
 // analyticsCheck checks that ClickHouse can store the rows of the request log.
@@ -53,7 +54,7 @@ func analyticsCheck(s config.Settings) doctor.Service {
 	if !s.Analytics.Shared() {
 		c.Unused = "rows of the request log are stored in a file under DATA_DIR (ANALYTICS_STORE)"
 	}
-	c.Try = func(ctx context.Context) (string, error) { return clickhouse.Check(ctx, analyticsServer(s)) }
+	c.Try = func(ctx context.Context) (string, error) { return clickhouse.Check(ctx, options.Analytics(s)) }
 	return c
 }
 
@@ -64,7 +65,7 @@ func logStoreCheck(s config.Settings) doctor.Service {
 		c.Unused = "bodies of the request log are stored in files under DATA_DIR (LOG_STORE)"
 	}
 	c.Try = func(ctx context.Context) (string, error) {
-		b := objects.New(bucketOptions(s, sign.New(signOptions(s, nil))))
+		b := objects.New(options.Bucket(s, sign.New(options.Sign(s, nil))))
 		return "the bucket " + s.LogStore.Bucket + " can store, read, list and delete objects", b.Probe(ctx)
 	}
 	return c

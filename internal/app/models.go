@@ -2,13 +2,8 @@ package app
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -23,13 +18,13 @@ func (a *App) openCatalog(context.Context) error {
 	set := a.set.Models
 	var sources []catalog.Source
 	if set.ProxyFetch && set.ProxyURL != "" {
-		sources = append(sources, maskedSource{catalog.Proxy(set.ProxyURL, a.client.HTTPClient(), func(provider string) bool {
+		sources = append(sources, catalog.Masked(catalog.Proxy(set.ProxyURL, a.client.HTTPClient(), func(provider string) bool {
 			_, ok := a.specs.Find(provider)
 			return ok
-		})})
+		}), config.WithoutLogin))
 	}
 	sources = append(sources,
-		catalog.LogStore(directory(filepath.Join(a.set.Data.Dir, "logs")), set.PricingLogStore, set.CapabilitiesLogStore),
+		catalog.LogStore(catalog.Directory(filepath.Join(a.set.Data.Dir, "logs")), set.PricingLogStore, set.CapabilitiesLogStore),
 		catalog.Dirs(set.PricingDir, set.CapabilitiesDir), catalog.Builtin())
 	a.warnOfMissing("MODEL_CONFIGS_PRICING_LOCAL_PATH", set.PricingDir)
 	a.warnOfMissing("MODEL_CONFIGS_CAPABILITIES_LOCAL_PATH", set.CapabilitiesDir)
@@ -52,25 +47,21 @@ func (a *App) preloadPrices(ctx context.Context) error {
 	if set := a.set.Models; set.ProxyURL != "" || set.PricingDir != "" || set.PricingLogStore != "" {
 		timeout := startPricesWait
 		a.directory.OnNewProviders(ctx, func(ctx context.Context, kinds []string) {
-			a.readPrices(ctx, kinds, timeout)
+			a.prices.Preload(ctx, a.providerIDs(kinds), timeout)
 			timeout = changePricesWait
 		})
 	}
 	return nil
 }
 
-// readPrices reads the price lists of provider kinds. Lists that take longer than timeout are
-// read in the background.
-func (a *App) readPrices(ctx context.Context, kinds []string, timeout time.Duration) {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	var reading sync.WaitGroup
+// providerIDs returns the ids of the providers of saved kinds, which may be aliases.
+func (a *App) providerIDs(kinds []string) (ids []string) {
 	for _, kind := range kinds {
 		if spec, ok := a.specs.Find(kind); ok {
-			reading.Go(func() { _ = a.prices.Ready(ctx, spec.ID) }) // an error means that the time is over
+			ids = append(ids, spec.ID)
 		}
 	}
-	reading.Wait()
+	return ids
 }
 
 // warnOfMissing warns that a configured directory cannot be read. A single missing file is
@@ -84,18 +75,6 @@ func (a *App) warnOfMissing(setting, dir string) {
 	}
 }
 
-// maskedSource removes the login of MODEL_CONFIGS_PROXY_URL from errors, because they are logged.
-type maskedSource struct{ catalog.Source }
-
-// Read implements catalog.Source.
-func (s maskedSource) Read(ctx context.Context, f catalog.Folder, provider string) ([]byte, error) {
-	raw, err := s.Source.Read(ctx, f, provider)
-	if err != nil && !errors.Is(err, catalog.ErrNone) {
-		err = errors.New(config.WithoutLogin(err.Error()))
-	}
-	return raw, err
-}
-
 // catalogMetrics registers metrics of errors in the catalog.
 func (a *App) catalogMetrics() {
 	a.metrics.Gauge("sluice_catalog_faults", "Invalid files of prices and capabilities, replaced by older files or other sources.", func() float64 { return float64(len(a.catalog.Faults())) })
@@ -106,20 +85,4 @@ func (a *App) catalogMetrics() {
 			ConstLabels: prometheus.Labels{"reason": string(reason)},
 		}, func() float64 { return float64(a.prices.Misses(reason)) }))
 	}
-}
-
-// directory is the local log store as a catalog.Objects.
-type directory string
-
-// Open implements catalog.Objects. A path cannot leave the directory.
-func (d directory) Open(_ context.Context, path string) (io.ReadCloser, error) {
-	if !fs.ValidPath(path) {
-		return nil, fmt.Errorf("%.200q is not a valid path in the log store", path)
-	}
-	root, err := os.OpenRoot(string(d))
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = root.Close() }() // files stay open without it
-	return root.Open(path)
 }

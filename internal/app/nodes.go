@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"sluice/internal/app/options"
 	"sluice/internal/cluster/redis"
 	"sluice/internal/config"
 	"sluice/internal/quota"
@@ -18,7 +19,7 @@ func Nodes(ctx context.Context, s config.Settings) ([]redis.Node, error) {
 	if !s.Redis.Enabled() {
 		return nil, errUnshared
 	}
-	return redis.ListNodes(ctx, redisServer(s.Redis))
+	return redis.ListNodes(ctx, options.Redis(s.Redis))
 }
 
 // ForgetNode returns to budgets the shares of a node that is gone for good, and returns those
@@ -28,5 +29,5 @@ func ForgetNode(ctx context.Context, s config.Settings, node string) ([]quota.No
 	if !s.Redis.Enabled() {
 		return nil, errUnshared
 	}
-	return redis.Forget(ctx, redisServer(s.Redis), node)
+	return redis.Forget(ctx, options.Redis(s.Redis), node)
 }

@@ -32,42 +32,19 @@ func (a *App) buildMetrics(context.Context) error {
 	m.Gauge("sluice_abandoned_streams", "Provider streams that are read to the end after the client disconnected.", func() float64 { return float64(a.gateway.Abandoned().Streams()) })
 	m.Gauge("sluice_open_requests", "Model requests in progress.", func() float64 { return float64(a.gateway.Open()) })
 	m.Gauge("sluice_journal_lag_records", "Journal entries that the request log has not processed yet.", func() float64 { return float64(a.records.Lag()) })
-	m.Gauge("sluice_journal_kept_entries", "Journal entries that the request log or the ledger still needs.", func() float64 { return float64(a.journal.Stats().Lag) })
-	m.Gauge("sluice_journal_bytes", "Total size of the journal files.", func() float64 { return float64(a.journal.Stats().Disk) })
-	m.Gauge("sluice_journal_limit_bytes", "Maximum total size of the journal files (JOURNAL_MAX_MB); calls are rejected when it is reached.", func() float64 { return float64(a.journal.Stats().Limit) })
-	m.Total("sluice_journal_records_total", "Log records written to the journal.", func() float64 { s := a.journal.Stats(); return float64(s.Appended - s.Lines) })
-	m.Total("sluice_journal_lines_total", "Ledger entries without a record written to the journal.", func() float64 { return float64(a.journal.Stats().Lines) })
-	m.Total("sluice_journal_damaged_total", "Unreadable journal entries, each counted once by reader.", func() float64 { return float64(a.journal.Stats().Damaged) })
-	m.Total("sluice_journal_refused_total", "Entries that the journal rejected.", func() float64 { return float64(a.journal.Stats().Refused) })
 	a.catalogMetrics()
-	a.ledgerMetrics()
-	a.storeMetrics()
-	a.exportMetrics()
+	a.journal.RegisterMetrics(m)
+	a.spend.RegisterMetrics(m)
+	m.Gauge("sluice_ledger_lag_entries", "Journal entries that the usage totals do not include yet.", func() float64 { return float64(a.lines.Remaining(a.spend.Stats().Read)) })
+	a.store.RegisterMetrics(m)
+	a.logs.RegisterMetrics(m)
+	a.exports.RegisterMetrics(m)
+	m.Gauge("sluice_log_export_bytes", "Total size of the log export files on this node.", func() float64 { return float64(a.exported.Bytes()) })
 	m.Register(breakers{a})
 	if a.bucket != nil {
 		m.Register(a.bucket)
 	}
 	return nil
-}
-
-// storeMetrics registers metrics of whether the data that requests produce can be stored.
-func (a *App) storeMetrics() {
-	up := func(ok bool) float64 {
-		if ok {
-			return 1
-		}
-		return 0
-	}
-	role := func(name string, ok func() bool) {
-		a.metrics.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "sluice_store_up", Help: "1 if the control-plane database is reachable, by role: writer or reader.", ConstLabels: prometheus.Labels{"role": name},
-		}, func() float64 { return up(ok()) }))
-	}
-	role("writer", func() bool { return a.store.Health().Writer })
-	role("reader", func() bool { return a.store.Health().Reader })
-	a.metrics.Gauge("sluice_log_store_up", "1 if the request log accepts writes; otherwise records stay in the journal.", func() float64 { return up(a.logs.Err() == nil) })
-	a.metrics.Total("sluice_log_store_records_total", "Records stored in the request log.", func() float64 { return float64(a.logs.Stats().Records) })
-	a.metrics.Total("sluice_log_store_failures_total", "Failed batches of records; each was retried.", func() float64 { return float64(a.logs.Stats().Failures) })
 }
 
 // connectionMetrics registers metrics that count evicted client connections.

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"sluice/internal/app/options"
 	"sluice/internal/config"
 	"sluice/internal/sealed"
 	"sluice/internal/store"
@@ -33,7 +34,7 @@ func TestRotateWithoutADataDirectory(t *testing.T) {
 	}
 	s.Data.Dir = filepath.Join(t.TempDir(), "elsewhere")
 	s.Security.EncryptionKey = sealed.New(secondKey + "," + firstKey)
-	leases, err := store.Open(t.Context(), storeSettings(s), quiet)
+	leases, err := store.Open(t.Context(), options.Store(s), quiet)
 	if err != nil {
 		t.Fatal(err)
 	}

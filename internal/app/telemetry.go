@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"sluice/internal/app/options"
 	"sluice/internal/config"
 	"sluice/internal/sealed"
 	"sluice/internal/telemetry/otlp"
@@ -76,16 +77,11 @@ func (a *App) sendMetrics(o *config.OpenTelemetry, counters *otlp.DeliveryCounte
 // collector returns the options of one export: its target, resource attributes and counters.
 func (a *App) collector(o *config.OpenTelemetry, endpoint string, headers sealed.String, attributes string, counters *otlp.DeliveryCounters) otlp.Options {
 	return otlp.Options{
-		Target:   collectorAt(o, endpoint, headers),
+		Target:   options.Collector(o, endpoint, headers),
 		Resource: otlp.Resource{Service: o.ServiceName, Version: a.version, Instance: a.journal.ID(), Attributes: attributes},
 		Tail:     a.journal.Tail(),
 		Counters: counters,
 		Clock:    a.clock,
 		Log:      a.log,
 	}
-}
-
-// collectorAt returns the collector that the settings configure.
-func collectorAt(o *config.OpenTelemetry, endpoint string, headers sealed.String) otlp.Target {
-	return otlp.Target{Endpoint: endpoint, Protocol: otlp.Protocol(o.Protocol), Headers: headers}
 }

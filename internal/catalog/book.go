@@ -214,3 +214,15 @@ func (b *PriceList) Run(ctx context.Context) error {
 		b.Renew(ctx)
 	}
 }
+
+// Preload reads the price lists of providers. Lists that take longer than timeout are read in the
+// background.
+func (b *PriceList) Preload(ctx context.Context, providers []string, timeout time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	var reading sync.WaitGroup
+	for _, id := range providers {
+		reading.Go(func() { _ = b.Ready(ctx, id) }) // an error means that the time is over
+	}
+	reading.Wait()
+}

@@ -205,3 +205,24 @@ func unwrapTx(rtx resource.Tx) (*tx, error) {
 	}
 	return t, nil
 }
+
+// LatestMeter reads the usage of a budget from the writer, because a replica may lag. While the writer
+// is down nothing is stored, so a reader has all there is.
+func (s *Store) LatestMeter(ctx context.Context, id quota.CounterID) (m quota.Meter, found bool, err error) {
+	q := quota.MeterQuery{SubjectID: id.Subject, Entries: []string{id.Entry}, Limit: 1}
+	if id.ValueKey != "" {
+		q.Entries[0] = quota.EntryOf(id.ValueKey)
+	}
+	var list []quota.Meter
+	err = s.InTx(ctx, func(tx resource.Tx) (err error) {
+		list, err = s.Meters(ctx, tx, q)
+		return err
+	})
+	if fault.Has(err, fault.ReadOnly) {
+		list, err = s.Meters(ctx, nil, q)
+	}
+	if err != nil || len(list) == 0 {
+		return quota.Meter{}, false, err
+	}
+	return list[0], true, nil
+}

@@ -247,3 +247,28 @@ func (e *engine) step(name string) (string, error) {
 	}
 	return e.placeholders.Replace(string(b)), nil
 }
+
+// migratePause is the time between two attempts of MigrateLater.
+const migratePause = time.Second
+
+// MigrateLater migrates once when the writer is available again, and then waits until ctx ends. It
+// returns nil. It logs each failed attempt as a warning.
+func (s *Store) MigrateLater(ctx context.Context) error {
+	tick := time.NewTicker(migratePause)
+	defer tick.Stop()
+	for done := false; ; {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		if done || !s.Health().Writer {
+			continue
+		}
+		if err := s.Migrate(ctx); err != nil {
+			s.log.Warn("cannot check the schema; retrying", "error", err.Error())
+			continue
+		}
+		done = true
+	}
+}

@@ -6,6 +6,10 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"sluice/internal/telemetry"
 )
 
 const (
@@ -202,4 +206,21 @@ func (s *database) Health() Health {
 		h.Status, h.Detail = Degraded, reason+" since "+since.Format(time.RFC3339)
 	}
 	return h
+}
+
+// RegisterMetrics registers metrics of whether the writer and the reader are reachable.
+func (s *Store) RegisterMetrics(m *telemetry.Registry) {
+	for role, ok := range map[string]func() bool{
+		"writer": func() bool { return s.Health().Writer },
+		"reader": func() bool { return s.Health().Reader },
+	} {
+		m.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "sluice_store_up", Help: "1 if the control-plane database is reachable, by role: writer or reader.", ConstLabels: prometheus.Labels{"role": role},
+		}, func() float64 {
+			if ok() {
+				return 1
+			}
+			return 0
+		}))
+	}
 }
