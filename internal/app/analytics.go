@@ -16,7 +16,7 @@ import (
 )
 
 // openRows opens the store of the request log's rows.
-func (a *App) openRows(ctx context.Context) (logstore.RowStore, error) {
+func (a *requestLog) openRows(ctx context.Context) (logstore.RowStore, error) {
 	if !a.set.Analytics.Shared() {
 		rows, err := duckdb.Open(ctx, duckdb.Options{
 			Path: filepath.Join(a.set.Data.Dir, "logs", "logs.duckdb"), ReserveMB: a.set.Logs.DiskReserveMB, MemoryMB: a.set.Analytics.MemoryMB, Clock: a.clock, Logger: a.log,
@@ -41,7 +41,7 @@ func (a *App) openRows(ctx context.Context) (logstore.RowStore, error) {
 // nodeName returns the name of this node in references to bodies. The row store numbers the
 // bodies, because it records how far they are. Each row store has its own name, so that no store
 // overwrites bodies that rows in another store refer to.
-func (a *App) nodeName() string {
+func (a *requestLog) nodeName() string {
 	if !a.set.Analytics.Shared() {
 		return a.journal.ID()
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"net/url"
@@ -12,6 +11,7 @@ import (
 	"sluice/internal/control/people"
 
 	"sluice/internal/app/options"
+	"sluice/internal/cluster/redis"
 	"sluice/internal/config"
 	"sluice/internal/ident"
 	"sluice/internal/logstore/clickhouse"
@@ -20,6 +20,7 @@ import (
 	"sluice/internal/ops/hint"
 	"sluice/internal/ops/keyrotation"
 	"sluice/internal/ops/localadmin"
+	"sluice/internal/quota"
 	"sluice/internal/resource"
 	"sluice/internal/sealed"
 	"sluice/internal/store"
@@ -27,8 +28,8 @@ import (
 )
 
 // offline opens what the commands that do not serve need: the sealer and the store.
-func offline(ctx context.Context, s config.Settings, log *slog.Logger, use func(*App) error) (err error) {
-	a := &App{set: s, log: log, clock: ident.System{}}
+func offline(ctx context.Context, s config.Settings, log *slog.Logger, use func(*database) error) (err error) {
+	a := &database{base: newBase(s, Options{Log: log})}
 	defer func() { err = errors.Join(err, a.Close()) }()
 	if err := a.openData(ctx); err != nil {
 		return err
@@ -70,8 +71,8 @@ func CreateKey(ctx context.Context, s config.Settings, log *slog.Logger, n NewKe
 		return "", err
 	}
 	raw = ident.NewKey(s.Security.APIKeyPrefix)
-	return raw, offline(ctx, s, log, func(a *App) error {
-		a.founded = founded
+	return raw, offline(ctx, s, log, func(a *database) error {
+		a.options.OnBootstrap = founded
 		if err := a.foundDeployment(ctx); err != nil {
 			return err
 		}
@@ -84,7 +85,7 @@ type User = localadmin.User
 
 // Users lists the users of all organisations, the oldest first, at most 1000.
 func Users(ctx context.Context, s config.Settings, log *slog.Logger) (users []User, err error) {
-	return users, offline(ctx, s, log, func(a *App) error {
+	return users, offline(ctx, s, log, func(a *database) error {
 		users, err = localadmin.Users(ctx, a.store)
 		return err
 	})
@@ -100,8 +101,8 @@ func SetPassword(ctx context.Context, s config.Settings, log *slog.Logger, user 
 	if err != nil {
 		return password, err
 	}
-	return password, offline(ctx, s, log, func(a *App) error {
-		a.founded = founded
+	return password, offline(ctx, s, log, func(a *database) error {
+		a.options.OnBootstrap = founded
 		if err := a.foundDeployment(ctx); err != nil {
 			return err
 		}
@@ -129,7 +130,8 @@ func RotateSealing(ctx context.Context, s config.Settings, log *slog.Logger, wit
 	if err != nil {
 		return 0, err
 	}
-	a := &App{set: s, log: log, clock: ident.System{}, closers: []io.Closer{lock}}
+	a := &database{base: newBase(s, Options{Log: log})}
+	a.closers = append(a.closers, lock)
 	defer func() { err = errors.Join(err, a.Close()) }()
 	if err := a.openData(ctx); err != nil {
 		return 0, err
@@ -165,4 +167,26 @@ func localURL(s config.Settings) string {
 // It fails if nothing responds, or if the response does not come from a gateway.
 func Health(ctx context.Context, s config.Settings) (status string, err error) {
 	return health.Check(ctx, HealthURL(s))
+}
+
+// errUnshared reports that the deployment shares no limits between nodes.
+var errUnshared = errors.New("limits are not shared with other nodes: CACHE_STORE is not redis")
+
+// Nodes lists the nodes that share their limits, from Redis. The node with the most recent report
+// is the first.
+func Nodes(ctx context.Context, s config.Settings) ([]redis.Node, error) {
+	if !s.Redis.Enabled() {
+		return nil, errUnshared
+	}
+	return redis.ListNodes(ctx, options.Redis(s.Redis))
+}
+
+// ForgetNode returns to budgets the shares of a node that is gone for good, and returns those
+// shares. It works while other nodes serve. A node that reported within the last minute is an
+// error.
+func ForgetNode(ctx context.Context, s config.Settings, node string) ([]quota.NodeShare, error) {
+	if !s.Redis.Enabled() {
+		return nil, errUnshared
+	}
+	return redis.Forget(ctx, options.Redis(s.Redis), node)
 }

@@ -16,7 +16,7 @@ const DemoSlug = seed.Slug
 // startDemo serves the scripted provider on a loopback port and registers it in the default
 // workspace.
 func (a *App) startDemo(ctx context.Context) error {
-	if !a.demo {
+	if !a.options.Demo {
 		return nil
 	}
 	provider, err := demo.Listen(ctx, demo.Options{Gap: 40 * time.Millisecond})
@@ -28,18 +28,10 @@ func (a *App) startDemo(ctx context.Context) error {
 	return p.Register(ctx, provider.URL())
 }
 
-// trustedHosts returns the trusted hosts of the settings, and the scripted provider.
-func (a *App) trustedHosts() []string {
-	if !a.demo {
-		return a.set.Security.TrustedCustomHosts
-	}
-	return append([]string{"127.0.0.1"}, a.set.Security.TrustedCustomHosts...)
-}
-
 // demoTraffic returns the synthetic traffic of a demonstration.
 func (a *App) demoTraffic() seed.Traffic {
 	return seed.Traffic{
-		Dir: a.set.Data.Dir, Days: a.seedDays, Store: a.store, Keys: a.keyMaker(), FeedbackIndex: logs.FeedbackIndex,
+		Dir: a.set.Data.Dir, Days: a.options.SeedDays, Store: a.store, Keys: a.keyMaker(), FeedbackIndex: logs.FeedbackIndex,
 		Journal: a.redactingJournal(), Prices: a.prices, Clock: a.clock, Log: a.log,
 	}
 }

@@ -102,7 +102,7 @@ func TestDoctorTriesWhatIsSaved(t *testing.T) {
 // save stores integrations with these custom hosts and a config.
 func save(t *testing.T, s config.Settings, custom map[string]string, doc string) {
 	t.Helper()
-	err := offline(t.Context(), s, slog.New(slog.DiscardHandler), func(a *App) error {
+	err := offline(t.Context(), s, slog.New(slog.DiscardHandler), func(a *database) error {
 		if err := a.foundDeployment(t.Context()); err != nil {
 			return err
 		}
@@ -117,7 +117,7 @@ func save(t *testing.T, s config.Settings, custom map[string]string, doc string)
 	}
 }
 
-func saveRecords(ctx context.Context, a *App, tx resource.Tx, workspace resource.Record, custom map[string]string, doc string) error {
+func saveRecords(ctx context.Context, a *database, tx resource.Tx, workspace resource.Record, custom map[string]string, doc string) error {
 	put := func(kind, id, slug string, body any) error {
 		b, err := json.Marshal(body)
 		if err != nil {

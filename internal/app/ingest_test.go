@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"sluice/internal/control/logs"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"sluice/internal/access"
 	"sluice/internal/admin"
-	"sluice/internal/control/logs"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/resource"
@@ -23,7 +23,8 @@ import (
 func TestIngestIsServedWhereItIsDescribed(t *testing.T) {
 	t.Parallel()
 	pages := map[string]http.HandlerFunc{}
-	new(App).ingest(pages)
+	a, _ := opened(t, freshSettings(t))
+	a.ingest(pages)
 	for _, p := range logs.TelemetryPaths() {
 		if pages["/v1"+p.Path] == nil || pages["/v2"+p.Path] == nil {
 			t.Errorf("nobody serves %s", p.Path)

@@ -13,14 +13,14 @@ import (
 // memory.
 type openJobs struct {
 	*store.Store
-	app *App
+	*counting
 }
 
 // AddJob implements jobs.Store.
 func (o openJobs) AddJob(ctx context.Context, j *jobs.Job, node string, due time.Time) error {
 	list := deltasOf(j.Opening())
 	return o.charge(list, func() ([]quota.Meter, error) {
-		return o.Store.AddJob(ctx, j, node, due, o.app.clock.Now(), list)
+		return o.Store.AddJob(ctx, j, node, due, o.clock.Now(), list)
 	})
 }
 
@@ -32,14 +32,14 @@ func (o openJobs) SettleJob(ctx context.Context, j *jobs.Job, now time.Time, del
 
 // charge changes meters in the store and the limits in memory.
 func (o openJobs) charge(list []quota.Delta, change func() ([]quota.Meter, error)) error {
-	return o.app.limits.Sync(func() error {
+	return o.limits.Sync(func() error {
 		after, err := change()
 		if err != nil || len(after) == 0 {
 			return err
 		}
-		o.app.limits.MarkFlushed(nil, after)
-		if o.app.shared != nil {
-			o.app.shared.Corrected(list, after)
+		o.limits.MarkFlushed(nil, after)
+		if o.shared != nil {
+			o.shared.Corrected(list, after)
 		}
 		return nil
 	})
@@ -55,11 +55,13 @@ func deltasOf(deltas []jobs.Delta) []quota.Delta {
 }
 
 // openTracker creates the tracker of open jobs.
-func (a *App) openTracker() *jobs.Tracker {
-	a.jobs = jobs.New(openJobs{a.store, a}, a.store, a.clock, a.log)
+func (a *traffic) openTracker() *jobs.Tracker {
+	a.jobs = jobs.New(openJobs{a.store, a.counting}, a.store, a.clock, a.log)
 	a.metrics.Gauge("sluice_open_jobs", "Batches, fine-tuning jobs and videos of this deployment that providers have not finished; each counts with its maximum cost until then.", func() float64 { return float64(a.jobs.Len()) })
 	return a.jobs
 }
 
 // followJobs tracks open jobs until ctx ends.
-func (a *App) followJobs(ctx context.Context) error { return a.jobs.Run(ctx, a.gateway.ProviderJobs()) }
+func (a *traffic) followJobs(ctx context.Context) error {
+	return a.jobs.Run(ctx, a.gateway.ProviderJobs())
+}

@@ -7,8 +7,10 @@ import (
 
 	"sluice/internal/app/options"
 	"sluice/internal/cluster/redis"
+	"sluice/internal/fault"
 	"sluice/internal/limits/ratefile"
 	"sluice/internal/quota"
+	"sluice/internal/spend"
 )
 
 // limiter counts usage against limits: a limiter of package quota on one node, of package redis
@@ -26,9 +28,20 @@ type limiter interface {
 	AddUnflushed(parts []quota.NodeShare)
 }
 
+// counting counts usage against limits.
+type counting struct {
+	*base
+	*database
+	*requestLog
+	limits limiter
+	shared *redis.Limiter // same as limits when nodes share them through Redis; else nil
+	rates  *ratefile.File // stored rates of a node that does not use Redis; else nil
+	spend  *spend.Consumer
+}
+
 // openLimits creates the counters of limits: local to this node or, with Redis, shared by all
 // nodes.
-func (a *App) openLimits(context.Context) (err error) {
+func (a *counting) openLimits(context.Context) (err error) {
 	local := quota.NewLimiter()
 	a.limits = local
 	if !a.set.Redis.Enabled() {
@@ -47,4 +60,23 @@ func (a *App) openLimits(context.Context) (err error) {
 	a.limits = a.shared
 	a.metrics.Register(metrics.Collectors()...)
 	return nil
+}
+
+// openLedger updates the meters in the store with the journal entries of earlier runs. Only then
+// may the meters be loaded and traffic be served. While the database accepts no writes, the
+// limiter records the usage instead, so that limits hold, and it is stored later.
+func (a *counting) openLedger(ctx context.Context) error {
+	o := spend.Options{
+		Node: a.journal.ID(), Lines: a.lines, Journal: a.journal, Store: a.store, Limiter: a.limits, Clock: a.clock, Logger: a.log,
+	}
+	if a.shared != nil {
+		o.Corrected = a.shared.Corrected
+	}
+	a.spend = spend.New(o)
+	err := a.spend.Recover(ctx)
+	if !fault.Has(err, fault.ReadOnly) {
+		return err
+	}
+	a.log.Error("database is read-only; usage stays in the journal and counts against limits", "error", err.Error())
+	return a.spend.Postpone(ctx)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"sluice/internal/config"
 	"sluice/internal/provider"
 )
 
@@ -14,7 +15,7 @@ import (
 func TestMissingModelDirectoriesAreToldOf(t *testing.T) {
 	t.Parallel()
 	var logOutput strings.Builder
-	a := &App{log: slog.New(slog.NewTextHandler(&logOutput, nil)), specs: new(provider.Table)}
+	a := &upstreams{base: newBase(config.Default(), Options{Log: slog.New(slog.NewTextHandler(&logOutput, nil))}), specs: new(provider.Table)}
 	a.set.Models.PricingDir = filepath.Join(t.TempDir(), "prices")
 	a.set.Models.CapabilitiesDir = t.TempDir()
 	if err := a.openCatalog(t.Context()); err != nil {

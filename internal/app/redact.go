@@ -26,6 +26,6 @@ func (d redactingJournal) Append(a *record.Attempt) error {
 	return d.Journal.Append(a)
 }
 
-func (a *App) redactingJournal() redactingJournal {
+func (a *traffic) redactingJournal() redactingJournal {
 	return redactingJournal{a.journal, func(id string) *tenant.Scope { return a.directory.Current().FindWorkspace(id) }}
 }

@@ -28,7 +28,7 @@ func TestRotateWithoutADataDirectory(t *testing.T) {
 	quiet, s := slog.New(slog.DiscardHandler), freshSettings(t)
 	s.Database = config.Database{Type: config.Postgres, Host: endpoint.Host, Port: endpoint.Port, User: endpoint.User, Pass: endpoint.Pass, Name: endpoint.Name, SSL: "DISABLED"}
 	s.Security.EncryptionKey = sealed.New(firstKey)
-	found := func(a *App) error { return a.foundDeployment(t.Context()) }
+	found := func(a *database) error { return a.foundDeployment(t.Context()) }
 	if err := offline(t.Context(), s, quiet, found); err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestRotateWithoutADatabase(t *testing.T) {
 func TestRotateBehindAGatewayThatWasKilled(t *testing.T) {
 	t.Parallel()
 	quiet, s := slog.New(slog.DiscardHandler), freshSettings(t)
-	err := offline(t.Context(), s, quiet, func(a *App) error {
+	err := offline(t.Context(), s, quiet, func(a *database) error {
 		_, err := a.store.TakeLease(t.Context(), "worker", "the one that was killed", time.Hour)
 		return errors.Join(err, a.foundDeployment(t.Context()))
 	})

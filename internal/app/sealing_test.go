@@ -14,7 +14,7 @@ import (
 func TestLostKeyFileIsNotReplaced(t *testing.T) {
 	t.Parallel()
 	set, quiet := freshSettings(t), slog.New(slog.DiscardHandler)
-	if err := offline(t.Context(), set, quiet, func(a *App) error { return a.foundDeployment(t.Context()) }); err != nil {
+	if err := offline(t.Context(), set, quiet, func(a *database) error { return a.foundDeployment(t.Context()) }); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(set.Data.Dir, keyfile.Name)
@@ -34,7 +34,7 @@ func TestLostKeyFileIsNotReplaced(t *testing.T) {
 	if err := os.Rename(moved, path); err != nil {
 		t.Fatal(err)
 	}
-	if err := offline(t.Context(), set, quiet, func(a *App) error { return a.foundDeployment(t.Context()) }); err != nil {
+	if err := offline(t.Context(), set, quiet, func(a *database) error { return a.foundDeployment(t.Context()) }); err != nil {
 		t.Errorf("with the file back: %v", err)
 	}
 }

@@ -20,7 +20,7 @@ type exporter struct {
 
 // openTelemetry prepares the export to collectors. It reads the journal, so that requests do not
 // wait for it.
-func (a *App) openTelemetry(context.Context) error {
+func (a *requestLog) openTelemetry(context.Context) error {
 	o := &a.set.OpenTelemetry
 	if !o.Traces && !o.Push {
 		return nil
@@ -41,7 +41,7 @@ func (a *App) openTelemetry(context.Context) error {
 
 // sendTelemetry runs all exports to collectors. It stops them together, so that an unresponsive
 // collector delays all signals once, by a few seconds.
-func (a *App) sendTelemetry(ctx context.Context) error {
+func (a *requestLog) sendTelemetry(ctx context.Context) error {
 	all, ctx := errgroup.WithContext(ctx)
 	for _, p := range a.telemetry {
 		all.Go(func() error {
@@ -54,7 +54,7 @@ func (a *App) sendTelemetry(ctx context.Context) error {
 	return all.Wait()
 }
 
-func (a *App) sendTraces(o *config.OpenTelemetry, counters *otlp.DeliveryCounters) error {
+func (a *requestLog) sendTraces(o *config.OpenTelemetry, counters *otlp.DeliveryCounters) error {
 	traces, err := otlp.NewTraces(otlp.TraceOptions{Options: a.collector(o, o.TracesEndpoint, o.TracesHeaders, o.TracesAttributes, counters), Content: o.CaptureContent})
 	if err != nil {
 		return err
@@ -63,7 +63,7 @@ func (a *App) sendTraces(o *config.OpenTelemetry, counters *otlp.DeliveryCounter
 	return nil
 }
 
-func (a *App) sendMetrics(o *config.OpenTelemetry, counters *otlp.DeliveryCounters) error {
+func (a *requestLog) sendMetrics(o *config.OpenTelemetry, counters *otlp.DeliveryCounters) error {
 	common := a.collector(o, o.Endpoint, o.Headers, o.ResourceAttributes, counters)
 	common.Interval = o.Interval
 	metrics, err := otlp.NewMetrics(otlp.MetricOptions{Options: common, Gather: a.metrics.Gather})
@@ -75,7 +75,7 @@ func (a *App) sendMetrics(o *config.OpenTelemetry, counters *otlp.DeliveryCounte
 }
 
 // collector returns the options of one export: its target, resource attributes and counters.
-func (a *App) collector(o *config.OpenTelemetry, endpoint string, headers sealed.String, attributes string, counters *otlp.DeliveryCounters) otlp.Options {
+func (a *requestLog) collector(o *config.OpenTelemetry, endpoint string, headers sealed.String, attributes string, counters *otlp.DeliveryCounters) otlp.Options {
 	return otlp.Options{
 		Target:   options.Collector(o, endpoint, headers),
 		Resource: otlp.Resource{Service: o.ServiceName, Version: a.version, Instance: a.journal.ID(), Attributes: attributes},

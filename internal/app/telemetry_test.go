@@ -18,7 +18,7 @@ func TestTelemetryEndsTogether(t *testing.T) {
 		notified.Wait()
 		return nil
 	}
-	a := &App{telemetry: []exporter{{"traces", end}, {"metrics", end}}}
+	a := &requestLog{telemetry: []exporter{{"traces", end}, {"metrics", end}}}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	if err := a.sendTelemetry(ctx); err != nil {

@@ -16,7 +16,7 @@ const unloggedInterval = 400 * time.Millisecond
 // serves only the benchmark (test/bench), which compares this program with a normal one to
 // measure the cost of the request log. This program shows nothing of what it served; never use it
 // in production.
-func (a *App) runIngest(ctx context.Context) error {
+func (a *requestLog) runIngest(ctx context.Context) error {
 	tail := a.journal.Tail()
 	for {
 		if err := a.records.Trim(tail.End()); err != nil {

@@ -2,19 +2,59 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"sluice/internal/app/options"
 	"sluice/internal/catalog"
 	"sluice/internal/config"
+	"sluice/internal/provider"
+	"sluice/internal/provider/netguard"
+	"sluice/internal/provider/sign"
+	"sluice/internal/provider/transport"
+	"sluice/internal/secretref"
 )
+
+// upstreams are the providers, the clients that reach them, and what their models cost.
+type upstreams struct {
+	*base
+	specs   *provider.Table
+	guard   *netguard.Guard
+	client  *transport.Client
+	signers *sign.Set
+	secrets *secretref.Reader
+	catalog *catalog.Catalog
+	prices  *catalog.PriceList
+}
+
+// openProviders loads the provider specifications and creates the upstream client.
+func (a *upstreams) openProviders(context.Context) (err error) {
+	if a.specs, err = provider.Load(); err != nil {
+		return fmt.Errorf("load provider specifications: %w", err)
+	}
+	a.guard = netguard.New(a.trustedHosts()).WithKeyHosts(a.set.Security.StoredKeyHosts)
+	a.client = transport.New(options.Transport(a.set, a.guard))
+	a.closers = append(a.closers, closerFunc(a.client.Close))
+	a.signers = sign.New(options.Sign(a.set, a.client.HTTPClient()))
+	a.secrets = secretref.New(options.SecretManagers(a.set, a.client.HTTPClient(), a.guard, a.signers, a.clock, a.log))
+	a.closers = append(a.closers, closerFunc(a.secrets.Close))
+	return nil
+}
+
+// trustedHosts returns the trusted hosts of the settings, and the scripted provider.
+func (a *upstreams) trustedHosts() []string {
+	if !a.options.Demo {
+		return a.set.Security.TrustedCustomHosts
+	}
+	return append([]string{"127.0.0.1"}, a.set.Security.TrustedCustomHosts...)
+}
 
 // openCatalog opens the catalog of what models cost and support. The service at
 // MODEL_CONFIGS_PROXY_URL is queried only for the providers that this gateway supports.
-func (a *App) openCatalog(context.Context) error {
+func (a *upstreams) openCatalog(context.Context) error {
 	set := a.set.Models
 	var sources []catalog.Source
 	if set.ProxyFetch && set.ProxyURL != "" {
@@ -33,29 +73,8 @@ func (a *App) openCatalog(context.Context) error {
 	return nil
 }
 
-// How long a start and a change wait for price lists. All later changes wait until a change is
-// applied, and a revoked key must stop working within a second.
-const (
-	startPricesWait  = 2 * time.Second
-	changePricesWait = 300 * time.Millisecond
-)
-
-// preloadPrices reads the price lists of each provider kind before a saved provider of that kind
-// comes into force, now and later. So first calls are not reserved for and billed at built-in
-// prices, or without a price, instead of the operator's prices.
-func (a *App) preloadPrices(ctx context.Context) error {
-	if set := a.set.Models; set.ProxyURL != "" || set.PricingDir != "" || set.PricingLogStore != "" {
-		timeout := startPricesWait
-		a.directory.OnNewProviders(ctx, func(ctx context.Context, kinds []string) {
-			a.prices.Preload(ctx, a.providerIDs(kinds), timeout)
-			timeout = changePricesWait
-		})
-	}
-	return nil
-}
-
 // providerIDs returns the ids of the providers of saved kinds, which may be aliases.
-func (a *App) providerIDs(kinds []string) (ids []string) {
+func (a *upstreams) providerIDs(kinds []string) (ids []string) {
 	for _, kind := range kinds {
 		if spec, ok := a.specs.Find(kind); ok {
 			ids = append(ids, spec.ID)
@@ -66,7 +85,7 @@ func (a *App) providerIDs(kinds []string) (ids []string) {
 
 // warnOfMissing warns that a configured directory cannot be read. A single missing file is
 // normal, so otherwise all files of the directory would be missing without a warning.
-func (a *App) warnOfMissing(setting, dir string) {
+func (a *upstreams) warnOfMissing(setting, dir string) {
 	if dir == "" {
 		return
 	}
@@ -76,7 +95,7 @@ func (a *App) warnOfMissing(setting, dir string) {
 }
 
 // catalogMetrics registers metrics of errors in the catalog.
-func (a *App) catalogMetrics() {
+func (a *upstreams) catalogMetrics() {
 	a.metrics.Gauge("sluice_catalog_faults", "Invalid files of prices and capabilities, replaced by older files or other sources.", func() float64 { return float64(len(a.catalog.Faults())) })
 	a.metrics.Total("sluice_catalog_failures_total", "Files of prices and capabilities that cannot be read.", func() float64 { return float64(a.catalog.Failures()) })
 	for _, reason := range catalog.Reasons() {

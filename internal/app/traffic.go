@@ -1,0 +1,115 @@
+package app
+
+import (
+	"context"
+	"math/rand/v2"
+	"sluice/internal/control/logs"
+	"time"
+
+	"sluice/internal/app/options"
+	"sluice/internal/background"
+	"sluice/internal/dataplane"
+	"sluice/internal/dataplane/front"
+	"sluice/internal/dialect/openai"
+	"sluice/internal/dialect/registry"
+	"sluice/internal/gateway/responsestore"
+	"sluice/internal/jobs"
+	"sluice/internal/live"
+	"sluice/internal/resource"
+	"sluice/internal/routing"
+)
+
+// traffic is the data plane, which serves model requests, and what it reads and counts.
+type traffic struct {
+	*base
+	*database
+	*requestLog
+	*counting
+	*upstreams
+
+	directory *live.Directory
+	engine    *routing.Engine
+	states    *responsestore.Store
+	jobs      *jobs.Tracker
+	gateway   *dataplane.Gateway
+	tokens    *logs.TokenTrail
+	ingested  *resource.Rate // rate of feedback, logs and spans that applications send
+}
+
+// A start waits this long for a replica that lags, and reads it again after each pause.
+const (
+	replicaWait  = 10 * time.Second
+	replicaPause = 100 * time.Millisecond
+)
+
+func (a *traffic) openDirectory(ctx context.Context) error {
+	a.directory = live.New(a.store, a.box, options.ConfigLimits(a.set), a.log)
+	f := a.set.Features
+	a.directory.Count(live.LimitOptions{Limiter: a.limits, Meters: a.store, NoBudgets: !f.UsageLimits, NoPolicies: !f.Policy})
+	return background.Retry(ctx, replicaWait, replicaPause, a.directory.Load)
+}
+
+// slugOf returns the slug of a workspace; empty for an unknown workspace.
+func (a *traffic) slugOf(workspaceID string) string {
+	if s := a.directory.Current().FindWorkspace(workspaceID); s != nil {
+		return s.Slug
+	}
+	return ""
+}
+
+// How long a start and a change wait for price lists. All later changes wait until a change is
+// applied, and a revoked key must stop working within a second.
+const (
+	startPricesWait  = 2 * time.Second
+	changePricesWait = 300 * time.Millisecond
+)
+
+// preloadPrices reads the price lists of each provider kind before a saved provider of that kind
+// comes into force, now and later. So first calls are not reserved for and billed at built-in
+// prices, or without a price, instead of the operator's prices.
+func (a *traffic) preloadPrices(ctx context.Context) error {
+	if set := a.set.Models; set.ProxyURL != "" || set.PricingDir != "" || set.PricingLogStore != "" {
+		timeout := startPricesWait
+		a.directory.OnNewProviders(ctx, func(ctx context.Context, kinds []string) {
+			a.prices.Preload(ctx, a.providerIDs(kinds), timeout)
+			timeout = changePricesWait
+		})
+	}
+	return nil
+}
+
+func (a *traffic) buildGateway(context.Context) error {
+	a.engine = routing.NewEngine(a.clock, rand.Float64)
+	a.states = responsestore.New(a.store, a.clock, a.log)
+	metrics := dataplane.NewMetrics()
+	a.metrics.Register(metrics.Collectors()...)
+	if a.access != nil {
+		a.metrics.Register(a.access.Collector())
+	}
+	a.ingested = resource.NewRate(a.set.Server.IngestPerMinute, "feedback, log and span entries")
+	a.tokens = logs.NewTokenTrail(a.store, resource.Trail{Off: !a.set.Features.AuditLogs, Clock: a.clock}, a.log)
+	a.gateway = dataplane.New(dataplane.Parts{
+		Directory: func() dataplane.Directory { return a.directory.Current() },
+		Hasher:    a.hasher,
+		Specs:     a.specs,
+		Engine:    a.engine,
+		Client:    a.client,
+		Signers:   a.signers,
+		Secrets:   a.secrets,
+		Dialect:   openai.Dialect(),
+		Dialects:  registry.List(),
+		States:    a.states,
+		Jobs:      a.openTracker(),
+		Sockets:   front.Dialer{HTTP: a.client.HTTPClient()},
+		Guard:     a.guard,
+		Journal:   a.journal,
+		Limiter:   a.limits,
+		Prices:    a.prices,
+		Tokens:    a.tokens,
+		Metrics:   metrics,
+		Clock:     a.clock,
+		Log:       a.log,
+		Access:    a.access,
+	}, options.Gateway(a.set, a.version, a.proxies))
+	return nil
+}
