@@ -7,47 +7,46 @@ import (
 	"testing"
 )
 
-// rule is a line of the floor plan: which packages of this module the packages of
-// one kind may import. "@" in may stands for the first two elements of the importing
-// path, so for its own room.
+// rule is a row of the import table: which packages of this module the packages of one kind may
+// import. "@" in may stands for the folder of the importing package: its first two elements, such
+// as "internal/dialect".
 type rule struct {
 	who []string
 	may []string
 	why string
 }
 
-// The floors. A package may import what lies on floors below its own, and only what
-// its line says.
+// The layers. A package imports packages of lower layers only, and only those that its row names.
 var (
 	kernel = pathsBelow("internal", "fault ident background access lease llm sealed wire wire/syntax wire/socket wire/porttest packed splice kernel/...")
 	domain = pathsBelow("internal", "mail/... tokens tenant/... keys/... credential/... deployment/... identity/... dialect/... routing/... provider/... guard/... quota/... ledger/... catalog/... jobs/... prompt/... record/... audit/... mcp/... agent/...")
 
-	// dialectParts are the parts that dialects share
+	// dialectParts are the parts that dialects share.
 	dialectParts = pathsBelow("internal/dialect", "claude conversation embeddings fields images jsonscan jsonschema jsonwriter media modellists pagination reranking signatures sniff surrogates toolcalls uploads upstreamerror usage")
 
-	// controlShared are the parts of the control plane that several of its areas use
+	// controlShared are the parts of the control plane that several areas use.
 	controlShared = pathsBelow("internal/control", "budgets defaults destination directory expiry grants outbox secretmapping sidedata sweep")
 
-	// metrics are declared beside the code they measure
+	// metrics are declared next to the code that they measure.
 	metrics = []string{"internal/telemetry", "internal/telemetry/accesslog"}
 )
 
-// importRules is read from the top; the first line that covers a package counts.
+// importRules is read from the top; the first row that covers a package applies.
 var importRules = []rule{
 	{[]string{".", "api"}, nil,
-		"the root holds rules, no code, and api the published description"},
+		"the root contains rules, not code; api contains the published description"},
 	{pathsBelow("internal", "fault ident background kernel/atomicfile"), nil,
-		"the kernel's kernel knows nothing of ours"},
+		"every other package uses them, so they import none"},
 	{pathsBelow("internal", "access lease llm sealed packed wire wire/socket wire/porttest kernel/boundedcache"), pathsBelow("internal", "fault ident"),
-		"floor 0 is words that everybody speaks; it may use fault and ident"},
+		"packages of the kernel serve every other package; they import fault and ident only"},
 	{pathsBelow("internal", "splice wire/syntax"), pathsBelow("internal", "fault ident wire"),
-		"floor 0 edits and reads bytes; it may use fault, ident and wire"},
+		"these edit and read bytes; they import fault, ident and wire"},
 
 	{pathsBelow("internal", "kernel/multipartedit"), pathsBelow("internal", "fault splice wire"),
 		"form edits share the routing keys of JSON edits; they use fault, splice and wire"},
 
 	{pathsBelow("internal", "dialect/registry"), all(kernel, "@/..."),
-		"the list of a room may name every member of it"},
+		"the list of dialects names each of them"},
 	{[]string{"internal/dialect"}, all(kernel, dialectParts),
 		"the root of dialect declares the interfaces; it may use the parts that dialects share"},
 	{dialectParts, all(kernel, "@", dialectParts),
@@ -55,60 +54,60 @@ var importRules = []rule{
 	{pathsBelow("internal", "dialect/*"), all(kernel, "@", dialectParts),
 		"a dialect uses the interfaces and the shared parts, never another dialect: what two share becomes a shared part"},
 	{domain, all(kernel, "@/..."),
-		"rooms import the kernel, never another room: what two rooms need is wired by app or belongs to the kernel"},
+		"a domain package imports the kernel, never another domain package; app connects two of them"},
 
 	{pathsBelow("internal", "apidoc"), nil,
-		"the description is built from what it is given: types, texts and recorded calls"},
+		"the API description is built from types, texts and recorded calls that it receives"},
 	{pathsBelow("internal", "resource"), kernel,
-		"the control-plane engine knows verbs, not kinds"},
+		"the control-plane engine does not depend on any type of record"},
 	{pathsBelow("internal", "resource/jsonfield resource/listing"), all(kernel, "internal/resource", "internal/resource/jsonfield"),
-		"what kinds of record share in bodies and lists builds on the engine"},
+		"types of bodies and lists that resources share use the engine"},
 	{controlShared, all(kernel, domain, "internal/resource/...", "internal/resource", controlShared),
-		"what areas share knows the engine and the domain, no area"},
+		"a shared part uses the engine and the domain, never an area"},
 	{pathsBelow("internal", "control/*"), all(kernel, domain, "internal/resource/...", "internal/worker", "internal/admin/rerate", controlShared),
-		"an area knows the engine, the domain and what areas share, never another area"},
+		"an area uses the engine, the domain and shared parts, never another area; it takes a function or a small interface instead"},
 	{pathsBelow("internal", "admin/..."), all(kernel, domain, "internal/worker", "internal/resource/...", "internal/control/...", "internal/apidoc", "api", "@/..."),
 		"admin joins the areas of the API; it imports no store and not the data plane"},
 	{pathsBelow("internal", "gateway/call"), all(kernel, domain),
-		"the values of a request know no part of the gateway"},
+		"the values of a request do not depend on any step"},
 	{pathsBelow("internal", "gateway/metering/..."), all(kernel, domain, metrics, "internal/gateway/call", "internal/gateway/metering/..."),
-		"metering takes the values of a call and returns values; it knows no other part of the gateway"},
+		"metering takes the values of a call and returns values; it imports no other step"},
 	{pathsBelow("internal", "gateway/*"), all(kernel, domain, metrics, "internal/gateway/call"),
-		"a part of the gateway knows the values of a request and no other part: what two parts need is wired by the gateway"},
+		"a step of the gateway uses the values of a request and imports no other step; the gateway connects them"},
 	{pathsBelow("internal", "dataplane"), all(kernel, domain, metrics, "internal/gateway/..."),
-		"the request engine composes rooms; where things are stored and who serves HTTP is app's business"},
+		"the data plane connects the steps of a request; it depends neither on stores nor on the HTTP server"},
 	{pathsBelow("internal", "dataplane/front"), all(kernel, domain, metrics, "internal/dataplane", "internal/dataplane/front/h1", "internal/gateway/call", "internal/gateway/realtime"),
-		"a front turns one way of serving HTTP into calls of the data plane"},
+		"a front converts HTTP requests to calls of the data plane"},
 	{pathsBelow("internal", "dataplane/front/h1"), kernel,
 		"the HTTP/1.1 server reads and writes requests; it does not depend on the data plane"},
 	{pathsBelow("internal", "gateway/nethttp/router"), all(kernel, "internal/dataplane", "internal/dataplane/front", "internal/dataplane/front/h1"),
-		"the router knows the paths of the data plane; the administration is handed to it as an interface"},
+		"the router contains the paths of model routes; it receives the administration as an interface"},
 	{pathsBelow("internal", "limits/ratefile"), all(kernel, "internal/quota"),
-		"the file of the rate counters knows the limiter and no other store"},
+		"the file stores the counters of the limiter; it imports no other store"},
 	{pathsBelow("internal", "live"), all(kernel, domain, "internal/resource"),
-		"live decodes stored records for the data plane; the store is handed to it as an interface"},
+		"live decodes stored records for the data plane; it receives the store as an interface"},
 	{pathsBelow("internal", "worker/..."), all(kernel, domain, metrics),
-		"jobs work on rooms through interfaces of their own"},
+		"the job runner uses interfaces that it declares"},
 	{pathsBelow("internal", "store/... logstore/... journal/... cluster/... secretref/... spend"), all(kernel, domain, metrics, "internal/resource", "@/..."),
-		"adapters know the types they keep and no other adapter: app connects them"},
+		"an adapter uses the types that it stores and imports no other adapter; app connects them"},
 	{pathsBelow("internal", "storage/requestlog/retention"), all(kernel, domain, "internal/logstore"),
-		"the job deletes logs; the settings of workspaces are handed to it as a function"},
+		"the job deletes logs; it receives the settings of workspaces as a function"},
 	{pathsBelow("internal", "telemetry/*"), all(kernel, domain, "@/..."),
-		"what tells others, or hears from them, knows records; where these come from is wired by app"},
+		"telemetry converts records; app connects it to their source"},
 	{pathsBelow("internal", "config telemetry demo"), kernel,
-		"leaves: usable anywhere because they need nothing"},
+		"any package may import them, so they import the kernel only"},
 
 	{pathsBelow("internal", "ops/process ops/health"), kernel,
-		"they know the process and its report; app passes them what they report"},
+		"they report on the process; app passes the values"},
 	{pathsBelow("internal", "ops/..."), all(kernel, domain, "internal/config", "internal/demo", "internal/resource", "internal/store", "internal/cluster/redis", "internal/telemetry/otlp", "@/..."),
 		"operations read settings and the database; they never import the gateway or an area of the administration"},
 
 	{pathsBelow("internal", "app/..."), []string{"internal/..."},
-		"app builds the graph"},
+		"app connects all packages"},
 	{[]string{"cmd/..."}, all(kernel, pathsBelow("internal", "app/... config telemetry telemetry/accesslog")),
-		"a command turns flags and environment into app.Run; rooms are app's business"},
+		"a command converts flags and environment to a call of app"},
 	{[]string{"internal/test/...", "test/..."}, []string{"internal/...", "test/..."},
-		"tests may look everywhere"},
+		"tests may import everything"},
 }
 
 // all joins patterns and lists of them.
@@ -125,7 +124,7 @@ func all(parts ...any) []string {
 	return out
 }
 
-// find gives the line of the plan for a package.
+// find returns the rule for a package.
 func find(name string) (rule, bool) {
 	i := slices.IndexFunc(importRules, func(p rule) bool { return covers(p.who, name) })
 	if i < 0 {
@@ -134,12 +133,12 @@ func find(name string) (rule, bool) {
 	return importRules[i], true
 }
 
-func TestImportsFollowTheFloorPlan(t *testing.T) {
+func TestImports_FollowTheRules(t *testing.T) {
 	t.Parallel()
 	for _, f := range readTree(t) {
 		p, ok := find(f.path)
 		if !ok {
-			t.Errorf("%s has no place in the floor plan: add it to the line of its kind in plan (arch_test.go), or move it", f.path)
+			t.Errorf("%s has no import rule: add it to the rule of its kind in importRules (arch_test.go), or move it", f.path)
 			continue
 		}
 		for _, name := range imports(f.code) {
@@ -150,10 +149,10 @@ func TestImportsFollowTheFloorPlan(t *testing.T) {
 	}
 }
 
-// allows reports whether a package of this line may import target.
+// allows reports whether a package of this rule may import target.
 func (p rule) allows(name, target string) bool { return covers(expandOwn(p.may, name), target) }
 
-// TestImportRules_MatchExamples guards the patterns above against a slip.
+// TestImportRules_MatchExamples checks the patterns above with examples.
 func TestImportRules_MatchExamples(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -196,13 +195,13 @@ func TestImportRules_MatchExamples(t *testing.T) {
 		}
 	}
 	if _, ok := find("internal/stuff"); ok {
-		t.Error("an unknown package has a place in the plan")
+		t.Error("an unknown package has a rule")
 	}
 	tree := readTree(t)
 	for _, p := range importRules {
 		for _, who := range p.who {
 			if !slices.ContainsFunc(tree, func(f *folder) bool { return covers([]string{who}, f.path) }) {
-				t.Errorf("the plan has a place for %s, which is not there", who)
+				t.Errorf("the rules name %s, which does not exist", who)
 			}
 		}
 	}
@@ -220,8 +219,8 @@ func expandOwn(patterns []string, name string) []string {
 	return out
 }
 
-// confined are foreign packages, given as the beginning of their paths, that only
-// some of ours may import.
+// confined lists third-party packages, by the beginning of their paths, that only some packages may
+// import.
 var confined = []struct {
 	what, by []string
 	tests    bool // the rule holds for tests too
@@ -230,14 +229,14 @@ var confined = []struct {
 	{[]string{"github.com/duckdb/"}, pathsBelow("internal", "logstore/duckdb"), true,
 		"its static library would be linked into every test binary"},
 	{[]string{"github.com/uptrace/bun", "github.com/jackc/pgx", "github.com/go-sql-driver/mysql", "modernc.org/sqlite", "github.com/pressly/goose"},
-		pathsBelow("internal", "store/..."), false, "nothing outside store knows which engine runs"},
-	{[]string{"database/sql"}, pathsBelow("internal", "store/... logstore/..."), false, "SQL stays in the adapters"},
+		pathsBelow("internal", "store/..."), false, "no other package depends on the engine in use"},
+	{[]string{"database/sql"}, pathsBelow("internal", "store/... logstore/..."), false, "only adapters use SQL"},
 	{[]string{"github.com/caarlos0/env", "github.com/goccy/go-yaml"}, pathsBelow("internal", "config apidoc"), false, "settings are read in one place; the API description is generated from YAML"},
-	{[]string{"github.com/tiktoken-go/"}, pathsBelow("internal", "tokens"), false, "vocabularies are megabytes: they are loaded in one place"},
-	{[]string{"github.com/wneessen/go-mail"}, pathsBelow("internal", "mail/smtp"), false, "mails go out at one place"},
+	{[]string{"github.com/tiktoken-go/"}, pathsBelow("internal", "tokens"), false, "vocabularies have megabytes, so one package loads them"},
+	{[]string{"github.com/wneessen/go-mail"}, pathsBelow("internal", "mail/smtp"), false, "one package sends emails"},
 	{[]string{"github.com/alecthomas/kong"}, []string{"cmd/..."}, false, "only commands have flags"},
 	{[]string{"testing", "github.com/stretchr/testify", "pgregory.net/rapid"},
-		[]string{"internal/*/*test", "internal/test/...", "test/..."}, false, "the program does not carry its tests"},
+		[]string{"internal/*/*test", "internal/test/...", "test/..."}, false, "the program does not contain test code"},
 }
 
 func TestImports_ThirdPartyIsConfined(t *testing.T) {
@@ -264,10 +263,9 @@ func begins(name string, starts []string) bool {
 	})
 }
 
-// TestRequestPathIsFreeOfHTTPLibrary keeps it possible to serve requests by another
-// front and to call upstreams by another client. The names of statuses and methods
-// are only numbers and words: those may be used.
-func TestRequestPathIsFreeOfHTTPLibrary(t *testing.T) {
+// TestRequestPath_DoesNotUseNetHTTP keeps the request path independent of the HTTP server and
+// client. Constants of statuses and methods are allowed.
+func TestRequestPath_DoesNotUseNetHTTP(t *testing.T) {
 	t.Parallel()
 	free := all(kernel, pathsBelow("internal", "dataplane gateway/... routing dialect/... record provider keys"))
 	adapters := pathsBelow("internal", "gateway/nethttp/...")
@@ -287,7 +285,7 @@ func constant(name string) bool {
 	return strings.HasPrefix(name, "Status") || strings.HasPrefix(name, "Method")
 }
 
-func TestOnlyCommandsReadTheEnvironment(t *testing.T) {
+func TestEnvironment_IsReadByCommandsOnly(t *testing.T) {
 	t.Parallel()
 	may := []string{"cmd/...", "internal/config", "test/...", "internal/test/...", "internal/*/*test"}
 	for _, f := range readTree(t) {
@@ -302,7 +300,7 @@ func TestOnlyCommandsReadTheEnvironment(t *testing.T) {
 	}
 }
 
-func TestNothingRunsBeforeMain(t *testing.T) {
+func TestPackages_HaveNoInit(t *testing.T) {
 	t.Parallel()
 	for _, f := range readTree(t) {
 		eachFunc(f.code, func(d *ast.FuncDecl) {
@@ -313,7 +311,7 @@ func TestNothingRunsBeforeMain(t *testing.T) {
 	}
 }
 
-func TestNoContextInStructs(t *testing.T) {
+func TestStructs_HaveNoContext(t *testing.T) {
 	t.Parallel()
 	for _, f := range readTree(t) {
 		eachNode(f.code, func(n ast.Node) {
@@ -323,20 +321,20 @@ func TestNoContextInStructs(t *testing.T) {
 			}
 			for _, field := range body.Fields.List {
 				if selected(field.Type, "context", "Context") {
-					t.Errorf("%s: a context is the first parameter of what waits, never a field", f.at(field))
+					t.Errorf("%s: pass the context as the first parameter; do not store it in a field", f.at(field))
 				}
 			}
 		})
 	}
 }
 
-func TestPackageNamesSayWhatIsInside(t *testing.T) {
+func TestPackageNames_AreSpecific(t *testing.T) {
 	t.Parallel()
 	vague := strings.Fields("util utils common helper helpers types models base manager misc shared lib")
 	for _, f := range readTree(t) {
 		for _, file := range slices.Concat(f.code, f.tests) {
 			if slices.Contains(vague, strings.TrimSuffix(file.Name.Name, "_test")) {
-				t.Errorf("%s is called %s, which says nothing about what is inside", f.path, file.Name.Name)
+				t.Errorf("%s has the vague package name %s; name it after its purpose", f.path, file.Name.Name)
 			}
 		}
 	}

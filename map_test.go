@@ -7,9 +7,8 @@ import (
 	"testing"
 )
 
-// TestArchitecture_MapListsEveryPackage holds the map of ARCHITECTURE.md, which newcomers find their
-// way by, against the folders: each room and what lies in it stands there by its name. The
-// shapes of dialect are many and alike, and packages for tests are nobody's way in.
+// TestArchitecture_MapListsEveryPackage compares the map of ARCHITECTURE.md with the folders: the map
+// must contain the name of each package. Dialects and test packages are exempt.
 func TestArchitecture_MapListsEveryPackage(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("ARCHITECTURE.md")

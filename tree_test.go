@@ -15,23 +15,23 @@ import (
 	"testing"
 )
 
-// module is the name in go.mod, before every import path of our own.
+// module is the name in go.mod. Every import path of this module begins with it.
 const module = "sluice"
 
 // testModule is the folder of the second module: tests of the complete program, which may require
 // what the program does not.
 const testModule = "test"
 
-// folder is a directory of Go files, as the rules look at it.
+// folder is a directory with Go files.
 type folder struct {
 	path  string      // "internal/store", "." for the root
-	code  []*ast.File // what is built into the program
+	code  []*ast.File // files that are not tests
 	tests []*ast.File
 	fset  *token.FileSet
 }
 
-// readTree is every Go file of this module and of testModule, parsed, in the order of the paths. The tests
-// share it, and change nothing of it.
+// readTree returns every Go file of this module and of testModule, parsed, in the order of the paths.
+// The tests share the result and must not change it.
 func readTree(t *testing.T) []*folder {
 	t.Helper()
 	tree, err := parsed()
@@ -81,8 +81,7 @@ func parseTree() ([]*folder, error) {
 	return tree, nil
 }
 
-// skip leaves out what go build leaves out, and other modules, except the module of the tests
-// of the complete program.
+// skip omits folders that go build omits, and other modules except testModule.
 func skip(dir string) error {
 	base := filepath.Base(dir)
 	if dir == "." || dir == testModule {
@@ -97,8 +96,7 @@ func skip(dir string) error {
 	return nil
 }
 
-// imports lists the import paths of files, each once, sorted. Ours lose the module's
-// name: "internal/fault".
+// imports returns the import paths of files, each once, sorted.
 func imports(files []*ast.File) []string {
 	var out []string
 	for _, file := range files {
@@ -113,12 +111,12 @@ func imports(files []*ast.File) []string {
 	return slices.Compact(out)
 }
 
-// modulePath gives the path inside this module of an import, or false.
+// modulePath returns the path of an import inside this module, or false.
 func modulePath(importPath string) (string, bool) {
 	return strings.CutPrefix(importPath, module+"/")
 }
 
-// covers reports whether one of the patterns fits a path: "a/b" itself, "a/*" its
+// covers reports whether one of the patterns matches a path: "a/b" itself, "a/*" its
 // children, "a/..." itself and everything below.
 func covers(patterns []string, name string) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool {
@@ -130,7 +128,7 @@ func covers(patterns []string, name string) bool {
 	})
 }
 
-// pathsBelow puts a folder before each word of a list.
+// pathsBelow joins a folder with each word of a list.
 func pathsBelow(root, words string) []string {
 	var out []string
 	for _, word := range strings.Fields(words) {

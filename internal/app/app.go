@@ -63,7 +63,7 @@ func connect(b *base) *App {
 	counts := &counting{base: b, database: db, requestLog: logs}
 	up := &upstreams{base: b}
 	models := &traffic{base: b, database: db, requestLog: logs, counting: counts, upstreams: up}
-	logs.slugOf = models.slugOf
+	logs.workspaceSlug = models.slugOf
 	return &App{base: b, database: db, requestLog: logs, counting: counts, upstreams: up, traffic: models}
 }
 

@@ -8,11 +8,11 @@ import (
 	"net"
 	"net/url"
 	"os"
-	"sluice/internal/control/people"
 
 	"sluice/internal/app/options"
 	"sluice/internal/cluster/redis"
 	"sluice/internal/config"
+	"sluice/internal/control/people"
 	"sluice/internal/ident"
 	"sluice/internal/logstore/clickhouse"
 	"sluice/internal/ops/datadir"

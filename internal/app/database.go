@@ -2,13 +2,13 @@ package app
 
 import (
 	"context"
-	"sluice/internal/control/apikeys"
-	"sluice/internal/control/people"
 	"time"
 
 	"sluice/internal/app/options"
 	"sluice/internal/audit"
 	"sluice/internal/config"
+	"sluice/internal/control/apikeys"
+	"sluice/internal/control/people"
 	"sluice/internal/fault"
 	"sluice/internal/keys"
 	"sluice/internal/ops/bootstrap"

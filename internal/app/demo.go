@@ -2,9 +2,9 @@ package app
 
 import (
 	"context"
-	"sluice/internal/control/credentials"
 	"time"
 
+	"sluice/internal/control/credentials"
 	"sluice/internal/control/logs"
 	"sluice/internal/demo"
 	"sluice/internal/ops/demo/seed"

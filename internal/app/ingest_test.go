@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
-	"sluice/internal/control/logs"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"sluice/internal/access"
 	"sluice/internal/admin"
+	"sluice/internal/control/logs"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
 	"sluice/internal/resource"

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"sluice/internal/control/logs"
 	"time"
 
 	"sluice/internal/app/options"
+	"sluice/internal/control/logs"
 	"sluice/internal/journal"
 	"sluice/internal/logstore"
 	"sluice/internal/logstore/bodies"
@@ -24,7 +24,7 @@ import (
 type requestLog struct {
 	*base
 	*database
-	slugOf func(workspaceID string) string // slug of a workspace; empty for an unknown one
+	workspaceSlug func(workspaceID string) string // slug of a workspace; empty for an unknown one
 
 	journal  *journal.Journal
 	records  *journal.Records
@@ -93,7 +93,7 @@ func (a *requestLog) openBodies() (logstore.BodyStore, error) {
 	}
 	a.bucket = objects.New(options.Bucket(a.set, sign.New(options.Sign(a.set, nil))))
 	store := bodies.NewObjects(bodies.ObjectOptions{
-		Dir: dir, Bucket: a.bucket, Node: a.nodeName(), Local: files, Format: bodies.Format(a.set.LogStore.Format), Slug: a.slugOf,
+		Dir: dir, Bucket: a.bucket, Node: a.nodeName(), Local: files, Format: bodies.Format(a.set.LogStore.Format), Slug: a.workspaceSlug,
 	})
 	a.closers = append(a.closers, store)
 	return store, nil

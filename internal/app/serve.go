@@ -44,7 +44,7 @@ func (a *App) serve(ctx context.Context) error {
 	}
 	a.leaving.Store(true)
 	a.draining.Store(true)
-	a.log.Info("draining", "open_requests", a.gateway.Open(), "responses_in_background", a.gateway.Background())
+	a.log.Info("draining", "open_requests", a.gateway.Open(), "responses_in_background", a.gateway.Background().Len())
 	a.gateway.Abandoned().Cancel() // no caller waits for these calls
 	return errors.Join(broken, a.drain(context.WithoutCancel(ctx), end))
 }

@@ -3,11 +3,11 @@ package app
 import (
 	"context"
 	"math/rand/v2"
-	"sluice/internal/control/logs"
 	"time"
 
 	"sluice/internal/app/options"
 	"sluice/internal/background"
+	"sluice/internal/control/logs"
 	"sluice/internal/dataplane"
 	"sluice/internal/dataplane/front"
 	"sluice/internal/dialect/openai"

@@ -7,12 +7,11 @@ import (
 	"os"
 	"strings"
 
-	"sluice/internal/gateway/intake"
-	"sluice/internal/kernel/multipartedit"
-
 	"sluice/internal/credential"
 	"sluice/internal/fault"
+	"sluice/internal/gateway/intake"
 	"sluice/internal/jobs"
+	"sluice/internal/kernel/multipartedit"
 	"sluice/internal/llm"
 	"sluice/internal/provider/transport"
 	"sluice/internal/splice"

@@ -6,15 +6,14 @@ import (
 	"strings"
 	"time"
 
+	"sluice/internal/fault"
 	"sluice/internal/gateway/call"
 	"sluice/internal/gateway/intake"
-	"sluice/internal/gateway/tracecontext"
-	"sluice/internal/kernel/multipartedit"
-
-	"sluice/internal/fault"
 	"sluice/internal/gateway/metering"
 	"sluice/internal/gateway/stream"
+	"sluice/internal/gateway/tracecontext"
 	"sluice/internal/ident"
+	"sluice/internal/kernel/multipartedit"
 	"sluice/internal/keys"
 	"sluice/internal/llm"
 	"sluice/internal/quota"

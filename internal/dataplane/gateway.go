@@ -72,7 +72,8 @@ type prices interface {
 	Names(provider string, now time.Time) []string
 }
 
-// Parts are the dependencies of a Gateway. All are required unless nil is documented.
+// Parts are the dependencies of a Gateway. All are required unless nil is documented. They must not
+// change after New, which copies some of them.
 type Parts struct {
 	Directory func() Directory // the newest snapshot
 	Hasher    *keys.Hasher

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"time"
 
-	"sluice/internal/catalog"
 	"sluice/internal/fault"
 	"sluice/internal/gateway/call"
 	"sluice/internal/gateway/metering"
@@ -192,9 +191,4 @@ func (g *Gateway) limitHeader(h wire.Header, x *exchange) wire.Header {
 		wire.Field{Name: prefix + "ratelimit-limit", Value: strconv.FormatInt(rate.Limit, 10)},
 		wire.Field{Name: prefix + "ratelimit-remaining", Value: strconv.FormatInt(rate.Remaining, 10)},
 		wire.Field{Name: prefix + "ratelimit-reset", Value: strconv.FormatInt(int64((rate.Reset+time.Second-1)/time.Second), 10)})
-}
-
-// priceOf returns the price of a model at the attempt's provider, for the attempt's account.
-func (g *Gateway) priceOf(a *attempt, model string) *catalog.RateCard {
-	return g.Prices.Find(a.spec.ID, model, a.x.dir.Agreement(a.account))
 }

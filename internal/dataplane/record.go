@@ -5,9 +5,8 @@ import (
 	"encoding/json"
 	"strings"
 
-	"sluice/internal/kernel/multipartedit"
-
 	"sluice/internal/ident"
+	"sluice/internal/kernel/multipartedit"
 	"sluice/internal/llm"
 	"sluice/internal/record"
 	"sluice/internal/sealed"

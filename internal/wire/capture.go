@@ -6,11 +6,11 @@ package wire
 type Capture struct {
 	Max int // maximum number of bytes stored
 
-	size int64     // Bytes of the stream so far
-	held int       // Bytes stored
+	size int64     // bytes of the stream so far
+	held int       // bytes stored
 	full []*[]byte // the full buffers
 	last *[]byte   // the buffer in use, nil before the first
-	used int       // Bytes used in last
+	used int       // bytes used in last
 }
 
 // Add adds a chunk of the stream.

@@ -2,12 +2,12 @@ package options
 
 import (
 	"path/filepath"
-	"sluice/internal/gateway/intake"
 	"strings"
 
 	"sluice/internal/config"
 	"sluice/internal/dataplane"
 	"sluice/internal/gateway/disconnect"
+	"sluice/internal/gateway/intake"
 	"sluice/internal/wire"
 )
 

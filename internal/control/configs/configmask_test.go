@@ -2,12 +2,13 @@ package configs_test
 
 import (
 	"encoding/json"
-	"sluice/internal/control/configs"
-	"sluice/internal/fault"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"sluice/internal/control/configs"
+	"sluice/internal/fault"
 )
 
 // marker is in every secret of a generated config.

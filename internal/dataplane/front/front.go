@@ -9,10 +9,10 @@ import (
 	"net"
 	"net/http"
 	"path"
-	server "sluice/internal/dataplane/front/h1"
 	"strings"
 
 	"sluice/internal/dataplane"
+	server "sluice/internal/dataplane/front/h1"
 	"sluice/internal/gateway/realtime"
 	"sluice/internal/llm"
 	"sluice/internal/wire"

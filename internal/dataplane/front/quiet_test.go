@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	server "sluice/internal/dataplane/front/h1"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
 
+	server "sluice/internal/dataplane/front/h1"
 	"sluice/internal/wire"
 )
 

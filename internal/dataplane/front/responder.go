@@ -3,10 +3,10 @@ package front
 import (
 	"net/http"
 	"net/textproto"
-	server "sluice/internal/dataplane/front/h1"
 	"strconv"
 	"time"
 
+	server "sluice/internal/dataplane/front/h1"
 	"sluice/internal/wire"
 )
 

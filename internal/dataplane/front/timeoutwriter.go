@@ -3,8 +3,9 @@ package front
 import (
 	"io"
 	"net/http"
-	server "sluice/internal/dataplane/front/h1"
 	"time"
+
+	server "sluice/internal/dataplane/front/h1"
 )
 
 // WithTimeouts adds client timeouts to a handler: the client must keep sending its body, even if

@@ -2,10 +2,10 @@ package dialecttest
 
 import (
 	"io"
-	"sluice/internal/kernel/multipartedit"
 	"testing"
 
 	"sluice/internal/dialect"
+	"sluice/internal/kernel/multipartedit"
 	"sluice/internal/wire"
 )
 

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"mime/multipart"
 	"net/textproto"
-	"sluice/internal/kernel/multipartedit"
 	"strings"
 	"testing"
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/openai"
 	"sluice/internal/fault"
+	"sluice/internal/kernel/multipartedit"
 	"sluice/internal/llm"
 	"sluice/internal/wire"
 )

@@ -1,10 +1,10 @@
 package openai
 
 import (
-	"sluice/internal/kernel/multipartedit"
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/kernel/multipartedit"
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )

@@ -162,6 +162,7 @@ func (a *Account) Follow(from *Account) {
 // Continue is Follow without the requests of rates, which from has used already.
 func (a *Account) Continue(from *Account) {
 	a.copyFrom(from)
+	a.response = 0
 	a.holds = withoutSpent(nil, from.holds)
 	a.models.Fallbacks = slices.Clone(a.models.Fallbacks)
 }
@@ -169,7 +170,7 @@ func (a *Account) Continue(from *Account) {
 func (a *Account) copyFrom(from *Account) {
 	mem := a.mem
 	*a = *from
-	a.mem, a.open = mem, false
+	a.mem, a.open, a.outcome = mem, false, Answered
 }
 
 // HandOver drops the holds, which an account that follows now has.

@@ -21,7 +21,7 @@ func (m *Meter) Reserve(ctx context.Context, a *Account, x *Caller, s *Subject, 
 		return err
 	}
 	if err := m.checkPriced(a, c); err != nil {
-		a.holds = nil
+		a.Drop()
 		return err
 	}
 	m.narrow(a, c)
@@ -55,7 +55,7 @@ func (m *Meter) Take(ctx context.Context, a *Account, x *Caller, s *Subject, id 
 		id = ident.NewIDAt(now)
 	}
 	if err := m.takeWithCaller(ctx, x, now, a.holds); err != nil {
-		a.holds = nil
+		a.Drop()
 		return err
 	}
 	a.entry = newEntry(s)
@@ -63,7 +63,7 @@ func (m *Meter) Take(ctx context.Context, a *Account, x *Caller, s *Subject, id 
 }
 
 // Drop forgets the holds of an estimate that is not taken.
-func (a *Account) Drop() { a.holds = nil }
+func (a *Account) Drop() { a.holds, a.rates = nil, 0 }
 
 // newEntry returns the part of the ledger entry that all calls of an attempt share.
 func newEntry(s *Subject) ledger.Entry {
@@ -91,7 +91,7 @@ func (m *Meter) openOrRelease(a *Account, now time.Time, id string) error {
 	err := m.open(a, now, id)
 	if err != nil {
 		m.Limiter.Settle(now, a.holds, nil)
-		a.holds = nil
+		a.Drop()
 	}
 	return err
 }
@@ -130,7 +130,7 @@ func (m *Meter) Retry(ctx context.Context, a *Account, c *bound.Call, how Outcom
 	now := m.Clock.Now()
 	if err := m.takeAgain(ctx, now, a, c); err != nil {
 		m.Limiter.Settle(now, a.holds, nil)
-		a.holds = nil
+		a.Drop()
 		return err
 	}
 	return m.openOrRelease(a, now, ident.NewIDAt(now))

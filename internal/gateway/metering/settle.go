@@ -33,7 +33,7 @@ func (m *Meter) Close(a *Account, c *bound.Call, how Outcome, r *Response, rec *
 func (m *Meter) CloseAlone(a *Account, c *bound.Call, how Outcome, r *Response) record.Spend {
 	m.closeEntry(a, c, how, r)
 	m.Settle(a)
-	a.holds = nil
+	a.Drop()
 	return a.spend()
 }
 

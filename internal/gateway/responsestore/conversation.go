@@ -13,8 +13,8 @@ import (
 )
 
 // Conversation is the stored context of one POST /responses call, and whether its response is
-// stored. It belongs to the goroutine of its request. A nil Conversation is valid and stores
-// nothing: any other call has one.
+// stored. It belongs to the goroutine of its request. Other calls have a nil Conversation, which is
+// valid and stores nothing.
 type Conversation struct {
 	target    *Store
 	workspace string

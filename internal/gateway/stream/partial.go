@@ -1,5 +1,6 @@
-// Package stream contains parts of relaying a response to a client: the buffers for its bytes, the
-// events in Amazon's frames, and the part of a failed stream that the next target continues.
+// Package stream contains parts of relaying a response to a client: the events in Amazon's frames,
+// and the part of a failed stream that the next target continues. Start reading at Partial and
+// Frames.
 package stream
 
 import (

@@ -2,8 +2,9 @@ package multipartedit
 
 import (
 	"slices"
-	"sluice/internal/splice"
 	"strings"
+
+	"sluice/internal/splice"
 )
 
 // paramNames returns the parameter names of a header value that mime.ParseMediaType accepts, in

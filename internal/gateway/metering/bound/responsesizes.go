@@ -23,7 +23,7 @@ const (
 
 // maxContextTokens returns the maximum number of tokens that the provider reads in addition to
 // the call. It is the size of the previous response if this gateway has it, else the model's
-// input limit. 0 means that the limit is not known.
+// input limit. inputLimit is 0 when it is not known.
 func (c *Call) maxContextTokens(inputLimit int64, sizes *ResponseSizes) int64 {
 	unknown := cmp.Or(inputLimit, defaultContextTokens)
 	if hasProviderInput(c) {
