@@ -1,6 +1,6 @@
-// Package admin is the administration interface. It has one file per kind of record, which
-// defines the kind for the resource engine, and some routes that are not kinds (logs, circuit
-// breakers, the description of the interface). Start reading at New.
+// Package admin joins the areas of the administration API (internal/control) and serves them. Each
+// area defines its resources and jobs; areas.go builds the dependencies of each area. Start reading
+// at New.
 package admin
 
 import (

@@ -21,12 +21,8 @@ func (a *App) buildWorker(parts admin.Parts) (err error) {
 		}
 		parts.Mail = sender
 	}
-	var jobs []worker.Job
-	for _, j := range admin.Jobs(parts) {
-		jobs = append(jobs, worker.Job(j))
-	}
 	metrics := worker.NewMetrics()
 	a.metrics.Register(metrics.Collectors()...)
-	a.worker = worker.New(a.store, a.clock, a.log, metrics, jobs...)
+	a.worker = worker.New(a.store, a.clock, a.log, metrics, admin.Jobs(parts)...)
 	return nil
 }

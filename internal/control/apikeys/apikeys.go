@@ -82,6 +82,7 @@ var keyScopes = []struct {
 	{access.WorkspaceUser, "workspace_user_api_keys."},
 }
 
+// Scopes returns the scopes that permit an action on a key, or on any type of key if r is nil.
 func Scopes(action string, r *resource.Row[keys.Key]) []access.Scope {
 	var scopes []access.Scope
 	for _, s := range keyScopes {

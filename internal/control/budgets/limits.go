@@ -40,7 +40,7 @@ type Limits struct {
 }
 
 // Fields lists the fields of request bodies that set limits. The engine does not process
-// them; applyLimits does.
+// them; Apply does.
 var Fields = []string{"usage_limits", "rate_limits", "reset_usage"}
 
 // Form describes where the records of a kind store their limits.
@@ -50,6 +50,7 @@ type Form[T any] struct {
 	many   bool // budgets are stored as a list, otherwise as one object
 }
 
+// The places of budgets and rate limits in the bodies of keys, providers, virtual keys and workspaces.
 var (
 	KeyLimits      = Form[keys.Key]{fields: func(k *keys.Key) (b, r *json.RawMessage) { return &k.UsageLimits, &k.RateLimits }}
 	ProviderLimits = Form[credential.Provider]{fields: func(p *credential.Provider) (b, r *json.RawMessage) {

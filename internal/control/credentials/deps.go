@@ -95,6 +95,3 @@ func (k Grants) Withdraw(ctx context.Context, tx resource.Tx, c *resource.Call, 
 func OpenAuth(d Deps, r *resource.Row[credential.SecretReference]) (map[string]string, error) {
 	return secretReferences{d}.openAuth(r)
 }
-
-// ProviderID returns the id of the provider with an id or alias, for other areas.
-func ProviderID(d Deps, name string) string { return models{d}.providerID(name) }

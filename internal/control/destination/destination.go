@@ -2,7 +2,6 @@ package destination
 
 import (
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -27,6 +26,3 @@ func Origin(raw string) string {
 	}
 	return u.Scheme + "://" + u.Host
 }
-
-// MaskPattern matches values that are treated as masks. No key of a provider matches.
-var MaskPattern = regexp.MustCompile(`(?s)^(.{1,2}\*{5}.{1,3}|\*{5})$`)

@@ -20,7 +20,7 @@ func MatchesUser(u *tenant.User, text string) bool {
 }
 
 // SearchUsers narrows a query of users to those that the parameters search and name select, at
-// most maxUsersAtATime. id returns the record id that q is narrowed to for a user; "" leaves the
+// most MaxUsers. id returns the record id that q is narrowed to for a user; "" leaves the
 // user out.
 func SearchUsers(ctx context.Context, c *resource.Call, q *resource.Query, id func(*resource.Row[tenant.User]) (string, error)) error {
 	text := strings.ToLower(strings.TrimSpace(cmp.Or(c.Query("search"), c.Query("name"))))

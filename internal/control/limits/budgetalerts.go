@@ -94,7 +94,7 @@ func (k jobs) auditCrossing(ctx context.Context, tx resource.Tx, m *quota.Meter,
 	return budgetJobs{k.Deps}.onMeter(ctx, tx, m, subject, sweep.ActionCross, now, notes)
 }
 
-// onMeter does the same for a budget, with its usage at that time. The head meter of a policy
+// onMeter changes a budget and adds an audit row, as Sweeper.Audit does for a record, with its usage at that time. The head meter of a policy
 // does not count usage.
 func (k budgetJobs) onMeter(ctx context.Context, tx resource.Tx, m *quota.Meter, subject *budgetSubject, deed string, now time.Time, notes map[string]any) error {
 	notes["credit_limit"] = subject.budget.CreditLimit.String()

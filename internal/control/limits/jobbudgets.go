@@ -45,7 +45,7 @@ func (k jobs) updateBudgets(ctx context.Context, now time.Time) error {
 	})
 }
 
-// sweepMeters does the same as sweep for meters.
+// sweepMeters does the same as Sweeper.Sweep for meters.
 func (k jobs) sweepMeters(ctx context.Context, q quota.MeterQuery, f func(quota.Meter) error) error {
 	q.Limit = sweep.PageSize
 	page := func(last *quota.Meter) ([]quota.Meter, error) {

@@ -20,7 +20,7 @@ func Post(ctx context.Context, tx resource.Tx, orgID string, now time.Time, m ma
 	return enqueue(ctx, tx, orgID, now, m, func(string) ([]byte, error) { return nil, nil })
 }
 
-// PostSecret does the same as post for a message with secret variables. They are sealed until
+// PostSecret does the same as Post for a message with secret variables. They are sealed until
 // the message has been sent.
 func PostSecret(ctx context.Context, tx resource.Tx, box *sealed.Sealer, orgID string, now time.Time, m mail.Message, secret map[string]string) error {
 	return enqueue(ctx, tx, orgID, now, m, func(id string) ([]byte, error) {

@@ -28,7 +28,7 @@ func RotationRecipients(ctx context.Context, from resource.Reader, r *resource.R
 }
 
 // KeyRecipients returns the recipients of mails about the limits and the expiry of a key:
-// rotationRecipients, and the admins and managers of its workspace.
+// RotationRecipients, and the admins and managers of its workspace.
 func KeyRecipients(ctx context.Context, from resource.Reader, r *resource.Row[keys.Key]) ([]string, error) {
 	to, err := adminEmails(ctx, from, r.OrgID, r.WorkspaceID)
 	if err != nil {

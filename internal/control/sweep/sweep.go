@@ -39,7 +39,7 @@ func (k Sweeper) Sweep(ctx context.Context, q resource.Query, f func(resource.Re
 	return Pages(ctx, page, func(r resource.Record) string { return r.Kind + " " + r.ID }, f)
 }
 
-// Pages calls f for everything on the pages that page returns, each with up to sweepPage
+// Pages calls f for everything on the pages that page returns, each with up to PageSize
 // entries after the last entry of the previous page. An entry that fails does not stop the
 // others. An entry that was changed concurrently waits for the next run. name names an entry in
 // an error.

@@ -37,7 +37,7 @@ type Document []byte
 // MarshalJSON writes the document unchanged.
 func (d Document) MarshalJSON() ([]byte, error) { return d, nil }
 
-// Schema describes document.
+// Schema describes Document.
 func (Document) Schema(huma.Registry) *huma.Schema { return &huma.Schema{} }
 
 // OrNullDocument returns null for an empty value.

@@ -12,7 +12,7 @@ func FromMillis(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
 // Number is a decimal number that has never been a float.
 type Number string
 
-// Schema describes number.
+// Schema describes Number.
 func (Number) Schema(huma.Registry) *huma.Schema { return &huma.Schema{Type: huma.TypeNumber} }
 
 // MarshalJSON writes the number unchanged.

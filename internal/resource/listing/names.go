@@ -12,7 +12,7 @@ import (
 // maxIDs is the maximum number of ids that a list may be narrowed to.
 const maxIDs = 100
 
-// NamesFilter narrows a list to some records. filterByNames applies it, because it must look
+// NamesFilter narrows a list to some records. FilterByNames applies it, because it must look
 // them up.
 func NamesFilter(param string) resource.Filter {
 	return resource.Filter{

@@ -36,7 +36,7 @@ func SearchText(c *resource.Call) (string, error) {
 	return strings.ToLower(cmp.Or(text, name)), nil
 }
 
-// HasText reports whether one of the values contains a text that searched returned, ignoring
+// HasText reports whether one of the values contains a text that SearchText returned, ignoring
 // case.
 func HasText(text string, values ...string) bool {
 	return text == "" || slices.ContainsFunc(values, func(v string) bool { return strings.Contains(strings.ToLower(v), text) })
