@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"regexp"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -72,26 +73,30 @@ func (p *spender) spent(t *testing.T, want float64) {
 	})
 }
 
-// A budget of one dollar holds to the call against a thousand callers at three nodes, all
-// of them under way at once; behind it what was not used is there again, and the books of
-// the three are what is stored.
+// A budget admits exactly the calls that fit when a thousand callers at three nodes call at once.
+// Afterwards what was not used is available again, and the store has what the three logs have.
+//
+// A call reserves its input by bytes, or by tokens once little is left of the budget, so the time at
+// which it asks decides between two amounts. The output is so much dearer that equally many calls
+// fit by either.
 func TestBudgetOverThreeNodes(t *testing.T) {
 	t.Parallel()
-	const callers = 1000
+	const callers, dollars = 1000, 16
+	body := strings.Replace(spending, `"max_tokens":1000`, `"max_tokens":16000`, 1)
 	up, release := upstream.Start(t), make(chan struct{})
 	up.Handle("/v1/chat/completions", func(upstream.Seen) *upstream.Response {
 		<-release
 		r := upstream.JSON(200, []byte(`{"id":"c","object":"chat.completion","model":"gpt-4o","choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":20,"completion_tokens":500,"total_tokens":520}}`))
 		return &r
 	})
-	p := spenders(t, 3, redistest.Start(t), storetest.Postgres(t), up, object{"type": "cost", "credit_limit": 1})
+	p := spenders(t, 3, redistest.Start(t), storetest.Postgres(t), up, object{"type": "cost", "credit_limit": dollars})
 	var passed, refused atomic.Int64
 	var maxCost atomic.Value
 	var all sync.WaitGroup
 	for i := range callers {
 		g := p.nodes[i%len(p.nodes)]
 		all.Go(func() {
-			switch a := g.try("POST", "/v1/chat/completions", spending, "x-gateway-api-key: "+p.key); a.Status {
+			switch a := g.try("POST", "/v1/chat/completions", body, "x-gateway-api-key: "+p.key); a.Status {
 			case http.StatusOK:
 				passed.Add(1)
 			case http.StatusPreconditionFailed:
@@ -110,7 +115,7 @@ func TestBudgetOverThreeNodes(t *testing.T) {
 	close(release)
 	all.Wait()
 	each, _ := strconv.ParseFloat(fmt.Sprint(maxCost.Load()), 64)
-	if maxCalls := int64(1 / each); each == 0 || admitted != maxCalls {
+	if maxCalls := int64(dollars / each); each == 0 || admitted != maxCalls {
 		t.Errorf("%d calls were under way at once that can cost %v dollars each: %d are to fit", admitted, each, maxCalls)
 	}
 	if passed.Load() != admitted {
@@ -119,7 +124,7 @@ func TestBudgetOverThreeNodes(t *testing.T) {
 	p.spent(t, float64(admitted)*(20*2.5e-6+500*10e-6))
 	for _, g := range p.nodes { // what was held is there again
 		eventually(t, logLimit, "a call passes", func() bool {
-			return g.try("POST", "/v1/chat/completions", spending, "x-gateway-api-key: "+p.key).Status == http.StatusOK
+			return g.try("POST", "/v1/chat/completions", body, "x-gateway-api-key: "+p.key).Status == http.StatusOK
 		})
 	}
 	for _, g := range p.nodes {
