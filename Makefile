@@ -54,10 +54,10 @@ suites: ## the tests that vendors generate for their own clients, with and witho
 bench: build ## paired benchmark against the bare upstream and, when installed, nginx; then what translation costs, and a start with 100,000 keys
 	$(TEST) run ./bench
 	$(GO) test -run '^$$' -bench . -benchmem ./internal/dialect/registry
-	$(GO) test -run '^$$' -bench ManyKeys -benchtime 3x -benchmem ./internal/live
+	$(GO) test -run '^$$' -bench ManyKeys -benchtime 3x -benchmem ./internal/storage/live
 
 bench-logs: build ## pages, filters and analytics of the request log over ROWS generated rows (ROWS=100000000 is the long form), records that come in meanwhile, and what calls feel of a reader
-	$(GO) test -count=1 -timeout 2h -run '^TestManyRows$$' ./internal/logstore/duckdb -rows $(ROWS) -rounds 20 -ingest 30s -v
+	$(GO) test -count=1 -timeout 2h -run '^TestManyRows$$' ./internal/storage/requestlog/duckdb -rows $(ROWS) -rounds 20 -ingest 30s -v
 	$(TEST) run ./benchlogs --sluice $(CURDIR)/$(BIN) --delay 20ms
 	$(TEST) run ./benchlogs --sluice $(CURDIR)/$(BIN)
 	$(TEST) run ./benchlogs --sluice $(CURDIR)/$(BIN) --limited --length 28s --rounds 2
@@ -95,7 +95,7 @@ fmt: ## fail when a file is not gofmt's
 vet: ## go vet, of what only the benchmark builds, too
 	$(GO) vet ./...
 	$(TEST) vet ./...
-	$(GO) vet -tags ungated,unlogged ./internal/app ./internal/dataplane
+	$(GO) vet -tags ungated,unlogged ./internal/app ./internal/gateway
 
 lint: ## golangci-lint, built from tools/go.mod
 	$(LINT) run ./...

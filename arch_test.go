@@ -8,103 +8,127 @@ import (
 )
 
 // rule is a row of the import table: which packages of this module the packages of one kind may
-// import. "@" in may stands for the folder of the importing package: its first two elements, such
-// as "internal/dialect".
+// import. "@" in may stands for the part of its wing that contains the importing package: its first
+// three elements, such as "internal/storage/journal".
 type rule struct {
 	who []string
 	may []string
 	why string
 }
 
-// The layers. A package imports packages of lower layers only, and only those that its row names.
+// The wings of internal, from the bottom to the top. A package imports packages of lower wings and
+// of its own wing only, and only those that its row names.
 var (
-	kernel = pathsBelow("internal", "fault ident background access lease llm sealed wire wire/syntax wire/socket wire/porttest packed splice kernel/...")
-	domain = pathsBelow("internal", "mail/... tokens tenant/... keys/... credential/... deployment/... identity/... dialect/... routing/... provider/... guard/... quota/... ledger/... catalog/... jobs/... prompt/... record/... audit/... mcp/... agent/...")
+	kernel  = []string{"internal/kernel/..."}
+	domain  = []string{"internal/domain/..."}
+	limits  = []string{"internal/limits/..."}
+	control = []string{"internal/control/..."}
+
+	// dialects are the wire formats and the parts that they share.
+	dialects = []string{"internal/dialect/..."}
 
 	// dialectParts are the parts that dialects share.
 	dialectParts = pathsBelow("internal/dialect", "claude conversation embeddings fields images jsonscan jsonschema jsonwriter media modellists pagination reranking signatures sniff surrogates toolcalls uploads upstreamerror usage")
 
-	// controlShared are the parts of the control plane that several areas use.
+	// controlEngine is what each area of the administration is made of. It knows no type of record.
+	controlEngine = pathsBelow("internal/control", "resource/... jobs")
+
+	// controlShared are the parts that several areas of the administration use.
 	controlShared = pathsBelow("internal/control", "budgets defaults destination directory expiry grants outbox secretmapping sidedata sweep")
 
+	// storedLimits are the values of the limits wing that stores contain.
+	storedLimits = pathsBelow("internal/limits", "quota ledger catalog")
+
 	// metrics are declared next to the code that they measure.
-	metrics = []string{"internal/telemetry", "internal/telemetry/accesslog"}
+	metrics = pathsBelow("internal/ops", "telemetry telemetry/accesslog")
 )
 
 // importRules is read from the top; the first row that covers a package applies.
 var importRules = []rule{
 	{[]string{".", "api"}, nil,
 		"the root contains rules, not code; api contains the published description"},
-	{pathsBelow("internal", "fault ident background kernel/atomicfile"), nil,
+
+	// kernel: types and helpers for every wing.
+	{pathsBelow("internal/kernel", "fault ident background atomicfile"), nil,
 		"every other package uses them, so they import none"},
-	{pathsBelow("internal", "access lease llm sealed packed wire wire/socket wire/porttest kernel/boundedcache"), pathsBelow("internal", "fault ident"),
+	{pathsBelow("internal/kernel", "access lease llm sealed varint wire boundedcache"), pathsBelow("internal/kernel", "fault ident"),
 		"packages of the kernel serve every other package; they import fault and ident only"},
-	{pathsBelow("internal", "splice wire/syntax"), pathsBelow("internal", "fault ident wire"),
-		"these edit and read bytes; they import fault, ident and wire"},
+	{pathsBelow("internal/kernel", "jsonedit"), pathsBelow("internal/kernel", "fault ident wire"),
+		"JSON edits work on bytes and bodies; they import fault, ident and wire"},
+	{pathsBelow("internal/kernel", "multipartedit"), pathsBelow("internal/kernel", "fault jsonedit wire"),
+		"form edits share the routing keys of JSON edits; they use fault, jsonedit and wire"},
 
-	{pathsBelow("internal", "kernel/multipartedit"), pathsBelow("internal", "fault splice wire"),
-		"form edits share the routing keys of JSON edits; they use fault, splice and wire"},
-
-	{pathsBelow("internal", "dialect/registry"), all(kernel, "@/..."),
-		"the list of dialects names each of them"},
-	{[]string{"internal/dialect"}, all(kernel, dialectParts),
-		"the root of dialect declares the interfaces; it may use the parts that dialects share"},
-	{dialectParts, all(kernel, "@", dialectParts),
-		"a shared part uses other shared parts and the interfaces, never a dialect"},
-	{pathsBelow("internal", "dialect/*"), all(kernel, "@", dialectParts),
-		"a dialect uses the interfaces and the shared parts, never another dialect: what two share becomes a shared part"},
+	// domain: stored types and their rules.
 	{domain, all(kernel, "@/..."),
 		"a domain package imports the kernel, never another domain package; app connects two of them"},
 
-	{pathsBelow("internal", "apidoc"), nil,
-		"the API description is built from types, texts and recorded calls that it receives"},
-	{pathsBelow("internal", "resource"), kernel,
-		"the control-plane engine does not depend on any type of record"},
-	{pathsBelow("internal", "resource/jsonfield resource/listing"), all(kernel, "internal/resource", "internal/resource/jsonfield"),
-		"types of bodies and lists that resources share use the engine"},
-	{controlShared, all(kernel, domain, "internal/resource/...", "internal/resource", controlShared),
-		"a shared part uses the engine and the domain, never an area"},
-	{pathsBelow("internal", "control/*"), all(kernel, domain, "internal/resource/...", "internal/worker", "internal/admin/rerate", controlShared),
-		"an area uses the engine, the domain and shared parts, never another area; it takes a function or a small interface instead"},
-	{pathsBelow("internal", "admin/..."), all(kernel, domain, "internal/worker", "internal/resource/...", "internal/control/...", "internal/apidoc", "api", "@/..."),
-		"admin joins the areas of the API; it imports no store and not the data plane"},
-	{pathsBelow("internal", "gateway/call"), all(kernel, domain),
-		"the values of a request do not depend on any step"},
-	{pathsBelow("internal", "gateway/metering/..."), all(kernel, domain, metrics, "internal/gateway/call", "internal/gateway/metering/..."),
-		"metering takes the values of a call and returns values; it imports no other step"},
-	{pathsBelow("internal", "gateway/*"), all(kernel, domain, metrics, "internal/gateway/call"),
-		"a step of the gateway uses the values of a request and imports no other step; the gateway connects them"},
-	{pathsBelow("internal", "dataplane"), all(kernel, domain, metrics, "internal/gateway/..."),
-		"the data plane connects the steps of a request; it depends neither on stores nor on the HTTP server"},
-	{pathsBelow("internal", "dataplane/front"), all(kernel, domain, metrics, "internal/dataplane", "internal/dataplane/front/h1", "internal/gateway/call", "internal/gateway/realtime"),
-		"a front converts HTTP requests to calls of the data plane"},
-	{pathsBelow("internal", "dataplane/front/h1"), kernel,
-		"the HTTP/1.1 server reads and writes requests; it does not depend on the data plane"},
-	{pathsBelow("internal", "gateway/nethttp/router"), all(kernel, "internal/dataplane", "internal/dataplane/front", "internal/dataplane/front/h1"),
-		"the router contains the paths of model routes; it receives the administration as an interface"},
-	{pathsBelow("internal", "limits/ratefile"), all(kernel, "internal/quota"),
-		"the file stores the counters of the limiter; it imports no other store"},
-	{pathsBelow("internal", "live"), all(kernel, domain, "internal/resource"),
-		"live decodes stored records for the data plane; it receives the store as an interface"},
-	{pathsBelow("internal", "worker/..."), all(kernel, domain, metrics),
-		"the job runner uses interfaces that it declares"},
-	{pathsBelow("internal", "store/... logstore/... journal/... cluster/... secretref/... spend"), all(kernel, domain, metrics, "internal/resource", "@/..."),
-		"an adapter uses the types that it stores and imports no other adapter; app connects them"},
-	{pathsBelow("internal", "storage/requestlog/retention"), all(kernel, domain, "internal/logstore"),
-		"the job deletes logs; it receives the settings of workspaces as a function"},
-	{pathsBelow("internal", "telemetry/*"), all(kernel, domain, "@/..."),
-		"telemetry converts records; app connects it to their source"},
-	{pathsBelow("internal", "config telemetry demo"), kernel,
-		"any package may import them, so they import the kernel only"},
+	// http1: HTTP/1.1 for both sides.
+	{pathsBelow("internal", "http1/..."), all(kernel, "internal/http1/..."),
+		"HTTP/1.1 reads and writes requests; it does not depend on what they mean"},
 
-	{pathsBelow("internal", "ops/process ops/health"), kernel,
-		"they report on the process; app passes the values"},
-	{pathsBelow("internal", "ops/..."), all(kernel, domain, "internal/config", "internal/demo", "internal/resource", "internal/store", "internal/cluster/redis", "internal/telemetry/otlp", "@/..."),
+	// dialect: wire formats.
+	{pathsBelow("internal/dialect", "registry"), all(kernel, "internal/dialect/..."),
+		"the list of dialects names each of them"},
+	{[]string{"internal/dialect"}, all(kernel, dialectParts),
+		"the root of dialect declares the interfaces; it may use the parts that dialects share"},
+	{dialectParts, all(kernel, "internal/dialect", dialectParts),
+		"a shared part uses other shared parts and the interfaces, never a dialect"},
+	{[]string{"internal/dialect/*"}, all(kernel, "internal/dialect", dialectParts),
+		"a dialect uses the interfaces and the shared parts, never another dialect: what two share becomes a shared part"},
+
+	// provider: upstream services as data, and how to reach them.
+	{pathsBelow("internal", "provider/..."), all(kernel, "internal/provider/...", "internal/http1/...", "internal/domain/credential"),
+		"providers are data and connections; they know neither dialects nor the life of a request"},
+
+	// limits: what callers may use and what it costs.
+	{limits, all(kernel, domain, limits, metrics, "internal/http1/porttest"),
+		"limits count and price; they import neither the gateway nor a store"},
+
+	// gateway: the life of a model request.
+	{pathsBelow("internal/gateway", "call"), all(kernel, domain),
+		"the values of a request do not depend on any step"},
+	{pathsBelow("internal/gateway", "nethttp"), all(kernel, metrics, "internal/gateway", "internal/gateway/call", "internal/gateway/realtime", "internal/http1/..."),
+		"nethttp converts HTTP requests to calls of the gateway"},
+	{pathsBelow("internal/gateway", "nethttp/router"), all(kernel, "internal/gateway", "internal/gateway/nethttp", "internal/http1/server"),
+		"the router contains the paths of model routes; it receives the administration as an interface"},
+	{pathsBelow("internal/gateway", "* metering/..."), all(kernel, domain, dialects, "internal/provider/...", limits, metrics, "internal/gateway/call", "@/..."),
+		"a step of the gateway uses the values of a request and imports no other step; the gateway connects them"},
+	{pathsBelow("internal", "gateway"), all(kernel, domain, dialects, "internal/provider/...", limits, metrics, "internal/http1/syntax", "internal/gateway/..."),
+		"the gateway connects the steps of a request; it depends neither on stores nor on the HTTP server"},
+
+	// control: the administration.
+	{pathsBelow("internal/control", "apidoc"), nil,
+		"the API description is built from types, texts and recorded calls that it receives"},
+	{pathsBelow("internal/control", "resource"), kernel,
+		"the engine does not depend on any type of record"},
+	{pathsBelow("internal/control", "jobs"), all(kernel, metrics),
+		"the job runner uses interfaces that it declares; it does not know what a job does"},
+	{pathsBelow("internal/control", "resource/*"), all(kernel, "internal/control/resource", "internal/control/resource/jsonfield"),
+		"types of bodies and lists that resources share use the engine"},
+	{controlShared, all(kernel, domain, limits, "internal/provider", controlEngine, controlShared),
+		"a shared part uses the engine and the domain, never an area"},
+	{[]string{"internal/control/*"}, all(kernel, domain, limits, "internal/provider", "internal/dialect/usage", controlEngine, controlShared),
+		"an area uses the engine, the domain and shared parts, never another area; it takes a function or a small interface instead"},
+	{pathsBelow("internal", "control"), all(kernel, domain, limits, "internal/provider", "internal/provider/sign", control, "api"),
+		"control joins the areas of the administration; it imports no store and not the gateway"},
+
+	// storage: one family of stores per folder.
+	{pathsBelow("internal", "storage/..."), all(kernel, domain, storedLimits, metrics, "internal/control/resource", "internal/http1/porttest", "@/..."),
+		"a store uses the types that it contains and imports no store of another family; app connects them"},
+
+	// ops: settings, telemetry and the work of operators.
+	{pathsBelow("internal/ops", "config telemetry demo process health telemetry/accesslog telemetry/genai"), kernel,
+		"packages of every wing may use them, so they import the kernel only"},
+	{pathsBelow("internal/ops", "telemetry/*"), all(kernel, domain, "internal/limits/catalog", "@/..."),
+		"telemetry converts records; app connects it to their source"},
+	{pathsBelow("internal/ops", "smtp"), all(kernel, "internal/domain/mail"),
+		"smtp sends mails; app connects it to the outbox"},
+	{pathsBelow("internal", "ops/..."), all(kernel, domain, limits, "internal/provider/...", "internal/control/resource", "internal/storage/sqlstore", "internal/ops/..."),
 		"operations read settings and the database; they never import the gateway or an area of the administration"},
 
 	{pathsBelow("internal", "app/..."), []string{"internal/..."},
 		"app connects all packages"},
-	{[]string{"cmd/..."}, all(kernel, pathsBelow("internal", "app/... config telemetry telemetry/accesslog")),
+	{[]string{"cmd/..."}, all(kernel, "internal/app/...", "internal/ops/config", metrics),
 		"a command converts flags and environment to a call of app"},
 	{[]string{"internal/test/...", "test/..."}, []string{"internal/...", "test/..."},
 		"tests may import everything"},
@@ -159,34 +183,52 @@ func TestImportRules_MatchExamples(t *testing.T) {
 		from, to string
 		may      bool
 	}{
-		{"internal/fault", "internal/ident", false},
-		{"internal/llm", "internal/fault", true},
-		{"internal/llm", "internal/wire", false},
-		{"internal/quota", "internal/llm", true},
-		{"internal/quota", "internal/ledger", false},
-		{"internal/quota", "internal/quota/window", true},
+		{"internal/kernel/fault", "internal/kernel/ident", false},
+		{"internal/kernel/llm", "internal/kernel/fault", true},
+		{"internal/kernel/llm", "internal/kernel/wire", false},
+		{"internal/kernel/wire", "internal/domain/record", false},
+		{"internal/domain/routing", "internal/kernel/llm", true},
+		{"internal/domain/routing", "internal/domain/keys", false},
+		{"internal/domain/record/recordtest", "internal/domain/record", true},
+		{"internal/http1/server", "internal/http1/syntax", true},
+		{"internal/http1/server", "internal/gateway", false},
 		{"internal/provider/transport", "internal/provider/netguard", true},
-		{"internal/provider/transport", "internal/routing", false},
+		{"internal/provider/transport", "internal/dialect", false},
+		{"internal/provider/secretmanager", "internal/domain/credential", true},
+		{"internal/provider/secretmanager", "internal/domain/routing", false},
 		{"internal/dialect/openai", "internal/dialect", true},
 		{"internal/dialect/openai", "internal/dialect/jsonwriter", true},
 		{"internal/dialect/openai", "internal/dialect/anthropic", false},
+		{"internal/dialect/openai", "internal/provider", false},
 		{"internal/dialect/jsonwriter", "internal/dialect/openai", false},
 		{"internal/dialect/registry", "internal/dialect/anthropic", true},
-		{"internal/dataplane", "internal/routing", true},
-		{"internal/dataplane", "internal/store", false},
-		{"internal/dataplane", "internal/gateway/responsestore", true},
-		{"internal/gateway/responsestore", "internal/dataplane", false},
+		{"internal/limits/spend", "internal/limits/ledger", true},
+		{"internal/limits/spend", "internal/storage/journal", false},
+		{"internal/gateway", "internal/domain/routing", true},
+		{"internal/gateway", "internal/storage/sqlstore", false},
+		{"internal/gateway", "internal/gateway/responsestore", true},
+		{"internal/gateway", "internal/dialect/registry", true},
+		{"internal/gateway/metering", "internal/gateway/metering/bound", true},
+		{"internal/gateway/responsestore", "internal/gateway", false},
 		{"internal/gateway/responsestore", "internal/gateway/call", true},
-		{"internal/dataplane", "internal/dataplane/front", false},
-		{"internal/dataplane/front", "internal/dataplane", true},
-		{"internal/store/storetest", "internal/store", true},
-		{"internal/logstore", "internal/journal", false},
-		{"internal/admin", "internal/store", false},
-		{"internal/ops/hint", "internal/store", true},
-		{"internal/ops/hint", "internal/dataplane", false},
-		{"internal/ops/hint", "internal/admin", false},
-		{"internal/app", "internal/store", true},
-		{"cmd/sluice", "internal/store", false},
+		{"internal/gateway/responsestore", "internal/gateway/metering", false},
+		{"internal/gateway/nethttp", "internal/gateway", true},
+		{"internal/control/resource", "internal/domain/keys", false},
+		{"internal/control/people", "internal/control/resource/listing", true},
+		{"internal/control/people", "internal/control/apikeys", false},
+		{"internal/control/people", "internal/storage/sqlstore", false},
+		{"internal/control/grants", "internal/control/people", false},
+		{"internal/control", "internal/control/people", true},
+		{"internal/control", "internal/storage/sqlstore", false},
+		{"internal/storage/sqlstore/storetest", "internal/storage/sqlstore", true},
+		{"internal/storage/requestlog/duckdb", "internal/storage/requestlog", true},
+		{"internal/storage/requestlog", "internal/storage/journal", false},
+		{"internal/ops/hint", "internal/storage/sqlstore", true},
+		{"internal/ops/hint", "internal/gateway", false},
+		{"internal/ops/hint", "internal/control", false},
+		{"internal/ops/config", "internal/domain/keys", false},
+		{"internal/app", "internal/storage/sqlstore", true},
+		{"cmd/sluice", "internal/storage/sqlstore", false},
 		{"cmd/sluice", "internal/app", true},
 	} {
 		p, ok := find(c.from)
@@ -207,14 +249,14 @@ func TestImportRules_MatchExamples(t *testing.T) {
 	}
 }
 
-// expandOwn replaces "@" in patterns with the folder of the importing package: its first two
-// elements, such as "internal/dialect".
+// expandOwn replaces "@" in patterns with the part of its wing that contains the importing package:
+// its first three elements, such as "internal/storage/journal".
 func expandOwn(patterns []string, name string) []string {
-	parts := strings.SplitN(name, "/", 3)
-	folder := strings.Join(parts[:min(2, len(parts))], "/")
+	parts := strings.SplitN(name, "/", 4)
+	part := strings.Join(parts[:min(3, len(parts))], "/")
 	out := make([]string, len(patterns))
 	for i, p := range patterns {
-		out[i] = strings.Replace(p, "@", folder, 1)
+		out[i] = strings.Replace(p, "@", part, 1)
 	}
 	return out
 }
@@ -226,17 +268,17 @@ var confined = []struct {
 	tests    bool // the rule holds for tests too
 	why      string
 }{
-	{[]string{"github.com/duckdb/"}, pathsBelow("internal", "logstore/duckdb"), true,
+	{[]string{"github.com/duckdb/"}, pathsBelow("internal/storage", "requestlog/duckdb"), true,
 		"its static library would be linked into every test binary"},
 	{[]string{"github.com/uptrace/bun", "github.com/jackc/pgx", "github.com/go-sql-driver/mysql", "modernc.org/sqlite", "github.com/pressly/goose"},
-		pathsBelow("internal", "store/..."), false, "no other package depends on the engine in use"},
-	{[]string{"database/sql"}, pathsBelow("internal", "store/... logstore/..."), false, "only adapters use SQL"},
-	{[]string{"github.com/caarlos0/env", "github.com/goccy/go-yaml"}, pathsBelow("internal", "config apidoc"), false, "settings are read in one place; the API description is generated from YAML"},
-	{[]string{"github.com/tiktoken-go/"}, pathsBelow("internal", "tokens"), false, "vocabularies have megabytes, so one package loads them"},
-	{[]string{"github.com/wneessen/go-mail"}, pathsBelow("internal", "mail/smtp"), false, "one package sends emails"},
+		pathsBelow("internal/storage", "sqlstore/..."), false, "no other package depends on the engine in use"},
+	{[]string{"database/sql"}, pathsBelow("internal/storage", "sqlstore/... requestlog/..."), false, "only stores use SQL"},
+	{[]string{"github.com/caarlos0/env", "github.com/goccy/go-yaml"}, pathsBelow("internal", "ops/config control/apidoc"), false, "settings are read in one place; the API description is generated from YAML"},
+	{[]string{"github.com/tiktoken-go/"}, pathsBelow("internal/limits", "tokens"), false, "vocabularies have megabytes, so one package loads them"},
+	{[]string{"github.com/wneessen/go-mail"}, pathsBelow("internal/ops", "smtp"), false, "one package sends emails"},
 	{[]string{"github.com/alecthomas/kong"}, []string{"cmd/..."}, false, "only commands have flags"},
 	{[]string{"testing", "github.com/stretchr/testify", "pgregory.net/rapid"},
-		[]string{"internal/*/*test", "internal/test/...", "test/..."}, false, "the program does not contain test code"},
+		[]string{"internal/*/*test", "internal/*/*/*test", "internal/test/...", "test/..."}, false, "the program does not contain test code"},
 }
 
 func TestImports_ThirdPartyIsConfined(t *testing.T) {
@@ -267,7 +309,7 @@ func begins(name string, starts []string) bool {
 // client. Constants of statuses and methods are allowed.
 func TestRequestPath_DoesNotUseNetHTTP(t *testing.T) {
 	t.Parallel()
-	free := all(kernel, pathsBelow("internal", "dataplane gateway/... routing dialect/... record provider keys"))
+	free := all(kernel, pathsBelow("internal", "gateway/... dialect/... domain/routing domain/record domain/keys provider"))
 	adapters := pathsBelow("internal", "gateway/nethttp/...")
 	for _, f := range readTree(t) {
 		if !covers(free, f.path) || covers(adapters, f.path) || !slices.Contains(imports(f.code), "net/http") {
@@ -275,7 +317,7 @@ func TestRequestPath_DoesNotUseNetHTTP(t *testing.T) {
 		}
 		eachNode(f.code, func(n ast.Node) {
 			if sel, ok := n.(*ast.SelectorExpr); ok && selected(n, "http", sel.Sel.Name) && !constant(sel.Sel.Name) {
-				t.Errorf("%s uses http.%s: the request path works on types of its own (internal/wire); fronts and transports translate", f.at(n), sel.Sel.Name)
+				t.Errorf("%s uses http.%s: the request path works on types of its own (internal/kernel/wire); nethttp and transports translate", f.at(n), sel.Sel.Name)
 			}
 		})
 	}
@@ -287,7 +329,7 @@ func constant(name string) bool {
 
 func TestEnvironment_IsReadByCommandsOnly(t *testing.T) {
 	t.Parallel()
-	may := []string{"cmd/...", "internal/config", "test/...", "internal/test/...", "internal/*/*test"}
+	may := []string{"cmd/...", "internal/ops/config", "test/...", "internal/test/...", "internal/*/*test", "internal/*/*/*test"}
 	for _, f := range readTree(t) {
 		if covers(may, f.path) {
 			continue

@@ -13,11 +13,11 @@ import (
 // forTestsOnly lists the modules that go.mod requires for tests beside the code, and why. What
 // only tests of the complete program need belongs into test/go.mod.
 var forTestsOnly = map[string]string{
-	"github.com/Shopify/toxiproxy/v2":   "cuts and slows connections to Redis (internal/cluster/redistest)",
-	"github.com/anishathalye/porcupine": "checks histories of limits for linearizability (internal/quota/quotatest)",
-	"github.com/getkin/kin-openapi":     "validates recorded API calls against the description (internal/admin)",
+	"github.com/Shopify/toxiproxy/v2":   "cuts and slows connections to Redis (internal/limits/redistest)",
+	"github.com/anishathalye/porcupine": "checks histories of limits for linearizability (internal/limits/quota/quotatest)",
+	"github.com/getkin/kin-openapi":     "validates recorded API calls against the description (internal/control)",
 	"github.com/google/go-cmp":          "compares structures",
-	"github.com/johannesboyne/gofakes3": "object store in the process (internal/logstore)",
+	"github.com/johannesboyne/gofakes3": "object store in the process (internal/storage/requestlog)",
 	"github.com/rs/zerolog":             "silences toxiproxy",
 	"github.com/stretchr/testify":       "assertions",
 	"go.uber.org/goleak":                "finds leaked goroutines",

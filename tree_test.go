@@ -24,7 +24,7 @@ const testModule = "test"
 
 // folder is a directory with Go files.
 type folder struct {
-	path  string      // "internal/store", "." for the root
+	path  string      // "internal/storage/sqlstore", "." for the root
 	code  []*ast.File // files that are not tests
 	tests []*ast.File
 	fset  *token.FileSet
@@ -170,7 +170,7 @@ func selected(n ast.Node, pkg string, names ...string) bool {
 	return ok && id.Name == pkg && slices.Contains(names, sel.Sel.Name)
 }
 
-// at is a position for a message: "internal/store/tx.go:31".
+// at is a position for a message: "internal/storage/sqlstore/tx.go:31".
 func (f *folder) at(n ast.Node) string {
 	pos := f.fset.Position(n.Pos())
 	return filepath.ToSlash(pos.Filename) + ":" + strconv.Itoa(pos.Line)

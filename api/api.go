@@ -1,6 +1,6 @@
 // Package api holds the published description of the HTTP interface: the model routes and
 // the administration. openapi.json is generated from the types of the program, the texts of
-// internal/apidoc and the API transcripts; run "go generate ./internal/admin" after a
+// internal/control/apidoc and the API transcripts; run "go generate ./internal/control" after a
 // change to any of them.
 package api
 

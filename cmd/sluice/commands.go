@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"sluice/internal/app"
-	"sluice/internal/config"
+	"sluice/internal/ops/config"
 )
 
 type migrate struct{}

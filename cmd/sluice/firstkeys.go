@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"sluice/internal/app"
-	"sluice/internal/config"
+	"sluice/internal/ops/config"
 )
 
 // printGreeting prints where the gateway listens, and at the first start its keys.

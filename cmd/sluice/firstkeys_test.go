@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sluice/internal/app"
-	"sluice/internal/config"
+	"sluice/internal/ops/config"
 )
 
 const chosen = "chosen-key-0123456789"

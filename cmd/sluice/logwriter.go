@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"io"
 
-	"sluice/internal/config"
+	"sluice/internal/ops/config"
 )
 
 // logWriter keeps the names and passwords of addresses out of the log: settings hold

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"sluice/internal/telemetry"
+	"sluice/internal/ops/telemetry"
 )
 
 func TestLogHasNoLogins(t *testing.T) {

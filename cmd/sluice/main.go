@@ -12,9 +12,9 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"sluice/internal/config"
-	"sluice/internal/telemetry"
-	"sluice/internal/telemetry/accesslog"
+	"sluice/internal/ops/config"
+	"sluice/internal/ops/telemetry"
+	"sluice/internal/ops/telemetry/accesslog"
 )
 
 // version is set by the build.

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 
 	"sluice/internal/app"
-	"sluice/internal/config"
+	"sluice/internal/ops/config"
 )
 
 type serve struct {

@@ -7,8 +7,8 @@ import (
 	"regexp"
 	"strings"
 
-	"sluice/internal/config"
-	"sluice/internal/sealed"
+	"sluice/internal/kernel/sealed"
+	"sluice/internal/ops/config"
 )
 
 // shellValue is how a shell gets at the value of a setting, inside double quotes.

@@ -9,7 +9,7 @@ import (
 	"text/tabwriter"
 
 	"sluice/internal/app"
-	"sluice/internal/sealed"
+	"sluice/internal/kernel/sealed"
 )
 
 type usersCommand struct {

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"sluice/internal/fault"
+	"sluice/internal/control/resource"
 	"sluice/internal/gateway/nethttp/router"
-	"sluice/internal/resource"
-	"sluice/internal/telemetry/accesslog"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/ops/telemetry/accesslog"
 )
 
 // withAccessLine writes one access-log line for each request that is not model traffic, with the

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"sluice/internal/sealed"
-	"sluice/internal/telemetry/accesslog"
+	"sluice/internal/kernel/sealed"
+	"sluice/internal/ops/telemetry/accesslog"
 )
 
 // adminCall is a request that is not model traffic and the members of its access line; "*"

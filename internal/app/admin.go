@@ -9,27 +9,27 @@ import (
 	"strings"
 	"time"
 
-	"sluice/internal/access"
-	"sluice/internal/admin"
-	"sluice/internal/admin/rerate"
 	"sluice/internal/app/options"
-	"sluice/internal/audit"
+	"sluice/internal/control"
 	"sluice/internal/control/people"
-	"sluice/internal/dataplane/front"
-	"sluice/internal/dataplane/front/h1"
-	"sluice/internal/deployment"
-	"sluice/internal/fault"
+	"sluice/internal/domain/audit"
+	"sluice/internal/domain/deployment"
+	"sluice/internal/domain/identity"
+	"sluice/internal/domain/record/replay"
+	"sluice/internal/domain/routing"
 	"sluice/internal/gateway/intake"
-	"sluice/internal/identity"
-	"sluice/internal/record/replay"
-	"sluice/internal/routing"
-	"sluice/internal/sealed"
+	"sluice/internal/gateway/nethttp"
+	"sluice/internal/http1/server"
+	"sluice/internal/kernel/access"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/sealed"
+	"sluice/internal/limits/rerate"
 )
 
 // buildAdmin mounts the administration. It identifies callers in the same way as the data plane.
 // A change is in force when its response is sent.
 func (a *App) buildAdmin(context.Context) error {
-	parts := admin.Parts{
+	parts := control.Parts{
 		Store:     a.store,
 		Box:       a.box,
 		Hasher:    a.hasher,
@@ -81,7 +81,7 @@ func (a *App) buildAdmin(context.Context) error {
 		Throttle:   identity.NewLoginThrottle(),
 		Invites:    identity.NewLoginThrottle(),
 	}
-	a.admin = admin.New(parts)
+	a.admin = control.New(parts)
 	return a.buildWorker(parts)
 }
 
@@ -90,7 +90,7 @@ func (a *App) buildAdmin(context.Context) error {
 func (a *App) identify(r *http.Request) (*access.Principal, error) {
 	p, err := a.authenticate(r)
 	if err == nil {
-		h1.MarkAuthenticated(r.Context())
+		server.MarkAuthenticated(r.Context())
 	}
 	return p, err
 }
@@ -102,7 +102,7 @@ func (a *App) authenticate(r *http.Request) (*access.Principal, error) {
 	if signedIn {
 		return p, err
 	}
-	p, err = a.gateway.Identify(front.Header(r))
+	p, err = a.gateway.Identify(nethttp.Header(r))
 	if errors.Is(err, intake.ErrToken) {
 		remote, _, _ := net.SplitHostPort(r.RemoteAddr)
 		path, _, _ := strings.Cut(r.RequestURI, "?")
@@ -117,7 +117,7 @@ func (a *App) authenticate(r *http.Request) (*access.Principal, error) {
 // replay sends a logged request again, with the API key of the caller or with another key that
 // the caller names.
 func (a *App) replay(r *http.Request, key sealed.String, remote string, call *replay.Call) (*replay.Outcome, error) {
-	return a.gateway.Replay(r.Context(), cmp.Or(key.Reveal(), a.gateway.Credential(front.Header(r))), remote, call)
+	return a.gateway.Replay(r.Context(), cmp.Or(key.Reveal(), a.gateway.Credential(nethttp.Header(r))), remote, call)
 }
 
 // mcpURL returns the URL at which clients reach tool servers: a separate address if one is set.

@@ -7,16 +7,16 @@ import (
 	"time"
 
 	"sluice/internal/app/options"
-	"sluice/internal/config"
-	"sluice/internal/lease"
-	"sluice/internal/logstore"
-	"sluice/internal/logstore/clickhouse"
-	"sluice/internal/logstore/duckdb"
-	"sluice/internal/store"
+	"sluice/internal/kernel/lease"
+	"sluice/internal/ops/config"
+	"sluice/internal/storage/requestlog"
+	"sluice/internal/storage/requestlog/clickhouse"
+	"sluice/internal/storage/requestlog/duckdb"
+	"sluice/internal/storage/sqlstore"
 )
 
 // openRows opens the store of the request log's rows.
-func (a *requestLog) openRows(ctx context.Context) (logstore.RowStore, error) {
+func (a *requestLog) openRows(ctx context.Context) (requestlog.RowStore, error) {
 	if !a.set.Analytics.Shared() {
 		rows, err := duckdb.Open(ctx, duckdb.Options{
 			Path: filepath.Join(a.set.Data.Dir, "logs", "logs.duckdb"), ReserveMB: a.set.Logs.DiskReserveMB, MemoryMB: a.set.Analytics.MemoryMB, Clock: a.clock, Logger: a.log,
@@ -65,7 +65,7 @@ const (
 
 // analyticsOptions converts the settings to the options of the log store. The tables are created
 // under a lease of the control-plane database.
-func analyticsOptions(s config.Settings, leases *store.Store, log *slog.Logger) clickhouse.Options {
+func analyticsOptions(s config.Settings, leases *sqlstore.Store, log *slog.Logger) clickhouse.Options {
 	return clickhouse.Options{
 		Server: options.Analytics(s), RetentionDays: s.Logs.MetricsRetentionDays, Logger: log,
 		Exclusive: func(ctx context.Context, work func(context.Context) error) error {

@@ -11,13 +11,13 @@ import (
 	"sync/atomic"
 	"time"
 
-	"sluice/internal/admin"
-	"sluice/internal/config"
-	"sluice/internal/dataplane/front/h1"
-	"sluice/internal/ident"
+	"sluice/internal/control"
+	"sluice/internal/control/jobs"
+	"sluice/internal/http1/server"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/ops/config"
 	"sluice/internal/ops/process"
-	"sluice/internal/telemetry/accesslog"
-	"sluice/internal/worker"
+	"sluice/internal/ops/telemetry/accesslog"
 )
 
 // App is one running gateway. Each embedded part opens one group of components, and embeds the parts
@@ -30,9 +30,9 @@ type App struct {
 	*upstreams
 	*traffic
 
-	admin    *admin.Admin
-	worker   *worker.Runner
-	server   *h1.Server
+	admin    *control.Admin
+	worker   *jobs.Runner
+	server   *server.Server
 	listener net.Listener
 	leaving  atomic.Bool // the health check reports "draining", so that callers go to other nodes
 	draining atomic.Bool // new requests are no longer accepted

@@ -5,7 +5,7 @@ import (
 	"io"
 	"log/slog"
 
-	"sluice/internal/config"
+	"sluice/internal/ops/config"
 	"sluice/internal/ops/localadmin"
 )
 

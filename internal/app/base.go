@@ -6,12 +6,12 @@ import (
 	"io"
 	"log/slog"
 
-	"sluice/internal/background"
-	"sluice/internal/config"
-	"sluice/internal/ident"
+	"sluice/internal/kernel/background"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/ops/config"
 	"sluice/internal/ops/datadir"
-	"sluice/internal/telemetry"
-	"sluice/internal/telemetry/accesslog"
+	"sluice/internal/ops/telemetry"
+	"sluice/internal/ops/telemetry/accesslog"
 )
 
 // base is what every part needs: the settings, the log, the clock, the metrics, and the lists of

@@ -10,21 +10,21 @@ import (
 	"os"
 
 	"sluice/internal/app/options"
-	"sluice/internal/cluster/redis"
-	"sluice/internal/config"
+	"sluice/internal/control/jobs"
 	"sluice/internal/control/people"
-	"sluice/internal/ident"
-	"sluice/internal/logstore/clickhouse"
+	"sluice/internal/control/resource"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/kernel/sealed"
+	"sluice/internal/limits/quota"
+	"sluice/internal/limits/redis"
+	"sluice/internal/ops/config"
 	"sluice/internal/ops/datadir"
 	"sluice/internal/ops/health"
 	"sluice/internal/ops/hint"
 	"sluice/internal/ops/keyrotation"
 	"sluice/internal/ops/localadmin"
-	"sluice/internal/quota"
-	"sluice/internal/resource"
-	"sluice/internal/sealed"
-	"sluice/internal/store"
-	"sluice/internal/worker"
+	"sluice/internal/storage/requestlog/clickhouse"
+	"sluice/internal/storage/sqlstore"
 )
 
 // offline opens what the commands that do not serve need: the sealer and the store.
@@ -46,7 +46,7 @@ func offline(ctx context.Context, s config.Settings, log *slog.Logger, use func(
 // Migrate updates the tables, including those of a request log on a server. Instances that start
 // at the same time wait for each other.
 func Migrate(ctx context.Context, s config.Settings, log *slog.Logger) (err error) {
-	db, err := store.Open(ctx, options.Store(s), log)
+	db, err := sqlstore.Open(ctx, options.Store(s), log)
 	if err != nil {
 		return hint.WithDatabase(options.Store(s), err)
 	}
@@ -139,7 +139,7 @@ func RotateSealing(ctx context.Context, s config.Settings, log *slog.Logger, wit
 	if err := a.openStore(ctx); err != nil {
 		return 0, err
 	}
-	r := keyrotation.Rotation{Store: a.store, Dir: s.Data.Dir, Keys: s.Security.EncryptionKeys(), Lease: worker.Lease, Log: log}
+	r := keyrotation.Rotation{Store: a.store, Dir: s.Data.Dir, Keys: s.Security.EncryptionKeys(), Lease: jobs.Lease, Log: log}
 	if withGateways || s.Database.Type == config.SQLite { // a gateway on SQLite would hold the lock
 		return r.Run(ctx)
 	}

@@ -5,23 +5,23 @@ import (
 	"time"
 
 	"sluice/internal/app/options"
-	"sluice/internal/audit"
-	"sluice/internal/config"
 	"sluice/internal/control/apikeys"
 	"sluice/internal/control/people"
-	"sluice/internal/fault"
-	"sluice/internal/keys"
+	"sluice/internal/domain/audit"
+	"sluice/internal/domain/keys"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/sealed"
+	"sluice/internal/kernel/wire"
 	"sluice/internal/ops/bootstrap"
+	"sluice/internal/ops/config"
 	"sluice/internal/ops/hint"
-	"sluice/internal/sealed"
-	"sluice/internal/store"
-	"sluice/internal/wire"
+	"sluice/internal/storage/sqlstore"
 )
 
 // database is the store of the records, and the secrets that open them.
 type database struct {
 	*base
-	store   *store.Store
+	store   *sqlstore.Store
 	box     *sealed.Sealer
 	hasher  *keys.Hasher
 	signer  *audit.Signer
@@ -29,7 +29,7 @@ type database struct {
 }
 
 func (a *database) openStore(ctx context.Context) (err error) {
-	a.store, err = store.Open(ctx, options.Store(a.set), a.log)
+	a.store, err = sqlstore.Open(ctx, options.Store(a.set), a.log)
 	if err != nil {
 		return hint.WithDatabase(options.Store(a.set), err)
 	}

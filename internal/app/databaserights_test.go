@@ -4,8 +4,8 @@ import (
 	"log/slog"
 	"testing"
 
-	"sluice/internal/config"
-	"sluice/internal/store/storetest"
+	"sluice/internal/ops/config"
+	"sluice/internal/storage/sqlstore/storetest"
 )
 
 // A login that lacks a right is found by doctor, and by the start, which would else serve and

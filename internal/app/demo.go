@@ -6,7 +6,7 @@ import (
 
 	"sluice/internal/control/credentials"
 	"sluice/internal/control/logs"
-	"sluice/internal/demo"
+	"sluice/internal/ops/demo"
 	"sluice/internal/ops/demo/seed"
 )
 

@@ -18,11 +18,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"sluice/internal/cluster/redis"
-	"sluice/internal/config"
-	"sluice/internal/logstore/objects"
-	"sluice/internal/telemetry/accesslog"
-	"sluice/internal/telemetry/otlp"
+	"sluice/internal/limits/redis"
+	"sluice/internal/ops/config"
+	"sluice/internal/ops/telemetry/accesslog"
+	"sluice/internal/ops/telemetry/otlp"
+	"sluice/internal/storage/requestlog/objects"
 )
 
 // The dashboard and the alert rules speak of metrics that a gateway has.

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"sluice/internal/config"
+	"sluice/internal/ops/config"
 )
 
 // endSlack is what a gateway may take to end besides DRAIN_DELAY and DRAIN_TIMEOUT:

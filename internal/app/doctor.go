@@ -4,15 +4,15 @@ import (
 	"context"
 
 	"sluice/internal/app/options"
-	"sluice/internal/config"
-	"sluice/internal/journal"
-	"sluice/internal/logstore/clickhouse"
-	"sluice/internal/logstore/objects"
 	"sluice/internal/ops/bootstrap"
+	"sluice/internal/ops/config"
 	"sluice/internal/ops/demo/seed"
 	"sluice/internal/ops/doctor"
 	"sluice/internal/provider/netguard"
 	"sluice/internal/provider/sign"
+	"sluice/internal/storage/journal"
+	"sluice/internal/storage/requestlog/clickhouse"
+	"sluice/internal/storage/requestlog/objects"
 )
 
 // Doctor checks everything that a gateway with these settings needs. It changes nothing, except

@@ -22,17 +22,17 @@ import (
 	"testing"
 	"time"
 
-	"sluice/internal/config"
-	"sluice/internal/credential"
-	"sluice/internal/ident"
+	"sluice/internal/control/resource"
+	"sluice/internal/domain/credential"
+	"sluice/internal/domain/routing"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/kernel/sealed"
 	"sluice/internal/ops/bootstrap"
+	"sluice/internal/ops/config"
 	"sluice/internal/ops/doctor"
 	"sluice/internal/ops/keyfile"
-	"sluice/internal/resource"
-	"sluice/internal/routing"
-	"sluice/internal/sealed"
-	"sluice/internal/store"
-	"sluice/internal/store/storetest"
+	"sluice/internal/storage/sqlstore"
+	"sluice/internal/storage/sqlstore/storetest"
 	"sluice/internal/test/upstream"
 )
 
@@ -304,7 +304,7 @@ func TestDoctorGoesOnWithoutASetting(t *testing.T) {
 // The servers say that still.
 func TestDatabaseCuresOfServers(t *testing.T) {
 	t.Parallel()
-	for name, server := range map[string]func(testing.TB) store.Settings{config.Postgres: storetest.Postgres, config.MySQL: storetest.MySQL} {
+	for name, server := range map[string]func(testing.TB) sqlstore.Settings{config.Postgres: storetest.Postgres, config.MySQL: storetest.MySQL} {
 		w := server(t).Writer
 		s := freshSettings(t)
 		s.Database = config.Database{Type: name, Host: w.Host, Port: w.Port, User: w.User, Pass: w.Pass, Name: w.Name + "_missing", SSL: "DISABLED", PoolSize: 1}

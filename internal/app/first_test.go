@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/internal/config"
-	"sluice/internal/sealed"
-	"sluice/internal/store/storetest"
+	"sluice/internal/kernel/sealed"
+	"sluice/internal/ops/config"
+	"sluice/internal/storage/sqlstore/storetest"
 )
 
 // freshSettings are a data directory that is not there yet and a free port.

@@ -8,13 +8,13 @@ import (
 
 	"github.com/rs/cors"
 
-	"sluice/internal/config"
-	"sluice/internal/dataplane/front"
-	"sluice/internal/dataplane/front/h1"
+	"sluice/internal/gateway/nethttp"
 	"sluice/internal/gateway/nethttp/router"
+	"sluice/internal/http1/server"
+	"sluice/internal/kernel/wire"
+	"sluice/internal/ops/config"
 	"sluice/internal/ops/health"
 	"sluice/internal/ops/process"
-	"sluice/internal/wire"
 )
 
 // headMax is the maximum size of the head of a client's request, in bytes.
@@ -33,10 +33,10 @@ func (a *App) report() *health.Report {
 	return health.New(s)
 }
 
-// newServer creates the listener's server: the fast front for the data plane, and net/http for
+// newServer creates the listener's server: the HTTP/1.1 server for model requests, and net/http for
 // everything else. It sets no write timeout, because streams run as long as they need and the
 // upstream idle timeouts end dead ones.
-func (a *App) newServer(r *router.Router) (*h1.Server, error) {
+func (a *App) newServer(r *router.Router) (*server.Server, error) {
 	rest := &http.Server{
 		Handler: router.Recover(cross(r, a.set.CORS), a.log), ReadHeaderTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: headMax,
 		ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),
@@ -49,8 +49,8 @@ func (a *App) newServer(r *router.Router) (*h1.Server, error) {
 		a.showCertificate(pair)
 		rest.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2", "http/1.1"}}
 	}
-	s := &h1.Server{
-		Gateway: a.gateway, IsModelRoute: r.IsModelRoute, Rest: rest, Patience: h1.UsualTimeouts(), Log: a.log,
+	s := &server.Server{
+		Gateway: a.gateway, IsModelRoute: r.IsModelRoute, Rest: rest, Patience: server.UsualTimeouts(), Log: a.log,
 		MaxConns: process.MaxConnections(), MaxSilentPerClient: a.set.Server.UnusedPerClient,
 	}
 	a.connectionMetrics(s)
@@ -74,7 +74,7 @@ func (a *App) newRouter() *router.Router { return router.New(a.routes()) }
 func (a *App) routes() router.Options {
 	logged := func(next http.Handler) http.Handler { return a.withAccessLine(next) }
 	return router.Options{
-		Model: front.New(a.gateway), Admin: logged(a.admin.Handler()), Routes: a.admin, Pages: a.pages(),
+		Model: nethttp.New(a.gateway), Admin: logged(a.admin.Handler()), Routes: a.admin, Pages: a.pages(),
 		Aliases: a.set.Requests.HeaderPrefixAliases, CORS: a.set.CORS.Enabled, Log: logged, Note: noteFault,
 		AdminKey: func(h wire.Header) bool {
 			p, err := a.gateway.Identify(h)

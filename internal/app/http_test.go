@@ -14,9 +14,9 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"sluice/api"
-	"sluice/internal/config"
-	"sluice/internal/ident"
-	"sluice/internal/record"
+	"sluice/internal/domain/record"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/ops/config"
 )
 
 var discard = slog.New(slog.DiscardHandler)

@@ -4,8 +4,8 @@ import (
 	"net/http"
 
 	"sluice/internal/control/logs"
-	"sluice/internal/telemetry/spans"
-	"sluice/internal/wire"
+	"sluice/internal/kernel/wire"
+	"sluice/internal/ops/telemetry/spans"
 )
 
 // ingest adds the routes to which applications send their own telemetry. Their base address is

@@ -9,14 +9,14 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"sluice/internal/access"
-	"sluice/internal/admin"
+	"sluice/internal/control"
 	"sluice/internal/control/logs"
-	"sluice/internal/fault"
-	"sluice/internal/ident"
-	"sluice/internal/resource"
-	"sluice/internal/telemetry/spans"
-	"sluice/internal/wire"
+	"sluice/internal/control/resource"
+	"sluice/internal/kernel/access"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/kernel/wire"
+	"sluice/internal/ops/telemetry/spans"
 )
 
 // What is described of ingestion is served, under both versions.
@@ -35,7 +35,7 @@ func TestIngestIsServedWhereItIsDescribed(t *testing.T) {
 // A refusal of ingestion has the form that is described.
 func TestIngestRefusesAsDescribed(t *testing.T) {
 	t.Parallel()
-	doc, err := openapi3.NewLoader().LoadFromData(admin.New(admin.Parts{Clock: ident.System{}, Version: "1"}).Description())
+	doc, err := openapi3.NewLoader().LoadFromData(control.New(control.Parts{Clock: ident.System{}, Version: "1"}).Description())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,28 +4,28 @@ import (
 	"context"
 	"time"
 
-	"sluice/internal/jobs"
-	"sluice/internal/quota"
-	"sluice/internal/store"
+	"sluice/internal/domain/providerjob"
+	"sluice/internal/limits/quota"
+	"sluice/internal/storage/sqlstore"
 )
 
 // openJobs stores open jobs of providers. When a job is settled, it also updates the limits in
 // memory.
 type openJobs struct {
-	*store.Store
+	*sqlstore.Store
 	*counting
 }
 
-// AddJob implements jobs.Store.
-func (o openJobs) AddJob(ctx context.Context, j *jobs.Job, node string, due time.Time) error {
+// AddJob implements providerjob.Store.
+func (o openJobs) AddJob(ctx context.Context, j *providerjob.Job, node string, due time.Time) error {
 	list := deltasOf(j.Opening())
 	return o.charge(list, func() ([]quota.Meter, error) {
 		return o.Store.AddJob(ctx, j, node, due, o.clock.Now(), list)
 	})
 }
 
-// SettleJob implements jobs.Store.
-func (o openJobs) SettleJob(ctx context.Context, j *jobs.Job, now time.Time, deltas []jobs.Delta) error {
+// SettleJob implements providerjob.Store.
+func (o openJobs) SettleJob(ctx context.Context, j *providerjob.Job, now time.Time, deltas []providerjob.Delta) error {
 	list := deltasOf(deltas)
 	return o.charge(list, func() ([]quota.Meter, error) { return o.Store.SettleJob(ctx, j.ID, now, list) })
 }
@@ -45,7 +45,7 @@ func (o openJobs) charge(list []quota.Delta, change func() ([]quota.Meter, error
 	})
 }
 
-func deltasOf(deltas []jobs.Delta) []quota.Delta {
+func deltasOf(deltas []providerjob.Delta) []quota.Delta {
 	list := make([]quota.Delta, len(deltas))
 	for i := range deltas {
 		d := &deltas[i]
@@ -55,8 +55,8 @@ func deltasOf(deltas []jobs.Delta) []quota.Delta {
 }
 
 // openTracker creates the tracker of open jobs.
-func (a *traffic) openTracker() *jobs.Tracker {
-	a.jobs = jobs.New(openJobs{a.store, a.counting}, a.store, a.clock, a.log)
+func (a *traffic) openTracker() *providerjob.Tracker {
+	a.jobs = providerjob.New(openJobs{a.store, a.counting}, a.store, a.clock, a.log)
 	a.metrics.Gauge("sluice_open_jobs", "Batches, fine-tuning jobs and videos of this deployment that providers have not finished; each counts with its maximum cost until then.", func() float64 { return float64(a.jobs.Len()) })
 	return a.jobs
 }

@@ -6,11 +6,11 @@ import (
 	"time"
 
 	"sluice/internal/app/options"
-	"sluice/internal/cluster/redis"
-	"sluice/internal/fault"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/limits/quota"
 	"sluice/internal/limits/ratefile"
-	"sluice/internal/quota"
-	"sluice/internal/spend"
+	"sluice/internal/limits/redis"
+	"sluice/internal/limits/spend"
 )
 
 // limiter counts usage against limits: a limiter of package quota on one node, of package redis

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/internal/config"
+	"sluice/internal/ops/config"
 	"sluice/internal/provider"
 )
 

@@ -6,8 +6,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"sluice/internal/dataplane/front/h1"
 	"sluice/internal/gateway/nethttp/router"
+	"sluice/internal/http1/server"
 )
 
 // pages returns the few pages that belong neither to the data plane nor to the administration.
@@ -48,8 +48,8 @@ func (a *App) buildMetrics(context.Context) error {
 }
 
 // connectionMetrics registers metrics that count evicted client connections.
-func (a *App) connectionMetrics(s *h1.Server) {
-	for _, reason := range [...]string{h1.EvictedSilent, h1.EvictedIdle, h1.EvictedShare} {
+func (a *App) connectionMetrics(s *server.Server) {
+	for _, reason := range [...]string{server.EvictedSilent, server.EvictedIdle, server.EvictedShare} {
 		a.metrics.Register(prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: "sluice_connections_evicted_total", Help: "Client connections closed to free a slot for others, by reason.", ConstLabels: prometheus.Labels{"reason": reason},
 		}, func() float64 { return float64(s.Evicted(reason)) }))

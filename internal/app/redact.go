@@ -1,9 +1,9 @@
 package app
 
 import (
-	"sluice/internal/journal"
-	"sluice/internal/record"
-	"sluice/internal/tenant"
+	"sluice/internal/domain/record"
+	"sluice/internal/domain/tenant"
+	"sluice/internal/storage/journal"
 )
 
 // redactingJournal accepts the records that applications send, custom logs and spans. In a

@@ -3,10 +3,10 @@ package app
 import (
 	"testing"
 
-	"sluice/internal/journal"
-	"sluice/internal/record"
-	"sluice/internal/record/recordtest"
-	"sluice/internal/tenant"
+	"sluice/internal/domain/record"
+	"sluice/internal/domain/record/recordtest"
+	"sluice/internal/domain/tenant"
+	"sluice/internal/storage/journal"
 )
 
 // What applications send of their own is kept as the workspace wants it.

@@ -8,16 +8,16 @@ import (
 
 	"sluice/internal/app/options"
 	"sluice/internal/control/logs"
-	"sluice/internal/journal"
-	"sluice/internal/logstore"
-	"sluice/internal/logstore/bodies"
-	"sluice/internal/logstore/export"
-	"sluice/internal/logstore/feedback"
-	"sluice/internal/logstore/objects"
+	"sluice/internal/domain/record"
+	"sluice/internal/domain/tenant"
 	"sluice/internal/provider/sign"
-	"sluice/internal/record"
+	"sluice/internal/storage/journal"
+	"sluice/internal/storage/requestlog"
+	"sluice/internal/storage/requestlog/bodies"
+	"sluice/internal/storage/requestlog/export"
+	"sluice/internal/storage/requestlog/feedback"
+	"sluice/internal/storage/requestlog/objects"
 	"sluice/internal/storage/requestlog/retention"
-	"sluice/internal/tenant"
 )
 
 // requestLog is the journal, the log store that consumes it, and the exports of the log.
@@ -29,7 +29,7 @@ type requestLog struct {
 	journal  *journal.Journal
 	records  *journal.Records
 	lines    *journal.Lines
-	logs     *logstore.Store
+	logs     *requestlog.Store
 	bucket   *objects.Bucket // stores bodies; nil when files store them
 	feedback *feedback.Follower
 	exports  *export.Runner   // exports the log
@@ -57,7 +57,7 @@ func (a *requestLog) openLogs(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	a.logs = logstore.New(a.records, rows, bodyStore, logstore.Options{Node: a.nodeName(), Logger: a.log})
+	a.logs = requestlog.New(a.records, rows, bodyStore, requestlog.Options{Node: a.nodeName(), Logger: a.log})
 	a.feedback = feedback.New(a.store, rows, a.log)
 	return nil
 }
@@ -81,7 +81,7 @@ func recordBytes(bodyMax int) int {
 
 // openBodies opens the store of bodies: files, or a bucket together with older files from before
 // the bucket was configured.
-func (a *requestLog) openBodies() (logstore.BodyStore, error) {
+func (a *requestLog) openBodies() (requestlog.BodyStore, error) {
 	dir := filepath.Join(a.set.Data.Dir, "logs", bodiesFolder(a.set))
 	files, err := bodies.Open(bodies.Options{Dir: dir, Node: a.nodeName(), Clock: a.clock})
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"sluice/internal/app/options"
-	"sluice/internal/config"
-	"sluice/internal/sealed"
-	"sluice/internal/store"
-	"sluice/internal/store/storetest"
+	"sluice/internal/kernel/sealed"
+	"sluice/internal/ops/config"
+	"sluice/internal/storage/sqlstore"
+	"sluice/internal/storage/sqlstore/storetest"
 )
 
 const (
@@ -34,7 +34,7 @@ func TestRotateWithoutADataDirectory(t *testing.T) {
 	}
 	s.Data.Dir = filepath.Join(t.TempDir(), "elsewhere")
 	s.Security.EncryptionKey = sealed.New(secondKey + "," + firstKey)
-	leases, err := store.Open(t.Context(), options.Store(s), quiet)
+	leases, err := sqlstore.Open(t.Context(), options.Store(s), quiet)
 	if err != nil {
 		t.Fatal(err)
 	}

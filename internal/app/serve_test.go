@@ -14,7 +14,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"sluice/internal/config"
+	"sluice/internal/ops/config"
 )
 
 // breaking is a listener that fails when it is told to.

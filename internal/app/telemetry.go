@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"sluice/internal/app/options"
-	"sluice/internal/config"
-	"sluice/internal/sealed"
-	"sluice/internal/telemetry/otlp"
+	"sluice/internal/kernel/sealed"
+	"sluice/internal/ops/config"
+	"sluice/internal/ops/telemetry/otlp"
 )
 
 // exporter sends one signal to a collector until its context ends.

@@ -6,17 +6,17 @@ import (
 	"time"
 
 	"sluice/internal/app/options"
-	"sluice/internal/background"
 	"sluice/internal/control/logs"
-	"sluice/internal/dataplane"
-	"sluice/internal/dataplane/front"
+	"sluice/internal/control/resource"
 	"sluice/internal/dialect/openai"
 	"sluice/internal/dialect/registry"
+	"sluice/internal/domain/providerjob"
+	"sluice/internal/domain/routing"
+	"sluice/internal/gateway"
+	"sluice/internal/gateway/nethttp"
 	"sluice/internal/gateway/responsestore"
-	"sluice/internal/jobs"
-	"sluice/internal/live"
-	"sluice/internal/resource"
-	"sluice/internal/routing"
+	"sluice/internal/kernel/background"
+	"sluice/internal/storage/live"
 )
 
 // traffic is the data plane, which serves model requests, and what it reads and counts.
@@ -30,8 +30,8 @@ type traffic struct {
 	directory *live.Directory
 	engine    *routing.Engine
 	states    *responsestore.Store
-	jobs      *jobs.Tracker
-	gateway   *dataplane.Gateway
+	jobs      *providerjob.Tracker
+	gateway   *gateway.Gateway
 	tokens    *logs.TokenTrail
 	ingested  *resource.Rate // rate of feedback, logs and spans that applications send
 }
@@ -81,15 +81,15 @@ func (a *traffic) preloadPrices(ctx context.Context) error {
 func (a *traffic) buildGateway(context.Context) error {
 	a.engine = routing.NewEngine(a.clock, rand.Float64)
 	a.states = responsestore.New(a.store, a.clock, a.log)
-	metrics := dataplane.NewMetrics()
+	metrics := gateway.NewMetrics()
 	a.metrics.Register(metrics.Collectors()...)
 	if a.access != nil {
 		a.metrics.Register(a.access.Collector())
 	}
 	a.ingested = resource.NewRate(a.set.Server.IngestPerMinute, "feedback, log and span entries")
 	a.tokens = logs.NewTokenTrail(a.store, resource.Trail{Off: !a.set.Features.AuditLogs, Clock: a.clock}, a.log)
-	a.gateway = dataplane.New(dataplane.Parts{
-		Directory: func() dataplane.Directory { return a.directory.Current() },
+	a.gateway = gateway.New(gateway.Parts{
+		Directory: func() gateway.Directory { return a.directory.Current() },
 		Hasher:    a.hasher,
 		Specs:     a.specs,
 		Engine:    a.engine,
@@ -100,7 +100,7 @@ func (a *traffic) buildGateway(context.Context) error {
 		Dialects:  registry.List(),
 		States:    a.states,
 		Jobs:      a.openTracker(),
-		Sockets:   front.Dialer{HTTP: a.client.HTTPClient()},
+		Sockets:   nethttp.Dialer{HTTP: a.client.HTTPClient()},
 		Guard:     a.guard,
 		Journal:   a.journal,
 		Limiter:   a.limits,

@@ -6,7 +6,7 @@ import (
 	"context"
 	"time"
 
-	"sluice/internal/background"
+	"sluice/internal/kernel/background"
 )
 
 // unloggedInterval is about how long the request log waits to batch records.

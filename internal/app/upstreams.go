@@ -9,13 +9,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"sluice/internal/app/options"
-	"sluice/internal/catalog"
-	"sluice/internal/config"
+	"sluice/internal/limits/catalog"
+	"sluice/internal/ops/config"
 	"sluice/internal/provider"
 	"sluice/internal/provider/netguard"
+	"sluice/internal/provider/secretmanager"
 	"sluice/internal/provider/sign"
 	"sluice/internal/provider/transport"
-	"sluice/internal/secretref"
 )
 
 // upstreams are the providers, the clients that reach them, and what their models cost.
@@ -25,7 +25,7 @@ type upstreams struct {
 	guard   *netguard.Guard
 	client  *transport.Client
 	signers *sign.Set
-	secrets *secretref.Reader
+	secrets *secretmanager.Reader
 	catalog *catalog.Catalog
 	prices  *catalog.PriceList
 }
@@ -39,7 +39,7 @@ func (a *upstreams) openProviders(context.Context) (err error) {
 	a.client = transport.New(options.Transport(a.set, a.guard))
 	a.closers = append(a.closers, closerFunc(a.client.Close))
 	a.signers = sign.New(options.Sign(a.set, a.client.HTTPClient()))
-	a.secrets = secretref.New(options.SecretManagers(a.set, a.client.HTTPClient(), a.guard, a.signers, a.clock, a.log))
+	a.secrets = secretmanager.New(options.SecretManagers(a.set, a.client.HTTPClient(), a.guard, a.signers, a.clock, a.log))
 	a.closers = append(a.closers, closerFunc(a.secrets.Close))
 	return nil
 }

@@ -1,16 +1,16 @@
 package app
 
 import (
-	"sluice/internal/admin"
 	"sluice/internal/app/options"
-	"sluice/internal/mail"
-	"sluice/internal/mail/smtp"
-	"sluice/internal/worker"
+	"sluice/internal/control"
+	"sluice/internal/control/jobs"
+	"sluice/internal/domain/mail"
+	"sluice/internal/ops/smtp"
 )
 
 // buildWorker creates the worker that runs the jobs of the administration, on this node or
 // another. parts are those of the administration.
-func (a *App) buildWorker(parts admin.Parts) (err error) {
+func (a *App) buildWorker(parts control.Parts) (err error) {
 	if parts.Templates, err = mail.NewTemplateSet(a.set.Mail.Templates, options.Brand(a.set.Mail)); err != nil {
 		return err
 	}
@@ -21,8 +21,8 @@ func (a *App) buildWorker(parts admin.Parts) (err error) {
 		}
 		parts.Mail = sender
 	}
-	metrics := worker.NewMetrics()
+	metrics := jobs.NewMetrics()
 	a.metrics.Register(metrics.Collectors()...)
-	a.worker = worker.New(a.store, a.clock, a.log, metrics, admin.Jobs(parts)...)
+	a.worker = jobs.New(a.store, a.clock, a.log, metrics, control.Jobs(parts)...)
 	return nil
 }

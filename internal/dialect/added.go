@@ -18,7 +18,7 @@ const (
 
 // addedParam is where a parameter is in a request, and its name in errors.
 type addedParam struct {
-	paths []string // see splice.DropAll
+	paths []string // see jsonedit.DropAll
 	names []string // names in errors
 	plain bool     // the name is not an English word: it counts without quotes or dots around it
 }
@@ -31,7 +31,7 @@ var addedParams = [...]addedParam{
 	{paths: []string{"thinking.display", "additionalModelRequestFields.thinking.display"}, names: []string{"display"}},
 }
 
-// Paths are the paths of the parameters in a request body, as splice.DropAll accepts them.
+// Paths are the paths of the parameters in a request body, as jsonedit.DropAll accepts them.
 func (a Added) Paths() (paths []string) {
 	for i := range addedParams {
 		if a&(1<<i) != 0 {

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"sluice/internal/dialect/media"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 func TestMediaURL(t *testing.T) {

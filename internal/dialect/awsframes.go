@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 
-	"sluice/internal/fault"
+	"sluice/internal/kernel/fault"
 )
 
 // The sections of an AWS event-stream message and their maximum sizes:

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"sluice/internal/dialect"
-	"sluice/internal/fault"
+	"sluice/internal/kernel/fault"
 )
 
 // The streams in testdata were written by the encoder of the official client:

@@ -6,7 +6,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/upstreamerror"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // Servers write errors into a stream as lines that no client reads: in a field "error", as old

@@ -1,8 +1,8 @@
 package dialect
 
 import (
-	"sluice/internal/fault"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/llm"
 )
 
 // BufferedDecoder reads a response that is not a stream as a stream, for providers that never

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"sluice/internal/dialect"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/llm"
 )
 
 // plainReader is a provider that answers with nothing but the text.

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"sluice/internal/dialect"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // A call whose arguments are no JSON object, as one that was cut off, goes on as text with every
@@ -16,7 +16,7 @@ import (
 func TestMalformedArgumentsTravelAsText(t *testing.T) {
 	t.Parallel()
 	for _, arguments := range []string{`{"city": "Ro`, `[1]`, `Rome`, `{"far":1e999}`} {
-		body := `{"messages":[{"role":"user","content":"x"},{"role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"find","arguments":` + string(splice.Quote(arguments)) +
+		body := `{"messages":[{"role":"user","content":"x"},{"role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"find","arguments":` + string(jsonedit.Quote(arguments)) +
 			`}}]},{"role":"tool","tool_call_id":"a","content":"cannot read the arguments"}],"tools":[{"type":"function","function":{"name":"find","parameters":{"type":"object"}}}]}`
 		for name, upstream := range toolProviders(t) {
 			shape, model, _ := strings.Cut(name, " ")
@@ -37,7 +37,7 @@ func TestMalformedArgumentsTravelAsText(t *testing.T) {
 				t.Errorf("%s to %s: %v", arguments, name, err)
 			}
 			sent := strings.ReplaceAll(string(out.Body), `\`, "")
-			if want := `{"raw_arguments":` + strings.ReplaceAll(string(splice.Quote(arguments)), `\`, "") + `}`; !strings.Contains(sent, want) {
+			if want := `{"raw_arguments":` + strings.ReplaceAll(string(jsonedit.Quote(arguments)), `\`, "") + `}`; !strings.Contains(sent, want) {
 				t.Errorf("%s to %s: sent %s, want %s", arguments, name, sent, want)
 			}
 			if !slices.ContainsFunc(out.Dropped, func(path string) bool { return strings.HasPrefix(path, "messages[1].tool_calls") }) {
@@ -71,7 +71,7 @@ func TestHalvesOfPairsAreRepaired(t *testing.T) {
 				t.Errorf("%s to %s: %v", surface, name, err)
 				continue
 			}
-			if repaired := string(splice.AppendRepaired(nil, out.Body)); repaired != string(out.Body) {
+			if repaired := string(jsonedit.AppendRepaired(nil, out.Body)); repaired != string(out.Body) {
 				t.Errorf("%s to %s: sent half of a pair: %s", surface, name, out.Body)
 			}
 		}

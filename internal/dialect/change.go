@@ -4,7 +4,7 @@ import (
 	"bytes"
 
 	"sluice/internal/dialect/jsonscan"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
 )
 
 // eventRewriter changes the events of a chat or completion stream, one at a time.
@@ -16,8 +16,8 @@ type eventRewriter struct {
 	id        []byte            // raw; nil leaves the ids unchanged
 	blocks    blockCounts       // of content_blocks
 
-	doc   splice.Doc
-	edits []splice.Edit
+	doc   jsonedit.Doc
+	edits []jsonedit.Edit
 	buf   []byte
 }
 
@@ -29,7 +29,7 @@ func newChanger(o *StreamOptions) eventRewriter {
 	}
 	c := eventRewriter{hideUsage: o.HideUsage, rules: o.Rules, swap: o.Rules.swap()}
 	if o.ID != "" {
-		c.id = splice.Quote(o.ID)
+		c.id = jsonedit.Quote(o.ID)
 	}
 	if c.rules.ContentLists {
 		c.blocks = blockCounts{}
@@ -60,9 +60,9 @@ func (c *eventRewriter) data(e event) (data []byte, drop bool) {
 		c.edits = c.rules.edits(c.edits, c.swap, e.data)
 	}
 	if c.id != nil {
-		c.edits = append(c.edits, splice.Set("id", c.id))
+		c.edits = append(c.edits, jsonedit.Set("id", c.id))
 	}
-	if len(c.edits) == 0 || splice.Scan(e.data, &c.doc) != nil {
+	if len(c.edits) == 0 || jsonedit.Scan(e.data, &c.doc) != nil {
 		return nil, false
 	}
 	c.buf = c.doc.AppendApply(c.buf[:0], c.edits)
@@ -76,12 +76,12 @@ func (c *eventRewriter) dropUsage(data []byte) (drop bool) {
 	if !bytes.Contains(data, []byte(`"usage"`)) {
 		return false
 	}
-	usage, _ := splice.Find(data, "usage")
+	usage, _ := jsonedit.Find(data, "usage")
 	if bytes.Equal(usage, nullUsage) {
-		c.edits = append(c.edits, splice.Drop("usage"))
+		c.edits = append(c.edits, jsonedit.Drop("usage"))
 		return false
 	}
-	choices, _ := splice.Find(data, "choices")
+	choices, _ := jsonedit.Find(data, "choices")
 	return jsonscan.IsObject(usage) && isEmptyList(choices)
 }
 

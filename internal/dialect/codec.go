@@ -5,9 +5,9 @@ import (
 	"io"
 
 	"sluice/internal/dialect/media"
+	"sluice/internal/kernel/llm"
 	"sluice/internal/kernel/multipartedit"
-	"sluice/internal/llm"
-	"sluice/internal/wire"
+	"sluice/internal/kernel/wire"
 )
 
 // Client is the caller-facing side of a dialect. It decodes callers' requests and encodes our

@@ -4,10 +4,10 @@ import (
 	"cmp"
 
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/fault"
-	"sluice/internal/ident"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // Prompt consumes the prompt of a text completion for providers that continue a single text: "x"
@@ -17,12 +17,12 @@ func Prompt(t *llm.FieldTracker) (string, error) {
 	if !ok {
 		return "", fault.New(fault.InvalidParameter, "prompt is required; send it in the request body").WithParam("prompt")
 	}
-	if text, ok := splice.Unquote(raw); ok {
+	if text, ok := jsonedit.Unquote(raw); ok {
 		return text, nil
 	}
 	text, n := "", 0
-	for val := range splice.Elements(raw) {
-		if text, ok = splice.Unquote(val); !ok {
+	for val := range jsonedit.Elements(raw) {
+		if text, ok = jsonedit.Unquote(val); !ok {
 			break
 		}
 		n++

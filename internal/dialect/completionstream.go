@@ -5,9 +5,9 @@ import (
 	"strconv"
 
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/ident"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // CompletionStream converts the events that d reads from a provider's stream into OpenAI's stream
@@ -104,7 +104,7 @@ func (s *completionStream) end() {
 		if i == len(s.ended)-1 {
 			usage = s.usage
 		}
-		s.dst = completionChunk(s.dst, s.head, h.index, "", splice.Quote(h.finish), usage)
+		s.dst = completionChunk(s.dst, s.head, h.index, "", jsonedit.Quote(h.finish), usage)
 	}
 	s.dst = append(s.dst, "data: [DONE]\n\n"...)
 }

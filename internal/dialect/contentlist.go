@@ -6,8 +6,8 @@ import (
 	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/jsonscan"
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // Mistral responds with a list where chat completions have a string:
@@ -31,16 +31,16 @@ func (b block) name() string {
 // blocksOf reads a content, a string or a list. References to documents are neither text nor
 // reasoning and are omitted.
 func blocksOf(content []byte) (list []block, text string) {
-	if s, ok := splice.Unquote(content); ok {
+	if s, ok := jsonedit.Unquote(content); ok {
 		return []block{{llm.TextPart, s}}, s
 	}
 	var b strings.Builder
-	for val := range splice.Elements(content) {
+	for val := range jsonedit.Elements(content) {
 		if s, ok := conversation.ThinkingText(val); ok {
 			list = append(list, block{llm.ReasoningPart, s})
 			continue
 		}
-		if s := splice.Text(val, "text"); s != "" {
+		if s := jsonedit.Text(val, "text"); s != "" {
 			list = append(list, block{llm.TextPart, s})
 			b.WriteString(s)
 		}
@@ -58,19 +58,19 @@ type blockCount struct {
 
 // flatten adds the edit that converts the lists in a response or an event to strings. Counts is
 // nil except for the events of a stream.
-func (r *ResponseRules) flatten(dst []splice.Edit, body []byte, counts blockCounts) []splice.Edit {
+func (r *ResponseRules) flatten(dst []jsonedit.Edit, body []byte, counts blockCounts) []jsonedit.Edit {
 	if !r.ContentLists || !listed(body) && (len(counts) == 0 || !r.Blocks) {
 		return dst
 	}
-	choices, _ := splice.Find(body, "choices")
+	choices, _ := jsonedit.Find(body, "choices")
 	if !jsonscan.IsList(choices) {
 		return dst // do not add choices to a response without them
 	}
 	var w jsonwriter.Writer
 	w.Open('[')
-	for c := range splice.Elements(choices) {
+	for c := range jsonedit.Elements(choices) {
 		w.Open('{')
-		for name, val := range splice.Members(c) {
+		for name, val := range jsonedit.Members(c) {
 			switch string(name) {
 			case `"message"`:
 				w.RawKey(name)
@@ -85,7 +85,7 @@ func (r *ResponseRules) flatten(dst []splice.Edit, body []byte, counts blockCoun
 		w.Close('}')
 	}
 	w.Close(']')
-	return append(dst, splice.Set("choices", w.B))
+	return append(dst, jsonedit.Set("choices", w.B))
 }
 
 var contentKey = []byte(`"content"`)
@@ -117,7 +117,7 @@ func (r *ResponseRules) message(w *jsonwriter.Writer, raw []byte) {
 // delta writes a delta of a message. From a choice's first list on, all its text is also written
 // in blocks, so that their order is complete.
 func (r *ResponseRules) delta(w *jsonwriter.Writer, raw, choice []byte, counts blockCounts) {
-	index, _ := splice.Find(choice, "index")
+	index, _ := jsonedit.Find(choice, "index")
 	n := counts[string(index)]
 	r.content(w, raw, func(list []block) {
 		w.Key("content_blocks").Open('[')
@@ -157,7 +157,7 @@ func (c blockCounts) next(choice string, kind llm.PartKind) int {
 // string, followed by the blocks.
 func (r *ResponseRules) content(w *jsonwriter.Writer, raw []byte, blocks func([]block), shouldFlatten func(content []byte) bool) {
 	w.Open('{')
-	for name, val := range splice.Members(raw) {
+	for name, val := range jsonedit.Members(raw) {
 		if string(name) != `"content"` || !shouldFlatten(val) {
 			w.RawKey(name).Value(val)
 			continue

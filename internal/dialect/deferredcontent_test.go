@@ -10,7 +10,7 @@ import (
 	"sluice/internal/dialect/openai"
 	"sluice/internal/dialect/oracle"
 	"sluice/internal/dialect/responses"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // Results of calls that were made together stand together, and pictures in them behind the

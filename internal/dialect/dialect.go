@@ -10,9 +10,9 @@ import (
 	"slices"
 
 	"sluice/internal/dialect/fields"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 	"sluice/internal/kernel/multipartedit"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
 )
 
 // Dialect is one wire shape, seen from the side that sends requests in it. Its functions are
@@ -24,13 +24,13 @@ type Dialect struct {
 	// Check rejects a JSON request that no provider could accept after shaping for its target.
 	// The error is fault.InvalidParameter with Param, for example "model". Check does not
 	// reject what a provider would report itself.
-	Check func(ep llm.Endpoint, d *splice.Doc, s Shaping) error
+	Check func(ep llm.Endpoint, d *jsonedit.Doc, s Shaping) error
 
 	// CheckForm is Check for multipart requests.
 	CheckForm func(ep llm.Endpoint, f *multipartedit.Form, s Shaping) error
 
 	// Shape converts the shaping that a target requires into edits of the request.
-	Shape func(ep llm.Endpoint, d *splice.Doc, s Shaping) Shaped
+	Shape func(ep llm.Endpoint, d *jsonedit.Doc, s Shaping) Shaped
 
 	// ShapeForm is Shape for multipart requests.
 	ShapeForm func(ep llm.Endpoint, f *multipartedit.Form, s Shaping) []multipartedit.Edit
@@ -61,7 +61,7 @@ type Param struct {
 type Shaping struct {
 	Default  []Param
 	Override []Param
-	Drop     []string // paths, see splice.DropAll
+	Drop     []string // paths, see jsonedit.DropAll
 	Model    string   // model name at the provider; empty leaves the body's model unchanged
 	Rules    *RequestRules
 	NoUsage  bool // the host rejects requests for stream usage, so none is added
@@ -139,7 +139,7 @@ type Swap struct {
 
 // Shaped is a request that is ready to be sent after Edits are applied.
 type Shaped struct {
-	Edits []splice.Edit
+	Edits []jsonedit.Edit
 	// Stream reports whether the edited request is for an event stream.
 	Stream bool
 	// AddedUsageRequest reports whether the edits request a usage event that the caller did not

@@ -7,8 +7,8 @@ import (
 	"sluice/internal/dialect/jsonscan"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/upstreamerror"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // fix is a replacement for an error event, in the shape of the surface.
@@ -49,13 +49,13 @@ func (s *Stream) fix(all []byte, e event) {
 // inShape converts an error event to the shape that clients of the surface read. It returns nil
 // for an event that is in that shape already.
 func (s *Stream) inShape(e event) []byte {
-	raw, _ := splice.Find(e.data, "error")
-	typ := splice.Text(e.data, "type")
+	raw, _ := jsonedit.Find(e.data, "error")
+	typ := jsonedit.Text(e.data, "type")
 	f, _ := upstreamerror.Find(e.name, e.data)
 	f.TooLong(s.opt.Endpoint, e.data)
 	switch s.opt.Endpoint {
 	case llm.Messages:
-		if !e.bare && typ == upstreamerror.EventName && string(e.name) == upstreamerror.EventName && jsonscan.IsObject(raw) && upstreamerror.MessagesTypes[splice.Text(raw, "type")] {
+		if !e.bare && typ == upstreamerror.EventName && string(e.name) == upstreamerror.EventName && jsonscan.IsObject(raw) && upstreamerror.MessagesTypes[jsonedit.Text(raw, "type")] {
 			return nil
 		}
 		inner := f.Type
@@ -69,7 +69,7 @@ func (s *Stream) inShape(e event) []byte {
 		}
 		return responsesError(f, s.watch.sequence-1)
 	default:
-		if !e.bare && jsonscan.IsObject(raw) && splice.Text(raw, "message") != "" {
+		if !e.bare && jsonscan.IsObject(raw) && jsonedit.Text(raw, "message") != "" {
 			return nil
 		}
 		return chatError(e.data, f)
@@ -89,11 +89,11 @@ func chatError(data []byte, f upstreamerror.Fault) []byte {
 	var out jsonwriter.Writer
 	out.Open('{')
 	out.Raw("error", w.B)
-	for name, val := range splice.Members(data) {
+	for name, val := range jsonedit.Members(data) {
 		switch string(name) {
 		case `"id"`, `"object"`, `"created"`, `"model"`, `"choices"`, `"usage"`, `"provider"`:
-			if !splice.IsName(val, upstreamerror.EventName) { // the value of "object" in an error without a wrapper
-				key, _ := splice.Unquote(name)
+			if !jsonedit.IsName(val, upstreamerror.EventName) { // the value of "object" in an error without a wrapper
+				key, _ := jsonedit.Unquote(name)
 				out.Named(key, val)
 			}
 		}

@@ -8,7 +8,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/registry"
 	"sluice/internal/dialect/upstreamerror"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // An event that reports an error is read whole before it is judged: the usage in it counts, in

@@ -7,8 +7,8 @@ import (
 	"sluice/internal/dialect/jsonscan"
 	"sluice/internal/dialect/upstreamerror"
 	"sluice/internal/dialect/usage"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // maxTextBytes is the maximum text of a chat that is stored to continue the chat: 1 MiB.
@@ -104,9 +104,9 @@ func (w *eventInspector) event(e event) (plain bool) {
 func (w *eventInspector) first(data []byte) {
 	c := usage.NewCounter(w.ep)
 	raw := c.ReadResponse(w.ep, data, "")
-	w.model, _ = splice.Unquote(raw)
-	if id, ok := splice.Find(data, "id"); ok && w.id == "" {
-		w.id, _ = splice.Unquote(id)
+	w.model, _ = jsonedit.Unquote(raw)
+	if id, ok := jsonedit.Find(data, "id"); ok && w.id == "" {
+		w.id, _ = jsonedit.Unquote(id)
 	}
 }
 
@@ -206,17 +206,17 @@ func (w *eventInspector) delta(data []byte) {
 		w.noText = true
 		return
 	}
-	list, _ := splice.Find(data, "choices")
-	for choice := range splice.Elements(list) {
-		if index, ok := splice.Find(choice, "index"); ok && string(index) != "0" {
+	list, _ := jsonedit.Find(data, "choices")
+	for choice := range jsonedit.Elements(list) {
+		if index, ok := jsonedit.Find(choice, "index"); ok && string(index) != "0" {
 			w.noText = true
 			return
 		}
-		delta, _ := splice.Find(choice, "delta")
-		for name, val := range splice.Members(delta) {
+		delta, _ := jsonedit.Find(choice, "delta")
+		for name, val := range jsonedit.Members(delta) {
 			switch {
 			case string(name) == `"content"` && val[0] == '"':
-				w.text = splice.AppendUnquoted(w.text, val)
+				w.text = jsonedit.AppendUnquoted(w.text, val)
 			case string(name) != `"role"` && !jsonscan.IsEmpty(val):
 				w.noText = true
 			}

@@ -8,7 +8,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/anthropic"
 	"sluice/internal/dialect/responses"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // What a provider says in each event of a stream, as Perplexity its sources, callers who are

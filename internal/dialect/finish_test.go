@@ -7,7 +7,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/anthropic"
 	"sluice/internal/dialect/openai"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // OpenAI ends an answer whose tool the caller named with "stop", and some servers do so with

@@ -12,7 +12,7 @@ import (
 	"sluice/internal/dialect/openai"
 	"sluice/internal/dialect/responses"
 	"sluice/internal/dialect/toolcalls"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // A coding agent asks for a tool that Anthropic runs, and wants it called. Where the tool has no

@@ -12,8 +12,8 @@ import (
 	"sluice/internal/dialect/openai"
 	"sluice/internal/dialect/signatures"
 	"sluice/internal/dialect/usage"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // anyChunk draws a chunk of a chat stream as servers send them, and as they had better not.
@@ -95,7 +95,7 @@ func eachEvent(stream []byte, do func(data []byte) error) error {
 			return fmt.Errorf("no data in %q", ev)
 		}
 		data := ev[index+len("data: "):]
-		if !splice.Valid(data) && string(data) != "[DONE]" {
+		if !jsonedit.Valid(data) && string(data) != "[DONE]" {
 			return fmt.Errorf("no JSON: %s", data)
 		}
 		if err := do(data); err != nil {
@@ -115,14 +115,14 @@ func chatGrammar(stream []byte) error {
 		if done > 0 {
 			return fmt.Errorf("behind the end: %s", data)
 		}
-		list, _ := splice.Find(data, "choices")
-		for c := range splice.Elements(list) {
-			choice, _ := splice.Find(c, "index")
-			all, _ := splice.Find(c, "delta", "tool_calls")
-			for call := range splice.Elements(all) {
-				index, _ := splice.Find(call, "index")
+		list, _ := jsonedit.Find(data, "choices")
+		for c := range jsonedit.Elements(list) {
+			choice, _ := jsonedit.Find(c, "index")
+			all, _ := jsonedit.Find(c, "delta", "tool_calls")
+			for call := range jsonedit.Elements(all) {
+				index, _ := jsonedit.Find(call, "index")
 				key := string(choice) + "/" + string(index)
-				if !calls[key] && (splice.Text(call, "id") == "" || splice.Text(call, splice.Text(call, "type"), "name") == "") {
+				if !calls[key] && (jsonedit.Text(call, "id") == "" || jsonedit.Text(call, jsonedit.Text(call, "type"), "name") == "") {
 					return fmt.Errorf("a call begins without id or name: %s", data)
 				}
 				calls[key] = true
@@ -139,18 +139,18 @@ func chatGrammar(stream []byte) error {
 func messagesGrammar(stream []byte) error {
 	next, open, ends := 0, -1, 0
 	err := eachEvent(stream, func(data []byte) error {
-		raw, _ := splice.Find(data, "index")
+		raw, _ := jsonedit.Find(data, "index")
 		n, _ := usage.Count(raw)
 		index := int(n)
-		switch splice.Text(data, "type") {
+		switch jsonedit.Text(data, "type") {
 		case "content_block_start":
 			if open >= 0 || index != next {
 				return fmt.Errorf("block %d begins while %d is open and %d is next", index, open, next)
 			}
 			open = index
 			next++
-			block, _ := splice.Find(data, "content_block")
-			if splice.Text(block, "type") == "tool_use" && (splice.Text(block, "name") == "" || splice.Text(block, "id") == "") {
+			block, _ := jsonedit.Find(data, "content_block")
+			if jsonedit.Text(block, "type") == "tool_use" && (jsonedit.Text(block, "name") == "" || jsonedit.Text(block, "id") == "") {
 				return fmt.Errorf("a call without id or name: %s", data)
 			}
 		case "content_block_delta":
@@ -176,14 +176,14 @@ func messagesGrammar(stream []byte) error {
 func responsesGrammar(stream []byte) error {
 	seq, items, ends := int64(0), map[int64]string{}, 0
 	err := eachEvent(stream, func(data []byte) error {
-		raw, _ := splice.Find(data, "sequence_number")
+		raw, _ := jsonedit.Find(data, "sequence_number")
 		if n, _ := usage.Count(raw); n != seq {
 			return fmt.Errorf("event %d has the number %d", seq, n)
 		}
 		seq++
-		raw, there := splice.Find(data, "output_index")
+		raw, there := jsonedit.Find(data, "output_index")
 		index, _ := usage.Count(raw)
-		kind := splice.Text(data, "type")
+		kind := jsonedit.Text(data, "type")
 		switch {
 		case kind == "response.completed", kind == "response.incomplete":
 			ends++
@@ -197,8 +197,8 @@ func responsesGrammar(stream []byte) error {
 				return fmt.Errorf("item %d is added behind %d others", index, len(items))
 			}
 			items[index] = "open"
-			item, _ := splice.Find(data, "item")
-			if splice.Text(item, "type") == "function_call" && (splice.Text(item, "name") == "" || splice.Text(item, "call_id") == "") {
+			item, _ := jsonedit.Find(data, "item")
+			if jsonedit.Text(item, "type") == "function_call" && (jsonedit.Text(item, "name") == "" || jsonedit.Text(item, "call_id") == "") {
 				return fmt.Errorf("a call without id or name: %s", data)
 			}
 		case there && items[index] != "open":

@@ -14,7 +14,7 @@ import (
 	"sluice/internal/dialect/responses"
 	"sluice/internal/dialect/signatures"
 	"sluice/internal/dialect/workersai"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // hostiles are events of providers, of which a test puts some in any order: I stands for a place,

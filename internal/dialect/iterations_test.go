@@ -6,7 +6,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/anthropic"
 	"sluice/internal/dialect/usage"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // iterated is the usage of a message on whose way Claude made a summary and asked another model,

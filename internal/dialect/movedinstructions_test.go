@@ -9,7 +9,7 @@ import (
 	"sluice/internal/dialect/anthropic"
 	"sluice/internal/dialect/bedrock"
 	"sluice/internal/dialect/gemini"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // Instructions in the middle of a conversation stay there for models of Claude that take them at

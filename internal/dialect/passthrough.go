@@ -1,8 +1,8 @@
 package dialect
 
 import (
-	"sluice/internal/fault"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/llm"
 )
 
 // PassthroughCodec is the response side of a FileStreamer whose responses are all files.

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"sluice/internal/dialect"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // Events that look like the ones before are not looked at closely. What comes of a

@@ -8,7 +8,7 @@ import (
 	"sluice/internal/dialect/anthropic"
 	"sluice/internal/dialect/openai"
 	"sluice/internal/dialect/responses"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // What a model draws beside the text of a chat, as at OpenRouter, comes to callers of other

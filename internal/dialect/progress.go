@@ -1,6 +1,6 @@
 package dialect
 
-import "sluice/internal/llm"
+import "sluice/internal/kernel/llm"
 
 // Done reports whether the surface's last event has arrived, so that the bytes that Feed just
 // returned end the response.

@@ -9,7 +9,7 @@ import (
 	"sluice/internal/dialect/gemini"
 	"sluice/internal/dialect/openai"
 	"sluice/internal/dialect/responses"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // refusals are answers that say no, in the words of who gives them, whole and as the data of a

@@ -3,8 +3,8 @@ package dialect
 import (
 	"unicode/utf8"
 
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // replayChunkChars is the maximum size of the text in one event of a replayed response, in characters.
@@ -46,7 +46,7 @@ func (p *replayer) choice(c *llm.Choice) {
 	for i := range c.Parts {
 		p.part(c.Index, i, &c.Parts[i])
 	}
-	if list, ok := splice.Find(c.Logprobs, "content"); ok {
+	if list, ok := jsonedit.Find(c.Logprobs, "content"); ok {
 		p.send(llm.Event{Kind: llm.EventLogprobs, Choice: c.Index, Raw: list})
 	}
 	p.extras(c.Index, c.Extra)
@@ -126,7 +126,7 @@ func chunkEnd(text string) int {
 // proof emits the additional data of a part: the signature of reasoning and calls, and the
 // sources of a text.
 func (p *replayer) proof(ev llm.Event, part *llm.Part) {
-	for c := range splice.Elements(part.Citations) {
+	for c := range jsonedit.Elements(part.Citations) {
 		cite := ev
 		cite.Kind, cite.Name, cite.Raw = llm.EventCitation, part.Shape, c
 		p.send(cite)

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"sluice/internal/dialect"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // replayLines replays r and puts each event in a line.

@@ -2,7 +2,7 @@ package dialect
 
 import (
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
 )
 
 // ReplayCompletion appends a complete response to a text completion, in OpenAI's shape, as the
@@ -11,23 +11,23 @@ import (
 // Source: contract/provider-transforms.md 11.
 func ReplayCompletion(dst, body []byte) []byte {
 	head := completionHead(body)
-	usage, _ := splice.Find(body, "usage")
-	choices, _ := splice.Find(body, "choices")
+	usage, _ := jsonedit.Find(body, "usage")
+	choices, _ := jsonedit.Find(body, "choices")
 	left := 0
-	for range splice.Elements(choices) {
+	for range jsonedit.Elements(choices) {
 		left++
 	}
-	for c := range splice.Elements(choices) {
+	for c := range jsonedit.Elements(choices) {
 		left--
-		index, _ := splice.Find(c, "index")
-		raw, _ := splice.Find(c, "text")
-		text, _ := splice.Unquote(raw)
+		index, _ := jsonedit.Find(c, "index")
+		raw, _ := jsonedit.Find(c, "text")
+		text, _ := jsonedit.Unquote(raw)
 		for text != "" {
 			n := chunkEnd(text)
 			dst = completionChunk(dst, head, index, text[:n], nullJSON, nil)
 			text = text[n:]
 		}
-		finish, _ := splice.Find(c, "finish_reason")
+		finish, _ := jsonedit.Find(c, "finish_reason")
 		last := usage
 		if left > 0 {
 			last = nil
@@ -44,7 +44,7 @@ func completionHead(body []byte) []byte {
 	var w jsonwriter.Writer
 	w.Open('{')
 	for _, name := range [...]string{"id", "object", "created", "model", "provider"} {
-		raw, _ := splice.Find(body, name)
+		raw, _ := jsonedit.Find(body, name)
 		w.Raw(name, raw)
 	}
 	return w.B

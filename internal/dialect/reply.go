@@ -3,8 +3,8 @@ package dialect
 import (
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonscan"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // ResponseRules describes how a provider's responses differ from the shape. The zero value
@@ -40,37 +40,37 @@ func (r *ResponseRules) Apply(ep llm.Endpoint, body []byte) []byte {
 	if !r.changes(ep) {
 		return body
 	}
-	var edits []splice.Edit
+	var edits []jsonedit.Edit
 	if completes(ep) {
 		edits = r.flatten(edits, body, nil)
 		edits = r.edits(edits, r.swap(), body)
 	}
 	for _, n := range r.Rename {
-		edits = append(edits, splice.Rename(n.Path, n.To))
+		edits = append(edits, jsonedit.Rename(n.Path, n.To))
 	}
-	var d splice.Doc
-	if len(edits) == 0 || splice.Scan(body, &d) != nil {
+	var d jsonedit.Doc
+	if len(edits) == 0 || jsonedit.Scan(body, &d) != nil {
 		return body
 	}
 	return d.Apply(edits)
 }
 
 // edits appends the edits that apply both to a response and to an event.
-func (r *ResponseRules) edits(dst []splice.Edit, swap map[string]string, body []byte) []splice.Edit {
+func (r *ResponseRules) edits(dst []jsonedit.Edit, swap map[string]string, body []byte) []jsonedit.Edit {
 	if len(swap) > 0 {
-		dst = append(dst, splice.Replace("choices[*].finish_reason", swap))
+		dst = append(dst, jsonedit.Replace("choices[*].finish_reason", swap))
 	}
 	for _, path := range r.Extras {
-		dst = append(dst, splice.Drop(path))
+		dst = append(dst, jsonedit.Drop(path))
 	}
 	if r.UsagePath == "" {
 		return dst
 	}
-	if have, _ := splice.Find(body, "usage"); jsonscan.IsObject(have) {
+	if have, _ := jsonedit.Find(body, "usage"); jsonscan.IsObject(have) {
 		return dst
 	}
 	if raw := jsonscan.FindPath(body, r.UsagePath); jsonscan.IsObject(raw) {
-		dst = append(dst, splice.Set("usage", raw))
+		dst = append(dst, jsonedit.Set("usage", raw))
 	}
 	return dst
 }
@@ -82,7 +82,7 @@ func (r *ResponseRules) swap() map[string]string {
 	}
 	m := make(map[string]string, len(r.FinishReasons))
 	for from, to := range r.FinishReasons {
-		m[string(splice.Quote(from))] = string(splice.Quote(to))
+		m[string(jsonedit.Quote(from))] = string(jsonedit.Quote(to))
 	}
 	return m
 }

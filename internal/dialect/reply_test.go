@@ -11,8 +11,8 @@ import (
 	"sluice/internal/dialect/sniff"
 	"sluice/internal/dialect/upstreamerror"
 	"sluice/internal/dialect/usage"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/llm"
 )
 
 func TestUsage(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/registry"
 	"sluice/internal/dialect/responses"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // toolProviders are the upstreams that take tools, with a model of theirs.

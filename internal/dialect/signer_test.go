@@ -12,8 +12,8 @@ import (
 	"sluice/internal/dialect/openai"
 	"sluice/internal/dialect/responses"
 	"sluice/internal/dialect/signatures"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // thinker is a provider and an answer of it with a thought that is signed.
@@ -168,7 +168,7 @@ func TestUnsignedThoughts(t *testing.T) {
 	from := thinker{"", "deepseek-reasoner", openai.Dialect().Upstreams[llm.ChatComplete], `{"choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","reasoning_content":"hm","content":"hi"}}]}`}
 	for _, surface := range []llm.Endpoint{llm.Messages, llm.CreateModelResponse} {
 		next := nextCall(t, surface, surfaces[surface], from)
-		list, _ := splice.Find(next, map[llm.Endpoint]string{llm.Messages: "messages", llm.CreateModelResponse: "input"}[surface])
+		list, _ := jsonedit.Find(next, map[llm.Endpoint]string{llm.Messages: "messages", llm.CreateModelResponse: "input"}[surface])
 		if sent := signatures.Unsigned(list); strings.Contains(string(sent), "hm") || !strings.Contains(string(sent), `"hi"`) {
 			t.Errorf("%s: sent %s", surface, sent)
 		}

@@ -4,8 +4,8 @@ import (
 	"sluice/internal/dialect/jsonscan"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/upstreamerror"
-	"sluice/internal/fault"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
 )
 
 // maxFrameBytes is the largest event of a translated stream: 32 MiB, enough for an image in
@@ -68,7 +68,7 @@ func (r *EventReader) Close(each func(name, data []byte) error) error {
 	if string(e.name) == upstreamerror.EventName && len(e.data) > 0 {
 		return each(e.name, reportedError(e))
 	}
-	if !isDone(e.data) && !splice.Valid(e.data) {
+	if !isDone(e.data) && !jsonedit.Valid(e.data) {
 		return nil
 	}
 	return each(e.name, e.data)
@@ -90,11 +90,11 @@ func (r *EventReader) event(ev []byte, each func(name, data []byte) error) error
 //
 //	{"type":"error","error":{"type":"server_error","message":"…","code":"500"},"usage":{…}}
 func reportedError(e event) []byte {
-	if raw, _ := splice.Find(e.data, "error"); jsonscan.IsObject(raw) || splice.Text(e.data, "type") == upstreamerror.EventName && splice.Text(e.data, "message") != "" {
+	if raw, _ := jsonedit.Find(e.data, "error"); jsonscan.IsObject(raw) || jsonedit.Text(e.data, "type") == upstreamerror.EventName && jsonedit.Text(e.data, "message") != "" {
 		return e.data
 	}
 	f, _ := upstreamerror.Find(e.name, e.data)
-	usage, _ := splice.Find(e.data, "usage")
+	usage, _ := jsonedit.Find(e.data, "usage")
 	var w jsonwriter.Writer
 	w.Open('{')
 	w.Str("type", upstreamerror.EventName)

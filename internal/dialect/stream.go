@@ -2,8 +2,8 @@ package dialect
 
 import (
 	"sluice/internal/dialect/upstreamerror"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // StreamOptions configure how a Stream treats an event stream. The zero value watches a stream and
@@ -248,7 +248,7 @@ func (s *Stream) last(pc splitEvent) {
 		return
 	}
 	e := parse(pc.all, &s.joined)
-	complete := isDone(e.data) || splice.Valid(e.data) || string(e.name) == upstreamerror.EventName && len(e.data) > 0
+	complete := isDone(e.data) || jsonedit.Valid(e.data) || string(e.name) == upstreamerror.EventName && len(e.data) > 0
 	if complete {
 		s.watch.event(e)
 	}

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"sluice/internal/dialect"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // The chunks of a chat as OpenAI sends them when usage was asked for.

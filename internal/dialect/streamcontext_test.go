@@ -7,7 +7,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/upstreamerror"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // lateErrors are events in the middle of a stream, by the providers that write them, that say that

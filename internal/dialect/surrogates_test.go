@@ -16,7 +16,7 @@ import (
 	"sluice/internal/dialect/responses"
 	"sluice/internal/dialect/surrogates"
 	"sluice/internal/dialect/workersai"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // piecewise is a shape's stream in which pieces of a thought, a text and a call's arguments can

@@ -10,7 +10,7 @@ import (
 	"sluice/internal/dialect/bedrock"
 	"sluice/internal/dialect/openai"
 	"sluice/internal/dialect/signatures"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // claudeBlocks are the thoughts of one answer of Claude as each provider reports and takes them:

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"sluice/internal/dialect/upstreamerror"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // Unframer converts Bedrock's stream of a natively invoked model, AWS messages of
@@ -55,7 +55,7 @@ func (u *Unframer) frame(dst []byte, f *Frame) ([]byte, error) {
 	if u.event, err = f.Inner(u.event[:0]); err != nil || len(u.event) == 0 {
 		return dst, err
 	}
-	if typ, ok := splice.Find(u.event, "type"); ok && typ[0] == '"' && bytes.IndexByte(typ, '\\') < 0 {
+	if typ, ok := jsonedit.Find(u.event, "type"); ok && typ[0] == '"' && bytes.IndexByte(typ, '\\') < 0 {
 		dst = append(append(append(dst, "event: "...), typ[1:len(typ)-1]...), '\n')
 	}
 	dst = append(dst, "data: "...)
@@ -72,7 +72,7 @@ func (u *Unframer) frame(dst []byte, f *Frame) ([]byte, error) {
 // Inner appends the event inside a message of InvokeModelWithResponseStream, and nothing for
 // other kinds of messages. An event that is not a JSON object is fault.UpstreamInvalid.
 func (f *Frame) Inner(dst []byte) ([]byte, error) {
-	raw, ok := splice.Find(f.Payload, "bytes")
+	raw, ok := jsonedit.Find(f.Payload, "bytes")
 	if !ok {
 		return dst, nil
 	}
@@ -84,7 +84,7 @@ func (f *Frame) Inner(dst []byte) ([]byte, error) {
 	if err != nil {
 		return dst, badFrame("the payload of a chunk is not base64")
 	}
-	if !splice.Valid(dst[from:]) {
+	if !jsonedit.Valid(dst[from:]) {
 		return dst, badFrame("the event in a chunk is not a JSON object")
 	}
 	return dst, nil
@@ -103,9 +103,9 @@ func (f *Frame) Exception() (e Exception, ok bool) {
 		return e, false
 	}
 	e.Name = string(f.Name)
-	for name, val := range splice.Members(f.Payload) {
+	for name, val := range jsonedit.Members(f.Payload) {
 		if string(name) == `"message"` || string(name) == `"Message"` {
-			e.Message, _ = splice.Unquote(val)
+			e.Message, _ = jsonedit.Unquote(val)
 		}
 	}
 	if e.Message == "" {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"sluice/internal/dialect"
-	"sluice/internal/fault"
+	"sluice/internal/kernel/fault"
 )
 
 func unframe(chunks ...[]byte) (string, error) {

@@ -7,7 +7,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/anthropic"
 	"sluice/internal/dialect/bedrock"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // Callers who ask for reasoning in OpenAI's terms see a summary of it, whichever model of Claude

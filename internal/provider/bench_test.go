@@ -4,7 +4,7 @@ import (
 	"sync"
 	"testing"
 
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 	"sluice/internal/provider"
 )
 

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"sluice/internal/llm"
-	"sluice/internal/wire"
+	"sluice/internal/kernel/llm"
+	"sluice/internal/kernel/wire"
 )
 
 // shape is a spec with one of its variants merged into it, ready for planning.

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"sluice/internal/fault"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/llm"
 	"sluice/internal/provider"
 )
 

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/internal/fault"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/llm"
 	"sluice/internal/provider"
 )
 

@@ -10,8 +10,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"sluice/internal/fault"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/llm"
 	"sluice/internal/provider"
 )
 

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"sluice/internal/fault"
+	"sluice/internal/kernel/fault"
 )
 
 // hostIdentities are the fields and values that sign a call with the identity of the machine on

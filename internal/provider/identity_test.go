@@ -3,8 +3,8 @@ package provider_test
 import (
 	"testing"
 
-	"sluice/internal/fault"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/llm"
 	"sluice/internal/provider"
 )
 

@@ -3,7 +3,7 @@ package provider
 import (
 	"strings"
 
-	"sluice/internal/fault"
+	"sluice/internal/kernel/fault"
 )
 
 // checkRest checks that a pass-through path stays below the base. It removes the Strip prefix

@@ -4,7 +4,7 @@ import (
 	"net/netip"
 	"strings"
 
-	"sluice/internal/wire/syntax"
+	"sluice/internal/http1/syntax"
 )
 
 // safePath reports whether an escaped path cannot leave its base. It must be printable, with

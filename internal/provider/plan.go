@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/wire"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/llm"
+	"sluice/internal/kernel/wire"
 )
 
 // Call is the part of a client's request that determines the address.

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/internal/fault"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/llm"
+	"sluice/internal/kernel/wire"
 	"sluice/internal/provider"
-	"sluice/internal/wire"
 )
 
 const deployments = `[{"alias":"fast","azure_deployment_name":"mini-eu","azure_api_version":"2024-06-01","azure_model_slug":"gpt-4o-mini"},

@@ -3,7 +3,7 @@ package provider
 import (
 	"encoding/json"
 
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // Dialect is the wire format of an endpoint, for example "openai".

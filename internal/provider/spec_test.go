@@ -6,9 +6,9 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
+	"sluice/internal/kernel/wire"
 	"sluice/internal/provider"
-	"sluice/internal/wire"
 )
 
 // shapes are the error shapes a spec may name.

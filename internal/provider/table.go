@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 //go:embed specs/*.json

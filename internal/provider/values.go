@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"sluice/internal/llm"
-	"sluice/internal/wire"
+	"sluice/internal/kernel/llm"
+	"sluice/internal/kernel/wire"
 )
 
 // Key is the name of the main secret in Values: the credential of the Authorization header, or

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"sluice/internal/kernel/wire"
 	"sluice/internal/provider"
-	"sluice/internal/wire"
 )
 
 func TestValuesHideSecrets(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"sluice/internal/background"
+	"sluice/internal/kernel/background"
 )
 
 // A question takes a processor for some 25 ms, and the limit of a key lets four be asked a

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"time"
 
-	"sluice/internal/background"
+	"sluice/internal/kernel/background"
 	"sluice/test/bench/target"
 )
 

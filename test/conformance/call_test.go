@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"sluice/internal/wire"
+	"sluice/internal/kernel/wire"
 )
 
 // call sends a message to the gateway byte for byte as it is written and returns the

@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/tools/txtar"
 
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 	"sluice/internal/provider"
 )
 

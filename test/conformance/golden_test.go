@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/internal/record"
+	"sluice/internal/domain/record"
+	"sluice/internal/kernel/wire"
 	"sluice/internal/test/upstream"
-	"sluice/internal/wire"
 )
 
 var update = flag.Bool("update", false, "rewrite what follows from requests and upstream replies")

@@ -9,7 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"sluice/internal/wire"
+	"sluice/internal/kernel/wire"
 )
 
 // message is a request or an answer as a transcript writes it.

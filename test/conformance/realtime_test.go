@@ -12,9 +12,9 @@ import (
 
 	"github.com/coder/websocket"
 
-	"sluice/internal/record"
+	"sluice/internal/domain/record"
+	"sluice/internal/kernel/wire"
 	"sluice/internal/test/upstream/testcert"
-	"sluice/internal/wire"
 )
 
 // socketServer is a provider of realtime conversations: it hears a client's frames

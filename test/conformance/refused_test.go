@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 	"sluice/internal/provider"
 )
 

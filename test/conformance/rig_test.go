@@ -14,25 +14,25 @@ import (
 
 	"go.uber.org/goleak"
 
-	"sluice/internal/access"
-	"sluice/internal/catalog"
-	"sluice/internal/credential"
-	"sluice/internal/dataplane"
-	"sluice/internal/dataplane/front"
 	"sluice/internal/dialect/openai"
 	"sluice/internal/dialect/registry"
-	"sluice/internal/ident"
-	"sluice/internal/keys"
-	"sluice/internal/ledger"
-	"sluice/internal/prompt"
+	"sluice/internal/domain/credential"
+	"sluice/internal/domain/keys"
+	"sluice/internal/domain/prompt"
+	"sluice/internal/domain/record"
+	"sluice/internal/domain/routing"
+	"sluice/internal/domain/tenant"
+	"sluice/internal/gateway"
+	"sluice/internal/gateway/nethttp"
+	"sluice/internal/kernel/access"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/limits/catalog"
+	"sluice/internal/limits/ledger"
+	"sluice/internal/limits/quota"
 	"sluice/internal/provider"
 	"sluice/internal/provider/netguard"
 	"sluice/internal/provider/sign"
 	"sluice/internal/provider/transport"
-	"sluice/internal/quota"
-	"sluice/internal/record"
-	"sluice/internal/routing"
-	"sluice/internal/tenant"
 	"sluice/internal/test/listen"
 	"sluice/internal/test/upstream"
 )
@@ -84,15 +84,15 @@ func newRigOver(t testing.TB, addr string, trust *tls.Config) *rig {
 	t.Cleanup(client.Close)
 	hasher := keys.NewHasher([]byte("pepper of the tests"))
 	dir := newDirectory(hasher)
-	set := dataplane.DefaultSettings()
+	set := gateway.DefaultSettings()
 	set.SpoolDir, set.IdleTimeout = t.TempDir(), 5*time.Second
-	gateway := dataplane.New(dataplane.Parts{
-		Directory: func() dataplane.Directory { return dir }, Hasher: hasher, Specs: specs(),
+	gateway := gateway.New(gateway.Parts{
+		Directory: func() gateway.Directory { return dir }, Hasher: hasher, Specs: specs(),
 		Engine: routing.NewEngine(ident.System{}, rand.Float64), Client: client,
 		Signers: sign.New(sign.Options{Clock: noon{}, HTTP: entra()}),
-		Dialect: openai.Dialect(), Dialects: registry.List(), Sockets: front.Dialer{HTTP: client.HTTPClient()}, Guard: guard,
+		Dialect: openai.Dialect(), Dialects: registry.List(), Sockets: nethttp.Dialer{HTTP: client.HTTPClient()}, Guard: guard,
 		Journal: r.journal, Limiter: quota.NewLimiter(), Prices: catalog.NewPriceList(catalog.New(ident.System{}, slog.New(slog.DiscardHandler), catalog.Builtin())),
-		Metrics: dataplane.NewMetrics(), Clock: ident.System{}, Log: slog.New(slog.DiscardHandler),
+		Metrics: gateway.NewMetrics(), Clock: ident.System{}, Log: slog.New(slog.DiscardHandler),
 	}, set)
 	r.server = listen.Start(t, gateway)
 	return r

@@ -5,7 +5,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/registry"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 	"sluice/internal/provider"
 )
 

@@ -5,8 +5,8 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/registry"
-	"sluice/internal/llm"
-	"sluice/internal/tokens"
+	"sluice/internal/kernel/llm"
+	"sluice/internal/limits/tokens"
 )
 
 // The tokens of a raw body are those of the conversation in it, or close to them: bodies

@@ -9,7 +9,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // description is what is published.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"sluice/internal/access"
+	"sluice/internal/kernel/access"
 )
 
 // scopeLists are the scopes of the contract by who may hold them, each one as

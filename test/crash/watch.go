@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"sluice/internal/record"
+	"sluice/internal/domain/record"
 )
 
-// How a file of the journal is written: internal/journal/frame.go.
+// How a file of the journal is written: internal/storage/journal/frame.go.
 const (
 	journalFiles  = "*.seg"
 	fileHeader    = 64

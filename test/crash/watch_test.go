@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"sluice/internal/ident"
-	"sluice/internal/journal"
-	"sluice/internal/ledger"
-	"sluice/internal/record"
+	"sluice/internal/domain/record"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/limits/ledger"
+	"sluice/internal/storage/journal"
 )
 
 // What a re-rating writes to a journal is seen in its order, and nothing else: neither

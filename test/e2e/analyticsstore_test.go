@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"sluice/internal/logstore/clickhousetest"
+	"sluice/internal/storage/requestlog/clickhousetest"
 	"sluice/internal/test/upstream"
 )
 

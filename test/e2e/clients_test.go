@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"sluice/internal/store/storetest"
+	"sluice/internal/storage/sqlstore/storetest"
 	"sluice/internal/test/upstream"
 )
 

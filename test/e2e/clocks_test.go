@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"sluice/internal/app"
-	"sluice/internal/cluster/redistest"
-	"sluice/internal/config"
-	"sluice/internal/quota"
-	"sluice/internal/store/storetest"
+	"sluice/internal/limits/quota"
+	"sluice/internal/limits/redistest"
+	"sluice/internal/ops/config"
+	"sluice/internal/storage/sqlstore/storetest"
 	"sluice/internal/test/upstream"
 )
 

@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/net/http2"
 
-	"sluice/internal/store/storetest"
+	"sluice/internal/storage/sqlstore/storetest"
 	"sluice/internal/test/upstream"
 )
 

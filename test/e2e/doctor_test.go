@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/internal/cluster/redistest"
+	"sluice/internal/limits/redistest"
 	"sluice/internal/test/upstream"
 )
 

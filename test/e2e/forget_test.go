@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"sluice/internal/cluster/redistest"
+	"sluice/internal/limits/redistest"
 )
 
 // The nodes that share limits are listed from the command line by the names of their

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/internal/store"
+	"sluice/internal/storage/sqlstore"
 )
 
 // The keys of every deployment that a test does not leave to make its own.
@@ -60,8 +60,8 @@ func withGeneratedKeys() option {
 
 // withDatabase keeps the control plane in a database. Nodes of one database share a sealing
 // key.
-func withDatabase(s store.Settings) option {
-	if s.Engine == store.SQLite {
+func withDatabase(s sqlstore.Settings) option {
+	if s.Engine == sqlstore.SQLite {
 		return with()
 	}
 	w := s.Writer

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/internal/logstore/clickhousetest"
+	"sluice/internal/storage/requestlog/clickhousetest"
 	"sluice/internal/test/upstream"
 )
 

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"sluice/internal/cluster/redistest"
-	"sluice/internal/store"
-	"sluice/internal/store/storetest"
+	"sluice/internal/limits/redistest"
+	"sluice/internal/storage/sqlstore"
+	"sluice/internal/storage/sqlstore/storetest"
 	"sluice/internal/test/upstream"
 )
 
@@ -33,7 +33,7 @@ type spender struct {
 }
 
 // spenders starts nodes on one database and one Redis.
-func spenders(t *testing.T, n int, s *redistest.Server, set store.Settings, up *upstream.Server, limit object) *spender {
+func spenders(t *testing.T, n int, s *redistest.Server, set sqlstore.Settings, up *upstream.Server, limit object) *spender {
 	t.Helper()
 	p := new(spender)
 	for range n {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/emersion/go-smtp"
 
-	"sluice/internal/store/storetest"
+	"sluice/internal/storage/sqlstore/storetest"
 )
 
 // takeover is how soon another node does the work of one that died.

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"sluice/internal/store"
-	"sluice/internal/store/storetest"
+	"sluice/internal/storage/sqlstore"
+	"sluice/internal/storage/sqlstore/storetest"
 	"sluice/internal/test/upstream"
 )
 
@@ -19,7 +19,7 @@ const inForce = 30 * time.Second
 // one pair of keys, which all ten know.
 func TestTenInstancesFoundOneOrganisation(t *testing.T) {
 	t.Parallel()
-	for name, server := range map[string]func(testing.TB) store.Settings{"postgres": storetest.Postgres, "mysql": storetest.MySQL} {
+	for name, server := range map[string]func(testing.TB) sqlstore.Settings{"postgres": storetest.Postgres, "mysql": storetest.MySQL} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			up := upstream.Start(t)

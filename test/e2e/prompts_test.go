@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/internal/prompt"
+	"sluice/internal/domain/prompt"
 	"sluice/internal/test/upstream"
 )
 

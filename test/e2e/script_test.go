@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/internal/identity"
+	"sluice/internal/domain/identity"
 	"sluice/internal/test/upstream"
 )
 

@@ -10,8 +10,8 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"sluice/internal/logstore/clickhousetest"
-	"sluice/internal/store/storetest"
+	"sluice/internal/storage/requestlog/clickhousetest"
+	"sluice/internal/storage/sqlstore/storetest"
 	"sluice/internal/test/upstream"
 )
 

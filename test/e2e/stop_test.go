@@ -13,7 +13,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"sluice/internal/store/storetest"
+	"sluice/internal/storage/sqlstore/storetest"
 	"sluice/internal/test/upstream"
 )
 

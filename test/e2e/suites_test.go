@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/internal/store/storetest"
+	"sluice/internal/storage/sqlstore/storetest"
 	"sluice/internal/test/upstream"
 	"sluice/test/suites"
 )

@@ -6,7 +6,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	semconv "go.opentelemetry.io/otel/semconv/v1.40.0"
 
-	"sluice/internal/telemetry/genai"
+	"sluice/internal/ops/telemetry/genai"
 )
 
 // What is sent has the names of the conventions, as they are published.

@@ -15,12 +15,12 @@ import (
 	metric "go.opentelemetry.io/proto/otlp/metrics/v1"
 	"google.golang.org/grpc"
 
-	"sluice/internal/ident"
-	"sluice/internal/journal"
-	"sluice/internal/record"
-	"sluice/internal/record/recordtest"
-	"sluice/internal/telemetry"
-	"sluice/internal/telemetry/otlp"
+	"sluice/internal/domain/record"
+	"sluice/internal/domain/record/recordtest"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/ops/telemetry"
+	"sluice/internal/ops/telemetry/otlp"
+	"sluice/internal/storage/journal"
 )
 
 // meters takes figures over gRPC, as a collector does.

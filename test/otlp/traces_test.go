@@ -25,13 +25,13 @@ import (
 	"google.golang.org/protobuf/protoadapt"
 	"google.golang.org/protobuf/types/known/durationpb"
 
-	"sluice/internal/ident"
-	"sluice/internal/journal"
-	"sluice/internal/record"
-	"sluice/internal/record/recordtest"
-	"sluice/internal/sealed"
-	"sluice/internal/telemetry"
-	"sluice/internal/telemetry/otlp"
+	"sluice/internal/domain/record"
+	"sluice/internal/domain/record/recordtest"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/kernel/sealed"
+	"sluice/internal/ops/telemetry"
+	"sluice/internal/ops/telemetry/otlp"
+	"sluice/internal/storage/journal"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -24,9 +24,9 @@ import (
 	"github.com/emersion/go-sasl"
 	server "github.com/emersion/go-smtp"
 
-	ours "sluice/internal/mail"
-	"sluice/internal/mail/smtp"
-	"sluice/internal/sealed"
+	ours "sluice/internal/domain/mail"
+	"sluice/internal/kernel/sealed"
+	"sluice/internal/ops/smtp"
 )
 
 // post is a mail server that keeps what it gets.

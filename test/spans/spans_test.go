@@ -37,15 +37,15 @@ import (
 	"google.golang.org/genproto/googleapis/rpc/status"
 	"google.golang.org/protobuf/proto"
 
-	"sluice/internal/access"
-	"sluice/internal/catalog"
-	"sluice/internal/fault"
-	"sluice/internal/ident"
-	"sluice/internal/journal"
-	"sluice/internal/llm"
-	"sluice/internal/record"
-	"sluice/internal/telemetry/spans"
-	"sluice/internal/wire"
+	"sluice/internal/domain/record"
+	"sluice/internal/kernel/access"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/kernel/llm"
+	"sluice/internal/kernel/wire"
+	"sluice/internal/limits/catalog"
+	"sluice/internal/ops/telemetry/spans"
+	"sluice/internal/storage/journal"
 )
 
 // rig is a receiver that listens, and the journal that it writes.

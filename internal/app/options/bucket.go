@@ -9,9 +9,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
-	"sluice/internal/config"
-	"sluice/internal/logstore/objects"
+	"sluice/internal/ops/config"
 	"sluice/internal/provider/sign"
+	"sluice/internal/storage/requestlog/objects"
 )
 
 // Bucket converts the settings to the options of the object store. Its address may be

@@ -4,17 +4,17 @@ import (
 	"path/filepath"
 	"strings"
 
-	"sluice/internal/config"
-	"sluice/internal/dataplane"
+	"sluice/internal/gateway"
 	"sluice/internal/gateway/disconnect"
 	"sluice/internal/gateway/intake"
-	"sluice/internal/wire"
+	"sluice/internal/kernel/wire"
+	"sluice/internal/ops/config"
 )
 
 // Gateway returns the settings of the data plane of this version ("1.0.0"). proxies are the parsed
 // TRUSTED_PROXIES.
-func Gateway(s config.Settings, version string, proxies wire.Proxies) dataplane.Settings {
-	d := dataplane.DefaultSettings()
+func Gateway(s config.Settings, version string, proxies wire.Proxies) gateway.Settings {
+	d := gateway.DefaultSettings()
 	d.SpoolDir = filepath.Join(s.Data.Dir, "spool")
 	d.MaxJSONBytes = s.Requests.MaxJSONBytes()
 	d.MaxUploadBytes = s.Requests.MaxUploadBytes()

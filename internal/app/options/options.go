@@ -5,26 +5,26 @@ package options
 import (
 	"path/filepath"
 
-	"sluice/internal/cluster/redis"
-	"sluice/internal/config"
-	"sluice/internal/logstore/clickhouse/client"
-	"sluice/internal/mail"
-	"sluice/internal/mail/smtp"
-	"sluice/internal/routing"
-	"sluice/internal/sealed"
-	"sluice/internal/store"
-	"sluice/internal/telemetry/otlp"
-	"sluice/internal/tenant"
+	"sluice/internal/domain/mail"
+	"sluice/internal/domain/routing"
+	"sluice/internal/domain/tenant"
+	"sluice/internal/kernel/sealed"
+	"sluice/internal/limits/redis"
+	"sluice/internal/ops/config"
+	"sluice/internal/ops/smtp"
+	"sluice/internal/ops/telemetry/otlp"
+	"sluice/internal/storage/requestlog/clickhouse/client"
+	"sluice/internal/storage/sqlstore"
 )
 
 // Store returns where the records are stored.
-func Store(s config.Settings) store.Settings {
+func Store(s config.Settings) sqlstore.Settings {
 	d := s.Database
-	return store.Settings{
+	return sqlstore.Settings{
 		Engine: d.Type, Path: filepath.Join(s.Data.Dir, "sluice.db"), PoolSize: d.PoolSize, HADR: d.HADR,
-		Writer: store.Endpoint{Host: d.Host, Port: d.Port, User: d.User, Pass: d.Pass, Name: d.Name},
-		Reader: store.Endpoint{Host: d.ReaderHost, Port: d.ReaderPort, User: d.ReaderUser, Pass: d.ReaderPass},
-		TLS:    store.TLS{Mode: d.SSL, CA: d.SSLCA, Cert: d.SSLCert, Key: d.SSLKey},
+		Writer: sqlstore.Endpoint{Host: d.Host, Port: d.Port, User: d.User, Pass: d.Pass, Name: d.Name},
+		Reader: sqlstore.Endpoint{Host: d.ReaderHost, Port: d.ReaderPort, User: d.ReaderUser, Pass: d.ReaderPass},
+		TLS:    sqlstore.TLS{Mode: d.SSL, CA: d.SSLCA, Cert: d.SSLCert, Key: d.SSLKey},
 	}
 }
 

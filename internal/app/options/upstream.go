@@ -8,12 +8,12 @@ import (
 
 	"golang.org/x/net/http/httpproxy"
 
-	"sluice/internal/config"
-	"sluice/internal/ident"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/ops/config"
 	"sluice/internal/provider/netguard"
+	"sluice/internal/provider/secretmanager"
 	"sluice/internal/provider/sign"
 	"sluice/internal/provider/transport"
-	"sluice/internal/secretref"
 )
 
 // Transport returns the options of the client for upstream services.
@@ -56,8 +56,8 @@ func Sign(s config.Settings, filteredClient *http.Client) sign.Options {
 
 // SecretManagers returns the options of the reader of external secret managers. filteredClient
 // does not connect to private addresses.
-func SecretManagers(s config.Settings, filteredClient *http.Client, guard *netguard.Guard, signers *sign.Set, clock ident.Clock, log *slog.Logger) secretref.Options {
-	return secretref.Options{
+func SecretManagers(s config.Settings, filteredClient *http.Client, guard *netguard.Guard, signers *sign.Set, clock ident.Clock, log *slog.Logger) secretmanager.Options {
+	return secretmanager.Options{
 		HTTP: filteredClient, Signers: signers, AWSDomain: s.Cloud.AWSEndpointDomain, FederatedTokens: s.Cloud.AzureFederatedTokenFile != "",
 		TakesStoredKeys: guard.TakesStoredKeys, Clock: clock, Log: log,
 	}

@@ -4,13 +4,13 @@ import (
 	"context"
 	"time"
 
-	"sluice/internal/access"
 	"sluice/internal/control/budgets"
 	"sluice/internal/control/expiry"
-	"sluice/internal/keys"
-	"sluice/internal/quota"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/domain/keys"
+	"sluice/internal/kernel/access"
+	"sluice/internal/limits/quota"
 )
 
 // apiKeyIn is the body of a creation.

@@ -5,14 +5,14 @@ import (
 	"slices"
 	"strings"
 
-	"sluice/internal/access"
 	"sluice/internal/control/budgets"
 	"sluice/internal/control/defaults"
 	"sluice/internal/control/directory"
-	"sluice/internal/fault"
-	"sluice/internal/ident"
-	"sluice/internal/keys"
-	"sluice/internal/resource"
+	"sluice/internal/control/resource"
+	"sluice/internal/domain/keys"
+	"sluice/internal/kernel/access"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
 )
 
 // apiKeys are the API keys. Only the creation of a key and a rotation show its raw value. The

@@ -4,18 +4,18 @@ import (
 	"context"
 	"slices"
 
-	"sluice/internal/access"
 	"sluice/internal/control/budgets"
 	"sluice/internal/control/defaults"
 	"sluice/internal/control/directory"
 	"sluice/internal/control/expiry"
-	"sluice/internal/fault"
-	"sluice/internal/ident"
-	"sluice/internal/keys"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
-	"sluice/internal/sealed"
-	"sluice/internal/tenant"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/domain/keys"
+	"sluice/internal/domain/tenant"
+	"sluice/internal/kernel/access"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/kernel/sealed"
 )
 
 // prepareKey checks what the form of the body does not show, and generates the value of a new

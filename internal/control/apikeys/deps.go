@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"sluice/internal/control/budgets"
+	"sluice/internal/control/jobs"
+	"sluice/internal/control/resource"
 	"sluice/internal/control/sweep"
-	"sluice/internal/keys"
-	"sluice/internal/resource"
-	"sluice/internal/sealed"
-	"sluice/internal/worker"
+	"sluice/internal/domain/keys"
+	"sluice/internal/kernel/sealed"
 )
 
 // Deps are the parts that the area uses; all are required.
@@ -25,19 +25,19 @@ type Deps struct {
 
 // Handlers of the area, by subject.
 type (
-	apiKeys  struct{ Deps }
-	userKeys struct{ Deps }
-	jobs     struct{ Deps }
+	apiKeys       struct{ Deps }
+	userKeys      struct{ Deps }
+	scheduledJobs struct{ Deps }
 )
 
 // Resources returns what the area serves. To add a resource, add its line here.
 func Resources(d Deps) []resource.Resource { return []resource.Resource{apiKeys{d}.apiKeys()} }
 
 // Jobs returns the scheduled jobs of the area.
-func Jobs(d Deps) []worker.Job {
-	return []worker.Job{
-		{Name: "key-cadence", Every: 10 * time.Minute, Run: jobs{d}.enforceRotationPeriods},
-		{Name: "keys", Every: time.Minute, Run: jobs{d}.runDueKeySteps},
+func Jobs(d Deps) []jobs.Job {
+	return []jobs.Job{
+		{Name: "key-cadence", Every: 10 * time.Minute, Run: scheduledJobs{d}.enforceRotationPeriods},
+		{Name: "keys", Every: time.Minute, Run: scheduledJobs{d}.runDueKeySteps},
 	}
 }
 

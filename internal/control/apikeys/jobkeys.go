@@ -5,22 +5,22 @@ import (
 	"slices"
 	"time"
 
-	"sluice/internal/access"
 	"sluice/internal/control/directory"
 	"sluice/internal/control/expiry"
 	"sluice/internal/control/outbox"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
 	"sluice/internal/control/sweep"
-	"sluice/internal/keys"
-	"sluice/internal/mail"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
-	"sluice/internal/tenant"
+	"sluice/internal/domain/keys"
+	"sluice/internal/domain/mail"
+	"sluice/internal/domain/tenant"
+	"sluice/internal/kernel/access"
 )
 
 // runDueKeySteps runs the due steps of keys: it ends values after their transition, expires
 // keys, rotates them, and warns about coming steps.
 // Source: contract/identity-and-governance.md section 5.
-func (k jobs) runDueKeySteps(ctx context.Context, now time.Time) error {
+func (k scheduledJobs) runDueKeySteps(ctx context.Context, now time.Time) error {
 	q := resource.Query{Kind: keys.Kind, Statuses: append([]string{"expired"}, expiry.LiveStatuses...), Index: []resource.IndexEntry{{Name: timedEntry, Value: "1"}}}
 	return k.Sweeper.Sweep(ctx, q, func(rec resource.Record) error {
 		r, err := resource.Decode[keys.Key](rec)
@@ -32,7 +32,7 @@ func (k jobs) runDueKeySteps(ctx context.Context, now time.Time) error {
 }
 
 // ageKey runs the due steps of one key.
-func (k jobs) ageKey(ctx context.Context, tx resource.Tx, rec *resource.Record, now time.Time) (bool, error) {
+func (k scheduledJobs) ageKey(ctx context.Context, tx resource.Tx, rec *resource.Record, now time.Time) (bool, error) {
 	ch, err := editOf[keys.Key](*rec)
 	if err != nil {
 		return false, err
@@ -96,7 +96,7 @@ func updateKeyRecord(rec *resource.Record, key *keys.Key) {
 
 // rotateAutomatically rotates a key as its policy requires. Nothing shows the new value here;
 // users with permission read it in a session.
-func (k jobs) rotateAutomatically(ctx context.Context, tx resource.Tx, ch *resource.Edit[keys.Key], now time.Time) error {
+func (k scheduledJobs) rotateAutomatically(ctx context.Context, tx resource.Tx, ch *resource.Edit[keys.Key], now time.Time) error {
 	if _, err := (apiKeys{k.Deps}).rotateSecret(ch, now, ch.Old.Value.Rotation.Transition()); err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func notifyKeyOwner(
 // enforceRotationPeriods applies the rotation period of every workspace to its user keys, and
 // removes the policies that it forced before.
 // Source: contract/identity-and-governance.md section 4.
-func (k jobs) enforceRotationPeriods(ctx context.Context, now time.Time) error {
+func (k scheduledJobs) enforceRotationPeriods(ctx context.Context, now time.Time) error {
 	return k.Sweeper.EachWorkspace(ctx, func(workspace resource.Record, s tenant.Settings) error {
 		q := resource.Query{
 			Kind: keys.Kind, OrgID: workspace.OrgID, WorkspaceID: workspace.ID, Statuses: expiry.LiveStatuses,

@@ -4,10 +4,10 @@ import (
 	"time"
 
 	"sluice/internal/control/outbox"
-	"sluice/internal/fault"
-	"sluice/internal/keys"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/domain/keys"
+	"sluice/internal/kernel/fault"
 )
 
 // withinCaller prevents a caller whose key expires from giving keys a longer life, its own

@@ -4,13 +4,13 @@ import (
 	"context"
 	"time"
 
-	"sluice/internal/access"
 	"sluice/internal/control/directory"
-	"sluice/internal/fault"
-	"sluice/internal/keys"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
-	"sluice/internal/tenant"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/domain/keys"
+	"sluice/internal/domain/tenant"
+	"sluice/internal/kernel/access"
+	"sluice/internal/kernel/fault"
 )
 
 const rotationField = "rotation_policy"

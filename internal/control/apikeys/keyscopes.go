@@ -3,11 +3,11 @@ package apikeys
 import (
 	"slices"
 
-	"sluice/internal/access"
 	"sluice/internal/control/outbox"
-	"sluice/internal/fault"
-	"sluice/internal/keys"
-	"sluice/internal/resource"
+	"sluice/internal/control/resource"
+	"sluice/internal/domain/keys"
+	"sluice/internal/kernel/access"
+	"sluice/internal/kernel/fault"
 )
 
 // checkKeyScopes checks the scopes of a key. Each must exist, be valid for the type of key, and

@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"time"
 
-	"sluice/internal/fault"
-	"sluice/internal/keys"
-	"sluice/internal/resource"
+	"sluice/internal/control/resource"
+	"sluice/internal/domain/keys"
+	"sluice/internal/kernel/fault"
 )
 
 // rotation gives a key a new value; the old one stays valid during the transition. The caller

@@ -4,15 +4,15 @@ import (
 	"context"
 	"time"
 
-	"sluice/internal/access"
 	"sluice/internal/control/directory"
-	"sluice/internal/fault"
-	"sluice/internal/ident"
-	"sluice/internal/keys"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
-	"sluice/internal/sealed"
-	"sluice/internal/tenant"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/domain/keys"
+	"sluice/internal/domain/tenant"
+	"sluice/internal/kernel/access"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/kernel/sealed"
 )
 
 // joiningScopes are the scopes of a key that is created when a member joins.

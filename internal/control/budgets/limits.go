@@ -7,16 +7,16 @@ import (
 	"slices"
 	"time"
 
-	"sluice/internal/credential"
-	"sluice/internal/fault"
-	"sluice/internal/keys"
-	"sluice/internal/quota"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
-	"sluice/internal/tenant"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/domain/credential"
+	"sluice/internal/domain/keys"
+	"sluice/internal/domain/tenant"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/limits/quota"
 )
 
-// Meters stores the usage of budgets: *store.Store. Reads through the transaction of a change
+// Meters stores the usage of budgets: *sqlstore.Store. Reads through the transaction of a change
 // lock the meters until the transaction ends.
 type Meters interface {
 	Meters(ctx context.Context, from resource.Reader, q quota.MeterQuery) ([]quota.Meter, error)

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"sluice/internal/quota"
-	"sluice/internal/resource"
+	"sluice/internal/control/resource"
+	"sluice/internal/limits/quota"
 )
 
 // Update updates the meters of a subject to match its budgets.

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"sluice/internal/quota"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/limits/quota"
 )
 
 // BudgetIn is a budget in a body. quota.ReadBudgets checks the rules that a schema cannot

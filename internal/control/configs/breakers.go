@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"strings"
 
-	"sluice/internal/access"
-	"sluice/internal/resource"
-	"sluice/internal/routing"
+	"sluice/internal/control/resource"
+	"sluice/internal/domain/routing"
+	"sluice/internal/kernel/access"
 )
 
 // breakers are the routes that show which targets the configs of a workspace skip at the moment.

@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"strings"
 
-	"sluice/internal/fault"
-	"sluice/internal/keys"
-	"sluice/internal/sealed"
-	"sluice/internal/splice"
+	"sluice/internal/domain/keys"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/sealed"
 )
 
 // maskConfig returns a config document as responses show it: each secret masked, every other
@@ -17,7 +17,7 @@ func maskConfig(doc []byte) string {
 	end := 0
 	for _, s := range findSecrets(doc) {
 		b.Write(doc[end:s.from])
-		b.Write(splice.Quote(s.mask))
+		b.Write(jsonedit.Quote(s.mask))
 		end = s.to
 	}
 	b.Write(doc[end:])

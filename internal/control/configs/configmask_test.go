@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"sluice/internal/control/configs"
-	"sluice/internal/fault"
+	"sluice/internal/kernel/fault"
 )
 
 // marker is in every secret of a generated config.

@@ -10,13 +10,13 @@ import (
 	"github.com/tidwall/gjson"
 
 	"sluice/internal/control/destination"
-	"sluice/internal/fault"
-	"sluice/internal/guard"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/control/resource/listing"
+	"sluice/internal/domain/guardrail"
+	"sluice/internal/domain/routing"
+	"sluice/internal/kernel/fault"
 	"sluice/internal/provider"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
-	"sluice/internal/resource/listing"
-	"sluice/internal/routing"
 )
 
 // configs are the saved gateway configs. routing.Parse validates their content. Each new text is
@@ -37,7 +37,7 @@ func (k configs) configs() resource.Resource {
 			}
 			return []resource.IndexEntry{{Name: "default", Value: "1"}}
 		},
-		Refs:    []resource.Ref[routing.Saved]{{Kind: guard.Kind, All: guardrails{k.Deps}.configGuardrails}},
+		Refs:    []resource.Ref[routing.Saved]{{Kind: guardrail.Kind, All: guardrails{k.Deps}.configGuardrails}},
 		After:   onlyDefault,
 		View:    k.viewConfig,
 		Receipt: &resource.WriteResponse[routing.Saved]{Shape: configReceipt{}, Make: receiveConfig},

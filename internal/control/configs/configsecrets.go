@@ -9,9 +9,9 @@ import (
 	"github.com/tidwall/gjson"
 
 	"sluice/internal/control/destination"
-	"sluice/internal/keys"
-	"sluice/internal/resource"
-	"sluice/internal/sealed"
+	"sluice/internal/control/resource"
+	"sluice/internal/domain/keys"
+	"sluice/internal/kernel/sealed"
 )
 
 // configSecret is a secret value of a config document.

@@ -11,11 +11,11 @@ import (
 
 	"github.com/google/uuid"
 
-	"sluice/internal/fault"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
-	"sluice/internal/resource/listing"
-	"sluice/internal/routing"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/control/resource/listing"
+	"sluice/internal/domain/routing"
+	"sluice/internal/kernel/fault"
 )
 
 // versionID returns the id of a version of a record. It never changes.

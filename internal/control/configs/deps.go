@@ -5,9 +5,9 @@ package configs
 import (
 	"context"
 
-	"sluice/internal/resource"
-	"sluice/internal/routing"
-	"sluice/internal/sealed"
+	"sluice/internal/control/resource"
+	"sluice/internal/domain/routing"
+	"sluice/internal/kernel/sealed"
 )
 
 // Deps are the parts that the area uses; all are required.

@@ -5,11 +5,11 @@ import (
 	"net/http"
 	"slices"
 
-	"sluice/internal/access"
 	"sluice/internal/control/directory"
-	"sluice/internal/fault"
-	"sluice/internal/resource"
-	"sluice/internal/tenant"
+	"sluice/internal/control/resource"
+	"sluice/internal/domain/tenant"
+	"sluice/internal/kernel/access"
+	"sluice/internal/kernel/fault"
 )
 
 // exclusions are the workspaces in which guardrails of the organisation do not run. They have

@@ -8,12 +8,12 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"sluice/internal/access"
-	"sluice/internal/fault"
-	"sluice/internal/guard"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
-	"sluice/internal/resource/listing"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/control/resource/listing"
+	"sluice/internal/domain/guardrail"
+	"sluice/internal/kernel/access"
+	"sluice/internal/kernel/fault"
 )
 
 // guardrails are named sets of checks of a workspace or of the whole organisation. Configs and
@@ -21,8 +21,8 @@ import (
 // rest, and responses mask the secrets in them.
 // Source: contract/content-and-observability.yaml, guardrails.
 func (k guardrails) guardrails() resource.Resource {
-	return &resource.Kind[guard.Guardrail, guardrailView]{
-		Name: guard.Kind, Object: "guardrail", Title: "guardrail", Tag: "Guardrails", Audited: "guardrails", Feature: "GUARDRAILS_ENABLED",
+	return &resource.Kind[guardrail.Guardrail, guardrailView]{
+		Name: guardrail.Kind, Object: "guardrail", Title: "guardrail", Tag: "Guardrails", Audited: "guardrails", Feature: "GUARDRAILS_ENABLED",
 		Path: "/guardrails", Param: "guardrailId", Slug: "pg", SlugFrom: 6, Scopes: guardrailScopes, Verbs: resource.AllVerbs, PageSize: 100,
 		Scope: resource.Located, Locate: locateGuardrail,
 		Create: guardrailIn{}, Update: guardrailPatch{}, PreparedFields: []string{"checks", "actions"},
@@ -32,7 +32,7 @@ func (k guardrails) guardrails() resource.Resource {
 		},
 		Select:  selectGuardrails,
 		Prepare: k.prepareGuardrail,
-		Index: func(r *resource.Row[guard.Guardrail]) []resource.IndexEntry {
+		Index: func(r *resource.Row[guardrail.Guardrail]) []resource.IndexEntry {
 			if r.WorkspaceID == "" {
 				return []resource.IndexEntry{{Name: "level", Value: "organisation"}}
 			}
@@ -40,8 +40,8 @@ func (k guardrails) guardrails() resource.Resource {
 		},
 		View:       k.viewGuardrail,
 		CanArchive: canArchiveOrgGuardrail,
-		Receipt:    &resource.WriteResponse[guard.Guardrail]{Shape: guardrailReceipt{}, Make: receiveGuardrail},
-		Done:       &resource.WriteResponse[guard.Guardrail]{Shape: guardrailReceipt{}, Make: receiveGuardrail},
+		Receipt:    &resource.WriteResponse[guardrail.Guardrail]{Shape: guardrailReceipt{}, Make: receiveGuardrail},
+		Done:       &resource.WriteResponse[guardrail.Guardrail]{Shape: guardrailReceipt{}, Make: receiveGuardrail},
 	}
 }
 
@@ -69,7 +69,7 @@ type checkIn struct {
 	IsEnabled  bool           `json:"is_enabled,omitempty" default:"true"`
 }
 
-// actionsSent are actions as they are sent. guard.ReadActions defines their fields, because some
+// actionsSent are actions as they are sent. guardrail.ReadActions defines their fields, because some
 // have several forms.
 type actionsSent map[string]any
 
@@ -79,7 +79,7 @@ type guardrailReceipt struct {
 	VersionID string `json:"version_id" format:"uuid"`
 }
 
-func receiveGuardrail(_ context.Context, _ *resource.Call, ch *resource.Edit[guard.Guardrail]) (any, error) {
+func receiveGuardrail(_ context.Context, _ *resource.Call, ch *resource.Edit[guardrail.Guardrail]) (any, error) {
 	return guardrailReceipt{ch.New.ID, ch.New.Slug, versionID(ch.New.ID, ch.New.Version)}, nil
 }
 
@@ -102,7 +102,7 @@ type guardrailView struct {
 	VersionID      string                    `json:"version_id,omitempty" format:"uuid"`
 }
 
-func (k guardrails) viewGuardrail(_ context.Context, _ *resource.Call, r resource.Row[guard.Guardrail], detail bool) (guardrailView, error) {
+func (k guardrails) viewGuardrail(_ context.Context, _ *resource.Call, r resource.Row[guardrail.Guardrail], detail bool) (guardrailView, error) {
 	g := r.Value
 	v := guardrailView{
 		ID: r.ID, Name: g.Name, Slug: r.Slug, OrganisationID: r.OrgID, WorkspaceID: jsonfield.OrNull(r.WorkspaceID), Status: r.Status,
@@ -136,7 +136,7 @@ func (a actionsShown) MarshalJSON() ([]byte, error) { return a, nil }
 
 // guardrailScopes returns the scopes of guardrails. Those of the organisation have additional
 // scopes.
-func guardrailScopes(action string, r *resource.Row[guard.Guardrail]) []access.Scope {
+func guardrailScopes(action string, r *resource.Row[guardrail.Guardrail]) []access.Scope {
 	scopes := []access.Scope{access.Scope("guardrails." + action)}
 	if r == nil || r.WorkspaceID == "" {
 		scopes = append(scopes, access.Scope("organisation_guardrails."+action))
@@ -146,7 +146,7 @@ func guardrailScopes(action string, r *resource.Row[guard.Guardrail]) []access.S
 
 // locateGuardrail sets the workspace of a new guardrail. An Admin key creates it in the
 // workspace that it names, otherwise in the organisation, which it must then name explicitly.
-func locateGuardrail(_ context.Context, c *resource.Call, r *resource.Row[guard.Guardrail]) error {
+func locateGuardrail(_ context.Context, c *resource.Call, r *resource.Row[guardrail.Guardrail]) error {
 	r.WorkspaceID = c.WorkspaceID
 	if c.WorkspaceID == "" && !c.Sent.Has("organisation_id") {
 		return fault.New(fault.InvalidParameter, "send workspace_id with an id or slug, or organisation_id for a guardrail of the organisation").WithParam("workspace_id")
@@ -169,5 +169,5 @@ func selectGuardrails(ctx context.Context, c *resource.Call, q *resource.Query) 
 	if !c.Holds("guardrails.list") { // the scope for guardrails of the organisation shows nothing else
 		q.Index = append(q.Index, resource.IndexEntry{Name: "level", Value: "organisation"})
 	}
-	return listing.FilterByNames("ids", guard.Kind)(ctx, c, q)
+	return listing.FilterByNames("ids", guardrail.Kind)(ctx, c, q)
 }

@@ -8,14 +8,14 @@ import (
 	"slices"
 
 	"sluice/internal/control/directory"
-	"sluice/internal/fault"
-	"sluice/internal/guard"
-	"sluice/internal/resource"
-	"sluice/internal/routing"
+	"sluice/internal/control/resource"
+	"sluice/internal/domain/guardrail"
+	"sluice/internal/domain/routing"
+	"sluice/internal/kernel/fault"
 )
 
 // prepareGuardrail validates what was sent, and seals the checks.
-func (k guardrails) prepareGuardrail(_ context.Context, c *resource.Call, ch *resource.Edit[guard.Guardrail]) error {
+func (k guardrails) prepareGuardrail(_ context.Context, c *resource.Call, ch *resource.Edit[guardrail.Guardrail]) error {
 	g := &ch.New.Value
 	if ch.Old == nil {
 		g.OwnerID = c.Principal.ID
@@ -23,7 +23,7 @@ func (k guardrails) prepareGuardrail(_ context.Context, c *resource.Call, ch *re
 		g.UpdatedBy = c.Principal.ID
 	}
 	if raw, sent := ch.Sent["actions"]; sent {
-		actions, err := guard.ReadActions(raw)
+		actions, err := guardrail.ReadActions(raw)
 		if err != nil {
 			return err
 		}
@@ -37,7 +37,7 @@ func (k guardrails) prepareGuardrail(_ context.Context, c *resource.Call, ch *re
 
 // prepareChecks replaces masks that were sent back with the stored secrets, validates the
 // parameters of each check, and seals them.
-func (k guardrails) prepareChecks(ch *resource.Edit[guard.Guardrail], sent []byte) error {
+func (k guardrails) prepareChecks(ch *resource.Edit[guardrail.Guardrail], sent []byte) error {
 	var stored []byte
 	if ch.Old != nil {
 		var err error
@@ -49,7 +49,7 @@ func (k guardrails) prepareChecks(ch *resource.Edit[guard.Guardrail], sent []byt
 	if len(misfits) > 0 {
 		return fault.New(fault.InvalidParameter, "the value "+misfits[0].reason).WithParam("checks" + misfits[0].path)
 	}
-	checks, err := guard.Read(text)
+	checks, err := guardrail.Read(text)
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (k guardrails) configGuardrails(ctx context.Context, c *resource.Call, r *r
 			if !h.Saved() || known[h.ID] != nil {
 				continue
 			}
-			if known[h.ID], err = c.Refer(ctx, guard.Kind, r.WorkspaceID, h.ID, t.Path); err != nil {
+			if known[h.ID], err = c.Refer(ctx, guardrail.Kind, r.WorkspaceID, h.ID, t.Path); err != nil {
 				return nil, missingGuardrail(err, h.ID)
 			}
 		}
@@ -118,7 +118,7 @@ func missingGuardrail(err error, name string) error {
 
 // canArchiveOrgGuardrail rejects deletion of a guardrail that runs on every request of the
 // organisation.
-func canArchiveOrgGuardrail(ctx context.Context, c *resource.Call, r *resource.Row[guard.Guardrail]) error {
+func canArchiveOrgGuardrail(ctx context.Context, c *resource.Call, r *resource.Row[guardrail.Guardrail]) error {
 	org, err := directory.FindOrganisation(ctx, c)
 	if err != nil {
 		return err

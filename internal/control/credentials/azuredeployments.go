@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
 )
 
 // deploymentsField is the provider field that lists the Azure deployments.

@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"sluice/internal/control/budgets"
+	"sluice/internal/control/jobs"
+	"sluice/internal/control/resource"
 	"sluice/internal/control/sweep"
-	"sluice/internal/credential"
+	"sluice/internal/domain/credential"
+	"sluice/internal/kernel/sealed"
 	"sluice/internal/provider"
-	"sluice/internal/resource"
-	"sluice/internal/sealed"
-	"sluice/internal/worker"
 )
 
 // Deps are the parts that the area uses; all are required.
@@ -57,7 +57,7 @@ type (
 	sharing          struct{ Deps }
 	specs            struct{ Deps }
 	virtualKeys      struct{ Deps }
-	jobs             struct{ Deps }
+	scheduledJobs    struct{ Deps }
 )
 
 // Resources returns what the area serves. To add a resource, add its line here.
@@ -73,8 +73,8 @@ func Resources(d Deps) []resource.Resource {
 }
 
 // Jobs returns the scheduled jobs of the area.
-func Jobs(d Deps) []worker.Job {
-	return []worker.Job{{Name: "providers", Every: time.Minute, Run: jobs{d}.expireProviders}}
+func Jobs(d Deps) []jobs.Job {
+	return []jobs.Job{{Name: "providers", Every: time.Minute, Run: scheduledJobs{d}.expireProviders}}
 }
 
 // Grants grants and withdraws integrations when workspaces come and go, for other areas.

@@ -5,11 +5,11 @@ import (
 	"net/http"
 	"slices"
 
-	"sluice/internal/access"
-	"sluice/internal/guard"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/domain/guardrail"
+	"sluice/internal/kernel/access"
 	"sluice/internal/provider"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
 )
 
 // discovery are the routes that show a client the valid contents of fields in other routes:
@@ -99,7 +99,7 @@ func viewField(f *provider.Field) providerField {
 type knownCheckView struct {
 	ID          string           `json:"id" doc:"Id of the check, for example default.wordCount; a trailing * stands for every check of the source"`
 	Aliases     []string         `json:"aliases" nullable:"false"`
-	Hooks       []guard.Hook     `json:"hooks" nullable:"false" enum:"input,output"`
+	Hooks       []guardrail.Hook `json:"hooks" nullable:"false" enum:"input,output"`
 	Transformer bool             `json:"transformer" doc:"Whether the check rewrites content and never denies"`
 	Parameters  []checkParameter `json:"parameters" nullable:"false"`
 	Open        bool             `json:"open" doc:"Whether the check accepts parameters that are not listed"`
@@ -112,7 +112,7 @@ type checkParameter struct {
 }
 
 func listGuardrailChecks(context.Context, *resource.Call) (any, error) {
-	checks := guard.All()
+	checks := guardrail.All()
 	out := resource.ListOf[knownCheckView]{Object: "list", Total: len(checks), Data: make([]knownCheckView, len(checks))}
 	for i, known := range checks {
 		v := knownCheckView{

@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"sluice/internal/control/grants"
-	"sluice/internal/credential"
-	"sluice/internal/quota"
-	"sluice/internal/resource"
+	"sluice/internal/control/resource"
+	"sluice/internal/domain/credential"
+	"sluice/internal/limits/quota"
 )
 
 // grantEditor changes the grants of one integration in a transaction. The caller that holds the

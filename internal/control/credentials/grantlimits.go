@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"sluice/internal/control/budgets"
-	"sluice/internal/credential"
-	"sluice/internal/quota"
+	"sluice/internal/domain/credential"
+	"sluice/internal/limits/quota"
 )
 
 // sentLimits are the limits in a body for a workspace or for global access.

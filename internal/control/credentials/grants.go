@@ -9,10 +9,10 @@ import (
 
 	"sluice/internal/control/budgets"
 	"sluice/internal/control/grants"
-	"sluice/internal/credential"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
-	"sluice/internal/resource/listing"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/control/resource/listing"
+	"sluice/internal/domain/credential"
 )
 
 // integrationGrants are the grants of integrations of model providers.

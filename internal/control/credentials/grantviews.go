@@ -7,10 +7,10 @@ import (
 
 	"sluice/internal/control/budgets"
 	"sluice/internal/control/grants"
-	"sluice/internal/credential"
-	"sluice/internal/quota"
-	"sluice/internal/resource"
-	"sluice/internal/resource/listing"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/listing"
+	"sluice/internal/domain/credential"
+	"sluice/internal/limits/quota"
 )
 
 type grantsView struct {

@@ -7,11 +7,11 @@ import (
 	"strings"
 
 	"sluice/internal/control/destination"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
+	"sluice/internal/control/resource"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/llm"
+	"sluice/internal/kernel/sealed"
 	"sluice/internal/provider"
-	"sluice/internal/resource"
-	"sluice/internal/sealed"
 )
 
 // checkHostUnchanged rejects an edit that would send stored secrets to another host. Otherwise a

@@ -4,10 +4,10 @@ import (
 	"context"
 
 	"sluice/internal/control/grants"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
 	"sluice/internal/control/secretmapping"
-	"sluice/internal/credential"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
+	"sluice/internal/domain/credential"
 )
 
 // integrationIn is the body of a creation.

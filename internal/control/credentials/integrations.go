@@ -6,15 +6,15 @@ import (
 	"maps"
 	"slices"
 
-	"sluice/internal/access"
 	"sluice/internal/control/grants"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/control/resource/listing"
 	"sluice/internal/control/secretmapping"
-	"sluice/internal/credential"
-	"sluice/internal/fault"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
-	"sluice/internal/resource/listing"
-	"sluice/internal/sealed"
+	"sluice/internal/domain/credential"
+	"sluice/internal/kernel/access"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/sealed"
 )
 
 // integrations are stored credentials of model providers, of the organisation or of one

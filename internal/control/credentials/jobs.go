@@ -7,15 +7,15 @@ import (
 	"sluice/internal/control/directory"
 	"sluice/internal/control/expiry"
 	"sluice/internal/control/outbox"
+	"sluice/internal/control/resource"
 	"sluice/internal/control/sweep"
-	"sluice/internal/credential"
-	"sluice/internal/mail"
-	"sluice/internal/resource"
+	"sluice/internal/domain/credential"
+	"sluice/internal/domain/mail"
 )
 
 // expireProviders records that providers and virtual keys have expired, and notifies people
 // once. Requests are rejected from the time of expiry, before this job runs.
-func (k jobs) expireProviders(ctx context.Context, now time.Time) error {
+func (k scheduledJobs) expireProviders(ctx context.Context, now time.Time) error {
 	err := expire(ctx, k.Deps, credential.ProviderKind, now, func(p *credential.Provider) (*time.Time, string) { return p.ExpiresAt, p.Name })
 	if err != nil {
 		return err

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"sluice/internal/catalog"
-	"sluice/internal/fault"
-	"sluice/internal/resource"
+	"sluice/internal/control/resource"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/limits/catalog"
 )
 
 // Models is the catalog of models: *catalog.Catalog. Its methods return fault.NotFound for

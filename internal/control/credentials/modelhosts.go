@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"sluice/internal/credential"
-	"sluice/internal/fault"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/domain/credential"
+	"sluice/internal/kernel/fault"
 )
 
 // modelConfigurationsIn are the configurations of one model of an integration.

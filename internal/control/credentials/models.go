@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strings"
 
-	"sluice/internal/credential"
-	"sluice/internal/fault"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/domain/credential"
+	"sluice/internal/kernel/fault"
 )
 
 // maxModels is the maximum length of an integration's list.

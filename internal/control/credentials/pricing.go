@@ -3,10 +3,10 @@ package credentials
 import (
 	"encoding/json"
 
-	"sluice/internal/catalog"
-	"sluice/internal/credential"
-	"sluice/internal/fault"
-	"sluice/internal/resource"
+	"sluice/internal/control/resource"
+	"sluice/internal/domain/credential"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/limits/catalog"
 )
 
 // adjustmentsIn multiply list prices. catalog.ReadAdjustments checks the rules that a schema

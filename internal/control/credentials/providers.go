@@ -5,17 +5,17 @@ import (
 	"slices"
 	"time"
 
-	"sluice/internal/access"
 	"sluice/internal/control/budgets"
 	"sluice/internal/control/expiry"
 	"sluice/internal/control/grants"
-	"sluice/internal/credential"
-	"sluice/internal/fault"
-	"sluice/internal/ident"
-	"sluice/internal/quota"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
-	"sluice/internal/resource/listing"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/control/resource/listing"
+	"sluice/internal/domain/credential"
+	"sluice/internal/kernel/access"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/limits/quota"
 )
 
 // providers are the integrations as workspaces use them: requests name one as @slug.

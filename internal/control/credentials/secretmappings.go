@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"strings"
 
+	"sluice/internal/control/resource"
 	"sluice/internal/control/secretmapping"
-	"sluice/internal/fault"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/sealed"
 	"sluice/internal/provider"
-	"sluice/internal/resource"
-	"sluice/internal/sealed"
 )
 
 // mappings reads the mappings of a body, which replace the present ones. Each target must be a

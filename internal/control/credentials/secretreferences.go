@@ -3,12 +3,12 @@ package credentials
 import (
 	"context"
 
-	"sluice/internal/credential"
-	"sluice/internal/fault"
-	"sluice/internal/keys"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
-	"sluice/internal/resource/listing"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/control/resource/listing"
+	"sluice/internal/domain/credential"
+	"sluice/internal/domain/keys"
+	"sluice/internal/kernel/fault"
 )
 
 // secretReferences are the locations of secrets in external secret managers. Integrations and

@@ -8,15 +8,15 @@ import (
 	"slices"
 	"strings"
 
-	"sluice/internal/access"
-	"sluice/internal/agent"
 	"sluice/internal/control/directory"
-	"sluice/internal/credential"
-	"sluice/internal/fault"
-	"sluice/internal/mcp"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
-	"sluice/internal/resource/listing"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/control/resource/listing"
+	"sluice/internal/domain/agent"
+	"sluice/internal/domain/credential"
+	"sluice/internal/domain/mcp"
+	"sluice/internal/kernel/access"
+	"sluice/internal/kernel/fault"
 )
 
 // openAuth returns the decrypted credentials of a reference.

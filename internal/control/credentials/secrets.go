@@ -11,13 +11,13 @@ import (
 	"strings"
 
 	"sluice/internal/control/destination"
-	"sluice/internal/fault"
-	"sluice/internal/keys"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/domain/keys"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/sealed"
+	"sluice/internal/kernel/wire"
 	"sluice/internal/provider"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
-	"sluice/internal/sealed"
-	"sluice/internal/wire"
 )
 
 // Fields of every provider. Source: contract/identity-and-governance.yaml,

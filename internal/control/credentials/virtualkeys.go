@@ -9,13 +9,13 @@ import (
 
 	"sluice/internal/control/budgets"
 	"sluice/internal/control/expiry"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
 	"sluice/internal/control/secretmapping"
-	"sluice/internal/credential"
-	"sluice/internal/quota"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
-	"sluice/internal/sealed"
-	"sluice/internal/tenant"
+	"sluice/internal/domain/credential"
+	"sluice/internal/domain/tenant"
+	"sluice/internal/kernel/sealed"
+	"sluice/internal/limits/quota"
 )
 
 // virtualKeys returns the resource of virtual keys, the older form of stored credentials. A

@@ -3,11 +3,11 @@ package defaults
 import (
 	"context"
 
-	"sluice/internal/access"
-	"sluice/internal/fault"
-	"sluice/internal/resource"
-	"sluice/internal/routing"
-	"sluice/internal/tenant"
+	"sluice/internal/control/resource"
+	"sluice/internal/domain/routing"
+	"sluice/internal/domain/tenant"
+	"sluice/internal/kernel/access"
+	"sluice/internal/kernel/fault"
 )
 
 // ReferAnywhere finds a live record of the organisation in any workspace. If there is none, it

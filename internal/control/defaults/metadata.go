@@ -1,7 +1,7 @@
 package defaults
 
 import (
-	"sluice/internal/fault"
+	"sluice/internal/kernel/fault"
 )
 
 // maxMetadata is the maximum length of a metadata value, in characters.

@@ -4,10 +4,10 @@ import (
 	"context"
 	"encoding/json"
 
-	"sluice/internal/deployment"
-	"sluice/internal/fault"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/domain/deployment"
+	"sluice/internal/kernel/fault"
 )
 
 // gatewayIn is the body of a creation.

@@ -7,10 +7,10 @@ import (
 	"log/slog"
 	"net/http"
 
+	"sluice/internal/control/resource"
 	"sluice/internal/control/sidedata"
-	"sluice/internal/deployment"
-	"sluice/internal/keys"
-	"sluice/internal/resource"
+	"sluice/internal/domain/deployment"
+	"sluice/internal/domain/keys"
 )
 
 // Deps are the dependencies and settings of the area. All are required.

@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"sluice/internal/control/directory"
-	"sluice/internal/deployment"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
-	"sluice/internal/resource/listing"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/control/resource/listing"
+	"sluice/internal/domain/deployment"
 )
 
 // kind defines deployments, the gateways that are registered here. Each has a token, its client_auth, with

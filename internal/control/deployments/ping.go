@@ -9,12 +9,12 @@ import (
 	"strings"
 	"time"
 
-	"sluice/internal/access"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
 	"sluice/internal/control/sidedata"
-	"sluice/internal/deployment"
-	"sluice/internal/fault"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
+	"sluice/internal/domain/deployment"
+	"sluice/internal/kernel/access"
+	"sluice/internal/kernel/fault"
 )
 
 // linkState is the link set that stores the state of a deployment with its record.

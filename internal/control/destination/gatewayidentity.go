@@ -1,10 +1,10 @@
 package destination
 
 import (
-	"sluice/internal/access"
-	"sluice/internal/fault"
+	"sluice/internal/control/resource"
+	"sluice/internal/kernel/access"
+	"sluice/internal/kernel/fault"
 	"sluice/internal/provider"
-	"sluice/internal/resource"
 )
 
 // gatewayIdentityScope is the scope of callers who may have calls signed with the identity of

@@ -3,9 +3,9 @@ package directory
 import (
 	"context"
 
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
-	"sluice/internal/tenant"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/domain/tenant"
 )
 
 // FindOrganisation reads the caller's organisation.

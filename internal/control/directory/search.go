@@ -5,8 +5,8 @@ import (
 	"context"
 	"strings"
 
-	"sluice/internal/resource"
-	"sluice/internal/tenant"
+	"sluice/internal/control/resource"
+	"sluice/internal/domain/tenant"
 )
 
 // SearchParam returns a parameter that narrows a list of people.

@@ -4,10 +4,10 @@ import (
 	"context"
 	"strings"
 
-	"sluice/internal/fault"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
-	"sluice/internal/tenant"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/domain/tenant"
+	"sluice/internal/kernel/fault"
 )
 
 // FindMember returns the active membership of a user, or fault.NotFound.

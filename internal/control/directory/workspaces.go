@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strconv"
 
-	"sluice/internal/access"
-	"sluice/internal/fault"
-	"sluice/internal/resource"
-	"sluice/internal/tenant"
+	"sluice/internal/control/resource"
+	"sluice/internal/domain/tenant"
+	"sluice/internal/kernel/access"
+	"sluice/internal/kernel/fault"
 )
 
 // WorkspaceSlugs finds the slugs of workspaces and caches them.

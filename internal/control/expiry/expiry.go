@@ -3,8 +3,8 @@ package expiry
 import (
 	"time"
 
-	"sluice/internal/fault"
-	"sluice/internal/resource"
+	"sluice/internal/control/resource"
+	"sluice/internal/kernel/fault"
 )
 
 // StatusAt returns the status of a record, including an expiry that is not stored yet.

@@ -9,10 +9,10 @@ import (
 	"slices"
 
 	"sluice/internal/control/directory"
-	"sluice/internal/fault"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
-	"sluice/internal/tenant"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/domain/tenant"
+	"sluice/internal/kernel/fault"
 )
 
 // Set stores the grants of integrations of one kind: as links to the workspaces, and in the

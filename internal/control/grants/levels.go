@@ -3,8 +3,8 @@ package grants
 import (
 	"context"
 
-	"sluice/internal/access"
-	"sluice/internal/resource"
+	"sluice/internal/control/resource"
+	"sluice/internal/kernel/access"
 )
 
 // Names of index entries of integrations.

@@ -1,8 +1,8 @@
 package grants
 
 import (
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
 )
 
 // GrantView is a grant as clients see it.

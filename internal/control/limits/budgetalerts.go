@@ -6,13 +6,13 @@ import (
 
 	"sluice/internal/control/directory"
 	"sluice/internal/control/outbox"
+	"sluice/internal/control/resource"
 	"sluice/internal/control/sweep"
-	"sluice/internal/credential"
-	"sluice/internal/keys"
-	"sluice/internal/mail"
-	"sluice/internal/quota"
-	"sluice/internal/resource"
-	"sluice/internal/tenant"
+	"sluice/internal/domain/credential"
+	"sluice/internal/domain/keys"
+	"sluice/internal/domain/mail"
+	"sluice/internal/domain/tenant"
+	"sluice/internal/limits/quota"
 )
 
 // isExhaustedByBudget reports whether the records of a kind are exhausted together with their
@@ -25,7 +25,7 @@ func isExhaustedByBudget(kind string) bool {
 // notifyBudget reports that a budget has reached its "threshold" or is "exhausted". It sends a
 // mail; for a policy it only writes to the audit trail.
 // Source: contract/identity-and-governance.yaml, emails.
-func (k jobs) notifyBudget(ctx context.Context, tx resource.Tx, m *quota.Meter, subject *budgetSubject, what string, now time.Time) error {
+func (k scheduledJobs) notifyBudget(ctx context.Context, tx resource.Tx, m *quota.Meter, subject *budgetSubject, what string, now time.Time) error {
 	if m.Kind == quota.UsageLimitKind {
 		return k.auditCrossing(ctx, tx, m, subject, what, now)
 	}
@@ -86,7 +86,7 @@ func amountText(b *quota.Budget, a *quota.Amount) string {
 	return a.String() + " " + string(b.Measure)
 }
 
-func (k jobs) auditCrossing(ctx context.Context, tx resource.Tx, m *quota.Meter, subject *budgetSubject, what string, now time.Time) error {
+func (k scheduledJobs) auditCrossing(ctx context.Context, tx resource.Tx, m *quota.Meter, subject *budgetSubject, what string, now time.Time) error {
 	notes := map[string]any{"crossed": what, "value_key": m.ValueKey}
 	if subject.budget.AlertThreshold != nil {
 		notes["alert_threshold"] = subject.budget.AlertThreshold.String()

@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"sluice/internal/control/budgets"
+	"sluice/internal/control/jobs"
+	"sluice/internal/control/resource"
 	"sluice/internal/control/sweep"
+	"sluice/internal/domain/record"
 	"sluice/internal/provider"
-	"sluice/internal/record"
-	"sluice/internal/resource"
-	"sluice/internal/worker"
 )
 
 // Deps are the parts that the area uses; all are required.
@@ -41,12 +41,12 @@ type Logs interface {
 
 // Handlers of the area, by subject.
 type (
-	policies    struct{ Deps }
-	usageLimits struct{ Deps }
-	rateLimits  struct{ Deps }
-	dryRuns     struct{ Deps }
-	jobs        struct{ Deps }
-	budgetJobs  struct{ Deps }
+	policies      struct{ Deps }
+	usageLimits   struct{ Deps }
+	rateLimits    struct{ Deps }
+	dryRuns       struct{ Deps }
+	scheduledJobs struct{ Deps }
+	budgetJobs    struct{ Deps }
 )
 
 // Resources returns what the area serves. To add a resource, add its line here.
@@ -55,6 +55,6 @@ func Resources(d Deps) []resource.Resource {
 }
 
 // Jobs returns the scheduled jobs of the area.
-func Jobs(d Deps) []worker.Job {
-	return []worker.Job{{Name: "budgets", Every: 30 * time.Second, Run: jobs{d}.updateBudgets}}
+func Jobs(d Deps) []jobs.Job {
+	return []jobs.Job{{Name: "budgets", Every: 30 * time.Second, Run: scheduledJobs{d}.updateBudgets}}
 }

@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"sluice/internal/access"
-	"sluice/internal/quota"
-	"sluice/internal/resource"
+	"sluice/internal/control/resource"
+	"sluice/internal/kernel/access"
+	"sluice/internal/limits/quota"
 )
 
 // TryRates brings recorded traffic before a policy that is about none of it: how much of

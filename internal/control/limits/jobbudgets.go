@@ -7,18 +7,18 @@ import (
 	"time"
 
 	"sluice/internal/control/budgets"
+	"sluice/internal/control/resource"
 	"sluice/internal/control/sweep"
-	"sluice/internal/credential"
-	"sluice/internal/fault"
-	"sluice/internal/quota"
-	"sluice/internal/resource"
+	"sluice/internal/domain/credential"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/limits/quota"
 )
 
 // updateBudgets resets the usage that is due and clears alerts of usage that was corrected. Then
 // it raises alerts for usage that has reached a threshold or limit: the subject is exhausted,
 // and people are notified once.
 // Source: contract/identity-and-governance.md section 6.
-func (k jobs) updateBudgets(ctx context.Context, now time.Time) error {
+func (k scheduledJobs) updateBudgets(ctx context.Context, now time.Time) error {
 	if enabled, set := k.Features[budgets.FeatureBudgets]; set && !enabled {
 		return nil
 	}
@@ -46,7 +46,7 @@ func (k jobs) updateBudgets(ctx context.Context, now time.Time) error {
 }
 
 // sweepMeters does the same as Sweeper.Sweep for meters.
-func (k jobs) sweepMeters(ctx context.Context, q quota.MeterQuery, f func(quota.Meter) error) error {
+func (k scheduledJobs) sweepMeters(ctx context.Context, q quota.MeterQuery, f func(quota.Meter) error) error {
 	q.Limit = sweep.PageSize
 	page := func(last *quota.Meter) ([]quota.Meter, error) {
 		q.After = last
@@ -65,7 +65,7 @@ type budgetSubject struct {
 
 // changeMeter runs f on the present state of a meter and its subject, in a transaction. It
 // deletes the meters of a subject that does not exist any more.
-func (k jobs) changeMeter(ctx context.Context, m quota.Meter, f func(tx resource.Tx, m *quota.Meter, subject *budgetSubject) error) error {
+func (k scheduledJobs) changeMeter(ctx context.Context, m quota.Meter, f func(tx resource.Tx, m *quota.Meter, subject *budgetSubject) error) error {
 	return k.Sweeper.Transact(ctx, func(tx resource.Tx) (bool, error) {
 		subject, err := findBudgetSubject(ctx, tx, m)
 		if err != nil {
@@ -134,7 +134,7 @@ func budgetsIn(rec resource.Record, m quota.Meter) (quota.Budgets, error) {
 }
 
 // resetDue resets a meter that is due; for the head meter of a policy, with all of its counters.
-func (k jobs) resetDue(ctx context.Context, tx resource.Tx, m *quota.Meter, subject *budgetSubject, now time.Time) error {
+func (k scheduledJobs) resetDue(ctx context.Context, tx resource.Tx, m *quota.Meter, subject *budgetSubject, now time.Time) error {
 	if !m.Due(now) {
 		return nil
 	}
@@ -157,7 +157,7 @@ func (k jobs) resetDue(ctx context.Context, tx resource.Tx, m *quota.Meter, subj
 
 // clearBudgetAlert clears the alerts of a meter: after a correction the subject is not exhausted
 // any more.
-func (k jobs) clearBudgetAlert(ctx context.Context, tx resource.Tx, m *quota.Meter, subject *budgetSubject, now time.Time) error {
+func (k scheduledJobs) clearBudgetAlert(ctx context.Context, tx resource.Tx, m *quota.Meter, subject *budgetSubject, now time.Time) error {
 	was := m.Exhausted
 	m.ClearAlerts()
 	if err := k.Meters.SaveMeter(ctx, tx, *m); err != nil {
@@ -173,7 +173,7 @@ func (k jobs) clearBudgetAlert(ctx context.Context, tx resource.Tx, m *quota.Met
 }
 
 // raiseBudgetAlert records the level that usage has reached, and notifies people.
-func (k jobs) raiseBudgetAlert(ctx context.Context, tx resource.Tx, m *quota.Meter, subject *budgetSubject, now time.Time) error {
+func (k scheduledJobs) raiseBudgetAlert(ctx context.Context, tx resource.Tx, m *quota.Meter, subject *budgetSubject, now time.Time) error {
 	was := m.Exhausted
 	alerts := m.Check()
 	if err := k.Meters.SaveMeter(ctx, tx, *m); err != nil {

@@ -6,13 +6,13 @@ import (
 	"net/http"
 	"time"
 
-	"sluice/internal/access"
 	"sluice/internal/control/directory"
-	"sluice/internal/fault"
-	"sluice/internal/quota"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
-	"sluice/internal/resource/listing"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/control/resource/listing"
+	"sluice/internal/kernel/access"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/limits/quota"
 )
 
 // Limits of a dry run.

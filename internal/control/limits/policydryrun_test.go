@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"sluice/internal/control/limits"
-	"sluice/internal/record"
+	"sluice/internal/domain/record"
 )
 
 // endlessLogs has a further page behind every page.

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"time"
 
-	"sluice/internal/quota"
-	"sluice/internal/record"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/domain/record"
+	"sluice/internal/limits/quota"
 )
 
 // dryRun is a policy that is being tested on recorded traffic.

@@ -6,15 +6,15 @@ import (
 	"slices"
 	"strings"
 
-	"sluice/internal/credential"
-	"sluice/internal/fault"
-	"sluice/internal/keys"
-	"sluice/internal/prompt"
-	"sluice/internal/quota"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
-	"sluice/internal/routing"
-	"sluice/internal/tenant"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/domain/credential"
+	"sluice/internal/domain/keys"
+	"sluice/internal/domain/prompt"
+	"sluice/internal/domain/routing"
+	"sluice/internal/domain/tenant"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/limits/quota"
 )
 
 // conditionKinds are the kinds of the records that the values of a condition name, by its key.

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"context"
 
-	"sluice/internal/quota"
-	"sluice/internal/resource"
+	"sluice/internal/control/resource"
+	"sluice/internal/limits/quota"
 )
 
 // rateLimits are the rate-limit policies: how many requests or tokens the callers that a policy

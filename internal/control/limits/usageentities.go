@@ -5,10 +5,10 @@ import (
 	"net/http"
 
 	"sluice/internal/control/budgets"
-	"sluice/internal/fault"
-	"sluice/internal/quota"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/limits/quota"
 )
 
 // usageLimitView is a policy as clients see it.

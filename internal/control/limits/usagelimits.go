@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"sluice/internal/control/budgets"
-	"sluice/internal/fault"
-	"sluice/internal/quota"
-	"sluice/internal/resource"
+	"sluice/internal/control/resource"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/limits/quota"
 )
 
 // usageLimits are the usage-limit policies: what the callers that a policy applies to may use in

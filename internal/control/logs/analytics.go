@@ -5,11 +5,11 @@ import (
 	"net/http"
 	"time"
 
-	"sluice/internal/access"
-	"sluice/internal/fault"
-	"sluice/internal/record"
-	"sluice/internal/resource"
-	"sluice/internal/tenant"
+	"sluice/internal/control/resource"
+	"sluice/internal/domain/record"
+	"sluice/internal/domain/tenant"
+	"sluice/internal/kernel/access"
+	"sluice/internal/kernel/fault"
 )
 
 var analyticsScopes = []access.Scope{"analytics.view"}

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"sluice/internal/record"
-	"sluice/internal/resource"
+	"sluice/internal/control/resource"
+	"sluice/internal/domain/record"
 )
 
 // graph is a route whose response is computed from a series.

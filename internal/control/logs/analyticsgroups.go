@@ -7,12 +7,12 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"sluice/internal/access"
 	"sluice/internal/control/defaults"
-	"sluice/internal/fault"
-	"sluice/internal/record"
-	"sluice/internal/resource"
-	"sluice/internal/tenant"
+	"sluice/internal/control/resource"
+	"sluice/internal/domain/record"
+	"sluice/internal/domain/tenant"
+	"sluice/internal/kernel/access"
+	"sluice/internal/kernel/fault"
 )
 
 // groupRoute is a route that lists the values of a property with their statistics.

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"sluice/internal/record"
-	"sluice/internal/resource"
+	"sluice/internal/control/resource"
+	"sluice/internal/domain/record"
 )
 
 type userRow struct {

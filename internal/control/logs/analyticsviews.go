@@ -3,8 +3,8 @@ package logs
 import (
 	"time"
 
-	"sluice/internal/record"
-	"sluice/internal/resource"
+	"sluice/internal/control/resource"
+	"sluice/internal/domain/record"
 )
 
 // graphOf is the response of a graph.

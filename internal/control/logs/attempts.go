@@ -3,8 +3,8 @@ package logs
 import (
 	"context"
 
-	"sluice/internal/record"
-	"sluice/internal/resource"
+	"sluice/internal/control/resource"
+	"sluice/internal/domain/record"
 )
 
 // maxAttempts limits the attempts of a request that are shown with each of them.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"io"
 
-	"sluice/internal/audit"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/domain/audit"
 )
 
 // exportAuditLogs streams the audit trail of the organisation, or a time range of it.

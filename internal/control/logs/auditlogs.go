@@ -6,16 +6,16 @@ import (
 	"net/http"
 	"time"
 
-	"sluice/internal/access"
-	"sluice/internal/audit"
 	"sluice/internal/control/directory"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
 	"sluice/internal/control/sweep"
-	"sluice/internal/fault"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
+	"sluice/internal/domain/audit"
+	"sluice/internal/kernel/access"
+	"sluice/internal/kernel/fault"
 )
 
-// AuditTrail reads the audit trail: *store.Store.
+// AuditTrail reads the audit trail: *sqlstore.Store.
 type AuditTrail interface {
 	audit.Source
 	// AuditRows returns a page of rows, newest first, and the total number of rows.

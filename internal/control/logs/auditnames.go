@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"sluice/internal/control/directory"
-	"sluice/internal/keys"
-	"sluice/internal/resource"
-	"sluice/internal/tenant"
+	"sluice/internal/control/resource"
+	"sluice/internal/domain/keys"
+	"sluice/internal/domain/tenant"
 )
 
 // nameAudit adds the present names of users, API keys and workspaces to the records. The trail

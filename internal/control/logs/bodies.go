@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"sluice/internal/record"
+	"sluice/internal/domain/record"
 )
 
 // maxShown limits a body in a response, in bytes after decompression.

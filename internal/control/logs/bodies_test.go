@@ -12,7 +12,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"sluice/internal/control/logs"
-	"sluice/internal/record"
+	"sluice/internal/domain/record"
 )
 
 // squeeze compresses a text.

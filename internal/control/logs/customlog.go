@@ -10,13 +10,13 @@ import (
 	"strings"
 	"time"
 
+	"sluice/internal/control/resource"
 	"sluice/internal/dialect/usage"
-	"sluice/internal/fault"
-	"sluice/internal/ident"
-	"sluice/internal/llm"
-	"sluice/internal/record"
-	"sluice/internal/resource"
-	"sluice/internal/wire"
+	"sluice/internal/domain/record"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/kernel/llm"
+	"sluice/internal/kernel/wire"
 )
 
 // customSent is an entry before its bodies are parsed: they remain as they were sent.

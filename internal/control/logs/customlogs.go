@@ -4,10 +4,10 @@ import (
 	"context"
 	"net/http"
 
-	"sluice/internal/access"
-	"sluice/internal/fault"
-	"sluice/internal/record"
-	"sluice/internal/resource"
+	"sluice/internal/control/resource"
+	"sluice/internal/domain/record"
+	"sluice/internal/kernel/access"
+	"sluice/internal/kernel/fault"
 )
 
 // Limits of custom logs, for one call and for one entry; all ours.

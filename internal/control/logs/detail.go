@@ -4,9 +4,9 @@ import (
 	"strings"
 	"time"
 
-	"sluice/internal/record"
-	"sluice/internal/resource"
-	"sluice/internal/splice"
+	"sluice/internal/control/resource"
+	"sluice/internal/domain/record"
+	"sluice/internal/kernel/jsonedit"
 )
 
 // logObject is an attempt with all its details.
@@ -134,11 +134,11 @@ func clientsOf(local, upstream *record.Body) record.Body {
 // naming adds the provider's id to a response, as the client received it. A truncated body does
 // not change.
 func naming(body []byte, provider string) []byte {
-	var d splice.Doc
-	if splice.Scan(body, &d) != nil {
+	var d jsonedit.Doc
+	if jsonedit.Scan(body, &d) != nil {
 		return body
 	}
-	return d.Apply([]splice.Edit{splice.Set("provider", splice.Quote(provider))})
+	return d.Apply([]jsonedit.Edit{jsonedit.Set("provider", jsonedit.Quote(provider))})
 }
 
 // headersOf parses stored header lines. It returns those of this gateway separately. Lines with

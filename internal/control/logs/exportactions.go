@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"sluice/internal/control/directory"
-	"sluice/internal/fault"
-	"sluice/internal/ident"
-	"sluice/internal/record"
-	"sluice/internal/resource"
+	"sluice/internal/control/resource"
+	"sluice/internal/domain/record"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
 )
 
 // ExportFiles are the files of log exports, on this node and in the bucket of the log.

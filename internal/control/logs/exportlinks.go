@@ -8,10 +8,10 @@ import (
 	"strconv"
 	"time"
 
-	"sluice/internal/fault"
-	"sluice/internal/ident"
-	"sluice/internal/record"
-	"sluice/internal/resource"
+	"sluice/internal/control/resource"
+	"sluice/internal/domain/record"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
 )
 
 const (

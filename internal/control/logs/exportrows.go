@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"sluice/internal/record"
+	"sluice/internal/domain/record"
 )
 
 // ExportColumns returns the columns of fields of record.ExportFields, in the order in which they

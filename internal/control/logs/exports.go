@@ -4,11 +4,11 @@ import (
 	"context"
 	"net/http"
 
-	"sluice/internal/access"
 	"sluice/internal/control/directory"
-	"sluice/internal/fault"
-	"sluice/internal/record"
-	"sluice/internal/resource"
+	"sluice/internal/control/resource"
+	"sluice/internal/domain/record"
+	"sluice/internal/kernel/access"
+	"sluice/internal/kernel/fault"
 )
 
 const exportFeature = "DATA_EXPORTS_ENABLED"
@@ -16,7 +16,7 @@ const exportFeature = "DATA_EXPORTS_ENABLED"
 var exportScopes = []access.Scope{access.LogsExport}
 
 // kind defines log exports: orders for rows of the log. All operations on them need the same scope. A user
-// key sees only the exports of its user. A separate adapter (logstore/export) runs an order when
+// key sees only the exports of its user. A separate adapter (storage/requestlog/export) runs an order when
 // its state requests it.
 // Source: contract/content-and-observability.md section 8.
 func (k exports) kind() resource.Resource {

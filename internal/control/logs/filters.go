@@ -5,10 +5,10 @@ import (
 	"math"
 	"strings"
 
-	"sluice/internal/fault"
-	"sluice/internal/record"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/domain/record"
+	"sluice/internal/kernel/fault"
 )
 
 // maxMetadataPairs is the maximum number of metadata pairs in a filter.

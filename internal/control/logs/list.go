@@ -5,12 +5,12 @@ import (
 	"net/http"
 	"time"
 
-	"sluice/internal/access"
 	"sluice/internal/control/directory"
-	"sluice/internal/fault"
-	"sluice/internal/ident"
-	"sluice/internal/record"
-	"sluice/internal/resource"
+	"sluice/internal/control/resource"
+	"sluice/internal/domain/record"
+	"sluice/internal/kernel/access"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
 )
 
 // routes returns the routes that read the request log. Source:

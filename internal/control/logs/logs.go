@@ -9,15 +9,15 @@ import (
 	"net/http"
 	"time"
 
-	"sluice/internal/admin/rerate"
-	"sluice/internal/audit"
-	"sluice/internal/ident"
-	"sluice/internal/keys"
+	"sluice/internal/control/resource"
+	"sluice/internal/domain/audit"
+	"sluice/internal/domain/keys"
+	"sluice/internal/domain/record"
+	"sluice/internal/domain/record/replay"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/kernel/sealed"
+	"sluice/internal/limits/rerate"
 	"sluice/internal/provider"
-	"sluice/internal/record"
-	"sluice/internal/record/replay"
-	"sluice/internal/resource"
-	"sluice/internal/sealed"
 )
 
 // Deps are the dependencies and settings of the area. All are required unless the comment states

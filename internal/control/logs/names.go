@@ -3,12 +3,12 @@ package logs
 import (
 	"context"
 
-	"sluice/internal/access"
 	"sluice/internal/control/directory"
-	"sluice/internal/fault"
-	"sluice/internal/record"
-	"sluice/internal/resource"
-	"sluice/internal/routing"
+	"sluice/internal/control/resource"
+	"sluice/internal/domain/record"
+	"sluice/internal/domain/routing"
+	"sluice/internal/kernel/access"
+	"sluice/internal/kernel/fault"
 )
 
 // logNames adds data to log records that their rows do not contain: the name of the

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/internal/record"
+	"sluice/internal/domain/record"
 )
 
 // A text stays a text wherever it was cut.

@@ -9,11 +9,11 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"sluice/internal/access"
-	"sluice/internal/record"
-	"sluice/internal/record/replay"
-	"sluice/internal/resource"
-	"sluice/internal/tokens"
+	"sluice/internal/control/resource"
+	"sluice/internal/domain/record"
+	"sluice/internal/domain/record/replay"
+	"sluice/internal/kernel/access"
+	"sluice/internal/limits/tokens"
 )
 
 // routes returns the route that runs a logged request again. With the key of the call it leaves no row in the audit

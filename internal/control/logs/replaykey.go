@@ -3,13 +3,13 @@ package logs
 import (
 	"context"
 
-	"sluice/internal/access"
-	"sluice/internal/fault"
-	"sluice/internal/ident"
-	"sluice/internal/keys"
-	"sluice/internal/record"
-	"sluice/internal/resource"
-	"sluice/internal/sealed"
+	"sluice/internal/control/resource"
+	"sluice/internal/domain/keys"
+	"sluice/internal/domain/record"
+	"sluice/internal/kernel/access"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/kernel/sealed"
 )
 
 // needsKey is the hint for callers whose credential cannot pay.

@@ -5,15 +5,15 @@ import (
 	"net/http"
 	"time"
 
-	"sluice/internal/access"
-	"sluice/internal/admin/rerate"
-	"sluice/internal/credential"
-	"sluice/internal/fault"
-	"sluice/internal/quota"
-	"sluice/internal/record"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
-	"sluice/internal/resource/listing"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/control/resource/listing"
+	"sluice/internal/domain/credential"
+	"sluice/internal/domain/record"
+	"sluice/internal/kernel/access"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/limits/quota"
+	"sluice/internal/limits/rerate"
 )
 
 // rerateLongest is the longest time range of one re-rating.

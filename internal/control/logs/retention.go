@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	"sluice/internal/control/resource"
 	"sluice/internal/control/sweep"
-	"sluice/internal/resource"
-	"sluice/internal/tenant"
+	"sluice/internal/domain/tenant"
 )
 
 // Retention returns the retention settings in force, by workspace id, for every workspace

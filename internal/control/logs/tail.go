@@ -7,12 +7,12 @@ import (
 	"net/http"
 	"time"
 
-	"sluice/internal/access"
-	"sluice/internal/background"
 	"sluice/internal/control/directory"
-	"sluice/internal/fault"
-	"sluice/internal/record"
-	"sluice/internal/resource"
+	"sluice/internal/control/resource"
+	"sluice/internal/domain/record"
+	"sluice/internal/kernel/access"
+	"sluice/internal/kernel/background"
+	"sluice/internal/kernel/fault"
 )
 
 // Timing and sizes of a tail. All of it is ours.

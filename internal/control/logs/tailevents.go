@@ -6,9 +6,9 @@ import (
 	"sync"
 	"time"
 
-	"sluice/internal/fault"
-	"sluice/internal/record"
-	"sluice/internal/resource"
+	"sluice/internal/control/resource"
+	"sluice/internal/domain/record"
+	"sluice/internal/kernel/fault"
 )
 
 // events writes events in the format that browsers and curl -N read. Errors of the connection

@@ -3,8 +3,8 @@ package logs
 import (
 	"net/http"
 
-	"sluice/internal/access"
-	"sluice/internal/resource"
+	"sluice/internal/control/resource"
+	"sluice/internal/kernel/access"
 )
 
 // TelemetryPath is a path to which applications send their own telemetry, below the version.

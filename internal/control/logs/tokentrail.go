@@ -6,10 +6,10 @@ import (
 	"sync"
 	"time"
 
-	"sluice/internal/audit"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
-	"sluice/internal/tenant"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/domain/audit"
+	"sluice/internal/domain/tenant"
 )
 
 // TokensPerMinute is how many rejected tokens a node writes to the audit trail in a minute.

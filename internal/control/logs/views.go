@@ -5,10 +5,10 @@ import (
 	"strconv"
 	"strings"
 
-	"sluice/internal/llm"
-	"sluice/internal/record"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/domain/record"
+	"sluice/internal/kernel/llm"
 )
 
 // LogMetrics is an attempt without its bodies.

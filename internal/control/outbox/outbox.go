@@ -4,11 +4,11 @@ import (
 	"context"
 	"time"
 
-	"sluice/internal/ident"
-	"sluice/internal/mail"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
-	"sluice/internal/sealed"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/domain/mail"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/kernel/sealed"
 )
 
 // TemplateEntry is the index entry of the messages of a template.

@@ -10,16 +10,16 @@ import (
 	"strings"
 	"time"
 
-	"sluice/internal/access"
 	"sluice/internal/control/destination"
 	"sluice/internal/control/directory"
 	"sluice/internal/control/outbox"
-	"sluice/internal/fault"
-	"sluice/internal/ident"
-	"sluice/internal/mail"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
-	"sluice/internal/tenant"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/domain/mail"
+	"sluice/internal/domain/tenant"
+	"sluice/internal/kernel/access"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
 )
 
 // auth returns the routes of the sign-in settings and domains of an organisation. They are not a

@@ -5,10 +5,10 @@ import (
 	"context"
 	"crypto/subtle"
 
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
-	"sluice/internal/sealed"
-	"sluice/internal/tenant"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/domain/tenant"
+	"sluice/internal/kernel/sealed"
 )
 
 // authOut is the response to a read of the settings.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"sluice/internal/identity"
-	"sluice/internal/wire"
+	"sluice/internal/domain/identity"
+	"sluice/internal/kernel/wire"
 )
 
 // The cookie that contains the session token. Over TLS its name has a prefix: browsers then

@@ -8,15 +8,15 @@ import (
 	"time"
 
 	"sluice/internal/control/budgets"
+	"sluice/internal/control/jobs"
+	"sluice/internal/control/resource"
 	"sluice/internal/control/sweep"
-	"sluice/internal/identity"
-	"sluice/internal/keys"
-	"sluice/internal/mail"
-	"sluice/internal/resource"
-	"sluice/internal/sealed"
-	"sluice/internal/tenant"
-	"sluice/internal/wire"
-	"sluice/internal/worker"
+	"sluice/internal/domain/identity"
+	"sluice/internal/domain/keys"
+	"sluice/internal/domain/mail"
+	"sluice/internal/domain/tenant"
+	"sluice/internal/kernel/sealed"
+	"sluice/internal/kernel/wire"
 )
 
 // Deps are the parts that the area uses. All are required unless the comment states otherwise.
@@ -77,15 +77,15 @@ type Integrations interface {
 
 // Handlers of the area, by subject.
 type (
-	sessions     struct{ Deps }
-	organisation struct{ Deps }
-	auth         struct{ Deps }
-	workspaces   struct{ Deps }
-	members      struct{ Deps }
-	users        struct{ Deps }
-	invites      struct{ Deps }
-	mails        struct{ Deps }
-	jobs         struct{ Deps }
+	sessions      struct{ Deps }
+	organisation  struct{ Deps }
+	auth          struct{ Deps }
+	workspaces    struct{ Deps }
+	members       struct{ Deps }
+	users         struct{ Deps }
+	invites       struct{ Deps }
+	mails         struct{ Deps }
+	scheduledJobs struct{ Deps }
 )
 
 // Resources returns what the area serves. To add a resource, add its line here.
@@ -103,14 +103,14 @@ func Resources(d Deps) []resource.Resource {
 }
 
 // Jobs returns the scheduled jobs of the area.
-func Jobs(d Deps) []worker.Job {
-	list := []worker.Job{
-		{Name: "invites", Every: time.Minute, Run: jobs{d}.expireInvites},
-		{Name: "sessions", Every: time.Hour, Run: jobs{d}.dropSessions},
-		{Name: "outbox-purge", Every: time.Hour, Run: jobs{d}.purgeOutbox},
+func Jobs(d Deps) []jobs.Job {
+	list := []jobs.Job{
+		{Name: "invites", Every: time.Minute, Run: scheduledJobs{d}.expireInvites},
+		{Name: "sessions", Every: time.Hour, Run: scheduledJobs{d}.dropSessions},
+		{Name: "outbox-purge", Every: time.Hour, Run: scheduledJobs{d}.purgeOutbox},
 	}
 	if d.Mail != nil {
-		list = append(list, worker.Job{Name: "outbox", Every: 5 * time.Second, Run: jobs{d}.sendMails})
+		list = append(list, jobs.Job{Name: "outbox", Every: 5 * time.Second, Run: scheduledJobs{d}.sendMails})
 	}
 	return list
 }

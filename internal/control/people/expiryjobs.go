@@ -4,16 +4,16 @@ import (
 	"context"
 	"time"
 
+	"sluice/internal/control/resource"
 	"sluice/internal/control/sweep"
-	"sluice/internal/identity"
-	"sluice/internal/mail"
-	"sluice/internal/resource"
-	"sluice/internal/tenant"
+	"sluice/internal/domain/identity"
+	"sluice/internal/domain/mail"
+	"sluice/internal/domain/tenant"
 )
 
 // expireInvites marks invitations that were not accepted in time. Their links do not work after
 // that.
-func (k jobs) expireInvites(ctx context.Context, now time.Time) error {
+func (k scheduledJobs) expireInvites(ctx context.Context, now time.Time) error {
 	checkExpired := func(rec resource.Record) (*resource.Row[tenant.Invite], bool, error) {
 		r, err := resource.Decode[tenant.Invite](rec)
 		if err != nil {
@@ -37,7 +37,7 @@ func (k jobs) expireInvites(ctx context.Context, now time.Time) error {
 }
 
 // dropSessions deletes expired sessions.
-func (k jobs) dropSessions(ctx context.Context, now time.Time) error {
+func (k scheduledJobs) dropSessions(ctx context.Context, now time.Time) error {
 	return k.Sweeper.Sweep(ctx, resource.Query{Kind: identity.SessionKind}, func(rec resource.Record) error {
 		r, err := resource.Decode[identity.Session](rec)
 		if err != nil || rec.Status == resource.Active && r.Value.Check(now, 0) == nil {
@@ -49,7 +49,7 @@ func (k jobs) dropSessions(ctx context.Context, now time.Time) error {
 
 // purgeOutbox deletes mails mail.Retention after their last change: the end of their delivery
 // or, without a mail server, their creation. It does not delete a mail that is being sent.
-func (k jobs) purgeOutbox(ctx context.Context, now time.Time) error {
+func (k scheduledJobs) purgeOutbox(ctx context.Context, now time.Time) error {
 	return k.Sweeper.Sweep(ctx, resource.Query{Kind: mail.Kind}, func(rec resource.Record) error {
 		if rec.Status == mail.Sending || now.Sub(rec.Updated) < mail.Retention {
 			return nil

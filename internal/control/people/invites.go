@@ -5,17 +5,17 @@ import (
 	"net/http"
 	"strings"
 
-	"sluice/internal/access"
 	"sluice/internal/control/directory"
 	"sluice/internal/control/outbox"
-	"sluice/internal/fault"
-	"sluice/internal/ident"
-	"sluice/internal/mail"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
-	"sluice/internal/resource/listing"
-	"sluice/internal/sealed"
-	"sluice/internal/tenant"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/control/resource/listing"
+	"sluice/internal/domain/mail"
+	"sluice/internal/domain/tenant"
+	"sluice/internal/kernel/access"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/kernel/sealed"
 )
 
 // invites returns the routes of invitations to the organisation. They are not a resource.Kind,

@@ -8,9 +8,9 @@ import (
 	"maps"
 	"time"
 
-	"sluice/internal/mail"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/domain/mail"
 )
 
 // Mailer sends an email to a mail server: *smtp.Sender. A nil error means that the server
@@ -38,7 +38,7 @@ var errEnough = errors.New("enough for now")
 // to the server and marked afterwards, so that two nodes never send the same one. If the gateway
 // dies between the two steps, the mail is sent once more after mail.Doubt, with the same
 // Message-ID, and then given up.
-func (k jobs) sendMails(ctx context.Context, now time.Time) error {
+func (k scheduledJobs) sendMails(ctx context.Context, now time.Time) error {
 	began, misses := time.Now(), 0
 	err := k.Sweeper.Sweep(ctx, resource.Query{Kind: mail.Kind, Statuses: []string{mail.Pending, mail.Sending}}, func(rec resource.Record) error {
 		if ctx.Err() != nil || misses == mailMisses || time.Since(began) > mailTime {
@@ -63,7 +63,7 @@ func (k jobs) sendMails(ctx context.Context, now time.Time) error {
 
 // sendMail sends one mail if it is due. It reports false if the server did not accept it but may
 // accept it later.
-func (k jobs) sendMail(ctx context.Context, rec resource.Record, now time.Time) (bool, error) {
+func (k scheduledJobs) sendMail(ctx context.Context, rec resource.Record, now time.Time) (bool, error) {
 	m, err := resource.Decode[mail.Message](rec)
 	if err != nil || !m.Value.Due(rec.Status, rec.Updated, now) {
 		return true, err
@@ -88,7 +88,7 @@ func (k jobs) sendMail(ctx context.Context, rec resource.Record, now time.Time) 
 
 // putMail writes a message as its next version. It returns fault.Conflict if another node
 // already has.
-func (k jobs) putMail(ctx context.Context, rec *resource.Record, m *mail.Message, now time.Time) error {
+func (k scheduledJobs) putMail(ctx context.Context, rec *resource.Record, m *mail.Message, now time.Time) error {
 	next := *rec
 	next.Updated, next.Body = now, jsonfield.Encode(m)
 	if err := k.Store.InTx(ctx, func(tx resource.Tx) error { return tx.Update(ctx, next) }); err != nil {
@@ -100,7 +100,7 @@ func (k jobs) putMail(ctx context.Context, rec *resource.Record, m *mail.Message
 }
 
 // send renders the email of a message and sends it.
-func (k jobs) send(ctx context.Context, id string, m *mail.Message, now time.Time) error {
+func (k scheduledJobs) send(ctx context.Context, id string, m *mail.Message, now time.Time) error {
 	vars := maps.Clone(m.Vars)
 	if len(m.Sealed) > 0 {
 		plain, err := k.Box.Open(m.Sealed, mail.Context(id))

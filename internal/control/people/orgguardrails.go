@@ -3,13 +3,13 @@ package people
 import (
 	"context"
 
-	"sluice/internal/access"
 	"sluice/internal/control/defaults"
 	"sluice/internal/control/directory"
-	"sluice/internal/fault"
-	"sluice/internal/guard"
-	"sluice/internal/resource"
-	"sluice/internal/tenant"
+	"sluice/internal/control/resource"
+	"sluice/internal/domain/guardrail"
+	"sluice/internal/domain/tenant"
+	"sluice/internal/kernel/access"
+	"sluice/internal/kernel/fault"
 )
 
 // orgGuardrailsIn sets the guardrails that run on every request of the organisation.
@@ -46,7 +46,7 @@ func getOrgGuardrails(ctx context.Context, c *resource.Call) (any, error) {
 func guardrailNames(ctx context.Context, c *resource.Call, list []string) ([]guardrailName, error) {
 	names := make([]guardrailName, 0, len(list))
 	for _, name := range list {
-		r, err := resource.FindByName(ctx, c.Reader, guard.Kind, access.Target{OrgID: c.OrgID}, name)
+		r, err := resource.FindByName(ctx, c.Reader, guardrail.Kind, access.Target{OrgID: c.OrgID}, name)
 		switch {
 		case fault.Has(err, fault.NotFound) || err == nil && r.Status == resource.Archived:
 		case err != nil:

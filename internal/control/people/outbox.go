@@ -4,12 +4,12 @@ import (
 	"context"
 	"net/http"
 
-	"sluice/internal/access"
 	"sluice/internal/control/outbox"
-	"sluice/internal/mail"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
-	"sluice/internal/sealed"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/domain/mail"
+	"sluice/internal/kernel/access"
+	"sluice/internal/kernel/sealed"
 )
 
 // outbox shows the mails of the organisation: pending, sent and failed ones with the reason.

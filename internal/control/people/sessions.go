@@ -6,16 +6,16 @@ import (
 	"net/http"
 	"time"
 
-	"sluice/internal/access"
 	"sluice/internal/control/directory"
-	"sluice/internal/fault"
-	"sluice/internal/ident"
-	"sluice/internal/identity"
-	"sluice/internal/keys"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
-	"sluice/internal/sealed"
-	"sluice/internal/tenant"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/domain/identity"
+	"sluice/internal/domain/keys"
+	"sluice/internal/domain/tenant"
+	"sluice/internal/kernel/access"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/kernel/sealed"
 )
 
 // hashEntry is the index entry that finds a session or an invitation by the hash of its token.

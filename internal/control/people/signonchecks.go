@@ -6,8 +6,8 @@ import (
 	"io"
 	"strings"
 
-	"sluice/internal/fault"
-	"sluice/internal/tenant"
+	"sluice/internal/domain/tenant"
+	"sluice/internal/kernel/fault"
 )
 
 // refuseSignOn rejects turning on features that are stored but not implemented yet: single

@@ -5,22 +5,22 @@ import (
 	"slices"
 	"strconv"
 
-	"sluice/internal/access"
-	"sluice/internal/agent"
 	"sluice/internal/control/budgets"
 	"sluice/internal/control/directory"
-	"sluice/internal/credential"
-	"sluice/internal/fault"
-	"sluice/internal/guard"
-	"sluice/internal/keys"
-	"sluice/internal/mcp"
-	"sluice/internal/prompt"
-	"sluice/internal/quota"
-	"sluice/internal/record"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
-	"sluice/internal/routing"
-	"sluice/internal/tenant"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/domain/agent"
+	"sluice/internal/domain/credential"
+	"sluice/internal/domain/guardrail"
+	"sluice/internal/domain/keys"
+	"sluice/internal/domain/mcp"
+	"sluice/internal/domain/prompt"
+	"sluice/internal/domain/record"
+	"sluice/internal/domain/routing"
+	"sluice/internal/domain/tenant"
+	"sluice/internal/kernel/access"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/limits/quota"
 )
 
 // contents are the kinds whose records prevent archiving of a workspace, unless it is forced.
@@ -29,7 +29,7 @@ var contents = []resource.Content{
 	{Kind: credential.VirtualKeyKind, Title: "virtual key"},
 	{Kind: credential.IntegrationKind, Title: "integration"},
 	{Kind: routing.SavedKind, Title: "config"},
-	{Kind: guard.Kind, Title: "guardrail"},
+	{Kind: guardrail.Kind, Title: "guardrail"},
 	{Kind: prompt.Kind, Title: "prompt"},
 	{Kind: prompt.PartialKind, Title: "partial"},
 	{Kind: mcp.ServerKind, Title: "MCP server"},

@@ -4,10 +4,10 @@ import (
 	"context"
 	"slices"
 
-	"sluice/internal/fault"
-	"sluice/internal/prompt"
-	"sluice/internal/resource"
-	"sluice/internal/tenant"
+	"sluice/internal/control/resource"
+	"sluice/internal/domain/prompt"
+	"sluice/internal/domain/tenant"
+	"sluice/internal/kernel/fault"
 )
 
 // restoreContents restores with a workspace what it needs: the members that it had when it was

@@ -6,14 +6,14 @@ import (
 	"slices"
 	"strings"
 
-	"sluice/internal/access"
 	"sluice/internal/control/budgets"
 	"sluice/internal/control/defaults"
 	"sluice/internal/control/directory"
-	"sluice/internal/fault"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
-	"sluice/internal/tenant"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/domain/tenant"
+	"sluice/internal/kernel/access"
+	"sluice/internal/kernel/fault"
 )
 
 // workspaces contain all other records. A workspace key sees only its workspace, and a user

@@ -3,13 +3,13 @@ package people
 import (
 	"context"
 
-	"sluice/internal/access"
 	"sluice/internal/control/budgets"
 	"sluice/internal/control/directory"
-	"sluice/internal/quota"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
-	"sluice/internal/tenant"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/domain/tenant"
+	"sluice/internal/kernel/access"
+	"sluice/internal/limits/quota"
 )
 
 // workspaceIn is the body of a creation.

@@ -3,8 +3,8 @@ package prompts
 import (
 	"github.com/danielgtaylor/huma/v2"
 
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
 )
 
 // promptIn is the body of a creation.

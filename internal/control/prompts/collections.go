@@ -3,11 +3,11 @@ package prompts
 import (
 	"context"
 
-	"sluice/internal/fault"
-	"sluice/internal/prompt"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
-	"sluice/internal/resource/listing"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/control/resource/listing"
+	"sluice/internal/domain/prompt"
+	"sluice/internal/kernel/fault"
 )
 
 // kind defines collections, the folders of prompts and partials. Each workspace has a default one,

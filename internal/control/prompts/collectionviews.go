@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"sluice/internal/prompt"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/domain/prompt"
 )
 
 // collectionView is a collection as clients see it: in lists with counts of its contents, alone

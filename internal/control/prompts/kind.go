@@ -5,10 +5,10 @@ import (
 	"context"
 	"net/http"
 
-	"sluice/internal/prompt"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
-	"sluice/internal/resource/listing"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/control/resource/listing"
+	"sluice/internal/domain/prompt"
 )
 
 // prompts are the saved prompts. The record of a prompt lists its versions and their labels;

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"context"
 
-	"sluice/internal/access"
-	"sluice/internal/fault"
-	"sluice/internal/prompt"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
-	"sluice/internal/resource/listing"
-	"sluice/internal/tenant"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/control/resource/listing"
+	"sluice/internal/domain/prompt"
+	"sluice/internal/domain/tenant"
+	"sluice/internal/kernel/access"
+	"sluice/internal/kernel/fault"
 )
 
 // labels name versions of prompts. Three exist everywhere; the others belong to a workspace.

@@ -5,10 +5,10 @@ import (
 	"strconv"
 	"strings"
 
-	"sluice/internal/fault"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
-	"sluice/internal/resource/listing"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/control/resource/listing"
+	"sluice/internal/kernel/fault"
 )
 
 // Versions of prompts and of partials are stored in the same way: each is a record that is found

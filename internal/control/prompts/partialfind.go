@@ -4,9 +4,9 @@ import (
 	"context"
 	"slices"
 
-	"sluice/internal/fault"
-	"sluice/internal/prompt"
-	"sluice/internal/resource"
+	"sluice/internal/control/resource"
+	"sluice/internal/domain/prompt"
+	"sluice/internal/kernel/fault"
 )
 
 // partialsOf returns a source of the partials of a workspace in the store.

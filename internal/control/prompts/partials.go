@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strconv"
 
-	"sluice/internal/fault"
-	"sluice/internal/ident"
-	"sluice/internal/prompt"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
-	"sluice/internal/resource/listing"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/control/resource/listing"
+	"sluice/internal/domain/prompt"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
 )
 
 // partials returns the resource of partials: texts that templates include. They are versioned

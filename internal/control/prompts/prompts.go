@@ -3,7 +3,7 @@
 // reading at Resources.
 package prompts
 
-import "sluice/internal/resource"
+import "sluice/internal/control/resource"
 
 // Deps are the dependencies of the area.
 type Deps struct {

@@ -5,11 +5,11 @@ import (
 	"net/http"
 	"slices"
 
-	"sluice/internal/access"
-	"sluice/internal/fault"
-	"sluice/internal/prompt"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/domain/prompt"
+	"sluice/internal/kernel/access"
+	"sluice/internal/kernel/fault"
 )
 
 // rendering shows the result of rendering a prompt, without calling a model. It is not an

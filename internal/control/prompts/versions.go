@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"strconv"
 
-	"sluice/internal/fault"
-	"sluice/internal/ident"
-	"sluice/internal/prompt"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/domain/prompt"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
 )
 
 // pickVersion returns the version of a prompt that a suffix selects.

@@ -5,12 +5,12 @@ import (
 	"slices"
 	"strings"
 
-	"sluice/internal/credential"
-	"sluice/internal/fault"
-	"sluice/internal/ident"
-	"sluice/internal/prompt"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/domain/credential"
+	"sluice/internal/domain/prompt"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
 )
 
 // promptContents are the fields whose change creates a new version.

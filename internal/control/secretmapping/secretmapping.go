@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"slices"
 
-	"sluice/internal/credential"
-	"sluice/internal/fault"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
-	"sluice/internal/sealed"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/domain/credential"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/sealed"
 )
 
 // SecretMappingIn is a mapping as clients send and see it.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"log/slog"
 
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
 )
 
 // Writer stores the data that the gateway discovers about records.

@@ -4,11 +4,11 @@ import (
 	"context"
 	"time"
 
-	"sluice/internal/credential"
-	"sluice/internal/keys"
-	"sluice/internal/quota"
-	"sluice/internal/resource"
-	"sluice/internal/tenant"
+	"sluice/internal/control/resource"
+	"sluice/internal/domain/credential"
+	"sluice/internal/domain/keys"
+	"sluice/internal/domain/tenant"
+	"sluice/internal/limits/quota"
 )
 
 // AuditFeature is the feature flag that disables the audit trail when it is off.

@@ -5,14 +5,14 @@ import (
 	"fmt"
 	"net/http"
 
-	"sluice/internal/access"
-	"sluice/internal/agent"
 	"sluice/internal/control/grants"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
 	"sluice/internal/control/sidedata"
-	"sluice/internal/fault"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
-	"sluice/internal/sealed"
+	"sluice/internal/domain/agent"
+	"sluice/internal/kernel/access"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/sealed"
 )
 
 // linkCard is the link set that stores the card of an agent with its integration.

@@ -4,13 +4,13 @@ import (
 	"context"
 	"net/http"
 
-	"sluice/internal/agent"
 	"sluice/internal/control/grants"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/control/resource/listing"
 	"sluice/internal/control/secretmapping"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
-	"sluice/internal/resource/listing"
-	"sluice/internal/sealed"
+	"sluice/internal/domain/agent"
+	"sluice/internal/kernel/sealed"
 )
 
 // integrations defines upstream agents of the organisation or of one workspace. Each has

@@ -5,12 +5,12 @@ import (
 	"net/http"
 	"slices"
 
-	"sluice/internal/agent"
 	"sluice/internal/control/grants"
-	"sluice/internal/fault"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
-	"sluice/internal/resource/listing"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/control/resource/listing"
+	"sluice/internal/domain/agent"
+	"sluice/internal/kernel/fault"
 )
 
 // servers defines the upstream agents in workspaces; clients call them.

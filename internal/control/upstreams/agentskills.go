@@ -4,10 +4,10 @@ import (
 	"context"
 	"net/http"
 
-	"sluice/internal/agent"
-	"sluice/internal/fault"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/domain/agent"
+	"sluice/internal/kernel/fault"
 )
 
 // skillsIn switches skills on and off.

@@ -12,12 +12,12 @@ import (
 
 	"sluice/internal/control/destination"
 	"sluice/internal/control/grants"
-	"sluice/internal/credential"
-	"sluice/internal/fault"
-	"sluice/internal/keys"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
-	"sluice/internal/sealed"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/domain/credential"
+	"sluice/internal/domain/keys"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/sealed"
 )
 
 // maxConfigBytes is the maximum size of the configurations of an integration, as JSON.

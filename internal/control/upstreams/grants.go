@@ -7,11 +7,11 @@ import (
 	"slices"
 
 	"sluice/internal/control/grants"
-	"sluice/internal/fault"
-	"sluice/internal/ident"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
-	"sluice/internal/resource/listing"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/control/resource/listing"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
 )
 
 // upstreamGrantsIn lists which workspaces may use an integration of the organisation.

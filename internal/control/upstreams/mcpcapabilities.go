@@ -6,10 +6,10 @@ import (
 	"net/http"
 	"slices"
 
-	"sluice/internal/mcp"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
-	"sluice/internal/resource/listing"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/control/resource/listing"
+	"sluice/internal/domain/mcp"
 )
 
 // capabilitiesIn switches capabilities on and off.

@@ -5,13 +5,13 @@ import (
 	"context"
 	"net/http"
 
-	"sluice/internal/access"
 	"sluice/internal/control/directory"
-	"sluice/internal/fault"
-	"sluice/internal/mcp"
-	"sluice/internal/resource"
-	"sluice/internal/resource/listing"
-	"sluice/internal/tenant"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/listing"
+	"sluice/internal/domain/mcp"
+	"sluice/internal/domain/tenant"
+	"sluice/internal/kernel/access"
+	"sluice/internal/kernel/fault"
 )
 
 // entryServer is the index entry that finds the connections to a server.

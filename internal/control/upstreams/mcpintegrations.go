@@ -5,12 +5,12 @@ import (
 	"net/http"
 
 	"sluice/internal/control/grants"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/control/resource/listing"
 	"sluice/internal/control/secretmapping"
-	"sluice/internal/mcp"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
-	"sluice/internal/resource/listing"
-	"sluice/internal/sealed"
+	"sluice/internal/domain/mcp"
+	"sluice/internal/kernel/sealed"
 )
 
 // integrations defines upstream tool servers of the organisation or of one workspace. Each has

@@ -6,11 +6,11 @@ import (
 	"slices"
 
 	"sluice/internal/control/grants"
-	"sluice/internal/mcp"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
-	"sluice/internal/resource/listing"
-	"sluice/internal/sealed"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/control/resource/listing"
+	"sluice/internal/domain/mcp"
+	"sluice/internal/kernel/sealed"
 )
 
 // servers defines the upstream tool servers in workspaces; clients connect to them.

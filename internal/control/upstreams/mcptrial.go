@@ -6,10 +6,10 @@ import (
 	"encoding/json"
 	"net/http"
 
-	"sluice/internal/mcp"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
-	"sluice/internal/sealed"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/domain/mcp"
+	"sluice/internal/kernel/sealed"
 )
 
 // protocolVersion is the version of the Model Context Protocol that a trial requests. Servers

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"sluice/internal/fault"
-	"sluice/internal/sealed"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/sealed"
 )
 
 // upstreamTime is the timeout of a trial call to an upstream server or agent.

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"slices"
 
-	"sluice/internal/access"
 	"sluice/internal/control/grants"
+	"sluice/internal/control/resource"
 	"sluice/internal/control/secretmapping"
-	"sluice/internal/fault"
-	"sluice/internal/resource"
-	"sluice/internal/sealed"
+	"sluice/internal/kernel/access"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/sealed"
 )
 
 // serverKind describes the differences between tool servers and agents for the code that handles

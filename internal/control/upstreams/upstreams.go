@@ -8,11 +8,11 @@ import (
 	"log/slog"
 	"net/http"
 
+	"sluice/internal/control/resource"
 	"sluice/internal/control/sidedata"
-	"sluice/internal/credential"
-	"sluice/internal/ident"
-	"sluice/internal/resource"
-	"sluice/internal/sealed"
+	"sluice/internal/domain/credential"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/kernel/sealed"
 )
 
 // Deps are the dependencies and settings of the area. All are required.
@@ -43,7 +43,7 @@ type Addresses interface {
 	CheckURL(raw string) error
 }
 
-// Secrets reads from external secret managers: *secretref.Reader.
+// Secrets reads from external secret managers: *secretmanager.Reader.
 type Secrets interface {
 	// Read returns the values of fields by their names; the error is fault.SecretUnavailable.
 	Read(ctx context.Context, uses []credential.SecretUse) (map[string]string, error)

@@ -9,10 +9,10 @@ import (
 	"strings"
 
 	"sluice/internal/control/directory"
-	"sluice/internal/fault"
-	"sluice/internal/resource"
-	"sluice/internal/resource/jsonfield"
-	"sluice/internal/tenant"
+	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/jsonfield"
+	"sluice/internal/domain/tenant"
+	"sluice/internal/kernel/fault"
 )
 
 // userAccessIn lists which users may use a server.

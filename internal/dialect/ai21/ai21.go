@@ -7,8 +7,8 @@ import (
 	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // Dialect returns the dialect for AI21.
@@ -49,8 +49,8 @@ func writeParams(w *jsonwriter.Writer, t *llm.FieldTracker) {
 
 // finishOf reads {"finishReason":{"reason":"endoftext"}}.
 func finishOf(raw []byte) (f llm.Finish, name string) {
-	reason, _ := splice.Find(raw, "finishReason", "reason")
-	if name, _ = splice.Unquote(reason); name == "length" {
+	reason, _ := jsonedit.Find(raw, "finishReason", "reason")
+	if name, _ = jsonedit.Unquote(reason); name == "length" {
 		return llm.FinishLength, name
 	}
 	return llm.FinishStop, name
@@ -58,8 +58,8 @@ func finishOf(raw []byte) (f llm.Finish, name string) {
 
 // idOf returns the id of a response, which is a string or a number.
 func idOf(body []byte) string {
-	raw, ok := splice.Find(body, "id")
-	if s, quoted := splice.Unquote(raw); quoted || !ok || string(raw) == "null" {
+	raw, ok := jsonedit.Find(body, "id")
+	if s, quoted := jsonedit.Unquote(raw); quoted || !ok || string(raw) == "null" {
 		return s
 	}
 	return string(raw)

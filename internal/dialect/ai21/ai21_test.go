@@ -10,8 +10,8 @@ import (
 	"sluice/internal/dialect/ai21"
 	"sluice/internal/dialect/dialecttest"
 	"sluice/internal/dialect/openai"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/llm"
 )
 
 var target = &dialect.Target{Provider: "ai21", Model: "m"}

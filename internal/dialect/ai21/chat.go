@@ -7,9 +7,9 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // chat implements /{model}/chat.
@@ -71,9 +71,9 @@ func systemOf(t *llm.FieldTracker, c *llm.Call) (string, error) {
 // DecodeResponse reads {"id":…,"outputs":[{"text":…,"role":"assistant","finishReason":{…}}]}.
 func (chat) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
 	r := &llm.Response{ID: idOf(incoming.Body)}
-	outputs, _ := splice.Find(incoming.Body, "outputs")
-	for o := range splice.Elements(outputs) {
-		c := llm.Choice{Index: len(r.Choices), Parts: []llm.Part{{Kind: llm.TextPart, Text: splice.Text(o, "text")}}}
+	outputs, _ := jsonedit.Find(incoming.Body, "outputs")
+	for o := range jsonedit.Elements(outputs) {
+		c := llm.Choice{Index: len(r.Choices), Parts: []llm.Part{{Kind: llm.TextPart, Text: jsonedit.Text(o, "text")}}}
 		c.Finish, c.Raw = finishOf(o)
 		r.Choices = append(r.Choices, c)
 	}

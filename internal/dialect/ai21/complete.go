@@ -6,8 +6,8 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/fault"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
 )
 
 // complete implements /{model}/complete.
@@ -36,11 +36,11 @@ func (complete) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.
 func (complete) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	c := dialect.Completion{ID: idOf(incoming.Body), Created: incoming.Created, Model: incoming.To.Model}
 	c.Usage.InputTokens, c.Usage.Reported = tokens(incoming.Body, "prompt", "tokens")
-	list, _ := splice.Find(incoming.Body, "completions")
-	for o := range splice.Elements(list) {
-		data, _ := splice.Find(o, "data")
+	list, _ := jsonedit.Find(incoming.Body, "completions")
+	for o := range jsonedit.Elements(list) {
+		data, _ := jsonedit.Find(o, "data")
 		finish, _ := finishOf(o)
-		c.Choices = append(c.Choices, dialect.CompletionChoice{Text: splice.Text(data, "text"), Finish: finish})
+		c.Choices = append(c.Choices, dialect.CompletionChoice{Text: jsonedit.Text(data, "text"), Finish: finish})
 		n, ok := tokens(data, "tokens")
 		c.Usage.OutputTokens += n
 		c.Usage.Reported = c.Usage.Reported || ok
@@ -54,8 +54,8 @@ func (complete) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response
 
 // tokens returns the number of tokens in a list.
 func tokens(raw []byte, path ...string) (n int64, ok bool) {
-	list, ok := splice.Find(raw, path...)
-	for range splice.Elements(list) {
+	list, ok := jsonedit.Find(raw, path...)
+	for range jsonedit.Elements(list) {
 		n++
 	}
 	return n, ok

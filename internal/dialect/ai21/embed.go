@@ -6,8 +6,8 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/embeddings"
 	"sluice/internal/dialect/fields"
-	"sluice/internal/fault"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
 )
 
 // embed implements /embed.
@@ -24,9 +24,9 @@ func (embed) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Tar
 // TranslateResponse reads {"results":[{"embedding":[…]}]}.
 func (embed) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	e := embeddings.Result{Model: incoming.To.Model, Base64: embeddings.WantsBase64(fields.Track(incoming.Sent.Body))}
-	results, _ := splice.Find(incoming.Body, "results")
-	for r := range splice.Elements(results) {
-		v, _ := splice.Find(r, "embedding")
+	results, _ := jsonedit.Find(incoming.Body, "results")
+	for r := range jsonedit.Elements(results) {
+		v, _ := jsonedit.Find(r, "embedding")
 		e.Vectors = append(e.Vectors, v)
 	}
 	if len(e.Vectors) == 0 {

@@ -7,8 +7,8 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/signatures"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // EncodeResponse writes a message. It contains the first choice only, because a message has one
@@ -142,7 +142,7 @@ func writeImageBlock(w *jsonwriter.Writer, m *llm.Media) {
 
 // input returns the arguments of a call, or an empty object when there are none.
 func input(arguments string) []byte {
-	if b := []byte(strings.TrimSpace(arguments)); splice.Valid(b) {
+	if b := []byte(strings.TrimSpace(arguments)); jsonedit.Valid(b) {
 		return b
 	}
 	return []byte("{}")

@@ -5,8 +5,8 @@ package anthropic
 
 import (
 	"sluice/internal/dialect"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // shapeName is the name of this package's format in llm.Part.Shape and llm.Tool.Shape.
@@ -37,9 +37,9 @@ var (
 	_ dialect.Upstream = messages{}
 )
 
-// plainName returns a name of splice.Members without quotes and escapes.
+// plainName returns a name of jsonedit.Members without quotes and escapes.
 func plainName(raw []byte) string {
-	s, _ := splice.Unquote(raw)
+	s, _ := jsonedit.Unquote(raw)
 	return s
 }
 

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect/conversation"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // attribution is the prefix of a line that Claude's coding agents write before their

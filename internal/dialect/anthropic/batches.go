@@ -7,9 +7,9 @@ import (
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/usage"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // createBatch creates a batch. The call contains the batch's requests, each with params in the
@@ -45,7 +45,7 @@ func (createBatch) EncodeRequest(_ context.Context, r *dialect.Request, _ *diale
 	w.Open('{')
 	w.Raw("requests", requests)
 	options, _ := t.Consume("provider_options")
-	for key, val := range splice.Members(options) {
+	for key, val := range jsonedit.Members(options) {
 		if name := plainName(key); name != "requests" {
 			w.Named(name, val)
 		}
@@ -67,13 +67,13 @@ func (batches) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.T
 func (batches) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	var w jsonwriter.Writer
 	if incoming.Sent.Endpoint == llm.ListBatches {
-		if !splice.Valid(incoming.Body) {
+		if !jsonedit.Valid(incoming.Body) {
 			return nil, fault.New(fault.UpstreamInvalid, "the provider response is not a list of batches")
 		}
 		writeList(&w, incoming.Body, func(raw []byte) { writeBatch(&w, raw) })
 		return &dialect.Response{Body: w.B}, nil
 	}
-	if splice.Text(incoming.Body, "id") == "" || !splice.Valid(incoming.Body) {
+	if jsonedit.Text(incoming.Body, "id") == "" || !jsonedit.Valid(incoming.Body) {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response is not a batch")
 	}
 	writeBatch(&w, incoming.Body)
@@ -84,7 +84,7 @@ func (batches) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response,
 // Source: contract/provider-transforms.md 2.8 and 12.
 func writeBatch(w *jsonwriter.Writer, raw []byte) {
 	counts := found(raw, "request_counts")
-	status := batchStatus(splice.Text(raw, "processing_status"), counts)
+	status := batchStatus(jsonedit.Text(raw, "processing_status"), counts)
 	ended := func(state string) int64 {
 		if status != state {
 			return 0
@@ -92,7 +92,7 @@ func writeBatch(w *jsonwriter.Writer, raw []byte) {
 		return epoch(raw, "ended_at")
 	}
 	w.Open('{')
-	w.Str("id", splice.Text(raw, "id"))
+	w.Str("id", jsonedit.Text(raw, "id"))
 	w.Str("object", "batch")
 	w.Str("endpoint", "/v1/batches")
 	w.Raw("errors", null)
@@ -114,7 +114,7 @@ func writeBatch(w *jsonwriter.Writer, raw []byte) {
 
 func writeCounts(w *jsonwriter.Writer, counts []byte) {
 	total := int64(0)
-	for _, val := range splice.Members(counts) {
+	for _, val := range jsonedit.Members(counts) {
 		n, _ := usage.Count(val)
 		total += n
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"sluice/internal/dialect"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // long is a stream of a thousand pieces of text.

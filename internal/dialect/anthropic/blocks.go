@@ -7,7 +7,7 @@ import (
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/signatures"
 	"sluice/internal/dialect/toolcalls"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // block writes a part as a block. It drops reasoning without a signature from Claude, which

@@ -6,17 +6,17 @@ import (
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/signatures"
 	"sluice/internal/dialect/toolcalls"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // DecodeCall reads a request for a message.
 func (messages) DecodeCall(body []byte) (*llm.Call, error) {
 	r := callReader{c: &llm.Call{Surface: llm.Messages, Bytes: len(body)}}
 	var rawMessages []byte
-	for raw, val := range splice.Members(body) {
+	for raw, val := range jsonedit.Members(body) {
 		name := plainName(raw)
-		if splice.IsNull(val) {
+		if jsonedit.IsNull(val) {
 			continue
 		}
 		if name == "messages" { // read after the system, wherever it is in the body
@@ -81,9 +81,9 @@ func (r *callReader) param(name, from string, raw []byte) {
 // readObjectParams makes a parameter of each member of an object: "metadata.user_id". Members
 // that known does not list get their complete path as name.
 func (r *callReader) readObjectParams(name string, raw []byte, known map[string]string) {
-	for key, val := range splice.Members(raw) {
+	for key, val := range jsonedit.Members(raw) {
 		from := name + "." + plainName(key)
-		if !splice.IsNull(val) {
+		if !jsonedit.IsNull(val) {
 			r.param(cmp.Or(known[plainName(key)], from), from, val)
 		}
 	}
@@ -91,8 +91,8 @@ func (r *callReader) readObjectParams(name string, raw []byte, known map[string]
 
 // output reads the requirements for the response: {"effort":"high","format":{…}}.
 func (r *callReader) output(raw []byte) (err error) {
-	for key, val := range splice.Members(raw) {
-		if splice.IsNull(val) {
+	for key, val := range jsonedit.Members(raw) {
+		if jsonedit.IsNull(val) {
 			continue
 		}
 		path := "output_config." + plainName(key)
@@ -115,8 +115,8 @@ func (r *callReader) output(raw []byte) (err error) {
 }
 
 func readFormat(raw []byte, path string) (*llm.Format, error) {
-	schema, _ := splice.Find(raw, "schema")
-	if splice.Text(raw, "type") != "json_schema" {
+	schema, _ := jsonedit.Find(raw, "schema")
+	if jsonedit.Text(raw, "type") != "json_schema" {
 		return nil, fields.Invalid(path+".type", `must be "json_schema"`)
 	}
 	if !isObject(schema) {

@@ -9,8 +9,8 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/dialecttest"
 	"sluice/internal/dialect/openai"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/llm"
 )
 
 // everything is a request that has all that the Messages API knows.

@@ -2,8 +2,8 @@ package anthropic
 
 import (
 	"sluice/internal/dialect/fields"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // block reads one block of a content. Blocks that only Anthropic supports, for example calls of
@@ -12,7 +12,7 @@ func (r *callReader) block(m *llm.Message, raw []byte, path string) (p llm.Part,
 	if !isObject(raw) {
 		return p, fields.Invalid(path, "must be an object")
 	}
-	switch typ := splice.Text(raw, "type"); typ {
+	switch typ := jsonedit.Text(raw, "type"); typ {
 	case "text":
 		err = fill(&p, raw, path, llm.TextPart, func(name string, val []byte) (known bool, err error) {
 			switch name {
@@ -52,7 +52,7 @@ func (r *callReader) block(m *llm.Message, raw []byte, path string) (p llm.Part,
 // others as Extra.
 func fill(p *llm.Part, raw []byte, path string, kind llm.PartKind, take func(name string, val []byte) (known bool, err error)) error {
 	p.Kind = kind
-	for key, val := range splice.Members(raw) {
+	for key, val := range jsonedit.Members(raw) {
 		name := plainName(key)
 		if err := blockMembers.Check(name, path, val); err != nil {
 			return err
@@ -80,7 +80,7 @@ func texts(to map[string]*string) func(name string, val []byte) (bool, error) {
 	return func(name string, val []byte) (bool, error) {
 		dst, known := to[name]
 		if known {
-			*dst, _ = splice.Unquote(val)
+			*dst, _ = jsonedit.Unquote(val)
 		}
 		return known, nil
 	}
@@ -92,9 +92,9 @@ func (r *callReader) call(p *llm.Part, raw []byte, path string) error {
 	err := fill(p, raw, path, llm.CallPart, func(name string, val []byte) (bool, error) {
 		switch name {
 		case "id":
-			c.ID, _ = splice.Unquote(val)
+			c.ID, _ = jsonedit.Unquote(val)
 		case "name":
-			c.Name, _ = splice.Unquote(val)
+			c.Name, _ = jsonedit.Unquote(val)
 		case "input":
 			if c.Arguments = string(val); !isObject(val) {
 				return true, fields.Invalid(path+".input", "must be an object")
@@ -126,11 +126,11 @@ func (r *callReader) result(m *llm.Message, p *llm.Part, raw []byte, path string
 	err := fill(p, raw, path, llm.ResultPart, func(name string, val []byte) (known bool, err error) {
 		switch name {
 		case "tool_use_id":
-			res.ID, _ = splice.Unquote(val)
+			res.ID, _ = jsonedit.Unquote(val)
 		case "is_error":
 			res.Error = string(val) == "true"
 		case "content":
-			if !splice.IsNull(val) {
+			if !jsonedit.IsNull(val) {
 				inner := llm.Message{Role: llm.RoleTool, Index: m.Index}
 				res.Parts, err = r.content(&inner, val, path+".content")
 			}

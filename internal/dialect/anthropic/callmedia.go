@@ -5,9 +5,9 @@ import (
 
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/media"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // mediaBlock reads an image or a document. The title of a document becomes its name.
@@ -23,7 +23,7 @@ func mediaBlock(p *llm.Part, raw []byte, path, typ string) error {
 		case "source":
 			source = val
 		case "title":
-			p.Media.Name, _ = splice.Unquote(val)
+			p.Media.Name, _ = jsonedit.Unquote(val)
 		default:
 			return false, nil
 		}
@@ -33,12 +33,12 @@ func mediaBlock(p *llm.Part, raw []byte, path, typ string) error {
 		return err
 	}
 	path += ".source"
-	switch splice.Text(source, "type") {
+	switch jsonedit.Text(source, "type") {
 	case "base64":
 		return inlined(p.Media, source, path)
 	case "text":
 		p.Media.MIME, p.Media.Plain = "text/plain", true
-		val, _ := splice.Find(source, "data")
+		val, _ := jsonedit.Find(source, "data")
 		p.Media.Data, err = fields.String(val, path+".data")
 	case "url":
 		p.Media.URL, err = fields.String(found(source, "url"), path+".url")
@@ -66,12 +66,12 @@ func fetchable(url, path string) error {
 }
 
 func found(raw []byte, name string) []byte {
-	val, _ := splice.Find(raw, name)
+	val, _ := jsonedit.Find(raw, name)
 	return val
 }
 
 func inlined(m *llm.Media, source []byte, path string) error {
-	m.MIME, m.Data = splice.Text(source, "media_type"), splice.Text(source, "data")
+	m.MIME, m.Data = jsonedit.Text(source, "media_type"), jsonedit.Text(source, "data")
 	switch {
 	case m.MIME == "":
 		return fields.Invalid(path+".media_type", "is required")
@@ -88,21 +88,21 @@ func inlined(m *llm.Media, source []byte, path string) error {
 // get the text only. A document with other blocks than text remains unchanged.
 func chunks(p *llm.Part, raw, source []byte, path string) error {
 	content := found(source, "content")
-	unquoted, ok := splice.Unquote(content)
+	unquoted, ok := jsonedit.Unquote(content)
 	if !ok && !isList(content) {
 		return fields.Invalid(path+".content", "must be a string or a list of blocks")
 	}
 	var text strings.Builder
 	text.WriteString(unquoted)
-	for val := range splice.Elements(content) {
-		if splice.Text(val, "type") != "text" {
+	for val := range jsonedit.Elements(content) {
+		if jsonedit.Text(val, "type") != "text" {
 			*p = llm.Part{Kind: llm.OpaquePart, Raw: raw, Shape: shapeName}
 			return nil
 		}
 		if text.Len() > 0 {
 			text.WriteByte('\n')
 		}
-		text.WriteString(splice.Text(val, "text"))
+		text.WriteString(jsonedit.Text(val, "text"))
 	}
 	p.Media.MIME, p.Media.Plain, p.Media.Data = "text/plain", true, text.String()
 	p.Raw, p.Shape = source, shapeName

@@ -2,8 +2,8 @@ package anthropic
 
 import (
 	"sluice/internal/dialect/fields"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 func (r *callReader) messages(raw []byte) error {
@@ -11,7 +11,7 @@ func (r *callReader) messages(raw []byte) error {
 		return fields.Invalid("messages", "must be a list with at least one message")
 	}
 	i := 0
-	for val := range splice.Elements(raw) {
+	for val := range jsonedit.Elements(raw) {
 		if err := r.message(val, i); err != nil {
 			return err
 		}
@@ -33,7 +33,7 @@ func (r *callReader) message(raw []byte, i int) error {
 	}
 	m := llm.Message{Index: i}
 	var content []byte
-	for key, val := range splice.Members(raw) {
+	for key, val := range jsonedit.Members(raw) {
 		switch name := plainName(key); name {
 		case "role":
 			m.Role = llm.Role(plainName(val))
@@ -75,7 +75,7 @@ func (r *callReader) message(raw []byte, i int) error {
 }
 
 func appendExtra(list []llm.Param, path, name string, raw []byte) []llm.Param {
-	if splice.IsNull(raw) {
+	if jsonedit.IsNull(raw) {
 		return list
 	}
 	return append(list, llm.Param{Name: name, From: path + "." + name, Raw: raw})
@@ -83,17 +83,17 @@ func appendExtra(list []llm.Param, path, name string, raw []byte) []llm.Param {
 
 // content reads a string or a list of blocks. A missing or null content is an error.
 func (r *callReader) content(m *llm.Message, raw []byte, path string) ([]llm.Part, error) {
-	if text, ok := splice.Unquote(raw); ok {
+	if text, ok := jsonedit.Unquote(raw); ok {
 		return []llm.Part{{Kind: llm.TextPart, Index: -1, Text: text}}, nil
 	}
 	switch {
-	case splice.IsNull(raw):
+	case jsonedit.IsNull(raw):
 		return nil, fields.Invalid(path, "is required")
 	case !isList(raw):
 		return nil, fields.Invalid(path, "must be a string or a list of blocks")
 	}
 	var parts []llm.Part
-	for val := range splice.Elements(raw) {
+	for val := range jsonedit.Elements(raw) {
 		p, err := r.block(m, val, fields.ElementPath(path, len(parts)))
 		if err != nil {
 			return nil, err

@@ -2,12 +2,12 @@ package anthropic
 
 import (
 	"sluice/internal/dialect/fields"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 func (r *callReader) tools(raw []byte) error {
-	for val := range splice.Elements(raw) {
+	for val := range jsonedit.Elements(raw) {
 		t, err := readTool(val, len(r.c.Tools))
 		if err != nil {
 			return err
@@ -22,12 +22,12 @@ func (r *callReader) tools(raw []byte) error {
 func readTool(raw []byte, i int) (t llm.Tool, err error) {
 	path := fields.ElementPath("tools", i)
 	t = llm.Tool{Index: i, Raw: raw, Shape: shapeName, Type: llm.Function}
-	if typ := splice.Text(raw, "type"); typ != "" && typ != llm.Custom {
-		t.Type, t.Name = typ, splice.Text(raw, "name")
+	if typ := jsonedit.Text(raw, "type"); typ != "" && typ != llm.Custom {
+		t.Type, t.Name = typ, jsonedit.Text(raw, "name")
 		return t, nil
 	}
-	for key, val := range splice.Members(raw) {
-		if splice.IsNull(val) {
+	for key, val := range jsonedit.Members(raw) {
+		if jsonedit.IsNull(val) {
 			continue
 		}
 		name := plainName(key)
@@ -37,9 +37,9 @@ func readTool(raw []byte, i int) (t llm.Tool, err error) {
 		switch name {
 		case "type":
 		case "name":
-			t.Name, _ = splice.Unquote(val)
+			t.Name, _ = jsonedit.Unquote(val)
 		case "description":
-			t.Description, _ = splice.Unquote(val)
+			t.Description, _ = jsonedit.Unquote(val)
 		case "input_schema":
 			t.Schema = val
 		case "strict":
@@ -61,7 +61,7 @@ var modes = map[string]string{"auto": "auto", "any": "required", "none": "none",
 
 // choice reads {"type":"tool","name":"x","disable_parallel_tool_use":true}.
 func (r *callReader) choice(raw []byte) error {
-	c := llm.ToolChoice{From: "tool_choice", Raw: raw, Mode: modes[splice.Text(raw, "type")], Name: splice.Text(raw, "name")}
+	c := llm.ToolChoice{From: "tool_choice", Raw: raw, Mode: modes[jsonedit.Text(raw, "type")], Name: jsonedit.Text(raw, "name")}
 	switch {
 	case c.Mode == "":
 		return fields.Invalid("tool_choice.type", `must be "auto", "any", "tool" or "none"`)
@@ -70,7 +70,7 @@ func (r *callReader) choice(raw []byte) error {
 	}
 	r.c.Choice = c
 	const key = "disable_parallel_tool_use"
-	switch raw, _ := splice.Find(raw, key); string(raw) {
+	switch raw, _ := jsonedit.Find(raw, key); string(raw) {
 	case "true":
 		r.param(llm.ParallelToolCalls, "tool_choice."+key, []byte("false"))
 	case "false":

@@ -9,9 +9,9 @@ import (
 	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // complete implements /v1/complete, which continues a text.
@@ -55,18 +55,18 @@ func (complete) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect
 
 // TranslateResponse reads {"completion":…,"stop_reason":…}. Anthropic counts no tokens here.
 func (complete) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
-	if _, ok := splice.Find(incoming.Body, "completion"); !ok || !splice.Valid(incoming.Body) {
+	if _, ok := jsonedit.Find(incoming.Body, "completion"); !ok || !jsonedit.Valid(incoming.Body) {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response is not a completion")
 	}
 	c := dialect.Completion{
-		ID: completionID(incoming.Body), Created: incoming.Created, Model: cmp.Or(splice.Text(incoming.Body, "model"), incoming.To.Model),
-		Choices: []dialect.CompletionChoice{{Text: splice.Text(incoming.Body, "completion"), Finish: finishOf(splice.Text(incoming.Body, "stop_reason"))}},
+		ID: completionID(incoming.Body), Created: incoming.Created, Model: cmp.Or(jsonedit.Text(incoming.Body, "model"), incoming.To.Model),
+		Choices: []dialect.CompletionChoice{{Text: jsonedit.Text(incoming.Body, "completion"), Finish: finishOf(jsonedit.Text(incoming.Body, "stop_reason"))}},
 	}
 	return c.BuildResponse(incoming.To.Stream), nil
 }
 
 func completionID(raw []byte) string {
-	return cmp.Or(splice.Text(raw, "log_id"), splice.Text(raw, "id"))
+	return cmp.Or(jsonedit.Text(raw, "log_id"), jsonedit.Text(raw, "id"))
 }
 
 // NewStream returns a translator from a streamed completion to OpenAI's format.
@@ -96,30 +96,30 @@ func (d *completions) event(data []byte, emit func(*llm.Event)) error {
 	switch {
 	case d.ended:
 		return nil
-	case !splice.Valid(data):
+	case !jsonedit.Valid(data):
 		return fault.New(fault.UpstreamInvalid, "the provider sent an event that is not a JSON object")
 	}
-	if _, failed := splice.Find(data, "error"); failed {
+	if _, failed := jsonedit.Find(data, "error"); failed {
 		d.ended = true
 		f := readFault(data)
 		emit(&f)
 		return nil
 	}
-	if _, ok := splice.Find(data, "completion"); !ok { // a ping
+	if _, ok := jsonedit.Find(data, "completion"); !ok { // a ping
 		return nil
 	}
 	if !d.started {
 		d.started = true
-		emit(&llm.Event{Kind: llm.EventStart, ID: completionID(data), Model: splice.Text(data, "model")})
+		emit(&llm.Event{Kind: llm.EventStart, ID: completionID(data), Model: jsonedit.Text(data, "model")})
 		emit(&llm.Event{Kind: llm.EventBlock})
 	}
-	if text := splice.Text(data, "completion"); text != "" {
+	if text := jsonedit.Text(data, "completion"); text != "" {
 		emit(&llm.Event{Kind: llm.EventText, Text: text})
 	}
-	if reason := splice.Text(data, "stop_reason"); reason != "" {
+	if reason := jsonedit.Text(data, "stop_reason"); reason != "" {
 		d.ended = true
 		emit(&llm.Event{Kind: llm.EventBlockEnd})
-		emit(&llm.Event{Kind: llm.EventFinish, Finish: finishOf(reason), Text: reason, Name: splice.Text(data, "stop")})
+		emit(&llm.Event{Kind: llm.EventFinish, Finish: finishOf(reason), Text: reason, Name: jsonedit.Text(data, "stop")})
 		emit(&llm.Event{Kind: llm.EventEnd})
 	}
 	return nil

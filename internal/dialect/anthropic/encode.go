@@ -8,9 +8,9 @@ import (
 	"sluice/internal/dialect/claude"
 	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
-	"sluice/internal/wire"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
+	"sluice/internal/kernel/wire"
 )
 
 // unchangedParams lists the parameters of the Messages API that are sent unchanged, by their
@@ -184,10 +184,10 @@ const filesBeta = "files-api-2025-04-14"
 // Source: contract/provider-transforms.md 2.1.
 func (w *callWriter) header() wire.Header {
 	if raw, ok := w.t.Consume("anthropic_beta"); ok {
-		if text, isText := splice.Unquote(raw); isText {
+		if text, isText := jsonedit.Unquote(raw); isText {
 			w.betas = append(w.betas, strings.Split(text, ",")...)
 		}
-		for val := range splice.Elements(raw) {
+		for val := range jsonedit.Elements(raw) {
 			w.betas = append(w.betas, plainName(val))
 		}
 	}

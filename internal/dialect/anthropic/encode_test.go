@@ -7,9 +7,9 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/openai"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // fromChat is what becomes of a chat completion request.
@@ -122,7 +122,7 @@ func TestChats(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
-		if got, _ := splice.Find(out.Body, c.field); string(got) != c.want || !splice.Valid(out.Body) {
+		if got, _ := jsonedit.Find(out.Body, c.field); string(got) != c.want || !jsonedit.Valid(out.Body) {
 			t.Errorf("%s: %s is\n%s, want\n%s", c.name, c.field, got, c.want)
 		}
 		if dropped := strings.Join(out.Dropped, ", "); dropped != c.dropped {
@@ -160,7 +160,7 @@ func TestEffortGivesWay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if thinking, _ := splice.Find(out.Body, "thinking"); string(thinking) != c.thinking || strings.Join(out.Dropped, ", ") != c.dropped {
+		if thinking, _ := jsonedit.Find(out.Body, "thinking"); string(thinking) != c.thinking || strings.Join(out.Dropped, ", ") != c.dropped {
 			t.Errorf("%s: %s, lost %q", c.name, thinking, out.Dropped)
 		}
 	}
@@ -202,8 +202,8 @@ func TestEffort(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		thinking, _ := splice.Find(out.Body, "thinking")
-		config, _ := splice.Find(out.Body, "output_config")
+		thinking, _ := jsonedit.Find(out.Body, "thinking")
+		config, _ := jsonedit.Find(out.Body, "output_config")
 		if string(thinking) != c.thinking || string(config) != c.config || strings.Join(out.Dropped, ", ") != c.dropped {
 			t.Errorf("%s %s: %s %s, lost %q", c.model, c.chat, thinking, config, out.Dropped)
 		}
@@ -233,7 +233,7 @@ func TestNewestModels(t *testing.T) {
 		}
 		var members []string
 		for _, name := range []string{"temperature", "top_k", "top_p", "tool_choice"} {
-			if raw, ok := splice.Find(out.Body, name); ok {
+			if raw, ok := jsonedit.Find(out.Body, name); ok {
 				members = append(members, `"`+name+`":`+string(raw))
 			}
 		}
@@ -271,7 +271,7 @@ func TestMaxTokens(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, _ := splice.Find(out.Body, "max_tokens"); string(got) != want {
+		if got, _ := jsonedit.Find(out.Body, "max_tokens"); string(got) != want {
 			t.Errorf("%s: %s, want %s", model, got, want)
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/toolcalls"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // tools writes the tools and drops those of other providers. Anthropic requires tools when the
@@ -91,13 +91,13 @@ func strictPath(c *llm.Call, t *llm.Tool) string {
 
 // objectSchema returns a schema with a type, which Anthropic requires.
 func objectSchema(raw []byte) []byte {
-	if _, ok := splice.Find(raw, "type"); ok {
+	if _, ok := jsonedit.Find(raw, "type"); ok {
 		return raw
 	}
 	var w jsonwriter.Writer
 	w.Open('{')
 	w.Str("type", "object")
-	for key, val := range splice.Members(raw) {
+	for key, val := range jsonedit.Members(raw) {
 		w.Key(string(key[1 : len(key)-1])).Value(val)
 	}
 	w.Close('}')
@@ -117,8 +117,8 @@ func builtIn(t *llm.Tool) []byte {
 	case t.Shape != chatShape:
 		return nil
 	}
-	inner, _ := splice.Find(t.Raw, t.Type)
-	typ := splice.Text(inner, "name")
+	inner, _ := jsonedit.Find(t.Raw, t.Type)
+	typ := jsonedit.Text(inner, "name")
 	if typ == "" {
 		return nil
 	}
@@ -126,13 +126,13 @@ func builtIn(t *llm.Tool) []byte {
 	w.Open('{')
 	w.Str("type", typ)
 	w.Str("name", t.Type)
-	for key, val := range splice.Members(inner) {
+	for key, val := range jsonedit.Members(inner) {
 		if name := plainName(key); name != "name" {
 			w.Named(name, val)
 		}
 	}
 	if t.Cache != nil {
-		if _, twice := splice.Find(inner, "cache_control"); !twice {
+		if _, twice := jsonedit.Find(inner, "cache_control"); !twice {
 			writeCache(&w, t.Cache)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/signatures"
 	"sluice/internal/dialect/upstreamerror"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // NewEncoder returns the encoder of a streamed message. It belongs to one stream.

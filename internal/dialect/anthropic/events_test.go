@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // lines are the data of a stream's events, for a look at all of them.

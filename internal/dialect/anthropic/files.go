@@ -8,11 +8,11 @@ import (
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/uploads"
 	"sluice/internal/dialect/usage"
-	"sluice/internal/fault"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 	"sluice/internal/kernel/multipartedit"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
-	"sluice/internal/wire"
+	"sluice/internal/kernel/wire"
 )
 
 // upload uploads a file to the provider. The purpose is not sent, because Anthropic does not
@@ -73,9 +73,9 @@ func (files) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Ta
 func (files) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	switch incoming.Sent.Endpoint {
 	case llm.DeleteFile:
-		return uploads.Deleted(cmp.Or(splice.Text(incoming.Body, "id"), incoming.Sent.ID)), nil
+		return uploads.Deleted(cmp.Or(jsonedit.Text(incoming.Body, "id"), incoming.Sent.ID)), nil
 	case llm.ListFiles:
-		if !splice.Valid(incoming.Body) {
+		if !jsonedit.Valid(incoming.Body) {
 			return nil, fault.New(fault.UpstreamInvalid, "the provider response is not a list of files")
 		}
 		var w jsonwriter.Writer
@@ -87,7 +87,7 @@ func (files) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, e
 }
 
 func describe(incoming *dialect.Incoming, purpose string) (*dialect.Response, error) {
-	if splice.Text(incoming.Body, "id") == "" || !splice.Valid(incoming.Body) {
+	if jsonedit.Text(incoming.Body, "id") == "" || !jsonedit.Valid(incoming.Body) {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response does not describe a file")
 	}
 	var w jsonwriter.Writer
@@ -101,14 +101,14 @@ func describe(incoming *dialect.Incoming, purpose string) (*dialect.Response, er
 func writeFile(w *jsonwriter.Writer, raw []byte, purpose string) {
 	size, _ := usage.Count(found(raw, "size_bytes"))
 	w.Open('{')
-	w.Str("id", splice.Text(raw, "id"))
+	w.Str("id", jsonedit.Text(raw, "id"))
 	w.Str("object", "file")
 	w.Int("bytes", size)
 	w.Int("created_at", epoch(raw, "created_at"))
-	w.Str("filename", splice.Text(raw, "filename"))
+	w.Str("filename", jsonedit.Text(raw, "filename"))
 	w.Str("purpose", cmp.Or(purpose, "user_data"))
 	w.Str("status", "processed")
-	w.Opt("mime_type", splice.Text(raw, "mime_type"))
+	w.Opt("mime_type", jsonedit.Text(raw, "mime_type"))
 	w.Close('}')
 }
 

@@ -1,6 +1,6 @@
 package anthropic
 
-import "sluice/internal/llm"
+import "sluice/internal/kernel/llm"
 
 // finishes maps the provider's stop reasons to finish reasons.
 // Source: contract/provider-transforms.md 1.1.

@@ -4,7 +4,7 @@ import (
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonschema"
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // onlyJSON is the instruction for callers who request any JSON object. Anthropic does not have a

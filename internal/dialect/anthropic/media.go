@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"sluice/internal/dialect/conversation"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/llm"
 )
 
 const pdf = "application/pdf"

@@ -6,8 +6,8 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/modellists"
-	"sluice/internal/fault"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
 )
 
 // modelList implements the list of the provider's models.
@@ -29,8 +29,8 @@ func (modelList) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect
 
 // TranslateResponse writes the models in OpenAI's format.
 func (modelList) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
-	models, ok := splice.Find(incoming.Body, "data")
-	if !ok || !splice.Valid(incoming.Body) {
+	models, ok := jsonedit.Find(incoming.Body, "data")
+	if !ok || !jsonedit.Valid(incoming.Body) {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response is not a list of models")
 	}
 	return modellists.Writer(writeModel).List(models), nil
@@ -38,11 +38,11 @@ func (modelList) TranslateResponse(incoming *dialect.Incoming) (*dialect.Respons
 
 func writeModel(w *jsonwriter.Writer, raw []byte) {
 	w.Open('{')
-	w.Str("id", splice.Text(raw, "id"))
+	w.Str("id", jsonedit.Text(raw, "id"))
 	w.Str("object", "model")
 	w.Int("created", epoch(raw, "created_at"))
 	w.Str("owned_by", "anthropic")
-	w.Opt("display_name", splice.Text(raw, "display_name"))
+	w.Opt("display_name", jsonedit.Text(raw, "display_name"))
 	w.Close('}')
 }
 

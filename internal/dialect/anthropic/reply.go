@@ -4,14 +4,14 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/signatures"
 	"sluice/internal/dialect/usage"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // DecodeResponse reads a message.
 func (messages) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
-	r := splice.NewReader(incoming.Body)
+	r := jsonedit.NewReader(incoming.Body)
 	response := &llm.Response{Choices: make([]llm.Choice, 1)}
 	isMessage := false
 	for name := range r.Members() {
@@ -30,21 +30,21 @@ func (messages) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error
 }
 
 // readMember reads one member of a message.
-func readMember(response *llm.Response, name []byte, r *splice.Reader) {
+func readMember(response *llm.Response, name []byte, r *jsonedit.Reader) {
 	switch c := &response.Choices[0]; string(name) {
 	case "id":
-		response.ID, _ = splice.Unquote(r.Raw())
+		response.ID, _ = jsonedit.Unquote(r.Raw())
 	case "model":
-		response.Model, _ = splice.Unquote(r.Raw())
+		response.Model, _ = jsonedit.Unquote(r.Raw())
 	case "content":
 		for range r.Elements() {
 			c.Parts = append(c.Parts, readBlock(r.Raw()))
 		}
 	case "stop_reason":
-		c.Raw, _ = splice.Unquote(r.Raw())
+		c.Raw, _ = jsonedit.Unquote(r.Raw())
 		c.Finish = finishOf(c.Raw)
 	case "stop_sequence":
-		c.StopText, _ = splice.Unquote(r.Raw())
+		c.StopText, _ = jsonedit.Unquote(r.Raw())
 	case "usage":
 		used := r.Raw()
 		response.Usage = usage.ReadObject(llm.Messages, used)
@@ -61,7 +61,7 @@ type block struct{ text, thinking, signature, data, id, name, input, citations [
 func readBlock(raw []byte) llm.Part {
 	var typ []byte
 	var b block
-	r := splice.NewReader(raw)
+	r := jsonedit.NewReader(raw)
 	for name := range r.Members() {
 		switch val := r.Raw(); string(name) {
 		case "type":
@@ -96,7 +96,7 @@ func readBlock(raw []byte) llm.Part {
 	case `"redacted_thinking"`:
 		return llm.Part{Kind: llm.SealedPart, Text: plainName(b.data), Shape: signatures.ClaudeSigner}
 	case `"tool_use"`:
-		if splice.IsNull(b.input) {
+		if jsonedit.IsNull(b.input) {
 			b.input = []byte("{}")
 		}
 		return llm.Part{Kind: llm.CallPart, Call: &llm.ToolCall{ID: plainName(b.id), Name: plainName(b.name), Arguments: string(b.input)}}

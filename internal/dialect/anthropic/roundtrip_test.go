@@ -12,7 +12,7 @@ import (
 	"sluice/internal/dialect/anthropic"
 	"sluice/internal/dialect/dialecttest"
 	"sluice/internal/dialect/jsonschema"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 var (

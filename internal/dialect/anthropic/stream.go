@@ -6,9 +6,9 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/surrogates"
 	"sluice/internal/dialect/upstreamerror"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // NewDecoder returns the decoder of a streamed message.
@@ -68,7 +68,7 @@ func (d *reader) event(_, data []byte) error {
 	if d.ended {
 		return nil
 	}
-	if !splice.Valid(data) {
+	if !jsonedit.Valid(data) {
 		return fault.New(fault.UpstreamInvalid, "the provider sent an event that is not a JSON object")
 	}
 	switch string(found(data, "type")) {
@@ -99,7 +99,7 @@ func (d *reader) event(_, data []byte) error {
 
 func (d *reader) start(data []byte) {
 	message := found(data, "message")
-	d.send(llm.Event{Kind: llm.EventStart, ID: splice.Text(message, "id"), Model: splice.Text(message, "model")})
+	d.send(llm.Event{Kind: llm.EventStart, ID: jsonedit.Text(message, "id"), Model: jsonedit.Text(message, "model")})
 	d.spent(message)
 }
 
@@ -110,14 +110,14 @@ func (d *reader) spent(body []byte) {
 		return
 	}
 	raw := found(body, "usage")
-	if _, ok := splice.Find(raw, "input_tokens"); !ok { // the last event may omit it
+	if _, ok := jsonedit.Find(raw, "input_tokens"); !ok { // the last event may omit it
 		u.InputTokens += d.usage.InputTokens - d.usage.CachedTokens - d.usage.CacheWriteTokens
 	}
-	if _, ok := splice.Find(raw, "cache_read_input_tokens"); !ok {
+	if _, ok := jsonedit.Find(raw, "cache_read_input_tokens"); !ok {
 		u.CachedTokens += d.usage.CachedTokens
 		u.InputTokens += d.usage.CachedTokens
 	}
-	if _, ok := splice.Find(raw, "cache_creation_input_tokens"); !ok {
+	if _, ok := jsonedit.Find(raw, "cache_creation_input_tokens"); !ok {
 		u.CacheWriteTokens += d.usage.CacheWriteTokens
 		u.CacheHourTokens += d.usage.CacheHourTokens
 		u.InputTokens += d.usage.CacheWriteTokens
@@ -137,14 +137,14 @@ func (d *reader) spent(body []byte) {
 // finish reads the stop reason, the usage and the extra members.
 func (d *reader) finish(data []byte) {
 	delta := found(data, "delta")
-	for key, val := range splice.Members(delta) {
+	for key, val := range jsonedit.Members(delta) {
 		switch name := plainName(key); name {
 		case "stop_reason", "stop_sequence":
 		default:
 			d.extra(name, val)
 		}
 	}
-	for key, val := range splice.Members(data) {
+	for key, val := range jsonedit.Members(data) {
 		switch name := plainName(key); name {
 		case "type", "delta", "usage":
 		default:
@@ -152,14 +152,14 @@ func (d *reader) finish(data []byte) {
 		}
 	}
 	eachUsageExtra(found(data, "usage"), func(p llm.Param) { d.extra(p.Name, p.Raw) })
-	if reason := splice.Text(delta, "stop_reason"); reason != "" {
-		d.send(llm.Event{Kind: llm.EventFinish, Finish: finishOf(reason), Text: reason, Name: splice.Text(delta, "stop_sequence")})
+	if reason := jsonedit.Text(delta, "stop_reason"); reason != "" {
+		d.send(llm.Event{Kind: llm.EventFinish, Finish: finishOf(reason), Text: reason, Name: jsonedit.Text(delta, "stop_sequence")})
 	}
 	d.spent(data)
 }
 
 func (d *reader) extra(name string, raw []byte) {
-	if !splice.IsNull(raw) {
+	if !jsonedit.IsNull(raw) {
 		d.send(llm.Event{Kind: llm.EventExtra, Name: name, Raw: raw})
 	}
 }

@@ -6,9 +6,9 @@ import (
 
 	"sluice/internal/dialect/signatures"
 	"sluice/internal/dialect/surrogates"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // Limits of the memory for one stream: the number of blocks in a response, and the bytes of
@@ -42,9 +42,9 @@ func (d *reader) begin(data []byte) error {
 	case `"thinking"`:
 		ev.Part = llm.ReasoningPart
 	case `"redacted_thinking"`:
-		ev.Part, ev.Name, ev.Text = llm.SealedPart, signatures.ClaudeSigner, splice.Text(raw, "data")
+		ev.Part, ev.Name, ev.Text = llm.SealedPart, signatures.ClaudeSigner, jsonedit.Text(raw, "data")
 	case `"tool_use"`:
-		ev.Part, ev.ID, ev.Name = llm.CallPart, splice.Text(raw, "id"), splice.Text(raw, "name")
+		ev.Part, ev.ID, ev.Name = llm.CallPart, jsonedit.Text(raw, "id"), jsonedit.Text(raw, "name")
 	default:
 		b.held = &holder{start: append([]byte(nil), raw...)}
 		d.pending += len(raw)
@@ -63,7 +63,7 @@ func (d *reader) emitInitialContent(index int, raw []byte) {
 	switch b := &d.blocks[index]; b.part {
 	case llm.TextPart:
 		d.emitDelta(llm.EventText, index, found(raw, "text"))
-		for c := range splice.Elements(found(raw, "citations")) {
+		for c := range jsonedit.Elements(found(raw, "citations")) {
 			d.citation(index, c)
 		}
 	case llm.ReasoningPart:
@@ -189,7 +189,7 @@ func appendText(dst, raw []byte) []byte {
 	if len(raw) < 2 || raw[0] != '"' {
 		return dst
 	}
-	return splice.AppendUnquoted(dst, raw)
+	return jsonedit.AppendUnquoted(dst, raw)
 }
 
 // assemble returns the block with its deltas merged in.
@@ -199,13 +199,13 @@ func (h *holder) assemble() []byte {
 	}
 	value := h.value
 	if h.text {
-		value = splice.Quote(string(h.value))
-	} else if !splice.Valid(value) {
+		value = jsonedit.Quote(string(h.value))
+	} else if !jsonedit.Valid(value) {
 		return h.start
 	}
-	var doc splice.Doc
-	if splice.Scan(h.start, &doc) != nil { // event has checked it already
+	var doc jsonedit.Doc
+	if jsonedit.Scan(h.start, &doc) != nil { // event has checked it already
 		return h.start
 	}
-	return doc.Apply([]splice.Edit{splice.Set(h.key, value)})
+	return doc.Apply([]jsonedit.Edit{jsonedit.Set(h.key, value)})
 }

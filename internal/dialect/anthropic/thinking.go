@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 
 	"sluice/internal/dialect/claude"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // budgets maps effort levels to thinking budgets, in tokens.
@@ -26,7 +26,7 @@ func (w *callWriter) effort() {
 		}
 		return
 	}
-	level, _ := splice.Unquote(raw)
+	level, _ := jsonedit.Unquote(raw)
 	switch {
 	case w.native(), requested && w.model.SupportsEffort() && w.model.SupportsEffortLevel(level):
 		w.level = raw
@@ -98,13 +98,13 @@ func (w *callWriter) output() {
 		}
 		w.Named(name, raw)
 	}
-	for key, val := range splice.Members(config) {
+	for key, val := range jsonedit.Members(config) {
 		put(plainName(key), val)
 	}
-	if _, twice := splice.Find(config, "effort"); !twice {
+	if _, twice := jsonedit.Find(config, "effort"); !twice {
 		put("effort", w.level)
 	}
-	if _, twice := splice.Find(config, "format"); !twice {
+	if _, twice := jsonedit.Find(config, "format"); !twice {
 		put("format", w.format())
 	}
 	for i := range w.c.Params {

@@ -4,7 +4,7 @@ import (
 	"sluice/internal/dialect/claude"
 	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // conversation writes the instructions and the turns.

@@ -7,8 +7,8 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 func unified() map[llm.Endpoint]dialect.OpenAIEndpoint {
@@ -56,17 +56,17 @@ func page(query string) (more string, dropped []string) {
 // from one of Anthropic's lists, whose envelope is nearly the same.
 func writeList(w *jsonwriter.Writer, body []byte, each func(raw []byte)) {
 	w.OpenList()
-	for raw := range splice.Elements(found(body, "data")) {
+	for raw := range jsonedit.Elements(found(body, "data")) {
 		each(raw)
 	}
-	w.ClosePage(splice.Text(body, "first_id"), splice.Text(body, "last_id"), string(found(body, "has_more")) == "true")
+	w.ClosePage(jsonedit.Text(body, "first_id"), jsonedit.Text(body, "last_id"), string(found(body, "has_more")) == "true")
 	w.Close('}')
 }
 
 // epoch returns a time member, "2024-08-20T18:37:24.100435Z", in epoch seconds; 0 when it is
 // missing or not a time.
 func epoch(raw []byte, name string) int64 {
-	t, err := time.Parse(time.RFC3339Nano, splice.Text(raw, name))
+	t, err := time.Parse(time.RFC3339Nano, jsonedit.Text(raw, name))
 	if err != nil {
 		return 0
 	}

@@ -11,16 +11,16 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/anthropic"
 	"sluice/internal/dialect/dialecttest"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
-	"sluice/internal/wire"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
+	"sluice/internal/kernel/wire"
 )
 
 func ask(t testing.TB, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	t.Helper()
 	out, err := anthropic.Dialect().Unified[r.Endpoint].EncodeRequest(context.Background(), r, to)
-	if err == nil && len(out.Body) > 0 && out.Header == nil && !splice.Valid(out.Body) {
+	if err == nil && len(out.Body) > 0 && out.Header == nil && !jsonedit.Valid(out.Body) {
 		t.Errorf("no JSON: %s", out.Body)
 	}
 	return out, err

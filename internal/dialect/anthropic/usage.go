@@ -3,14 +3,14 @@ package anthropic
 import (
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/usage"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // usageOf reads the top-level usage member of a response or an event.
 func usageOf(body []byte) llm.Usage {
 	u, _ := usage.Read(llm.Messages, body, "")
-	raw, _ := splice.Find(body, "usage", "output_tokens_details", "thinking_tokens")
+	raw, _ := jsonedit.Find(body, "usage", "output_tokens_details", "thinking_tokens")
 	if n, ok := usage.Count(raw); ok {
 		u.ReasoningTokens = n
 	}
@@ -61,7 +61,7 @@ func anthropicTier(p *llm.Param) []byte {
 
 // eachUsageExtra calls do for each member of a usage object that usageExtras lists.
 func eachUsageExtra(usage []byte, do func(p llm.Param)) {
-	r := splice.NewReader(usage)
+	r := jsonedit.NewReader(usage)
 	for name := range r.Members() {
 		if usageExtras[string(name)] && !r.Null() {
 			do(chatTier(llm.Param{Name: string(name), Raw: r.Raw()}))

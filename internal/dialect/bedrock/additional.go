@@ -3,7 +3,7 @@ package bedrock
 import (
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // extras lists, by model family, the parameters that the family supports and Converse does not,
@@ -48,7 +48,7 @@ func (w *callWriter) additional() {
 	w.Raw(name, merged(provided, familyParams.B))
 }
 
-// bare returns a name of splice.Members without its quotes. Escapes remain.
+// bare returns a name of jsonedit.Members without its quotes. Escapes remain.
 func bare(name []byte) string { return string(name[1 : len(name)-1]) }
 
 // writeFamilyParams writes the parameters that only the model family supports.

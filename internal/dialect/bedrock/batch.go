@@ -10,9 +10,9 @@ import (
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/usage"
-	"sluice/internal/ident"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // newBatch creates a batch, which is a model invocation job in Bedrock.
@@ -85,14 +85,14 @@ func (newBatch) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response
 	if err != nil {
 		return nil, err
 	}
-	endpoint, _ := splice.Find(incoming.Sent.Body, "endpoint")
+	endpoint, _ := jsonedit.Find(incoming.Sent.Body, "endpoint")
 	var w jsonwriter.Writer
 	w.Open('{')
 	w.Str("id", escape(arn))
 	w.Str("object", "batch")
 	w.Str("endpoint", cmp.Or(plain(endpoint), chatPath))
 	w.Str("model", incoming.To.Model)
-	w.Str("input_file_id", splice.Text(incoming.Sent.Body, "input_file_id"))
+	w.Str("input_file_id", jsonedit.Text(incoming.Sent.Body, "input_file_id"))
 	w.Str("completion_window", "24h")
 	w.Str("status", "validating")
 	w.Raw("output_file_id", nullJSON)
@@ -155,15 +155,15 @@ var ended = map[string]string{"completed": "completed_at", "failed": "failed_at"
 
 // writeBatch writes a job, or its summary, as a batch.
 func writeBatch(w *jsonwriter.Writer, raw []byte) {
-	state := splice.Text(raw, "status")
+	state := jsonedit.Text(raw, "status")
 	status := cmp.Or(batchStatus[state], state)
 	w.Open('{')
-	w.Str("id", escape(splice.Text(raw, "jobArn")))
+	w.Str("id", escape(jsonedit.Text(raw, "jobArn")))
 	w.Str("object", "batch")
 	w.Str("endpoint", chatPath)
-	w.Str("model", splice.Text(raw, "modelId"))
-	writeErrors(w, status, splice.Text(raw, "message"))
-	w.Str("input_file_id", escape(splice.Text(inputOf(raw), "s3Uri")))
+	w.Str("model", jsonedit.Text(raw, "modelId"))
+	writeErrors(w, status, jsonedit.Text(raw, "message"))
+	w.Str("input_file_id", escape(jsonedit.Text(inputOf(raw), "s3Uri")))
 	w.Str("completion_window", "24h")
 	w.Str("status", status)
 	if out, err := outputFile(raw); err == nil && status == "completed" {
@@ -172,9 +172,9 @@ func writeBatch(w *jsonwriter.Writer, raw []byte) {
 		w.Raw("output_file_id", nullJSON)
 	}
 	w.Raw("error_file_id", nullJSON)
-	submitted, _ := splice.Find(raw, "submitTime")
-	end, _ := splice.Find(raw, "endTime")
-	expires, _ := splice.Find(raw, "jobExpirationTime")
+	submitted, _ := jsonedit.Find(raw, "submitTime")
+	end, _ := jsonedit.Find(raw, "endTime")
+	expires, _ := jsonedit.Find(raw, "jobExpirationTime")
 	writeTime(w, "created_at", submitted)
 	writeTime(w, "expires_at", expires)
 	writeTime(w, "finalizing_at", end)
@@ -183,7 +183,7 @@ func writeBatch(w *jsonwriter.Writer, raw []byte) {
 	}
 	w.Key("request_counts").Open('{')
 	for _, n := range [...][2]string{{"total", "totalRecordCount"}, {"completed", "successRecordCount"}, {"failed", "errorRecordCount"}} {
-		val, _ := splice.Find(raw, n[1])
+		val, _ := jsonedit.Find(raw, n[1])
 		k, _ := usage.Count(val)
 		w.Int(n[0], k)
 	}
@@ -192,7 +192,7 @@ func writeBatch(w *jsonwriter.Writer, raw []byte) {
 }
 
 func inputOf(raw []byte) []byte {
-	val, _ := splice.Find(raw, "inputDataConfig", "s3InputDataConfig")
+	val, _ := jsonedit.Find(raw, "inputDataConfig", "s3InputDataConfig")
 	return val
 }
 
@@ -214,9 +214,9 @@ func writeErrors(w *jsonwriter.Writer, status, message string) {
 // with the job's id, and the file there has the input's name with the suffix ".out".
 // Source: https://docs.aws.amazon.com/bedrock/latest/userguide/batch-inference-results.html, read 2026-11.
 func outputFile(raw []byte) (s3Object, error) {
-	uri, _ := splice.Find(raw, "outputDataConfig", "s3OutputDataConfig", "s3Uri")
-	arn := splice.Text(raw, "jobArn")
-	name := path.Base(splice.Text(inputOf(raw), "s3Uri"))
+	uri, _ := jsonedit.Find(raw, "outputDataConfig", "s3OutputDataConfig", "s3Uri")
+	arn := jsonedit.Text(raw, "jobArn")
+	name := path.Base(jsonedit.Text(inputOf(raw), "s3Uri"))
 	folder := strings.TrimSuffix(plain(uri), "/")
 	return parseS3Object(folder+"/"+arn[strings.LastIndexByte(arn, '/')+1:]+"/"+name+".out", "output_file_id")
 }

@@ -8,7 +8,7 @@ package bedrock
 
 import (
 	"sluice/internal/dialect"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // Dialect returns the dialect. It is for upstreams only.

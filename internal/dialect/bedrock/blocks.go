@@ -7,7 +7,7 @@ import (
 	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/signatures"
 	"sluice/internal/dialect/toolcalls"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // part writes one part of a message as a content block, followed by its cache point.

@@ -13,7 +13,7 @@ import (
 	"sluice/internal/dialect/dialecttest"
 	"sluice/internal/dialect/jsonschema"
 	"sluice/internal/dialect/media"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 const fetched = "fetched bytes"

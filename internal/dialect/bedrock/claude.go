@@ -10,9 +10,9 @@ import (
 	"sluice/internal/dialect/signatures"
 	"sluice/internal/dialect/sniff"
 	"sluice/internal/dialect/usage"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // Claude returns the dialect for invoking Claude on Bedrock. It is Anthropic's Messages API, except
@@ -31,7 +31,7 @@ var _ dialect.Streamer = invocation{}
 
 // EncodeRequest builds the body of InvokeModel.
 func (invocation) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
-	if !splice.Valid(r.Body) {
+	if !jsonedit.Valid(r.Body) {
 		return nil, fault.New(fault.InvalidRequest, "the body must be a JSON object")
 	}
 	body, dropped := claudeBody(r.Body, to, 0)
@@ -40,7 +40,7 @@ func (invocation) EncodeRequest(_ context.Context, r *dialect.Request, to *diale
 
 // TranslateResponse returns the response unchanged.
 func (invocation) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
-	if !splice.Valid(incoming.Body) {
+	if !jsonedit.Valid(incoming.Body) {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response is not a JSON object")
 	}
 	if err := sniff.CheckList(llm.Messages, incoming.Body); err != nil {
@@ -65,11 +65,11 @@ const claudeVersion = "bedrock-2023-05-31"
 func claudeBody(body []byte, to *dialect.Target, limit int64) (native []byte, dropped []string) {
 	var w jsonwriter.Writer
 	w.Open('{')
-	mark, _ := splice.Find(body, "cache_control")
+	mark, _ := jsonedit.Find(body, "cache_control")
 	var beta []byte
 	var tools toolList
 	versioned, limited := false, false
-	for name, val := range splice.Members(body) {
+	for name, val := range jsonedit.Members(body) {
 		switch plain(name) {
 		case "model", "stream", "cache_control":
 			continue
@@ -134,7 +134,7 @@ func betas(to *dialect.Target, body []byte) []string {
 			return nil
 		}
 		all[0] = plain(body)
-		for val := range splice.Elements(body) {
+		for val := range jsonedit.Elements(body) {
 			all = append(all, plain(val))
 		}
 	}

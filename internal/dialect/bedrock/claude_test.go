@@ -8,8 +8,8 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/bedrock"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/llm"
 )
 
 func TestClaudeRequest(t *testing.T) {

@@ -2,7 +2,7 @@ package bedrock
 
 import (
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
 )
 
 // cached moves the cache mark of the request, which Amazon rejects, into a list of messages. As
@@ -12,10 +12,10 @@ import (
 // https://github.com/BerriAI/litellm/issues/26320, read 2026-11.
 func cached(messages, mark []byte) []byte {
 	var last []byte
-	for m := range splice.Elements(messages) {
+	for m := range jsonedit.Elements(messages) {
 		last = m
 	}
-	content, ok := splice.Find(last, "content")
+	content, ok := jsonedit.Find(last, "content")
 	if !ok || len(mark) == 0 || mark[0] != '{' {
 		return messages
 	}
@@ -25,7 +25,7 @@ func cached(messages, mark []byte) []byte {
 	}
 	var w jsonwriter.Writer
 	w.Open('[')
-	for m := range splice.Elements(messages) {
+	for m := range jsonedit.Elements(messages) {
 		if &m[0] == &last[0] {
 			m = with(m, "content", marked)
 		}
@@ -52,8 +52,8 @@ func markedContent(content, mark []byte) []byte {
 		return w.B
 	}
 	lastIndex, n := -1, 0
-	for b := range splice.Elements(content) {
-		if typ := splice.Text(b, "type"); typ != "" && typ != "thinking" && typ != "redacted_thinking" {
+	for b := range jsonedit.Elements(content) {
+		if typ := jsonedit.Text(b, "type"); typ != "" && typ != "thinking" && typ != "redacted_thinking" {
 			lastIndex = n
 		}
 		n++
@@ -64,9 +64,9 @@ func markedContent(content, mark []byte) []byte {
 	var w jsonwriter.Writer
 	w.Open('[')
 	n = 0
-	for b := range splice.Elements(content) {
+	for b := range jsonedit.Elements(content) {
 		if n == lastIndex {
-			if _, has := splice.Find(b, "cache_control"); has {
+			if _, has := jsonedit.Find(b, "cache_control"); has {
 				return nil
 			}
 			b = with(b, "cache_control", mark)
@@ -80,9 +80,9 @@ func markedContent(content, mark []byte) []byte {
 
 // with returns an object with a member set. It replaces an existing member of that name.
 func with(object []byte, name string, value []byte) []byte {
-	var d splice.Doc
-	if splice.Scan(object, &d) != nil { // it was part of a checked body
+	var d jsonedit.Doc
+	if jsonedit.Scan(object, &d) != nil { // it was part of a checked body
 		return object
 	}
-	return d.Apply([]splice.Edit{splice.Set(name, value)})
+	return d.Apply([]jsonedit.Edit{jsonedit.Set(name, value)})
 }

@@ -7,7 +7,7 @@ import (
 	"sluice/internal/dialect/claude"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
 )
 
 // eagerMember requests the arguments of a tool while the model writes them. Amazon rejects the
@@ -39,7 +39,7 @@ func claudeTools(tools []byte, model string) toolList {
 	var w jsonwriter.Writer
 	w.Open('[')
 	i := 0
-	for tool := range splice.Elements(tools) {
+	for tool := range jsonedit.Elements(tools) {
 		if tool[0] == '{' {
 			l.tool(&w, tool, fields.ElementPath("tools", i), lax)
 		} else {
@@ -54,7 +54,7 @@ func claudeTools(tools []byte, model string) toolList {
 
 func (l *toolList) tool(w *jsonwriter.Writer, tool []byte, path string, lax bool) {
 	w.Open('{')
-	for name, val := range splice.Members(tool) {
+	for name, val := range jsonedit.Members(tool) {
 		enabled := string(val) == "true"
 		switch n := plain(name); {
 		case n == eagerMember:

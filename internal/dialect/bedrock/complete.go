@@ -8,8 +8,8 @@ import (
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/upstreamerror"
-	"sluice/internal/ident"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/kernel/llm"
 )
 
 // completion implements text completions, buffered and streamed.

@@ -9,9 +9,9 @@ import (
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonschema"
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // converseUpstream implements chat with all models. It uses Converse or, for a few old models, the
@@ -204,6 +204,6 @@ func valueOf(to *dialect.Target, name string) string {
 
 // plain returns a raw string without quotes and escapes, "" when raw is not a string.
 func plain(raw []byte) string {
-	s, _ := splice.Unquote(raw)
+	s, _ := jsonedit.Unquote(raw)
 	return s
 }

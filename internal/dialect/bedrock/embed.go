@@ -10,9 +10,9 @@ import (
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/media"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // embedding implements the embeddings endpoint. Amazon's own models accept one input per call.
@@ -92,9 +92,9 @@ func (e *embedWriter) each(items []embeddings.Item, write func(*embeddings.Item)
 // or an object such as {"base64":"…"} or {"url":"data:…"}. Data that is not valid base64 is an
 // error.
 func bytesOf(raw []byte) (string, error) {
-	data, ok := splice.Unquote(raw)
+	data, ok := jsonedit.Unquote(raw)
 	if !ok {
-		data = cmp.Or(splice.Text(raw, "base64"), splice.Text(raw, "url"))
+		data = cmp.Or(jsonedit.Text(raw, "base64"), jsonedit.Text(raw, "url"))
 	}
 	if _, inside, isURL, err := media.DataURL(data); isURL {
 		return inside, err
@@ -180,7 +180,7 @@ func (e *embedWriter) cohere(items []embeddings.Item) ([]byte, error) {
 		case it.Image == nil:
 			list.Value(it.Text)
 		default:
-			data := cmp.Or(plain(it.Image), cmp.Or(splice.Text(it.Image, "base64"), splice.Text(it.Image, "url")))
+			data := cmp.Or(plain(it.Image), cmp.Or(jsonedit.Text(it.Image, "base64"), jsonedit.Text(it.Image, "url")))
 			list.Text(data)
 		}
 	}
@@ -227,7 +227,7 @@ func embedUsage(incoming *dialect.Incoming, i int, body []byte) llm.Usage {
 	if i == 0 {
 		u = headerUsage(incoming.Header)
 	}
-	if raw, ok := splice.Find(body, "inputTextTokenCount"); ok && !u.Reported {
+	if raw, ok := jsonedit.Find(body, "inputTextTokenCount"); ok && !u.Reported {
 		count(raw, &u.InputTokens)
 		u.TotalTokens, u.Reported = u.InputTokens, true
 	}
@@ -238,22 +238,22 @@ func embedUsage(incoming *dialect.Incoming, i int, body []byte) llm.Usage {
 // {"embeddingsByType":{"float":[…]}}, {"embeddings":[[…]]}, {"embeddings":{"float":[[…]]}} or
 // {"embeddings":[{"embedding":[…]}]}.
 func vectors(body []byte) [][]byte {
-	if v, ok := splice.Find(body, "embeddingsByType"); ok {
-		for _, val := range splice.Members(v) {
+	if v, ok := jsonedit.Find(body, "embeddingsByType"); ok {
+		for _, val := range jsonedit.Members(v) {
 			return [][]byte{val}
 		}
 	}
-	if v, ok := splice.Find(body, "embedding"); ok && v[0] == '[' {
+	if v, ok := jsonedit.Find(body, "embedding"); ok && v[0] == '[' {
 		return [][]byte{v}
 	}
-	list, _ := splice.Find(body, "embeddings")
-	for _, val := range splice.Members(list) {
+	list, _ := jsonedit.Find(body, "embeddings")
+	for _, val := range jsonedit.Members(list) {
 		list = val
 		break
 	}
 	var all [][]byte
-	for v := range splice.Elements(list) {
-		if inner, ok := splice.Find(v, "embedding"); ok {
+	for v := range jsonedit.Elements(list) {
+		if inner, ok := jsonedit.Find(v, "embedding"); ok {
 			v = inner
 		}
 		all = append(all, v)

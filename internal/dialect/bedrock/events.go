@@ -9,10 +9,10 @@ import (
 	"sluice/internal/dialect/surrogates"
 	"sluice/internal/dialect/upstreamerror"
 	"sluice/internal/dialect/usage"
-	"sluice/internal/fault"
-	"sluice/internal/ident"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // streamReader decodes one ConverseStream.
@@ -73,7 +73,7 @@ func (d *streamReader) frame(f *dialect.Frame, emit func(*llm.Event)) error {
 		d.send(emit, llm.Event{Kind: llm.EventFault, Text: e.Message, Name: e.Name, Status: e.Status, Usage: upstreamerror.Usage(f.Payload)})
 		return nil
 	}
-	if !splice.Valid(f.Payload) {
+	if !jsonedit.Valid(f.Payload) {
 		return fault.New(fault.UpstreamInvalid, "the provider's event stream contains an event that is not a JSON object")
 	}
 	if string(f.Name) == "messageStart" { // nothing is sent until the stream is known to contain a response
@@ -103,7 +103,7 @@ func (d *streamReader) frame(f *dialect.Frame, emit func(*llm.Event)) error {
 // fails reports whether a turn without content stopped because of a failure. The error is sent
 // after the usage, which follows this event.
 func (d *streamReader) fails(raw []byte) bool {
-	reason := splice.Text(raw, "stopReason")
+	reason := jsonedit.Text(raw, "stopReason")
 	if failures[reason] == "" {
 		return false
 	}
@@ -119,7 +119,7 @@ func (d *streamReader) start(emit func(*llm.Event)) {
 }
 
 func indexOf(raw []byte) int {
-	val, _ := splice.Find(raw, "contentBlockIndex")
+	val, _ := jsonedit.Find(raw, "contentBlockIndex")
 	n, err := strconv.Atoi(string(val))
 	if err != nil {
 		return 0
@@ -131,19 +131,19 @@ func indexOf(raw []byte) int {
 // delta.
 func (d *streamReader) blockStart(raw []byte, emit func(*llm.Event)) error {
 	index := indexOf(raw)
-	start, _ := splice.Find(raw, "start")
-	if use, ok := splice.Find(start, "toolUse"); ok && splice.Text(use, "type") == "" {
-		id := splice.Text(use, "toolUseId")
+	start, _ := jsonedit.Find(raw, "start")
+	if use, ok := jsonedit.Find(start, "toolUse"); ok && jsonedit.Text(use, "type") == "" {
+		id := jsonedit.Text(use, "toolUseId")
 		if id == "" {
 			id = ident.NewObjectID("call_")
 		}
-		_, err := d.begin(index, llm.Event{Part: llm.CallPart, ID: id, Name: splice.Text(use, "name")}, emit)
+		_, err := d.begin(index, llm.Event{Part: llm.CallPart, ID: id, Name: jsonedit.Text(use, "name")}, emit)
 		return err
 	}
-	if image, ok := splice.Find(start, "image"); ok {
+	if image, ok := jsonedit.Find(start, "image"); ok {
 		b, err := d.begin(index, llm.Event{Part: llm.ImagePart}, emit)
 		if err == nil {
-			b.mime = "image/" + splice.Text(image, "format")
+			b.mime = "image/" + jsonedit.Text(image, "format")
 		}
 		return err
 	}
@@ -187,8 +187,8 @@ func (d *streamReader) shut(index int, emit func(*llm.Event)) {
 
 func (d *streamReader) delta(raw []byte, emit func(*llm.Event)) (err error) {
 	index := indexOf(raw)
-	delta, _ := splice.Find(raw, "delta")
-	for name, val := range splice.Members(delta) {
+	delta, _ := jsonedit.Find(raw, "delta")
+	for name, val := range jsonedit.Members(delta) {
 		switch string(name) {
 		case `"text"`:
 			err = d.emitDelta(index, llm.EventText, llm.TextPart, val, emit)
@@ -204,7 +204,7 @@ func (d *streamReader) delta(raw []byte, emit func(*llm.Event)) (err error) {
 		case `"image"`:
 			var b *openBlock
 			if b, err = d.ensureBlock(index, llm.ImagePart, emit); err == nil {
-				data, _ := splice.Find(val, "source", "bytes")
+				data, _ := jsonedit.Find(val, "source", "bytes")
 				d.send(emit, llm.Event{Kind: llm.EventMedia, Block: b.block, Part: llm.ImagePart, Media: &llm.Media{MIME: b.mime, Data: plain(data)}})
 			}
 		}
@@ -237,7 +237,7 @@ func (d *streamReader) emitDelta(index int, kind llm.EventKind, part llm.PartKin
 func (d *streamReader) input(index int, raw []byte, emit func(*llm.Event)) error {
 	for i := range d.open {
 		if d.open[i].index == index && d.open[i].part == llm.CallPart {
-			val, _ := splice.Find(raw, "input")
+			val, _ := jsonedit.Find(raw, "input")
 			return d.emitDelta(index, llm.EventArguments, llm.CallPart, val, emit)
 		}
 	}
@@ -247,7 +247,7 @@ func (d *streamReader) input(index int, raw []byte, emit func(*llm.Event)) error
 // reasoning sends reasoning content. Redacted reasoning, which only Amazon can read, arrives
 // complete; each item is a block.
 func (d *streamReader) reasoning(index int, raw []byte, emit func(*llm.Event)) (err error) {
-	for name, val := range splice.Members(raw) {
+	for name, val := range jsonedit.Members(raw) {
 		switch string(name) {
 		case `"text"`:
 			err = d.emitDelta(index, llm.EventText, llm.ReasoningPart, val, emit)
@@ -267,7 +267,7 @@ func (d *streamReader) stop(raw []byte, emit func(*llm.Event)) {
 	for len(d.open) > 0 {
 		d.shut(d.open[0].index, emit)
 	}
-	more, _ := splice.Find(raw, "additionalModelResponseFields")
+	more, _ := jsonedit.Find(raw, "additionalModelResponseFields")
 	if len(more) > 0 && string(more) != "null" {
 		d.send(emit, llm.Event{Kind: llm.EventExtra, Name: "additionalModelResponseFields", Raw: more})
 	}
@@ -275,14 +275,14 @@ func (d *streamReader) stop(raw []byte, emit func(*llm.Event)) {
 		return
 	}
 	d.finished = true
-	reason := splice.Text(raw, "stopReason")
-	d.send(emit, llm.Event{Kind: llm.EventFinish, Finish: finishOf(reason), Text: reason, Name: splice.Text(more, "stop_sequence")})
+	reason := jsonedit.Text(raw, "stopReason")
+	d.send(emit, llm.Event{Kind: llm.EventFinish, Finish: finishOf(reason), Text: reason, Name: jsonedit.Text(more, "stop_sequence")})
 }
 
 // metadata sends the usage and the service tier. It is the last event of a stream.
 func (d *streamReader) metadata(raw []byte, emit func(*llm.Event)) {
-	tier, tiered := splice.Find(raw, "serviceTier", "type")
-	if used, ok := splice.Find(raw, "usage"); ok {
+	tier, tiered := jsonedit.Find(raw, "serviceTier", "type")
+	if used, ok := jsonedit.Find(raw, "usage"); ok {
 		d.usage = readUsage(used)
 		d.usage.Tier = usage.Tier(tier)
 		d.send(emit, llm.Event{Kind: llm.EventUsage, Usage: &d.usage})

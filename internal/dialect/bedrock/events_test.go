@@ -13,8 +13,8 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/bedrock"
 	"sluice/internal/dialect/dialecttest"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/llm"
 )
 
 // The stream in testdata was written by the encoder of the official client:

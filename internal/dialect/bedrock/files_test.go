@@ -12,9 +12,9 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/bedrock"
 	"sluice/internal/dialect/dialecttest"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/wire"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/llm"
+	"sluice/internal/kernel/wire"
 )
 
 // formOf is a form with a file and a purpose.

@@ -9,9 +9,9 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/ident"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // newTuning implements the endpoint that creates a fine-tuning job, called a model customization
@@ -39,7 +39,7 @@ func (newTuning) EncodeRequest(_ context.Context, r *dialect.Request, to *dialec
 	}
 	job, named := t.Consume("job_name")
 	if !named {
-		job = splice.Quote("job-" + ident.NewID())
+		job = jsonedit.Quote("job-" + ident.NewID())
 	}
 	var w jsonwriter.Writer
 	w.Open('{')
@@ -108,7 +108,7 @@ func writeHyper(w *jsonwriter.Writer, t *llm.FieldTracker, to *dialect.Target) {
 	raw, provided := t.Consume("hyperparameters")
 	if !provided {
 		method, _ := t.Peek("method")
-		if raw, provided = splice.Find(method, "supervised", "hyperparameters"); provided {
+		if raw, provided = jsonedit.Find(method, "supervised", "hyperparameters"); provided {
 			t.Consume("method")
 		}
 	}
@@ -116,7 +116,7 @@ func writeHyper(w *jsonwriter.Writer, t *llm.FieldTracker, to *dialect.Target) {
 		return
 	}
 	w.Key("hyperParameters").Open('{')
-	for name, val := range splice.Members(raw) {
+	for name, val := range jsonedit.Members(raw) {
 		text := cmp.Or(plain(val), string(val))
 		if text != "auto" && text != "null" {
 			w.Str(hyper(bare(name), to.Model), text)
@@ -139,7 +139,7 @@ func (newTuning) TranslateResponse(incoming *dialect.Incoming) (*dialect.Respons
 	w.Int("created_at", incoming.Created)
 	w.Str("status", "queued")
 	for _, name := range [...]string{"training_file", "validation_file", "suffix", "hyperparameters"} {
-		val, _ := splice.Find(incoming.Sent.Body, name)
+		val, _ := jsonedit.Find(incoming.Sent.Body, name)
 		w.Raw(name, val)
 	}
 	w.Raw("fine_tuned_model", nullJSON)
@@ -193,23 +193,23 @@ var tuningStatus = map[string]string{
 
 // writeTuning writes a job, or its summary, in the format of an OpenAI fine-tuning job.
 func writeTuning(w *jsonwriter.Writer, raw []byte) {
-	state := splice.Text(raw, "status")
-	start, _ := splice.Find(raw, "creationTime")
-	end, _ := splice.Find(raw, "endTime")
+	state := jsonedit.Text(raw, "status")
+	start, _ := jsonedit.Find(raw, "creationTime")
+	end, _ := jsonedit.Find(raw, "endTime")
 	w.Open('{')
-	w.Str("id", escape(splice.Text(raw, "jobArn")))
+	w.Str("id", escape(jsonedit.Text(raw, "jobArn")))
 	w.Str("object", "finetune")
-	w.Str("model", splice.Text(raw, "baseModelArn"))
+	w.Str("model", jsonedit.Text(raw, "baseModelArn"))
 	w.Str("status", cmp.Or(tuningStatus[state], state))
 	writeTime(w, "created_at", start)
 	writeTime(w, "finished_at", end)
-	nameOr(w, "fine_tuned_model", cmp.Or(splice.Text(raw, "outputModelArn"), splice.Text(raw, "customModelArn")))
-	nameOr(w, "suffix", cmp.Or(splice.Text(raw, "outputModelName"), splice.Text(raw, "customModelName")))
-	training, _ := splice.Find(raw, "trainingDataConfig", "s3Uri")
+	nameOr(w, "fine_tuned_model", cmp.Or(jsonedit.Text(raw, "outputModelArn"), jsonedit.Text(raw, "customModelArn")))
+	nameOr(w, "suffix", cmp.Or(jsonedit.Text(raw, "outputModelName"), jsonedit.Text(raw, "customModelName")))
+	training, _ := jsonedit.Find(raw, "trainingDataConfig", "s3Uri")
 	nameOr(w, "training_file", escapeSome(plain(training)))
 	writeValidation(w, raw)
 	writeParameters(w, raw)
-	if why := splice.Text(raw, "failureMessage"); why != "" {
+	if why := jsonedit.Text(raw, "failureMessage"); why != "" {
 		w.Key("error").Open('{')
 		w.Str("code", "failed")
 		w.Str("message", why)
@@ -236,9 +236,9 @@ func escapeSome(uri string) string {
 }
 
 func writeValidation(w *jsonwriter.Writer, raw []byte) {
-	list, _ := splice.Find(raw, "validationDataConfig", "validators")
-	for v := range splice.Elements(list) {
-		w.Str("validation_file", escape(splice.Text(v, "s3Uri")))
+	list, _ := jsonedit.Find(raw, "validationDataConfig", "validators")
+	for v := range jsonedit.Elements(list) {
+		w.Str("validation_file", escape(jsonedit.Text(v, "s3Uri")))
 		return
 	}
 	w.Raw("validation_file", nullJSON)
@@ -247,12 +247,12 @@ func writeValidation(w *jsonwriter.Writer, raw []byte) {
 // writeParameters writes the hyperparameters under OpenAI's names. Strings that contain a number
 // become numbers.
 func writeParameters(w *jsonwriter.Writer, raw []byte) {
-	provided, _ := splice.Find(raw, "hyperParameters")
+	provided, _ := jsonedit.Find(raw, "hyperParameters")
 	w.Key("hyperparameters").Open('{')
 	for _, n := range [...][2]string{
 		{"n_epochs", "epochCount"}, {"batch_size", "batchSize"}, {"learning_rate_multiplier", "learningRateMultiplier"}, {"learning_rate", "learningRate"},
 	} {
-		val, ok := splice.Find(provided, n[1])
+		val, ok := jsonedit.Find(provided, n[1])
 		if !ok {
 			continue
 		}

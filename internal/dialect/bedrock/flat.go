@@ -3,9 +3,9 @@ package bedrock
 import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/conversation"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // encodeFlat builds a chat request for an old model that only continues a text. The prompt has a
@@ -53,7 +53,7 @@ func decodeFlat(incoming *dialect.Incoming) (*llm.Response, error) {
 func noText() error { return fault.New(fault.UpstreamInvalid, "the provider response has no text") }
 
 // responseID returns the id of a response. Only some families have one.
-func responseID(body []byte) string { return splice.Text(body, "id") }
+func responseID(body []byte) string { return jsonedit.Text(body, "id") }
 
 // flatReader reads the stream of an old model.
 type flatReader struct {

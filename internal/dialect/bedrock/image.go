@@ -9,9 +9,9 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // image implements the image generation endpoint.
@@ -222,15 +222,15 @@ func (image) TranslateResponse(in *dialect.Incoming) (*dialect.Response, error) 
 
 func images(body []byte) func(yield func([]byte) bool) {
 	return func(yield func([]byte) bool) {
-		list, _ := splice.Find(body, "images")
-		for val := range splice.Elements(list) {
+		list, _ := jsonedit.Find(body, "images")
+		for val := range jsonedit.Elements(list) {
 			if !yield(val) {
 				return
 			}
 		}
-		list, _ = splice.Find(body, "artifacts")
-		for val := range splice.Elements(list) {
-			if data, ok := splice.Find(val, "base64"); ok && !yield(data) {
+		list, _ = jsonedit.Find(body, "artifacts")
+		for val := range jsonedit.Elements(list) {
+			if data, ok := jsonedit.Find(val, "base64"); ok && !yield(data) {
 				return
 			}
 		}
@@ -241,9 +241,9 @@ func images(body []byte) func(yield func([]byte) bool) {
 // it. It returns "" if there is none.
 func whyNone(body []byte) string {
 	const maxBytes = 512
-	why := splice.Text(body, "error")
-	reasons, _ := splice.Find(body, "finish_reasons")
-	for val := range splice.Elements(reasons) {
+	why := jsonedit.Text(body, "error")
+	reasons, _ := jsonedit.Find(body, "finish_reasons")
+	for val := range jsonedit.Elements(reasons) {
 		why = cmp.Or(why, plain(val))
 	}
 	if why == "" {

@@ -9,9 +9,9 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/pagination"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // nullJSON is the value of fields that have no value yet.
@@ -45,13 +45,13 @@ func writeTime(w *jsonwriter.Writer, name string, raw []byte) {
 func merged(clientParams, gatewayParams []byte, protected ...string) []byte {
 	var w jsonwriter.Writer
 	w.Open('{')
-	for name, val := range splice.Members(clientParams) {
+	for name, val := range jsonedit.Members(clientParams) {
 		if !slices.Contains(protected, plain(name)) {
 			w.Raw(bare(name), val)
 		}
 	}
-	for name, val := range splice.Members(gatewayParams) {
-		if _, taken := splice.Find(clientParams, plain(name)); !taken || slices.Contains(protected, plain(name)) {
+	for name, val := range jsonedit.Members(gatewayParams) {
+		if _, taken := jsonedit.Find(clientParams, plain(name)); !taken || slices.Contains(protected, plain(name)) {
 			w.Raw(bare(name), val)
 		}
 	}
@@ -77,9 +77,9 @@ func outputConfig(t *llm.FieldTracker, input s3Object, param string) []byte {
 		return raw
 	}
 	if ok {
-		return splice.Quote(unescape(plain(raw)))
+		return jsonedit.Quote(unescape(plain(raw)))
 	}
-	return splice.Quote(input.folder())
+	return jsonedit.Quote(input.folder())
 }
 
 // jobInput returns what every new job needs: the file with its input, from a parameter of the
@@ -142,7 +142,7 @@ func cancelled(object, id string) *dialect.Response {
 
 // created returns the ARN of a job.
 func created(body []byte) (string, error) {
-	if arn := splice.Text(body, "jobArn"); arn != "" {
+	if arn := jsonedit.Text(body, "jobArn"); arn != "" {
 		return arn, nil
 	}
 	return "", fault.New(fault.UpstreamInvalid, "the provider response does not contain the job ARN")

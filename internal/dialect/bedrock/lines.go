@@ -8,10 +8,10 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/fault"
-	"sluice/internal/ident"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // newID returns the part of an object id that follows its prefix: 26 characters.
@@ -22,14 +22,14 @@ func newID() string { return strings.ReplaceAll(ident.NewID(), "-", "")[:26] }
 // calls reportDropped with the paths that were dropped from a body.
 func batchLine(ctx context.Context, r *dialect.Request, to *dialect.Target, reportDropped func(paths []string)) func(dst, line []byte) ([]byte, error) {
 	return func(dst, line []byte) ([]byte, error) {
-		if _, ok := splice.Find(line, "modelInput"); ok {
+		if _, ok := jsonedit.Find(line, "modelInput"); ok {
 			return append(dst, line...), nil
 		}
-		body, ok := splice.Find(line, "body")
+		body, ok := jsonedit.Find(line, "body")
 		if !ok {
 			return dst, errors.New("has no body")
 		}
-		if url := splice.Text(line, "url"); url != "" && url != chatPath {
+		if url := jsonedit.Text(line, "url"); url != "" && url != chatPath {
 			return dst, errors.New("must have the url " + chatPath + "; this provider supports no other url in batches")
 		}
 		c, err := r.Lines.Client.DecodeCall(body)
@@ -44,7 +44,7 @@ func batchLine(ctx context.Context, r *dialect.Request, to *dialect.Target, repo
 		reportDropped(input.Dropped)
 		w := jsonwriter.AppendTo(dst)
 		w.Open('{')
-		if id, ok := splice.Find(line, "custom_id"); ok {
+		if id, ok := jsonedit.Find(line, "custom_id"); ok {
 			w.Raw("recordId", id)
 		}
 		w.Raw("modelInput", input.Body)

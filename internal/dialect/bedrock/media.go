@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"sluice/internal/dialect/media"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/llm"
 )
 
 // documents maps MIME types to document formats. Their subtypes are not format names.

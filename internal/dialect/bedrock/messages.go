@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"sluice/internal/dialect/conversation"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // onlyJSON is the instruction for response_format json_object, for which Converse has no setting.

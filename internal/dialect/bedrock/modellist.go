@@ -6,9 +6,9 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/modellists"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // modelList implements the list of the models of a region, and the retrieval of one model.
@@ -29,8 +29,8 @@ func (modelList) TranslateResponse(incoming *dialect.Incoming) (*dialect.Respons
 	if incoming.Sent.Endpoint == llm.RetrieveModel {
 		member = "modelDetails"
 	}
-	found, ok := splice.Find(incoming.Body, member)
-	if !ok || !splice.Valid(incoming.Body) {
+	found, ok := jsonedit.Find(incoming.Body, member)
+	if !ok || !jsonedit.Valid(incoming.Body) {
 		return nil, fault.Newf(fault.UpstreamInvalid, "the provider response has no %s", member)
 	}
 	write := modellists.Writer(writeModel)
@@ -42,10 +42,10 @@ func (modelList) TranslateResponse(incoming *dialect.Incoming) (*dialect.Respons
 
 func writeModel(w *jsonwriter.Writer, raw []byte) {
 	w.Open('{')
-	w.Str("id", splice.Text(raw, "modelId"))
+	w.Str("id", jsonedit.Text(raw, "modelId"))
 	w.Str("object", "model")
 	w.Int("created", 0) // Amazon does not report it
-	w.Str("owned_by", splice.Text(raw, "providerName"))
-	w.Opt("display_name", splice.Text(raw, "modelName"))
+	w.Str("owned_by", jsonedit.Text(raw, "providerName"))
+	w.Opt("display_name", jsonedit.Text(raw, "modelName"))
 	w.Close('}')
 }

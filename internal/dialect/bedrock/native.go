@@ -7,10 +7,10 @@ import (
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/usage"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
-	"sluice/internal/wire"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
+	"sluice/internal/kernel/wire"
 )
 
 // native describes the InvokeModel format of a model family that completes a text prompt.
@@ -137,14 +137,14 @@ type outputText struct {
 // outputTexts returns the texts in a response or an event. It returns nil if there are none.
 func (n *native) outputTexts(body []byte) []outputText {
 	var all []outputText
-	list, several := splice.Find(body, n.list)
+	list, several := jsonedit.Find(body, n.list)
 	if n.list == "" || !several {
 		if s, ok := n.outputText(body, 0); ok {
 			all = append(all, s)
 		}
 		return all
 	}
-	for val := range splice.Elements(list) {
+	for val := range jsonedit.Elements(list) {
 		if s, ok := n.outputText(val, len(all)); ok {
 			all = append(all, s)
 		}
@@ -157,11 +157,11 @@ const maxChoices = 128
 
 func (n *native) outputText(raw []byte, index int) (s outputText, ok bool) {
 	s.choice = index
-	text, hasText := splice.Find(raw, n.text...)
-	reason, ended := splice.Find(raw, n.finish...)
+	text, hasText := jsonedit.Find(raw, n.text...)
+	reason, ended := jsonedit.Find(raw, n.finish...)
 	s.text, s.reason = plain(text), plain(reason)
 	if n.index != "" {
-		val, _ := splice.Find(raw, n.index)
+		val, _ := jsonedit.Find(raw, n.index)
 		if k, err := strconv.Atoi(string(val)); err == nil && k >= 0 && k < maxChoices {
 			s.choice = k
 		}
@@ -200,15 +200,15 @@ func (n *native) usage(h wire.Header, body []byte) llm.Usage {
 	if u.Reported || n.used[0] == "" {
 		return u
 	}
-	input, ok := splice.Find(body, n.used[0])
+	input, ok := jsonedit.Find(body, n.used[0])
 	if ok {
 		count(input, &u.InputTokens)
 	}
-	output, reported := splice.Find(body, n.used[1])
+	output, reported := jsonedit.Find(body, n.used[1])
 	count(output, &u.OutputTokens)
-	list, _ := splice.Find(body, n.list)
-	for val := range splice.Elements(list) {
-		one, _ := splice.Find(val, n.used[1])
+	list, _ := jsonedit.Find(body, n.list)
+	for val := range jsonedit.Elements(list) {
+		one, _ := jsonedit.Find(val, n.used[1])
 		tokens, isCount := usage.Count(one)
 		u.OutputTokens += tokens
 		reported = reported || isCount
@@ -229,12 +229,12 @@ func headerUsage(h wire.Header) llm.Usage {
 
 // metricsUsage returns the usage in the last event of a stream. For other events ok is false.
 func metricsUsage(event []byte) (u llm.Usage, ok bool) {
-	m, ok := splice.Find(event, metricsName)
+	m, ok := jsonedit.Find(event, metricsName)
 	if !ok {
 		return u, false
 	}
-	input, _ := splice.Find(m, "inputTokenCount")
-	output, _ := splice.Find(m, "outputTokenCount")
+	input, _ := jsonedit.Find(m, "inputTokenCount")
+	output, _ := jsonedit.Find(m, "outputTokenCount")
 	count(input, &u.InputTokens)
 	count(output, &u.OutputTokens)
 	u.TotalTokens, u.Reported = u.InputTokens+u.OutputTokens, true

@@ -8,9 +8,9 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/uploads"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // output implements the results of a batch. The job contains the location of a file, and each line
@@ -30,7 +30,7 @@ func (output) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Ta
 // {"id":…,"custom_id":…,"response":{"status_code":200,"request_id":…,"body":{…}},"error":null}.
 // A job whose state is not in hasOutput is fault.Conflict.
 func (output) Follow(incoming *dialect.Incoming) (dialect.Next, bool, error) {
-	state := splice.Text(incoming.Body, "status")
+	state := jsonedit.Text(incoming.Body, "status")
 	if status := cmp.Or(batchStatus[state], state); !hasOutput[status] {
 		return dialect.Next{}, false, fault.Newf(fault.Conflict, "the batch has no output: its status is %s", status)
 	}
@@ -38,7 +38,7 @@ func (output) Follow(incoming *dialect.Incoming) (dialect.Next, bool, error) {
 	if err != nil {
 		return dialect.Next{}, false, fault.New(fault.UpstreamInvalid, "the provider's job does not contain its output location").WithCause(err)
 	}
-	model := splice.Text(incoming.Body, "modelId")
+	model := jsonedit.Text(incoming.Body, "modelId")
 	rows := func(src io.Reader) io.Reader {
 		return uploads.LineReader(src, func(dst, line []byte) ([]byte, error) { return appendResult(dst, line, incoming, model), nil })
 	}
@@ -56,12 +56,12 @@ func (output) TranslateResponse(*dialect.Incoming) (*dialect.Response, error) {
 // appendResult writes one line. A response that cannot be parsed in the model's format is returned
 // unchanged.
 func appendResult(dst, row []byte, incoming *dialect.Incoming, model string) []byte {
-	id, _ := splice.Find(row, "recordId")
+	id, _ := jsonedit.Find(row, "recordId")
 	var w jsonwriter.Writer
 	w.Open('{')
 	w.Raw("id", id)
 	w.Raw("custom_id", id)
-	if modelOutput, ok := splice.Find(row, "modelOutput"); ok && string(modelOutput) != "null" {
+	if modelOutput, ok := jsonedit.Find(row, "modelOutput"); ok && string(modelOutput) != "null" {
 		w.Key("response").Open('{')
 		w.Int("status_code", 200)
 		w.Raw("request_id", id)
@@ -70,11 +70,11 @@ func appendResult(dst, row []byte, incoming *dialect.Incoming, model string) []b
 		w.Raw("error", nullJSON)
 	} else {
 		w.Raw("response", nullJSON)
-		why, _ := splice.Find(row, "error")
-		code, _ := splice.Find(why, "errorCode")
+		why, _ := jsonedit.Find(row, "error")
+		code, _ := jsonedit.Find(why, "errorCode")
 		w.Key("error").Open('{')
 		w.Str("code", cmp.Or(plain(code), string(code)))
-		w.Str("message", splice.Text(why, "errorMessage"))
+		w.Str("message", jsonedit.Text(why, "errorMessage"))
 		w.Close('}')
 	}
 	w.Close('}')
@@ -99,7 +99,7 @@ func chatResponse(modelOutput []byte, incoming *dialect.Incoming, model string) 
 
 // readModelOutput reads the response of a natively invoked model.
 func readModelOutput(incoming *dialect.Incoming, lines *dialect.FileLines) (*llm.Response, error) {
-	_, conversed := splice.Find(incoming.Body, "output", "message")
+	_, conversed := jsonedit.Find(incoming.Body, "output", "message")
 	switch {
 	case conversed: // Nova's native format is that of Converse
 		return decodeConverse(incoming)

@@ -4,7 +4,7 @@ import (
 	"net/url"
 	"strings"
 
-	"sluice/internal/fault"
+	"sluice/internal/kernel/fault"
 )
 
 // escape returns a string escaped as one path segment. It escapes the colons of ARNs, too.

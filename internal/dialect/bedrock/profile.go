@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // profiles resolves ARNs whose last segment is not a model: the caller's own inference profiles and
@@ -38,9 +38,9 @@ func (profiles) Lookup(model string) (dialect.Next, bool) {
 // Underlying returns the id of the first model of a profile, or of the provisioned model. All models
 // of a profile are the same model in different regions.
 func (profiles) Underlying(response []byte) string {
-	models, _ := splice.Find(response, "models")
-	for m := range splice.Elements(models) {
-		return foundation(splice.Text(m, "modelArn"))
+	models, _ := jsonedit.Find(response, "models")
+	for m := range jsonedit.Elements(models) {
+		return foundation(jsonedit.Text(m, "modelArn"))
 	}
-	return foundation(splice.Text(response, "foundationModelArn"))
+	return foundation(jsonedit.Text(response, "foundationModelArn"))
 }

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect/conversation"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // turn is a message with its role and text.

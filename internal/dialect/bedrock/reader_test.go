@@ -4,26 +4,26 @@ import (
 	"encoding/json"
 	"testing"
 
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // readCall reads a Converse request as a caller of the hub would have meant it. It is
 // written apart from the encoder, so that a field that is lost on the way shows.
 func readCall(t testing.TB, body []byte) *llm.Call {
 	t.Helper()
-	if !splice.Valid(body) {
+	if !jsonedit.Valid(body) {
 		t.Fatalf("no JSON: %s", body)
 	}
 	c := &llm.Call{}
-	for name, val := range splice.Members(body) {
+	for name, val := range jsonedit.Members(body) {
 		switch key := text(name); key {
 		case "system":
 			c.Messages = append([]llm.Message{{Role: llm.RoleSystem, Parts: readBlocks(t, val)}}, c.Messages...)
 		case "messages":
-			for v := range splice.Elements(val) {
-				content, _ := splice.Find(v, "content")
-				role, _ := splice.Find(v, "role")
+			for v := range jsonedit.Elements(val) {
+				content, _ := jsonedit.Find(v, "content")
+				role, _ := jsonedit.Find(v, "role")
 				addTurn(c, llm.Role(text(role)), readBlocks(t, content))
 			}
 		case "toolConfig":
@@ -33,8 +33,8 @@ func readCall(t testing.TB, body []byte) *llm.Call {
 		case "additionalModelRequestFields":
 			readParams(t, c, val, map[string]string{"top_k": "top_k", "thinking": llm.Thinking, "metadata": llm.User, "tools": "tools"})
 		case "outputConfig":
-			schema, _ := splice.Find(val, "textFormat", "structure", "jsonSchema", "schema")
-			rawName, _ := splice.Find(val, "textFormat", "structure", "jsonSchema", "name")
+			schema, _ := jsonedit.Find(val, "textFormat", "structure", "jsonSchema", "schema")
+			rawName, _ := jsonedit.Find(val, "textFormat", "structure", "jsonSchema", "name")
 			c.Format = &llm.Format{Type: "json_schema", Name: text(rawName), Schema: json.RawMessage(text(schema))}
 		default:
 			t.Errorf("unknown field %s", key)
@@ -44,7 +44,7 @@ func readCall(t testing.TB, body []byte) *llm.Call {
 }
 
 func text(raw []byte) string {
-	s, _ := splice.Unquote(raw)
+	s, _ := jsonedit.Unquote(raw)
 	return s
 }
 
@@ -66,9 +66,9 @@ func addTurn(c *llm.Call, role llm.Role, parts []llm.Part) {
 func readBlocks(t testing.TB, list []byte) []llm.Part {
 	t.Helper()
 	var parts []llm.Part
-	for raw := range splice.Elements(list) {
-		if point, ok := splice.Find(raw, "cachePoint"); ok {
-			ttl, _ := splice.Find(point, "ttl")
+	for raw := range jsonedit.Elements(list) {
+		if point, ok := jsonedit.Find(raw, "cachePoint"); ok {
+			ttl, _ := jsonedit.Find(point, "ttl")
 			parts[len(parts)-1].Cache = &llm.Cache{TTL: text(ttl)}
 			continue
 		}
@@ -112,7 +112,7 @@ func readBack(t testing.TB, raw []byte) llm.Part {
 		mime := map[string]string{"pdf": "application/pdf", "txt": "text/plain"}[block.Document.Format]
 		return llm.Part{Kind: llm.FilePart, Media: &llm.Media{MIME: mime, Name: block.Document.Name, Data: block.Document.Source.Bytes}}
 	case block.ToolUse != nil:
-		input, _ := splice.Find(raw, "toolUse", "input")
+		input, _ := jsonedit.Find(raw, "toolUse", "input")
 		return llm.Part{Kind: llm.CallPart, Call: &llm.ToolCall{ID: block.ToolUse.ToolUseID, Name: block.ToolUse.Name, Arguments: string(input)}}
 	case block.ReasoningContent != nil && block.ReasoningContent.RedactedContent != "":
 		return llm.Part{Kind: llm.SealedPart, Text: block.ReasoningContent.RedactedContent, Shape: "anthropic"}
@@ -165,18 +165,18 @@ func readTools(t testing.TB, c *llm.Call, raw []byte) {
 
 func readParams(t testing.TB, c *llm.Call, raw []byte, names map[string]string) {
 	t.Helper()
-	for name, val := range splice.Members(raw) {
+	for name, val := range jsonedit.Members(raw) {
 		switch key := text(name); names[key] {
 		case "":
 			t.Errorf("unknown setting %s", key)
 		case "tools":
-			for v := range splice.Elements(val) {
-				kind, _ := splice.Find(v, "type")
-				rawName, _ := splice.Find(v, "name")
+			for v := range jsonedit.Elements(val) {
+				kind, _ := jsonedit.Find(v, "type")
+				rawName, _ := jsonedit.Find(v, "name")
 				c.Tools = append(c.Tools, llm.Tool{Type: text(kind), Name: text(rawName), Raw: v})
 			}
 		case llm.User:
-			id, _ := splice.Find(val, "user_id")
+			id, _ := jsonedit.Find(val, "user_id")
 			c.Params = append(c.Params, llm.Param{Name: llm.User, Raw: id})
 		default:
 			c.Params = append(c.Params, llm.Param{Name: names[key], Raw: val})
@@ -186,9 +186,9 @@ func readParams(t testing.TB, c *llm.Call, raw []byte, names map[string]string) 
 
 // readSides lists who speaks in the messages of a request.
 func readSides(body []byte) (sides []string) {
-	list, _ := splice.Find(body, "messages")
-	for m := range splice.Elements(list) {
-		role, _ := splice.Find(m, "role")
+	list, _ := jsonedit.Find(body, "messages")
+	for m := range jsonedit.Elements(list) {
+		role, _ := jsonedit.Find(m, "role")
 		sides = append(sides, text(role))
 	}
 	return sides

@@ -7,10 +7,10 @@ import (
 	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/signatures"
 	"sluice/internal/dialect/usage"
-	"sluice/internal/fault"
-	"sluice/internal/ident"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // shapeName is the name of this package's format in llm.Part.Shape.
@@ -23,7 +23,7 @@ func decodeConverse(incoming *dialect.Incoming) (*llm.Response, error) {
 	c := &response.Choices[0]
 	var tier []byte
 	hasMessage := false
-	r := splice.NewReader(incoming.Body)
+	r := jsonedit.NewReader(incoming.Body)
 	for name := range r.Members() {
 		switch string(name) {
 		case "output":
@@ -35,10 +35,10 @@ func decodeConverse(incoming *dialect.Incoming) (*llm.Response, error) {
 			response.Usage = readUsage(r.Raw())
 		case "additionalModelResponseFields":
 			raw := r.Raw()
-			c.StopText = splice.Text(raw, "stop_sequence")
+			c.StopText = jsonedit.Text(raw, "stop_sequence")
 			response.Extra = append(response.Extra, llm.Param{Name: "additionalModelResponseFields", Raw: raw})
 		case "serviceTier":
-			if tier, _ = splice.Find(r.Raw(), "type"); tier != nil {
+			if tier, _ = jsonedit.Find(r.Raw(), "type"); tier != nil {
 				response.Extra = append(response.Extra, llm.Param{Name: "service_tier", Raw: tier})
 			}
 		}
@@ -62,7 +62,7 @@ var failures = map[string]string{
 
 // readOutput reads {"message":{"role":"assistant","content":[…]}} and reports whether it contains
 // a content list.
-func readOutput(c *llm.Choice, r *splice.Reader) (hasMessage bool) {
+func readOutput(c *llm.Choice, r *jsonedit.Reader) (hasMessage bool) {
 	for name := range r.Members() {
 		if string(name) != "message" {
 			continue
@@ -103,7 +103,7 @@ func finishOf(reason string) llm.Finish {
 // Source: contract/provider-transforms.md 1.3.
 func readUsage(raw []byte) llm.Usage {
 	var u llm.Usage
-	for name, val := range splice.Members(raw) {
+	for name, val := range jsonedit.Members(raw) {
 		switch string(name) {
 		case `"inputTokens"`:
 			count(val, &u.InputTokens)
@@ -140,12 +140,12 @@ func count(raw []byte, to *int64) {
 // unchanged.
 func readBlock(raw []byte) llm.Part {
 	p := llm.Part{Kind: llm.OpaquePart, Raw: raw, Shape: shapeName}
-	for name, val := range splice.Members(raw) {
+	for name, val := range jsonedit.Members(raw) {
 		switch string(name) {
 		case `"text"`:
 			return llm.Part{Kind: llm.TextPart, Text: plain(val)}
 		case `"toolUse"`:
-			if splice.Text(val, "type") == "" { // otherwise Amazon runs it
+			if jsonedit.Text(val, "type") == "" { // otherwise Amazon runs it
 				return readToolUse(val)
 			}
 		case `"reasoningContent"`:
@@ -156,7 +156,7 @@ func readBlock(raw []byte) llm.Part {
 			return llm.Part{Kind: llm.ImagePart, Media: readMedia("image/", val)}
 		case `"audio"`:
 			m := readMedia("audio/", val)
-			m.Format = splice.Text(val, "format")
+			m.Format = jsonedit.Text(val, "format")
 			return llm.Part{Kind: llm.AudioPart, Media: m}
 		}
 	}
@@ -164,8 +164,8 @@ func readBlock(raw []byte) llm.Part {
 }
 
 func readToolUse(raw []byte) llm.Part {
-	args, _ := splice.Find(raw, "input")
-	call := &llm.ToolCall{ID: splice.Text(raw, "toolUseId"), Name: splice.Text(raw, "name"), Arguments: string(args)}
+	args, _ := jsonedit.Find(raw, "input")
+	call := &llm.ToolCall{ID: jsonedit.Text(raw, "toolUseId"), Name: jsonedit.Text(raw, "name"), Arguments: string(args)}
 	if call.ID == "" {
 		call.ID = ident.NewObjectID("call_")
 	}
@@ -173,22 +173,22 @@ func readToolUse(raw []byte) llm.Part {
 }
 
 func readReasoning(raw []byte) llm.Part {
-	if data, ok := splice.Find(raw, "redactedContent"); ok {
+	if data, ok := jsonedit.Find(raw, "redactedContent"); ok {
 		return llm.Part{Kind: llm.SealedPart, Text: plain(data), Shape: signatures.ClaudeSigner}
 	}
-	inner, _ := splice.Find(raw, "reasoningText")
-	return signatures.SignedBy(signatures.ClaudeSigner, llm.Part{Kind: llm.ReasoningPart, Text: splice.Text(inner, "text"), Signature: splice.Text(inner, "signature")})
+	inner, _ := jsonedit.Find(raw, "reasoningText")
+	return signatures.SignedBy(signatures.ClaudeSigner, llm.Part{Kind: llm.ReasoningPart, Text: jsonedit.Text(inner, "text"), Signature: jsonedit.Text(inner, "signature")})
 }
 
 // readCited reads a text with its citations.
 func readCited(raw []byte) llm.Part {
 	p := llm.Part{Kind: llm.TextPart}
-	for name, val := range splice.Members(raw) {
+	for name, val := range jsonedit.Members(raw) {
 		switch string(name) {
 		case `"content"`:
 			var text strings.Builder
-			for block := range splice.Elements(val) {
-				text.WriteString(splice.Text(block, "text"))
+			for block := range jsonedit.Elements(val) {
+				text.WriteString(jsonedit.Text(block, "text"))
 			}
 			p.Text = text.String()
 		case `"citations"`:
@@ -199,10 +199,10 @@ func readCited(raw []byte) llm.Part {
 }
 
 func readMedia(kind string, raw []byte) *llm.Media {
-	m := &llm.Media{MIME: kind + splice.Text(raw, "format")}
-	data, _ := splice.Find(raw, "source", "bytes")
+	m := &llm.Media{MIME: kind + jsonedit.Text(raw, "format")}
+	data, _ := jsonedit.Find(raw, "source", "bytes")
 	m.Data = plain(data)
-	uri, _ := splice.Find(raw, "source", "s3Location", "uri")
+	uri, _ := jsonedit.Find(raw, "source", "s3Location", "uri")
 	m.URL = plain(uri)
 	return m
 }

@@ -7,9 +7,9 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/bedrock"
 	"sluice/internal/dialect/dialecttest"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/wire"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/llm"
+	"sluice/internal/kernel/wire"
 )
 
 // decode reads an answer of a model.

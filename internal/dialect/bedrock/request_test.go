@@ -12,8 +12,8 @@ import (
 	"sluice/internal/dialect/bedrock"
 	"sluice/internal/dialect/openai"
 	"sluice/internal/dialect/toolcalls"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/llm"
 )
 
 const (

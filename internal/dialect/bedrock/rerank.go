@@ -10,9 +10,9 @@ import (
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/reranking"
 	"sluice/internal/dialect/usage"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // ranking implements document ranking, which Bedrock's agent runtime serves.
@@ -45,7 +45,7 @@ func (ranking) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.
 	w.Close(']')
 	w.Key("sources").Open('[')
 	n := 0
-	for d := range splice.Elements(list) {
+	for d := range jsonedit.Elements(list) {
 		if err := writeSource(&w, d, n); err != nil {
 			return nil, err
 		}
@@ -63,10 +63,10 @@ func writeSource(w *jsonwriter.Writer, d []byte, n int) error {
 	text, kind := d, "TEXT"
 	if d[0] == '{' {
 		members := 0
-		for range splice.Members(d) {
+		for range jsonedit.Members(d) {
 			members++
 		}
-		if text, _ = splice.Find(d, "text"); members > 1 || len(text) == 0 {
+		if text, _ = jsonedit.Find(d, "text"); members > 1 || len(text) == 0 {
 			kind = "JSON"
 		}
 	} else if d[0] != '"' {
@@ -120,14 +120,14 @@ func arnOf(to *dialect.Target) string {
 
 // TranslateResponse reads {"results":[{"index":0,"relevanceScore":0.9}]}.
 func (ranking) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
-	list, ok := splice.Find(incoming.Body, "results")
+	list, ok := jsonedit.Find(incoming.Body, "results")
 	if !ok || list[0] != '[' {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no results")
 	}
 	r := reranking.Ranking{Model: incoming.To.Model}
-	for val := range splice.Elements(list) {
+	for val := range jsonedit.Elements(list) {
 		var d reranking.Ranked
-		for name, v := range splice.Members(val) {
+		for name, v := range jsonedit.Members(val) {
 			switch string(name) {
 			case `"index"`:
 				d.Index, _ = usage.Count(v)

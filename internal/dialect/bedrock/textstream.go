@@ -2,7 +2,7 @@ package bedrock
 
 import (
 	"sluice/internal/dialect"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // textStream reads an InvokeModelWithResponseStream of a model that continues a text. It is not safe

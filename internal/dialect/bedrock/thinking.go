@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"sluice/internal/dialect/claude"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // minBudgetTokens is the smallest thinking budget that Claude accepts, in tokens.

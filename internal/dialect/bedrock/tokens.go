@@ -9,9 +9,9 @@ import (
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/media"
 	"sluice/internal/dialect/usage"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // counting implements the token count of a message. A request for Claude is counted as a native call,
@@ -72,7 +72,7 @@ func converseTokens(ctx context.Context, c *llm.Call, to *dialect.Target) (body 
 
 // TranslateResponse reads {"inputTokens":12}.
 func (counting) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
-	raw, _ := splice.Find(incoming.Body, "inputTokens")
+	raw, _ := jsonedit.Find(incoming.Body, "inputTokens")
 	n, ok := usage.Count(raw)
 	if !ok {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response does not contain a token count")

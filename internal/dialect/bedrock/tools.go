@@ -5,8 +5,8 @@ import (
 	"sluice/internal/dialect/jsonschema"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/toolcalls"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // tools writes toolConfig: the functions and the tool choice. Converse cannot forbid tool calls. For
@@ -101,7 +101,7 @@ func (w *callWriter) schema(t *llm.Tool) []byte {
 	var o jsonwriter.Writer
 	o.Open('{')
 	o.Str("type", "object")
-	for name, val := range splice.Members(jsonschema.InlineRefs(t.Schema)) {
+	for name, val := range jsonedit.Members(jsonschema.InlineRefs(t.Schema)) {
 		switch n := plain(name); n {
 		case "type", "$schema", "title", "description", "additionalProperties", "$defs", "definitions": // no reference to these remains
 		case "properties", "required":
@@ -125,11 +125,11 @@ func (w *callWriter) schemaPath(t *llm.Tool) string {
 // typed returns a schema of arguments with the type that Bedrock requires.
 func typed(schema []byte) []byte {
 	const head = `{"type":"object"`
-	if _, ok := splice.Find(schema, "type"); ok {
+	if _, ok := jsonedit.Find(schema, "type"); ok {
 		return schema
 	}
 	out := []byte(head)
-	for name, val := range splice.Members(schema) {
+	for name, val := range jsonedit.Members(schema) {
 		out = append(append(append(append(out, ','), name...), ':'), val...)
 	}
 	return append(out, '}')
@@ -163,15 +163,15 @@ func (w *callWriter) chosen(kind, name string) {
 // {"type":"web_search_20250305","name":"web_search","max_uses":2}.
 // Source: contract/provider-transforms.md 2.3.
 func writeNative(o *jsonwriter.Writer, t *llm.Tool) {
-	inner, ok := splice.Find(t.Raw, t.Type)
+	inner, ok := jsonedit.Find(t.Raw, t.Type)
 	if t.Shape == anthropic || !ok {
 		o.Value(t.Raw)
 		return
 	}
 	o.Open('{')
-	o.Str("type", splice.Text(inner, "name"))
+	o.Str("type", jsonedit.Text(inner, "name"))
 	o.Str("name", t.Type)
-	for name, val := range splice.Members(inner) {
+	for name, val := range jsonedit.Members(inner) {
 		if string(name) != `"name"` {
 			o.Raw(bare(name), val)
 		}

@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
 )
 
 // tuningLine translates a line of a training file, {"messages":[…]}, into the model's format:
@@ -13,9 +13,9 @@ import (
 // text models, a line that already has a prompt and no messages remains unchanged.
 func tuningLine(text bool) func(dst, line []byte) ([]byte, error) {
 	return func(dst, line []byte) ([]byte, error) {
-		list, ok := splice.Find(line, "messages")
+		list, ok := jsonedit.Find(line, "messages")
 		if !ok {
-			if _, pair := splice.Find(line, "prompt"); pair && text {
+			if _, pair := jsonedit.Find(line, "prompt"); pair && text {
 				return append(dst, line...), nil
 			}
 			return dst, errors.New("has no messages")
@@ -25,7 +25,7 @@ func tuningLine(text bool) func(dst, line []byte) ([]byte, error) {
 			return dst, err
 		}
 		n := len(turns)
-		if n == 0 || splice.Text(turns[0], "role") != user || splice.Text(turns[n-1], "role") != assistant {
+		if n == 0 || jsonedit.Text(turns[0], "role") != user || jsonedit.Text(turns[n-1], "role") != assistant {
 			return dst, errors.New("must begin with a user message and end with an assistant message")
 		}
 		w := jsonwriter.AppendTo(dst)
@@ -34,15 +34,15 @@ func tuningLine(text bool) func(dst, line []byte) ([]byte, error) {
 			if n != 2 || system != "" {
 				return dst, errors.New("must have one user message and one assistant message")
 			}
-			prompt, _ := splice.Find(turns[0], "content")
-			completion, _ := splice.Find(turns[1], "content")
+			prompt, _ := jsonedit.Find(turns[0], "content")
+			completion, _ := jsonedit.Find(turns[1], "content")
 			w.Raw("prompt", prompt)
 			w.Raw("completion", completion)
 			w.Close('}')
 			return w.B, nil
 		}
 		if system == "" {
-			system = splice.Text(line, "system")
+			system = jsonedit.Text(line, "system")
 		}
 		w.Opt("system", system)
 		w.Key("messages").Open('[')
@@ -57,12 +57,12 @@ func tuningLine(text bool) func(dst, line []byte) ([]byte, error) {
 
 // tuningTurns separates the system text from the turns. The content of each message must be a string.
 func tuningTurns(list []byte) (system string, turns [][]byte, err error) {
-	for m := range splice.Elements(list) {
-		content, _ := splice.Find(m, "content")
+	for m := range jsonedit.Elements(list) {
+		content, _ := jsonedit.Find(m, "content")
 		if len(content) == 0 || content[0] != '"' {
 			return "", nil, errors.New("contains a message whose content is not a string")
 		}
-		switch role := splice.Text(m, "role"); role {
+		switch role := jsonedit.Text(m, "role"); role {
 		case "system", "developer":
 			system += plain(content)
 		case user, assistant:

@@ -10,9 +10,9 @@ import (
 	"sluice/internal/dialect/bedrock"
 	"sluice/internal/dialect/dialecttest"
 	"sluice/internal/dialect/media"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/wire"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/llm"
+	"sluice/internal/kernel/wire"
 )
 
 // ask makes the request of a unified endpoint.

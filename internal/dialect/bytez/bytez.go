@@ -4,7 +4,7 @@ package bytez
 
 import (
 	"sluice/internal/dialect"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // Dialect returns the dialect for Bytez.

@@ -11,9 +11,9 @@ import (
 	"sluice/internal/dialect/bytez"
 	"sluice/internal/dialect/dialecttest"
 	"sluice/internal/dialect/openai"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/wire"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/llm"
+	"sluice/internal/kernel/wire"
 )
 
 var target = &dialect.Target{Provider: "bytez", Model: "m"}

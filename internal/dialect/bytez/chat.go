@@ -9,9 +9,9 @@ import (
 	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // chat implements /models/v2/{model}.
@@ -60,15 +60,15 @@ func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dia
 // string or a list of texts, or output itself is the string. If the caller requested a stream, bare
 // text is a valid response, too.
 func (chat) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
-	output, ok := splice.Find(incoming.Body, "output")
-	reason, failed := splice.Find(incoming.Body, "error")
+	output, ok := jsonedit.Find(incoming.Body, "output")
+	reason, failed := jsonedit.Find(incoming.Body, "error")
 	var text string
 	switch {
 	case failed && string(reason) != "null" && string(reason) != `""`:
-		message, _ := splice.Unquote(reason)
+		message, _ := jsonedit.Unquote(reason)
 		return nil, fault.Newf(fault.UpstreamFailed, "%s error: %s", incoming.To.Provider, message)
 	case ok:
-		if content, inside := splice.Find(output, "content"); inside {
+		if content, inside := jsonedit.Find(output, "content"); inside {
 			output = content
 		}
 		if text = textOf(output); text == "" && !bytes.ContainsAny(output[:1], `"[n`) { // neither text, list nor null
@@ -92,13 +92,13 @@ func isText(incoming *dialect.Incoming) bool {
 
 // textOf returns the string "x", or joins the texts of [{"type":"text","text":"x"}].
 func textOf(raw []byte) string {
-	if s, ok := splice.Unquote(raw); ok {
+	if s, ok := jsonedit.Unquote(raw); ok {
 		return s
 	}
 	all := ""
-	for p := range splice.Elements(raw) {
-		val, _ := splice.Find(p, "text")
-		s, _ := splice.Unquote(val)
+	for p := range jsonedit.Elements(raw) {
+		val, _ := jsonedit.Find(p, "text")
+		s, _ := jsonedit.Unquote(val)
 		all += s
 	}
 	return all

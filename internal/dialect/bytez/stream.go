@@ -4,7 +4,7 @@ import (
 	"unicode/utf8"
 
 	"sluice/internal/dialect"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // NewDecoder makes the decoder of a stream of bare text.

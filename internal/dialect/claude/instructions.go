@@ -2,7 +2,7 @@ package claude
 
 import (
 	"sluice/internal/dialect/conversation"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // TakesSystem reports whether the model accepts instructions in the middle of a conversation: Opus

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // Model is what a model name reveals about a Claude model on any host: {"sonnet", 4, 5} for

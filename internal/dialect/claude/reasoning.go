@@ -4,7 +4,7 @@ import (
 	"strconv"
 
 	"sluice/internal/dialect/signatures"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // AllowsReasoning reports whether Claude accepts a reasoning budget with a call. An effort alone

@@ -2,7 +2,7 @@ package claude
 
 import (
 	"sluice/internal/dialect"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // OmitsThinking reports whether the model signs its thinking but leaves the text empty by default.

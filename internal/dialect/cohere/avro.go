@@ -10,7 +10,7 @@ import (
 	"io"
 
 	"sluice/internal/dialect/uploads"
-	"sluice/internal/fault"
+	"sluice/internal/kernel/fault"
 )
 
 // Limits of a file: its header, and a block of rows before and after decompression. The JSON of

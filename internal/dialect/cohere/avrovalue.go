@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"sluice/internal/dialect/media"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
 )
 
 // value reads a value of type t and appends it as JSON. Numbers that JSON does not support become
@@ -38,13 +38,13 @@ func (r *avroReader) value(dst []byte, t *avroType, depth int) ([]byte, error) {
 		return appendFloat(dst, math.Float64frombits(binary.LittleEndian.Uint64(b)), 64), nil
 	case "string":
 		b, err := r.bytes()
-		return splice.AppendQuoted(dst, string(b)), err
+		return jsonedit.AppendQuoted(dst, string(b)), err
 	case "bytes":
 		b, err := r.bytes()
-		return splice.AppendQuoted(dst, media.Base64(b)), err
+		return jsonedit.AppendQuoted(dst, media.Base64(b)), err
 	case "fixed":
 		b, err := r.take(t.size)
-		return splice.AppendQuoted(dst, media.Base64(b)), err
+		return jsonedit.AppendQuoted(dst, media.Base64(b)), err
 	case "enum":
 		return r.enum(dst, t)
 	case "union":
@@ -71,7 +71,7 @@ func (r *avroReader) enum(dst []byte, t *avroType) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
-	return splice.AppendQuoted(dst, t.symbols[n]), nil
+	return jsonedit.AppendQuoted(dst, t.symbols[n]), nil
 }
 
 func (r *avroReader) union(dst []byte, t *avroType, depth int) ([]byte, error) {
@@ -91,7 +91,7 @@ func (r *avroReader) record(dst []byte, t *avroType, depth int) (_ []byte, err e
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = append(splice.AppendQuoted(dst, f.name), ':')
+		dst = append(jsonedit.AppendQuoted(dst, f.name), ':')
 		if dst, err = r.value(dst, f.typ, depth+1); err != nil {
 			return dst, err
 		}
@@ -132,7 +132,7 @@ func (r *avroReader) item(dst []byte, t *avroType, depth int) ([]byte, error) {
 		if err != nil {
 			return dst, err
 		}
-		dst = append(splice.AppendQuoted(dst, string(key)), ':')
+		dst = append(jsonedit.AppendQuoted(dst, string(key)), ':')
 	}
 	return r.value(dst, t.items, depth+1)
 }

@@ -4,7 +4,7 @@ package cohere
 
 import (
 	"sluice/internal/dialect"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // Dialect returns the dialect for Cohere.

@@ -8,9 +8,9 @@ import (
 	"sluice/internal/dialect/embeddings"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // embed implements /v2/embed.
@@ -56,7 +56,7 @@ func vectorType(t *llm.FieldTracker) []byte {
 		return types
 	}
 	n := 0
-	for val := range splice.Elements(types) {
+	for val := range jsonedit.Elements(types) {
 		if n++; n == 1 {
 			format, ok = val, true
 		} else {
@@ -133,10 +133,10 @@ func writeInput(w *jsonwriter.Writer, text []byte, url string) {
 
 // imageURL returns {"base64":"iVBO…"} or {"url":"data:image/png;base64,iVBO…"} as a data URL.
 func imageURL(raw []byte, path string) (string, error) {
-	if url := splice.Text(raw, "url"); url != "" {
+	if url := jsonedit.Text(raw, "url"); url != "" {
 		return url, nil
 	}
-	data := splice.Text(raw, "base64")
+	data := jsonedit.Text(raw, "base64")
 	if strings.HasPrefix(data, "data:") {
 		return data, nil
 	}
@@ -162,15 +162,15 @@ func imageType(data string) string {
 // TranslateResponse reads {"embeddings":{"float":[[…]]},"meta":{…}}. Embeddings of version 1
 // are a list.
 func (embed) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
-	lists, _ := splice.Find(incoming.Body, "embeddings")
-	for name, val := range splice.Members(lists) {
+	lists, _ := jsonedit.Find(incoming.Body, "embeddings")
+	for name, val := range jsonedit.Members(lists) {
 		if lists = val; string(name) == `"float"` {
 			break
 		}
 	}
-	meta, _ := splice.Find(incoming.Body, "meta")
+	meta, _ := jsonedit.Find(incoming.Body, "meta")
 	e := embeddings.Result{Model: incoming.To.Model, Usage: readUsage(meta)}
-	for v := range splice.Elements(lists) {
+	for v := range jsonedit.Elements(lists) {
 		e.Vectors = append(e.Vectors, v)
 	}
 	if len(e.Vectors) == 0 {

@@ -7,9 +7,9 @@ import (
 	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/surrogates"
 	"sluice/internal/dialect/upstreamerror"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // NewDecoder returns the decoder of one /v2/chat stream.
@@ -56,14 +56,14 @@ func (d *events) event(data []byte, emit func(*llm.Event)) error {
 	if d.ended || dialect.Done(data) {
 		return nil
 	}
-	if !splice.Valid(data) {
+	if !jsonedit.Valid(data) {
 		return fault.New(fault.UpstreamInvalid, "an event of the provider's stream is not a JSON object")
 	}
-	kind, _ := splice.Find(data, "type")
-	message, _ := splice.Find(data, "delta", "message")
+	kind, _ := jsonedit.Find(data, "type")
+	message, _ := jsonedit.Find(data, "delta", "message")
 	switch string(kind) {
 	case `"message-start"`:
-		d.id = splice.Text(data, "id")
+		d.id = jsonedit.Text(data, "id")
 	case `"content-start"`, `"content-delta"`:
 		d.content(message, emit)
 		d.logprobs(data, emit)
@@ -98,8 +98,8 @@ func (d *events) start(emit func(*llm.Event)) {
 
 // content handles the start of content or a fragment of it.
 func (d *events) content(message []byte, emit func(*llm.Event)) {
-	raw, _ := splice.Find(message, "content")
-	if _, ok := splice.Find(raw, "thinking"); ok {
+	raw, _ := jsonedit.Find(message, "content")
+	if _, ok := jsonedit.Find(raw, "thinking"); ok {
 		d.text(llm.ReasoningPart, raw, "thinking", emit)
 		return
 	}
@@ -108,7 +108,7 @@ func (d *events) content(message []byte, emit func(*llm.Event)) {
 
 // text sends the text fragment in the member name of raw. It ignores an empty fragment.
 func (d *events) text(part llm.PartKind, raw []byte, name string, emit func(*llm.Event)) {
-	val, _ := splice.Find(raw, name)
+	val, _ := jsonedit.Find(raw, name)
 	s := surrogates.DecodeFragment(val)
 	if s == "" {
 		return
@@ -131,7 +131,7 @@ func (d *events) shut(emit func(*llm.Event)) {
 }
 
 func (d *events) logprobs(data []byte, emit func(*llm.Event)) {
-	raw, ok := splice.Find(data, "logprobs")
+	raw, ok := jsonedit.Find(data, "logprobs")
 	if !ok || raw[0] != '{' {
 		return
 	}
@@ -156,7 +156,7 @@ func (d *events) call(index int, message []byte, emit func(*llm.Event)) {
 }
 
 func (d *events) arguments(index int, message []byte, emit func(*llm.Event)) {
-	args, _ := splice.Find(one(message, "tool_calls"), "function", "arguments")
+	args, _ := jsonedit.Find(one(message, "tool_calls"), "function", "arguments")
 	d.emitArguments(index, surrogates.DecodeFragment(args), emit)
 }
 
@@ -189,14 +189,14 @@ func (d *events) end(data []byte, emit func(*llm.Event)) {
 		d.shutCall(index, emit)
 	}
 	d.ended = true
-	delta, _ := splice.Find(data, "delta")
-	word, reason := splice.Text(delta, "finish_reason"), splice.Text(delta, "error")
+	delta, _ := jsonedit.Find(data, "delta")
+	word, reason := jsonedit.Text(delta, "finish_reason"), jsonedit.Text(delta, "error")
 	text, failed := failures[word]
 	failed = failed && !d.useful
 	if !failed && reason == "" {
 		d.start(emit)
 	}
-	spent, _ := splice.Find(delta, "usage")
+	spent, _ := jsonedit.Find(delta, "usage")
 	if d.usage = readUsage(spent); d.usage.Reported {
 		d.send(emit, llm.Event{Kind: llm.EventUsage, Usage: &d.usage})
 	}
@@ -217,7 +217,7 @@ const maxCalls = 1 << 10
 // eventIndex returns the index in an event, such as the index of a tool call. An invalid index is
 // 0.
 func eventIndex(data []byte) int {
-	raw, _ := splice.Find(data, "index")
+	raw, _ := jsonedit.Find(data, "index")
 	n, err := strconv.Atoi(string(raw))
 	if err != nil || n < 0 || n >= maxCalls {
 		return 0
@@ -227,8 +227,8 @@ func eventIndex(data []byte) int {
 
 // one returns a member that is an object, or the first element if it is a list.
 func one(raw []byte, name string) []byte {
-	val, _ := splice.Find(raw, name)
-	for first := range splice.Elements(val) {
+	val, _ := jsonedit.Find(raw, name)
+	for first := range jsonedit.Elements(val) {
 		return first
 	}
 	return val

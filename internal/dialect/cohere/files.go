@@ -11,9 +11,9 @@ import (
 	"sluice/internal/dialect/pagination"
 	"sluice/internal/dialect/uploads"
 	"sluice/internal/dialect/usage"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // files implements the description, listing and deletion of files, which are Cohere's datasets of
@@ -79,7 +79,7 @@ func (files) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, e
 }
 
 func fileResponse(body []byte) (*dialect.Response, error) {
-	raw, ok := splice.Find(body, "dataset")
+	raw, ok := jsonedit.Find(body, "dataset")
 	if !ok {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no dataset")
 	}
@@ -99,15 +99,15 @@ var fileStatus = map[string]string{"validated": "processed", "failed": "error", 
 
 func readFile(raw []byte) *file {
 	f := &file{
-		id: splice.Text(raw, "id"), name: splice.Text(raw, "name"), purpose: "batch", status: "uploaded",
-		details: splice.Text(raw, "validation_error"), created: seconds(splice.Text(raw, "created_at")),
+		id: jsonedit.Text(raw, "id"), name: jsonedit.Text(raw, "name"), purpose: "batch", status: "uploaded",
+		details: jsonedit.Text(raw, "validation_error"), created: seconds(jsonedit.Text(raw, "created_at")),
 	}
-	if s, ok := fileStatus[splice.Text(raw, "validation_status")]; ok {
+	if s, ok := fileStatus[jsonedit.Text(raw, "validation_status")]; ok {
 		f.status = s
 	}
-	parts, _ := splice.Find(raw, "dataset_parts")
-	for p := range splice.Elements(parts) {
-		size, _ := splice.Find(p, "size_bytes")
+	parts, _ := jsonedit.Find(raw, "dataset_parts")
+	for p := range jsonedit.Elements(parts) {
+		size, _ := jsonedit.Find(p, "size_bytes")
 		n, _ := usage.Count(size)
 		f.bytes += n
 	}

@@ -1,6 +1,6 @@
 package cohere
 
-import "sluice/internal/llm"
+import "sluice/internal/kernel/llm"
 
 // finishes maps Cohere's finish reasons; every other reason is a stop.
 // Source: contract/provider-transforms.md 1.1.

@@ -6,8 +6,8 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/fault"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
 )
 
 // generate implements /v1/generate, which continues a text. It requests buffered responses only and
@@ -49,11 +49,11 @@ func (generate) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect
 
 // TranslateResponse reads {"id":…,"generations":[{"text":…}],"meta":{…}}.
 func (generate) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
-	list, _ := splice.Find(incoming.Body, "generations")
-	meta, _ := splice.Find(incoming.Body, "meta")
-	c := dialect.Completion{ID: splice.Text(incoming.Body, "id"), Created: incoming.Created, Model: incoming.To.Model, Usage: readUsage(meta)}
-	for g := range splice.Elements(list) {
-		c.Choices = append(c.Choices, dialect.CompletionChoice{Text: splice.Text(g, "text"), Finish: finishOf(splice.Text(g, "finish_reason"))})
+	list, _ := jsonedit.Find(incoming.Body, "generations")
+	meta, _ := jsonedit.Find(incoming.Body, "meta")
+	c := dialect.Completion{ID: jsonedit.Text(incoming.Body, "id"), Created: incoming.Created, Model: incoming.To.Model, Usage: readUsage(meta)}
+	for g := range jsonedit.Elements(list) {
+		c.Choices = append(c.Choices, dialect.CompletionChoice{Text: jsonedit.Text(g, "text"), Finish: finishOf(jsonedit.Text(g, "finish_reason"))})
 	}
 	if len(c.Choices) == 0 {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no generations")

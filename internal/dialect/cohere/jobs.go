@@ -7,9 +7,9 @@ import (
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/pagination"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // jobs implements embed jobs, which are Cohere's batches.
@@ -62,9 +62,9 @@ func (createJob) EncodeRequest(_ context.Context, r *dialect.Request, to *dialec
 	}
 	fields.WriteParams(&w, t, []fields.Rename{{Path: "truncate", To: "truncate"}})
 	options, _ := t.Consume("provider_options")
-	for name, val := range splice.Members(options) {
-		key, _ := splice.Unquote(name)
-		if _, found := splice.Find(append(w.B[:len(w.B):len(w.B)], '}'), key); !found {
+	for name, val := range jsonedit.Members(options) {
+		key, _ := jsonedit.Unquote(name)
+		if _, found := jsonedit.Find(append(w.B[:len(w.B):len(w.B)], '}'), key); !found {
 			w.Raw(key, val)
 		}
 	}
@@ -74,7 +74,7 @@ func (createJob) EncodeRequest(_ context.Context, r *dialect.Request, to *dialec
 
 // TranslateResponse reads {"job_id":…}, the only member that Cohere returns for a new job.
 func (createJob) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
-	b := batch{id: splice.Text(incoming.Body, "job_id"), status: "validating", input: splice.Text(incoming.Sent.Body, "input_file_id"), model: incoming.To.Model, created: incoming.Created}
+	b := batch{id: jsonedit.Text(incoming.Body, "job_id"), status: "validating", input: jsonedit.Text(incoming.Sent.Body, "input_file_id"), model: incoming.To.Model, created: incoming.Created}
 	if b.id == "" {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response does not contain a job id")
 	}
@@ -144,8 +144,8 @@ var batchStatus = map[string]string{"processing": "in_progress", "complete": "co
 
 func readBatch(raw []byte) *batch {
 	b := &batch{
-		id: splice.Text(raw, "job_id"), status: splice.Text(raw, "status"), input: splice.Text(raw, "input_dataset_id"),
-		output: splice.Text(raw, "output_dataset_id"), model: splice.Text(raw, "model"), created: seconds(splice.Text(raw, "created_at")),
+		id: jsonedit.Text(raw, "job_id"), status: jsonedit.Text(raw, "status"), input: jsonedit.Text(raw, "input_dataset_id"),
+		output: jsonedit.Text(raw, "output_dataset_id"), model: jsonedit.Text(raw, "model"), created: seconds(jsonedit.Text(raw, "created_at")),
 	}
 	if s, ok := batchStatus[b.status]; ok {
 		b.status = s

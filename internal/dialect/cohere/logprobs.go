@@ -4,7 +4,7 @@ import (
 	"strconv"
 
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
 )
 
 // logprobs converts [{"text":" Hi","token_ids":[5],"logprobs":[-0.1]}] to the entries of chat
@@ -14,7 +14,7 @@ func logprobs(list []byte) []byte {
 	var w jsonwriter.Writer
 	w.Open('[')
 	n := 0
-	for item := range splice.Elements(list) {
+	for item := range jsonedit.Elements(list) {
 		n++
 		logprob(&w, item)
 	}
@@ -26,11 +26,11 @@ func logprobs(list []byte) []byte {
 }
 
 func logprob(w *jsonwriter.Writer, item []byte) {
-	text, _ := splice.Find(item, "text")
-	values, _ := splice.Find(item, "logprobs")
+	text, _ := jsonedit.Find(item, "text")
+	values, _ := jsonedit.Find(item, "logprobs")
 	total, count := 0.0, 0
 	var last []byte
-	for raw := range splice.Elements(values) {
+	for raw := range jsonedit.Elements(values) {
 		f, err := strconv.ParseFloat(string(raw), 64)
 		if err != nil {
 			continue

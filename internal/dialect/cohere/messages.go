@@ -6,7 +6,7 @@ import (
 	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/media"
 	"sluice/internal/dialect/toolcalls"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // messages writes the conversation.

@@ -6,9 +6,9 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // output implements the results of a batch. The job contains the id of a dataset, the dataset lists
@@ -35,9 +35,9 @@ func (output) Follow(incoming *dialect.Incoming) (dialect.Next, bool, error) {
 		return dialect.Next{Endpoint: llm.RetrieveFile, ID: b.output}, true, nil
 	}
 	var urls []string
-	parts, _ := splice.Find(incoming.More[0], "dataset", "dataset_parts")
-	for p := range splice.Elements(parts) {
-		url := splice.Text(p, "url")
+	parts, _ := jsonedit.Find(incoming.More[0], "dataset", "dataset_parts")
+	for p := range jsonedit.Elements(parts) {
+		url := jsonedit.Text(p, "url")
 		if url == "" {
 			return dialect.Next{}, false, fault.New(fault.UpstreamInvalid, "the provider's dataset has a part without a URL")
 		}
@@ -59,13 +59,13 @@ func appendLine(dst, row []byte) []byte {
 	var w jsonwriter.Writer
 	w.Open('{')
 	for _, name := range [...]string{"id", "custom_id"} {
-		val, _ := splice.Find(row, name)
+		val, _ := jsonedit.Find(row, name)
 		w.Raw(name, val)
 	}
 	w.Key("response").Open('{')
 	w.Int("status_code", 200)
 	for _, name := range [...]string{"embedding", "embeddings"} {
-		if val, ok := splice.Find(row, name); ok {
+		if val, ok := jsonedit.Find(row, name); ok {
 			w.Raw("body", val)
 			break
 		}

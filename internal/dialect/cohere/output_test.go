@@ -14,8 +14,8 @@ import (
 	"testing/iotest"
 
 	"sluice/internal/dialect"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/llm"
 )
 
 func length(s string) string { return strconv.Itoa(len(s)) }

@@ -9,7 +9,7 @@ import (
 
 	"sluice/internal/dialect/dialecttest"
 	"sluice/internal/dialect/openai"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 type object = map[string]any

@@ -6,10 +6,10 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/conversation"
-	"sluice/internal/fault"
-	"sluice/internal/ident"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // DecodeResponse reads a response of /v2/chat.
@@ -17,12 +17,12 @@ func (chat) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
 	r := &llm.Response{Choices: make([]llm.Choice, 1)}
 	c := &r.Choices[0]
 	var message []byte
-	for name, val := range splice.Members(incoming.Body) {
+	for name, val := range jsonedit.Members(incoming.Body) {
 		switch string(name) {
 		case `"id"`:
-			r.ID, _ = splice.Unquote(val)
+			r.ID, _ = jsonedit.Unquote(val)
 		case `"finish_reason"`:
-			c.Raw, _ = splice.Unquote(val)
+			c.Raw, _ = jsonedit.Unquote(val)
 			c.Finish = finishOf(c.Raw)
 		case `"message"`:
 			message = val
@@ -47,7 +47,7 @@ func (chat) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
 // readMessage reads the message: reasoning and text, the tool plan, the calls.
 func readMessage(c *llm.Choice, raw []byte) {
 	var plan, calls, notes []byte
-	for name, val := range splice.Members(raw) {
+	for name, val := range jsonedit.Members(raw) {
 		switch string(name) {
 		case `"content"`:
 			c.Parts = readContent(val)
@@ -61,31 +61,31 @@ func readMessage(c *llm.Choice, raw []byte) {
 	}
 	cite(c.Parts, notes)
 	c.Parts = slices.DeleteFunc(c.Parts, func(p llm.Part) bool { return p.Text == "" })
-	if text, _ := splice.Unquote(plan); text != "" {
+	if text, _ := jsonedit.Unquote(plan); text != "" {
 		if hasText(c.Parts) {
 			c.Extra = append(c.Extra, llm.Param{Name: "tool_plan", Raw: plan})
 		} else {
 			c.Parts = append(c.Parts, llm.Part{Kind: llm.TextPart, Text: text})
 		}
 	}
-	for val := range splice.Elements(calls) {
+	for val := range jsonedit.Elements(calls) {
 		id, name, arguments := readCall(val)
 		c.Parts = append(c.Parts, llm.Part{Kind: llm.CallPart, Call: &llm.ToolCall{ID: id, Name: name, Arguments: arguments}})
 	}
 }
 
 func readContent(raw []byte) []llm.Part {
-	if text, ok := splice.Unquote(raw); ok {
+	if text, ok := jsonedit.Unquote(raw); ok {
 		return []llm.Part{{Kind: llm.TextPart, Text: text}}
 	}
 	var parts []llm.Part
-	for val := range splice.Elements(raw) {
-		if reasoning, ok := splice.Find(val, "thinking"); ok {
-			text, _ := splice.Unquote(reasoning)
+	for val := range jsonedit.Elements(raw) {
+		if reasoning, ok := jsonedit.Find(val, "thinking"); ok {
+			text, _ := jsonedit.Unquote(reasoning)
 			parts = append(parts, llm.Part{Kind: llm.ReasoningPart, Text: text})
 			continue
 		}
-		parts = append(parts, llm.Part{Kind: llm.TextPart, Text: splice.Text(val, "text")})
+		parts = append(parts, llm.Part{Kind: llm.TextPart, Text: jsonedit.Text(val, "text")})
 	}
 	return parts
 }
@@ -102,7 +102,7 @@ func hasText(parts []llm.Part) bool {
 
 // cite adds each citation to the part that it refers to.
 func cite(parts []llm.Part, notes []byte) {
-	for note := range splice.Elements(notes) {
+	for note := range jsonedit.Elements(notes) {
 		index := citationIndex(note)
 		if index >= len(parts) {
 			continue
@@ -119,7 +119,7 @@ func cite(parts []llm.Part, notes []byte) {
 
 // citationIndex returns the index of the content that a citation refers to.
 func citationIndex(note []byte) int {
-	raw, _ := splice.Find(note, "content_index")
+	raw, _ := jsonedit.Find(note, "content_index")
 	n, err := strconv.Atoi(string(raw))
 	if err != nil || n < 0 {
 		return 0
@@ -129,9 +129,9 @@ func citationIndex(note []byte) int {
 
 // readCall reads {"id":…,"type":"function","function":{"name":…,"arguments":…}}.
 func readCall(raw []byte) (id, name, arguments string) {
-	fn, _ := splice.Find(raw, "function")
-	if id = splice.Text(raw, "id"); id == "" {
+	fn, _ := jsonedit.Find(raw, "function")
+	if id = jsonedit.Text(raw, "id"); id == "" {
 		id = ident.NewObjectID("call_")
 	}
-	return id, splice.Text(fn, "name"), splice.Text(fn, "arguments")
+	return id, jsonedit.Text(fn, "name"), jsonedit.Text(fn, "arguments")
 }

@@ -7,8 +7,8 @@ import (
 	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // chat implements /v2/chat.
@@ -63,7 +63,7 @@ func (w *writer) params() {
 		w.Raw("stop_sequences", conversation.Stops(raw, true))
 	}
 	raw, _ := w.t.Peek(llm.Thinking)
-	if mode := splice.Text(raw, "type"); mode == "enabled" || mode == "disabled" { // Cohere rejects all others, such as "adaptive"
+	if mode := jsonedit.Text(raw, "type"); mode == "enabled" || mode == "disabled" { // Cohere rejects all others, such as "adaptive"
 		w.t.Consume(llm.Thinking)
 		w.Raw("thinking", thinking(raw))
 	}
@@ -72,11 +72,11 @@ func (w *writer) params() {
 // thinking converts {"type":"enabled","budget_tokens":2048} to Cohere's format. Callers may use
 // Cohere's format, too.
 func thinking(raw []byte) []byte {
-	budget, ok := splice.Find(raw, "budget_tokens")
+	budget, ok := jsonedit.Find(raw, "budget_tokens")
 	if !ok {
 		return raw
 	}
-	kind, _ := splice.Find(raw, "type")
+	kind, _ := jsonedit.Find(raw, "type")
 	var w jsonwriter.Writer
 	w.Open('{')
 	w.Raw("type", kind)

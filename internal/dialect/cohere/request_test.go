@@ -9,8 +9,8 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/cohere"
 	"sluice/internal/dialect/openai"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/llm"
 )
 
 var target = &dialect.Target{Provider: "cohere", Model: "command-a-03-2025"}

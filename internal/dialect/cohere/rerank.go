@@ -8,8 +8,8 @@ import (
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/reranking"
 	"sluice/internal/dialect/usage"
-	"sluice/internal/fault"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
 )
 
 // rerank implements /v2/rerank.
@@ -40,7 +40,7 @@ func (rerank) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.T
 	w.Str("model", to.Model)
 	w.Raw("query", query)
 	w.Key("documents").Open('[')
-	for d := range splice.Elements(documents) {
+	for d := range jsonedit.Elements(documents) {
 		writeText(&w, d)
 	}
 	w.Close(']')
@@ -50,7 +50,7 @@ func (rerank) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.T
 }
 
 func writeText(w *jsonwriter.Writer, document []byte) {
-	text, ok := splice.Find(document, "text")
+	text, ok := jsonedit.Find(document, "text")
 	switch {
 	case document[0] == '"':
 		w.Value(document)
@@ -63,15 +63,15 @@ func writeText(w *jsonwriter.Writer, document []byte) {
 
 // TranslateResponse reads {"id":…,"results":[{"index":0,"relevance_score":0.9}],"meta":{…}}.
 func (rerank) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
-	list, ok := splice.Find(incoming.Body, "results")
+	list, ok := jsonedit.Find(incoming.Body, "results")
 	if !ok {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no results")
 	}
-	meta, _ := splice.Find(incoming.Body, "meta")
-	r := reranking.Ranking{ID: splice.Text(incoming.Body, "id"), Model: incoming.To.Model, Usage: readUsage(meta)}
-	for res := range splice.Elements(list) {
+	meta, _ := jsonedit.Find(incoming.Body, "meta")
+	r := reranking.Ranking{ID: jsonedit.Text(incoming.Body, "id"), Model: incoming.To.Model, Usage: readUsage(meta)}
+	for res := range jsonedit.Elements(list) {
 		var d reranking.Ranked
-		for name, val := range splice.Members(res) {
+		for name, val := range jsonedit.Members(res) {
 			switch string(name) {
 			case `"index"`:
 				d.Index, _ = usage.Count(val)

@@ -3,7 +3,7 @@ package cohere
 import (
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/toolcalls"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // anyObject is the schema of a tool without one, because Cohere requires a schema.

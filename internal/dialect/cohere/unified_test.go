@@ -8,9 +8,9 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/cohere"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 func unified(ep llm.Endpoint) dialect.OpenAIEndpoint { return cohere.Dialect().Unified[ep] }
@@ -132,11 +132,11 @@ func TestUnifiedAnswers(t *testing.T) {
 			`{"id":"r","object":"list","results":[{"index":0,"relevance_score":1}],"model":"m","usage":{"search_units":0}}`, llm.Usage{},
 		},
 		{"a file", llm.RetrieveFile, ``, `{"dataset":` + dataset + `}`, file, llm.Usage{}},
-		{"files", llm.ListFiles, ``, `{"datasets":[` + dataset + `]}`, `{"object":"list","data":[` + file + `],"first_id":"` + splice.Text([]byte(file), "id") + `","last_id":"` + splice.Text([]byte(file), "id") + `","has_more":false}`, llm.Usage{}},
+		{"files", llm.ListFiles, ``, `{"datasets":[` + dataset + `]}`, `{"object":"list","data":[` + file + `],"first_id":"` + jsonedit.Text([]byte(file), "id") + `","last_id":"` + jsonedit.Text([]byte(file), "id") + `","has_more":false}`, llm.Usage{}},
 		{"a deleted file", llm.DeleteFile, ``, `{}`, `{"id":"x/1","object":"file","deleted":true}`, llm.Usage{}},
 		{"a new batch", llm.CreateBatch, `{"input_file_id":"d1"}`, `{"job_id":"j1"}`, `{"id":"j1","object":"batch","endpoint":"/v1/embeddings","model":"m","input_file_id":"d1","completion_window":"24h","status":"validating","output_file_id":null,"created_at":9}`, llm.Usage{}},
 		{"a batch", llm.RetrieveBatch, ``, job, batch, llm.Usage{}},
-		{"batches", llm.ListBatches, ``, `{"embed_jobs":[` + job + `]}`, `{"object":"list","data":[` + batch + `],"first_id":"` + splice.Text([]byte(batch), "id") + `","last_id":"` + splice.Text([]byte(batch), "id") + `","has_more":false}`, llm.Usage{}},
+		{"batches", llm.ListBatches, ``, `{"embed_jobs":[` + job + `]}`, `{"object":"list","data":[` + batch + `],"first_id":"` + jsonedit.Text([]byte(batch), "id") + `","last_id":"` + jsonedit.Text([]byte(batch), "id") + `","has_more":false}`, llm.Usage{}},
 		{"a cancelled batch", llm.CancelBatch, ``, ``, `{"status":"success","object":"batch","id":"x/1"}`, llm.Usage{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -11,10 +11,10 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/uploads"
-	"sluice/internal/fault"
-	"sluice/internal/ident"
-	"sluice/internal/splice"
-	"sluice/internal/wire"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/wire"
 )
 
 // upload creates a dataset from a file with the lines of a batch.
@@ -54,9 +54,9 @@ func (upload) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Ta
 // rowOf converts a line of a batch, {"custom_id":"1","body":{"input":"…"}}, to a row:
 // {"custom_id":"1","text":"…","id":"0191…"}. It also accepts rows in Cohere's format, with a text.
 func rowOf(dst, line []byte) ([]byte, error) {
-	text, ok := splice.Find(line, "body", "input")
+	text, ok := jsonedit.Find(line, "body", "input")
 	if !ok {
-		text, ok = splice.Find(line, "text")
+		text, ok = jsonedit.Find(line, "text")
 	}
 	if ok && text[0] == '[' {
 		text, ok = only(text)
@@ -66,7 +66,7 @@ func rowOf(dst, line []byte) ([]byte, error) {
 	}
 	w := jsonwriter.AppendTo(dst)
 	w.Open('{')
-	id, _ := splice.Find(line, "custom_id")
+	id, _ := jsonedit.Find(line, "custom_id")
 	w.Raw("custom_id", id)
 	w.Raw("text", text)
 	w.Str("id", ident.NewID())
@@ -77,7 +77,7 @@ func rowOf(dst, line []byte) ([]byte, error) {
 // only returns the element of a list of one; ok is false for all other lists.
 func only(list []byte) (val []byte, ok bool) {
 	n := 0
-	for v := range splice.Elements(list) {
+	for v := range jsonedit.Elements(list) {
 		val = v
 		n++
 	}
@@ -86,7 +86,7 @@ func only(list []byte) (val []byte, ok bool) {
 
 // TranslateResponse reads {"id":…}. The name and the purpose of the file come from the request.
 func (upload) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
-	f := file{id: splice.Text(incoming.Body, "id"), created: incoming.Created, status: "uploaded"}
+	f := file{id: jsonedit.Text(incoming.Body, "id"), created: incoming.Created, status: "uploaded"}
 	if f.id == "" {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response does not contain a dataset id")
 	}

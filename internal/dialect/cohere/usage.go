@@ -2,8 +2,8 @@ package cohere
 
 import (
 	"sluice/internal/dialect/usage"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // readUsage reads {"billed_units":{…},"tokens":{…},"cached_tokens":12}, a member named usage or meta. The
@@ -14,7 +14,7 @@ import (
 func readUsage(raw []byte) llm.Usage {
 	var u llm.Usage
 	var billed, tokens []byte
-	for name, val := range splice.Members(raw) {
+	for name, val := range jsonedit.Members(raw) {
 		switch string(name) {
 		case `"billed_units"`:
 			billed = val
@@ -40,7 +40,7 @@ func readUsage(raw []byte) llm.Usage {
 
 // readCount reads one number. If it is present, readCount marks the usage as reported.
 func readCount(u *llm.Usage, raw []byte, name string) int64 {
-	val, _ := splice.Find(raw, name)
+	val, _ := jsonedit.Find(raw, name)
 	n, ok := usage.Count(val)
 	u.Reported = u.Reported || ok
 	return n
@@ -48,7 +48,7 @@ func readCount(u *llm.Usage, raw []byte, name string) int64 {
 
 // free returns how many of n tokens are not billed: 0 if billed does not contain that name.
 func free(n int64, billed []byte, name string, paid int64) int64 {
-	if _, found := splice.Find(billed, name); !found {
+	if _, found := jsonedit.Find(billed, name); !found {
 		return 0
 	}
 	return max(0, n-paid)

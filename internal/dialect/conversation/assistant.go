@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect/toolcalls"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // PartText is the text of a part that contains only text: a text, a refusal, or a plain-text

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strconv"
 
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // ClampMaxTokens returns a call of messages with max_tokens of at most limit, the maximum of its

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"sluice/internal/dialect/conversation"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 func TestWithin(t *testing.T) {

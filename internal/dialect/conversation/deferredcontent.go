@@ -1,6 +1,6 @@
 package conversation
 
-import "sluice/internal/llm"
+import "sluice/internal/kernel/llm"
 
 // DeferredContent buffers tool-result content that the target's results cannot contain, until the
 // next user message. It must wait, because the results of parallel calls must be adjacent. The

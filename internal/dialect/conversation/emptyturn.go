@@ -1,8 +1,8 @@
 package conversation
 
 import (
-	"sluice/internal/fault"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/llm"
 )
 
 // EmptyTurn is the error for a turn that failed without usable content. An empty successful turn

@@ -1,6 +1,6 @@
 package conversation
 
-import "sluice/internal/llm"
+import "sluice/internal/kernel/llm"
 
 // maxExtras is the maximum number of extra fields of a stream that are stored for its end.
 const maxExtras = 64

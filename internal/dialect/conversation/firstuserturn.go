@@ -3,7 +3,7 @@ package conversation
 import (
 	"slices"
 
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // greeting opens a conversation that begins with an assistant message, as in chatbots, for

@@ -1,6 +1,6 @@
 package conversation
 
-import "sluice/internal/llm"
+import "sluice/internal/kernel/llm"
 
 // DropInstructionOrder reports to t the instruction messages that a provider receives before the
 // conversation although other messages precede them. It does not report those in stay.

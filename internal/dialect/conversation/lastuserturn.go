@@ -3,7 +3,7 @@ package conversation
 import (
 	"slices"
 
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // urging closes a conversation whose last message is the assistant's.

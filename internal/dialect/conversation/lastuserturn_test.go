@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"sluice/internal/dialect/conversation"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // The user is given the last word where the assistant has it and nothing is missing.

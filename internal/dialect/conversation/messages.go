@@ -2,7 +2,7 @@ package conversation
 
 import (
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // Messages writes a conversation for shapes similar to chat completions: one list of messages,

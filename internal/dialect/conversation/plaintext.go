@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"sluice/internal/dialect/fields"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/llm"
 )
 
 // PlainText is the text of a message for providers that support only text: its texts and

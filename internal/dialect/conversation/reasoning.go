@@ -4,17 +4,17 @@ import (
 	"encoding/json"
 	"strings"
 
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
 )
 
 // EffortOf converts a reasoning budget in Anthropic's format to an effort in OpenAI's format:
 // {"type":"enabled","budget_tokens":2048} is "medium". It is "" for anything else.
 // Source: contract/provider-transforms.md 9.1.
 func EffortOf(thinking []byte) string {
-	if splice.Text(thinking, "type") != "enabled" {
+	if jsonedit.Text(thinking, "type") != "enabled" {
 		return ""
 	}
-	raw, _ := splice.Find(thinking, "budget_tokens")
+	raw, _ := jsonedit.Find(thinking, "budget_tokens")
 	var budget int64
 	if json.Unmarshal(raw, &budget) != nil {
 		return ""
@@ -39,16 +39,16 @@ func Reasons(model string) bool {
 // ThinkingText is the text of an element of such a list, {"type":"thinking",…}, whose thinking
 // is a list of texts or a string. It is false for any other element.
 func ThinkingText(raw []byte) (string, bool) {
-	if splice.Text(raw, "type") != "thinking" {
+	if jsonedit.Text(raw, "type") != "thinking" {
 		return "", false
 	}
-	thinking, _ := splice.Find(raw, "thinking")
-	if text, ok := splice.Unquote(thinking); ok {
+	thinking, _ := jsonedit.Find(raw, "thinking")
+	if text, ok := jsonedit.Unquote(thinking); ok {
 		return text, true
 	}
 	var b strings.Builder
-	for val := range splice.Elements(thinking) {
-		b.WriteString(splice.Text(val, "text"))
+	for val := range jsonedit.Elements(thinking) {
+		b.WriteString(jsonedit.Text(val, "text"))
 	}
 	return b.String(), true
 }

@@ -3,7 +3,7 @@ package conversation
 import (
 	"sluice/internal/dialect/jsonscan"
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
 )
 
 // Stops converts one stop sequence, or a list of them, to a list without the sequences that a provider
@@ -12,7 +12,7 @@ import (
 // Source: https://platform.claude.com/docs/en/api/messages, stop_sequences, read 2026-11.
 func Stops(raw []byte, blank bool) []byte {
 	isSupported := func(val []byte) bool {
-		text, isText := splice.Unquote(val)
+		text, isText := jsonedit.Unquote(val)
 		return !isText || text != "" && (blank || !IsBlank(text))
 	}
 	var w jsonwriter.Writer
@@ -23,7 +23,7 @@ func Stops(raw []byte, blank bool) []byte {
 			w.Value(raw)
 		}
 	} else {
-		for val := range splice.Elements(raw) {
+		for val := range jsonedit.Elements(raw) {
 			if isSupported(val) {
 				w.Value(val)
 			}

@@ -3,8 +3,8 @@ package conversation
 import (
 	"strings"
 
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // coreDepth is the maximum depth at which a tool result block is searched for text.
@@ -62,16 +62,16 @@ func gatherCore(raw []byte, depth int, lines *[]string) {
 	}
 	switch raw[0] {
 	case '"':
-		if text, ok := splice.Unquote(raw); ok && !IsBlank(text) {
+		if text, ok := jsonedit.Unquote(raw); ok && !IsBlank(text) {
 			*lines = append(*lines, text)
 		}
 	case '[':
-		for val := range splice.Elements(raw) {
+		for val := range jsonedit.Elements(raw) {
 			gatherCore(val, depth-1, lines)
 		}
 	case '{':
-		for name, val := range splice.Members(raw) {
-			if n, _ := splice.Unquote(name); coreMembers[n] {
+		for name, val := range jsonedit.Members(raw) {
+			if n, _ := jsonedit.Unquote(name); coreMembers[n] {
 				gatherCore(val, depth-1, lines)
 			}
 		}

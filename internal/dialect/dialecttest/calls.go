@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // Feature is something that a call may contain. Features combine: Images | Audio.

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"sluice/internal/dialect"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/llm"
 )
 
 // Chat proves what becomes of chat completions at a provider, and of its answers.

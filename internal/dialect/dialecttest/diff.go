@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"reflect"
 
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // Diff lists where two calls differ, as paths with both values, for example

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect/media"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // Loose hides a difference from Diff that a shape cannot express. It changes a copy of the call

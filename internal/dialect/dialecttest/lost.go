@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"sluice/internal/dialect/fields"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // Rest is what is left of a call without what a dialect said it had to leave out:

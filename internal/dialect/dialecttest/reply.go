@@ -1,7 +1,7 @@
 package dialecttest
 
 import (
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // ResponseOf puts the events of a stream together into the reply that they amount to, to

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"sluice/internal/dialect"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // Read feeds the pieces of a stream to a decoder, closes it and returns copies of its

@@ -1,6 +1,6 @@
 package dialecttest
 
-import "sluice/internal/llm"
+import "sluice/internal/kernel/llm"
 
 // turn adds what one side says: the user first, then the model, in turns. Results of
 // the model's calls come before what the user says next.

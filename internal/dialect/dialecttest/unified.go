@@ -8,8 +8,8 @@ import (
 	"testing/iotest"
 
 	"sluice/internal/dialect"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/llm"
 )
 
 // RequestCase is a request to a unified endpoint, and what becomes of it.

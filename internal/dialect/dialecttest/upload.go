@@ -6,7 +6,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/kernel/multipartedit"
-	"sluice/internal/wire"
+	"sluice/internal/kernel/wire"
 )
 
 // Upload has the request read as the gateway reads forms, and gives it room for what is

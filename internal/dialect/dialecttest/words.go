@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
 )
 
 // syllables hold what writers of JSON get wrong.
@@ -34,7 +34,7 @@ func object(r *rand.Rand, depth int) string {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(append(splice.AppendQuoted(b, "k"+strconv.Itoa(i)), ':'), value(r, depth)...)
+		b = append(append(jsonedit.AppendQuoted(b, "k"+strconv.Itoa(i)), ':'), value(r, depth)...)
 	}
 	return string(append(b, '}'))
 }
@@ -50,5 +50,5 @@ func value(r *rand.Rand, depth int) string {
 	case n == 3:
 		return pick(r, "true", "false", "null")
 	}
-	return string(splice.Quote(text(r)))
+	return string(jsonedit.Quote(text(r)))
 }

@@ -11,9 +11,9 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // Item is one input of an embeddings request, raw JSON: a text with its quotes, or an
@@ -37,7 +37,7 @@ func ReadItems(t *llm.FieldTracker) ([]Item, error) {
 		return nil, fault.New(fault.InvalidParameter, "input must be a string or a list of strings").WithParam("input")
 	}
 	var list []Item
-	for val := range splice.Elements(raw) {
+	for val := range jsonedit.Elements(raw) {
 		it, err := readItem(val, "input["+strconv.Itoa(len(list))+"]")
 		if err != nil {
 			return nil, err
@@ -52,10 +52,10 @@ func readItem(raw []byte, path string) (Item, error) {
 		return Item{Text: raw}, nil
 	}
 	var it Item
-	if text, ok := splice.Find(raw, "text"); ok && text[0] == '"' {
+	if text, ok := jsonedit.Find(raw, "text"); ok && text[0] == '"' {
 		it.Text = text
 	}
-	it.Image, _ = splice.Find(raw, "image")
+	it.Image, _ = jsonedit.Find(raw, "image")
 	if it.Text == nil && it.Image == nil {
 		return it, fault.Newf(fault.InvalidParameter, "%s must be a string: this provider does not support tokens", path).WithParam(path)
 	}
@@ -150,7 +150,7 @@ func (e *Result) BuildResponse() (*dialect.Response, error) {
 // little-endian.
 func encodeFloat32s(vector []byte) ([]byte, error) {
 	var floats []byte
-	for n := range splice.Elements(vector) {
+	for n := range jsonedit.Elements(vector) {
 		f, err := strconv.ParseFloat(string(n), 32)
 		if err != nil {
 			return nil, fault.New(fault.UpstreamInvalid, "the provider response has an embedding that is not a list of numbers").WithCause(err)
@@ -167,14 +167,14 @@ func encodeFloat32s(vector []byte) ([]byte, error) {
 // Source: https://github.com/openai/openai-node/issues/1646;
 // https://github.com/Mintplex-Labs/anything-llm/issues/5794, of 2026-06-10.
 func InBase64(body []byte) []byte {
-	list, _ := splice.Find(body, "data")
+	list, _ := jsonedit.Find(body, "data")
 	var w jsonwriter.Writer
 	w.Open('[')
 	changed := false
-	for row := range splice.Elements(list) {
+	for row := range jsonedit.Elements(list) {
 		w.Open('{')
-		for name, val := range splice.Members(row) {
-			n, _ := splice.Unquote(name)
+		for name, val := range jsonedit.Members(row) {
+			n, _ := jsonedit.Unquote(name)
 			if n == "embedding" && len(val) > 0 && val[0] == '[' {
 				if text, err := encodeFloat32s(val); err == nil {
 					val, changed = text, true
@@ -185,9 +185,9 @@ func InBase64(body []byte) []byte {
 		w.Close('}')
 	}
 	w.Close(']')
-	var d splice.Doc
-	if !changed || splice.Scan(body, &d) != nil {
+	var d jsonedit.Doc
+	if !changed || jsonedit.Scan(body, &d) != nil {
 		return body
 	}
-	return d.Apply([]splice.Edit{splice.Set("data", w.B)})
+	return d.Apply([]jsonedit.Edit{jsonedit.Set("data", w.B)})
 }

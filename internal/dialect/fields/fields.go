@@ -4,8 +4,8 @@ package fields
 
 import (
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // Track begins to track the members of a request to a unified endpoint. Each is consumed by an
@@ -13,8 +13,8 @@ import (
 // count as consumed.
 func Track(body []byte) *llm.FieldTracker {
 	c := &llm.Call{}
-	for raw, val := range splice.Members(body) {
-		name, _ := splice.Unquote(raw)
+	for raw, val := range jsonedit.Members(body) {
+		name, _ := jsonedit.Unquote(raw)
 		if string(val) != "null" {
 			c.Params = append(c.Params, llm.Param{Name: name, From: name, Raw: val})
 		}
@@ -59,5 +59,5 @@ func WriteAliases(w *jsonwriter.Writer, t *llm.FieldTracker, list []Alias) {
 	}
 }
 
-// Rename renames the member that a path selects, see splice.Rename.
+// Rename renames the member that a path selects, see jsonedit.Rename.
 type Rename struct{ Path, To string }

@@ -4,9 +4,9 @@ import (
 	"strconv"
 
 	"sluice/internal/dialect/jsonscan"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // ElementPath is the path of a list element in the caller's body: "tools[2]".
@@ -20,7 +20,7 @@ func Invalid(path, message string) error {
 
 // String reads a string and rejects any other value at that path.
 func String(raw []byte, path string) (string, error) {
-	s, ok := splice.Unquote(raw)
+	s, ok := jsonedit.Unquote(raw)
 	if !ok {
 		return "", IsString.Refuse(path)
 	}
@@ -29,7 +29,7 @@ func String(raw []byte, path string) (string, error) {
 
 // ParseBool reads true or false; nil for null.
 func ParseBool(raw []byte) *bool {
-	if splice.IsNull(raw) {
+	if jsonedit.IsNull(raw) {
 		return nil
 	}
 	enabled := string(raw) == "true"
@@ -42,15 +42,15 @@ func ReadCache(raw []byte) *llm.Cache {
 	if !jsonscan.IsObject(raw) {
 		return nil
 	}
-	return &llm.Cache{TTL: splice.Text(raw, "ttl")}
+	return &llm.Cache{TTL: jsonedit.Text(raw, "ttl")}
 }
 
 // PlainContent reads the content of a message that is a string or null.
 func PlainContent(raw []byte) (parts []llm.Part, ok bool) {
-	if splice.IsNull(raw) {
+	if jsonedit.IsNull(raw) {
 		return nil, true
 	}
-	text, ok := splice.Unquote(raw)
+	text, ok := jsonedit.Unquote(raw)
 	if !ok {
 		return nil, false
 	}
@@ -67,7 +67,7 @@ func ReadContent(raw []byte, path string, read func(raw []byte, path string) (ll
 		return nil, Invalid(path, "must be a string or a list of parts")
 	}
 	var parts []llm.Part
-	for val := range splice.Elements(raw) {
+	for val := range jsonedit.Elements(raw) {
 		p, err := read(val, ElementPath(path, len(parts)))
 		if err != nil {
 			return nil, err

@@ -3,7 +3,7 @@ package fields
 import (
 	"strings"
 
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
 )
 
 // Kinds is a set of JSON types. A value must have one of them.
@@ -69,7 +69,7 @@ type Members map[string]Kinds
 // Fit reports whether the member of that name may have the raw value.
 func (m Members) Fit(name string, raw []byte) bool {
 	allowed := m[name]
-	return allowed == 0 || splice.IsNull(raw) || allowed.Fit(raw)
+	return allowed == 0 || jsonedit.IsNull(raw) || allowed.Fit(raw)
 }
 
 // Check rejects a member whose value does not fit, with fault.InvalidParameter. Path is the path
@@ -93,7 +93,7 @@ type Types map[string]Type
 // allocation.
 func (t Types) Check(path string, raw []byte) error {
 	allowed, known := t[path]
-	if !known || splice.IsNull(raw) {
+	if !known || jsonedit.IsNull(raw) {
 		return nil
 	}
 	if !allowed.Kinds.Fit(raw) {
@@ -110,7 +110,7 @@ func (t Types) Check(path string, raw []byte) error {
 
 func (t Type) elements(path string, raw []byte) error {
 	i := 0
-	for val := range splice.Elements(raw) {
+	for val := range jsonedit.Elements(raw) {
 		if !t.Each.Fit(val) {
 			return t.Each.Refuse(ElementPath(path, i))
 		}
@@ -120,7 +120,7 @@ func (t Type) elements(path string, raw []byte) error {
 }
 
 func (t Type) members(path string, raw []byte) error {
-	r := splice.NewReader(raw)
+	r := jsonedit.NewReader(raw)
 	for name := range r.Members() {
 		if r.Null() {
 			continue

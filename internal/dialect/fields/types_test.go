@@ -7,8 +7,8 @@ import (
 
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/toolcalls"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/llm"
 )
 
 // types are known members of each type.

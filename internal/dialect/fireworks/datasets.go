@@ -9,9 +9,9 @@ import (
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/pagination"
 	"sluice/internal/dialect/uploads"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // datasets implements the description, listing and deletion of files, which are datasets.
@@ -66,7 +66,7 @@ func fileResponse(body []byte) (*dialect.Response, error) {
 // recordResponse returns one record of the provider, written by write. kind names the record in
 // the error for another body: "a dataset".
 func recordResponse(body []byte, kind string, write func(w *jsonwriter.Writer, raw []byte)) (*dialect.Response, error) {
-	if splice.Text(body, "name") == "" {
+	if jsonedit.Text(body, "name") == "" {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response is not "+kind)
 	}
 	var w jsonwriter.Writer
@@ -84,20 +84,20 @@ func followPages(incoming *dialect.Incoming, list llm.Endpoint, p *pagination.Pa
 
 // writeFile writes a dataset as a file. Its size is 0, because Fireworks does not report it.
 func writeFile(w *jsonwriter.Writer, raw []byte) {
-	id := lastPart(splice.Text(raw, "name"))
+	id := lastPart(jsonedit.Text(raw, "name"))
 	status, details := "uploaded", statusError(raw)
 	switch {
 	case details != "":
 		status = "error"
-	case splice.Text(raw, "state") == "READY":
+	case jsonedit.Text(raw, "state") == "READY":
 		status = "processed"
 	}
 	w.Open('{')
 	w.Str("id", id)
 	w.Str("object", "file")
 	w.Int("bytes", 0)
-	w.Int("created_at", seconds(splice.Text(raw, "createTime")))
-	w.Str("filename", cmp.Or(splice.Text(raw, "displayName"), id))
+	w.Int("created_at", seconds(jsonedit.Text(raw, "createTime")))
+	w.Str("filename", cmp.Or(jsonedit.Text(raw, "displayName"), id))
 	w.Str("purpose", "fine-tune")
 	w.Str("status", status)
 	w.Opt("status_details", details)

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"sluice/internal/dialect"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // Dialect returns the dialect that provider specs call "fireworks".
@@ -38,9 +38,9 @@ func seconds(text string) int64 {
 // statusError returns the error in the status of a resource, {"code":"INTERNAL","message":"…"}; ""
 // when there is no error.
 func statusError(raw []byte) string {
-	status, _ := splice.Find(raw, "status")
-	if code := splice.Text(status, "code"); code == "OK" || code == "" {
+	status, _ := jsonedit.Find(raw, "status")
+	if code := jsonedit.Text(status, "code"); code == "OK" || code == "" {
 		return ""
 	}
-	return cmp.Or(splice.Text(status, "message"), splice.Text(status, "code"))
+	return cmp.Or(jsonedit.Text(status, "message"), jsonedit.Text(status, "code"))
 }

@@ -8,9 +8,9 @@ import (
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/images"
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
-	"sluice/internal/wire"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
+	"sluice/internal/kernel/wire"
 )
 
 // draw implements POST /inference/v1/image_generation/{model}.
@@ -50,7 +50,7 @@ func (draw) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Targ
 		w.Int("height", height)
 	}
 	fields.WriteAliases(&w, t, drawParams)
-	for name := range splice.Members(r.Body) {
+	for name := range jsonedit.Members(r.Body) {
 		if key := string(name[1 : len(name)-1]); strings.HasPrefix(key, "lora_") && !strings.Contains(key, `\`) {
 			raw, _ := t.Consume(key)
 			w.Raw(key, raw)
@@ -65,9 +65,9 @@ func (draw) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Targ
 // TranslateResponse reads a list, [{"base64":…,"seed":1,"finishReason":"SUCCESS"}].
 func (draw) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	m := images.Result{Created: incoming.Created}
-	for raw := range splice.Elements(incoming.Body) {
+	for raw := range jsonedit.Elements(incoming.Body) {
 		var it images.Item
-		for name, val := range splice.Members(raw) {
+		for name, val := range jsonedit.Members(raw) {
 			switch string(name) {
 			case `"base64"`:
 				it.Base64 = val

@@ -9,9 +9,9 @@ import (
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/uploads"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // createJob creates a fine-tuning job. jobs implements listing, retrieval and cancellation.
@@ -86,7 +86,7 @@ func named(t *llm.FieldTracker, field, before string) (string, error) {
 	if !ok {
 		return "", nil
 	}
-	s, ok := splice.Unquote(raw)
+	s, ok := jsonedit.Unquote(raw)
 	if !ok {
 		return "", fault.Newf(fault.InvalidParameter, "%s must be a string", field).WithParam(field)
 	}
@@ -105,15 +105,15 @@ func full(name, before string) string {
 func writeHyperparameters(w *jsonwriter.Writer, t *llm.FieldTracker) {
 	old, _ := t.Consume("hyperparameters")
 	method, _ := t.Consume("method")
-	kind, _ := splice.Find(method, "type")
+	kind, _ := jsonedit.Find(method, "type")
 	if len(method) > 0 && string(kind) != `"supervised"` {
 		t.Drop("method")
 	}
-	now, _ := splice.Find(method, "supervised", "hyperparameters")
+	now, _ := jsonedit.Find(method, "supervised", "hyperparameters")
 	for _, n := range hyperparameters {
-		raw, ok := splice.Find(now, n.Path)
+		raw, ok := jsonedit.Find(now, n.Path)
 		if !ok {
-			raw, _ = splice.Find(old, n.Path)
+			raw, _ = jsonedit.Find(old, n.Path)
 		}
 		if s := string(raw); s != `"auto"` && s != "null" {
 			w.Raw(n.To, raw)
@@ -167,29 +167,29 @@ var states = map[string]string{
 
 // writeJob writes a job in OpenAI's format.
 func writeJob(w *jsonwriter.Writer, raw []byte) {
-	status := cmp.Or(states[strings.TrimPrefix(splice.Text(raw, "state"), "JOB_STATE_")], "queued")
+	status := cmp.Or(states[strings.TrimPrefix(jsonedit.Text(raw, "state"), "JOB_STATE_")], "queued")
 	w.Open('{')
-	w.Str("id", lastPart(splice.Text(raw, "name")))
+	w.Str("id", lastPart(jsonedit.Text(raw, "name")))
 	w.Str("object", "fine_tuning.job")
-	w.Str("model", splice.Text(raw, "baseModel"))
+	w.Str("model", jsonedit.Text(raw, "baseModel"))
 	w.Str("status", status)
-	w.Int("created_at", seconds(splice.Text(raw, "createTime")))
-	if finished := seconds(splice.Text(raw, "completedTime")); finished > 0 {
+	w.Int("created_at", seconds(jsonedit.Text(raw, "createTime")))
+	if finished := seconds(jsonedit.Text(raw, "completedTime")); finished > 0 {
 		w.Int("finished_at", finished)
 	} else {
 		w.Raw("finished_at", []byte("null"))
 	}
-	if model := splice.Text(raw, "outputModel"); model != "" && status == "succeeded" {
+	if model := jsonedit.Text(raw, "outputModel"); model != "" && status == "succeeded" {
 		w.Str("fine_tuned_model", model)
 	} else {
 		w.Raw("fine_tuned_model", []byte("null"))
 	}
-	w.Opt("suffix", splice.Text(raw, "displayName"))
-	w.Str("training_file", lastPart(splice.Text(raw, "dataset")))
-	w.Opt("validation_file", lastPart(splice.Text(raw, "evaluationDataset")))
+	w.Opt("suffix", jsonedit.Text(raw, "displayName"))
+	w.Str("training_file", lastPart(jsonedit.Text(raw, "dataset")))
+	w.Opt("validation_file", lastPart(jsonedit.Text(raw, "evaluationDataset")))
 	w.Key("hyperparameters").Open('{')
 	for _, n := range hyperparameters {
-		val, _ := splice.Find(raw, n.To)
+		val, _ := jsonedit.Find(raw, n.To)
 		w.Raw(n.Path, val)
 	}
 	w.Close('}')

@@ -9,11 +9,11 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/uploads"
-	"sluice/internal/fault"
-	"sluice/internal/ident"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
-	"sluice/internal/wire"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
+	"sluice/internal/kernel/wire"
 )
 
 // upload creates a dataset from a file in four requests: create the dataset, get an upload address,
@@ -57,7 +57,7 @@ func fileOf(r *dialect.Request) (*uploads.Upload, error) {
 
 // Follow sends the three requests that follow the first.
 func (upload) Follow(incoming *dialect.Incoming) (dialect.Next, bool, error) {
-	id := lastPart(splice.Text(incoming.Body, "name"))
+	id := lastPart(jsonedit.Text(incoming.Body, "name"))
 	file, err := fileOf(incoming.Sent)
 	switch {
 	case err != nil:
@@ -72,8 +72,8 @@ func (upload) Follow(incoming *dialect.Incoming) (dialect.Next, bool, error) {
 		next.Path = path + ":getUploadEndpoint"
 		next.Body = wire.Bytes([]byte(`{"filenameToSize":{"` + rows + `":"` + strconv.FormatInt(file.File.Len, 10) + `"}}`))
 	case 1:
-		address, _ := splice.Find(incoming.More[0], "filenameToSignedUrls", rows)
-		if next.URL, _ = splice.Unquote(address); next.URL == "" {
+		address, _ := jsonedit.Find(incoming.More[0], "filenameToSignedUrls", rows)
+		if next.URL, _ = jsonedit.Unquote(address); next.URL == "" {
 			return next, false, fault.New(fault.UpstreamInvalid, "the provider response does not contain an upload address for the file")
 		}
 		size := strconv.FormatInt(file.File.Len, 10)
@@ -95,7 +95,7 @@ func (upload) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, 
 	}
 	var w jsonwriter.Writer
 	w.Open('{')
-	w.Str("id", lastPart(splice.Text(incoming.Body, "name")))
+	w.Str("id", lastPart(jsonedit.Text(incoming.Body, "name")))
 	w.Str("object", "file")
 	w.Int("bytes", file.File.Len)
 	w.Int("created_at", incoming.Created)

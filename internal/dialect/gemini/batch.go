@@ -9,10 +9,10 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/fault"
-	"sluice/internal/ident"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // batches implements the batch endpoints with batch prediction jobs of Vertex AI.
@@ -62,7 +62,7 @@ func createBatch(body []byte, to *dialect.Target) (*dialect.Outgoing, error) {
 	var w jsonwriter.Writer
 	w.Open('{')
 	if more, ok := t.Consume("provider_options"); ok {
-		for name, val := range splice.Members(more) {
+		for name, val := range jsonedit.Members(more) {
 			if !taken[plainText(name)] { // plainText resolves escapes in the name
 				w.Key(string(name[1 : len(name)-1])).Value(val)
 			}
@@ -158,7 +158,7 @@ func writeBatch(w *jsonwriter.Writer, job []byte) {
 	w.Str("endpoint", batchEndpoint(job))
 	w.Str("model", textIn(job, "model"))
 	batchErrors(w, job)
-	source, _ := splice.Find(job, "inputConfig", "gcsSource", "uris")
+	source, _ := jsonedit.Find(job, "inputConfig", "gcsSource", "uris")
 	input, _ := readObject(only(source))
 	w.Str("input_file_id", input.id())
 	w.Str("completion_window", "24h")
@@ -176,14 +176,14 @@ func writeBatch(w *jsonwriter.Writer, job []byte) {
 	ended("expired_at", "expired")
 	ended("cancelled_at", "cancelled")
 	requestCounts(w, job)
-	labels, _ := splice.Find(job, "labels")
+	labels, _ := jsonedit.Find(job, "labels")
 	w.Raw("metadata", labels)
 	w.Close('}')
 }
 
 // only returns the first string of a list, or the string itself if raw is not a list.
 func only(raw []byte) string {
-	for v := range splice.Elements(raw) {
+	for v := range jsonedit.Elements(raw) {
 		return plainText(v)
 	}
 	return plainText(raw)
@@ -198,12 +198,12 @@ func batchEndpoint(job []byte) string {
 }
 
 func batchErrors(w *jsonwriter.Writer, job []byte) {
-	e, failed := splice.Find(job, "error")
+	e, failed := jsonedit.Find(job, "error")
 	if !failed {
 		w.Raw("errors", null)
 		return
 	}
-	code, _ := splice.Find(e, "code")
+	code, _ := jsonedit.Find(e, "code")
 	w.Key("errors").OpenList()
 	w.Open('{')
 	w.Str("code", string(code))
@@ -217,9 +217,9 @@ func batchErrors(w *jsonwriter.Writer, job []byte) {
 
 // requestCounts writes completionStats. Its numbers are strings, and -1 means unknown.
 func requestCounts(w *jsonwriter.Writer, job []byte) {
-	stats, _ := splice.Find(job, "completionStats")
+	stats, _ := jsonedit.Find(job, "completionStats")
 	number := func(name string) int64 {
-		val, _ := splice.Find(stats, name)
+		val, _ := jsonedit.Find(stats, name)
 		n, err := strconv.ParseInt(strings.Trim(string(val), `"`), 10, 64)
 		if err != nil || n < 0 {
 			return 0

@@ -9,10 +9,10 @@ import (
 	"sluice/internal/dialect/embeddings"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/uploads"
-	"sluice/internal/fault"
-	"sluice/internal/ident"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // batchOutput implements the results of a batch. The job contains a folder, and a file in the folder
@@ -57,14 +57,14 @@ type outputWriter struct {
 // {"requestId":…,"request":{…},"status":"","response":{…}}. For a failed request, the status of the
 // row becomes the error.
 func (o *outputWriter) row(dst, line []byte) ([]byte, error) {
-	if !splice.Valid(line) {
+	if !jsonedit.Valid(line) {
 		return dst, fault.New(fault.UpstreamInvalid, "the batch output contains a line that is not a JSON object")
 	}
 	o.rows++
 	id := "batch_req_" + o.job + "_" + strconv.Itoa(o.rows) // the same for each retrieval of the results
-	custom, ok := splice.Find(line, rowID)
+	custom, ok := jsonedit.Find(line, rowID)
 	if !ok {
-		custom, _ = splice.Find(line, "custom_id") // in Claude's rows
+		custom, _ = jsonedit.Find(line, "custom_id") // in Claude's rows
 	}
 	w := jsonwriter.AppendTo(dst)
 	w.Open('{')
@@ -79,7 +79,7 @@ func (o *outputWriter) row(dst, line []byte) ([]byte, error) {
 	} else {
 		w.Raw("response", null)
 	}
-	if status, ok := splice.Find(line, "status"); ok && string(status) != `""` {
+	if status, ok := jsonedit.Find(line, "status"); ok && string(status) != `""` {
 		w.Raw("error", status)
 	} else {
 		w.Raw("error", null)
@@ -95,7 +95,7 @@ func (o *outputWriter) translateResponse(response []byte) []byte {
 		return response
 	}
 	var shape dialect.Upstream = generate{}
-	if _, ok := splice.Find(response, "candidates"); !ok && lines.Messages != nil {
+	if _, ok := jsonedit.Find(response, "candidates"); !ok && lines.Messages != nil {
 		shape = lines.Messages
 	}
 	r, err := shape.DecodeResponse(&dialect.Incoming{Body: response, To: o.incoming.To})
@@ -109,10 +109,10 @@ func (o *outputWriter) translateResponse(response []byte) []byte {
 // body returns the response to one request in OpenAI's format; nil when there is none. It returns a
 // response that cannot be decoded unchanged.
 func (o *outputWriter) body(line []byte) []byte {
-	if response, ok := splice.Find(line, "response"); ok && string(response) != "null" {
+	if response, ok := jsonedit.Find(line, "response"); ok && string(response) != "null" {
 		return o.translateResponse(response)
 	}
-	if _, ok := splice.Find(line, "predictions"); !ok {
+	if _, ok := jsonedit.Find(line, "predictions"); !ok {
 		return nil
 	}
 	var usage llm.Usage

@@ -2,7 +2,7 @@ package gemini
 
 import (
 	"sluice/internal/dialect/surrogates"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // part emits the events of one part of a fragment. Text of the same kind extends the open block, even

@@ -3,8 +3,8 @@ package gemini
 import (
 	"strings"
 
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // candidateContent is one part of a response, with its members as raw JSON.
@@ -24,7 +24,7 @@ type candidateContent struct {
 func (s *candidateContent) read(raw []byte) {
 	*s = candidateContent{empty: true}
 	reasoning := false
-	for name, val := range splice.Members(raw) {
+	for name, val := range jsonedit.Members(raw) {
 		switch string(name) {
 		case `"text"`:
 			s.text, s.empty = val, false
@@ -54,7 +54,7 @@ func (s *candidateContent) read(raw []byte) {
 var emptyText = []byte(`""`)
 
 func (s *candidateContent) call(raw []byte) {
-	for name, val := range splice.Members(raw) {
+	for name, val := range jsonedit.Members(raw) {
 		switch string(name) {
 		case `"id"`:
 			s.id = val
@@ -67,7 +67,7 @@ func (s *candidateContent) call(raw []byte) {
 }
 
 func (s *candidateContent) medium(raw []byte) {
-	for name, val := range splice.Members(raw) {
+	for name, val := range jsonedit.Members(raw) {
 		switch string(name) {
 		case `"mimeType"`:
 			s.mime = val
@@ -117,6 +117,6 @@ func formatOf(mime string) string {
 
 // plainText returns a raw string without its quotes, "" when raw is not a string.
 func plainText(raw []byte) string {
-	s, _ := splice.Unquote(raw)
+	s, _ := jsonedit.Unquote(raw)
 	return s
 }

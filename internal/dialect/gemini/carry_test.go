@@ -9,7 +9,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/dialecttest"
 	"sluice/internal/dialect/media"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // What is sent and what Lost names are the whole of a call.

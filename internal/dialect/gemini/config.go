@@ -6,8 +6,8 @@ import (
 
 	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/fields"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // plain lists the parameters that generationConfig has under another name, with the same
@@ -100,8 +100,8 @@ func (w *writer) modalities() {
 		return
 	}
 	w.Key("responseModalities").Open('[')
-	for v := range splice.Elements(raw) {
-		if s, ok := splice.Unquote(v); ok {
+	for v := range jsonedit.Elements(raw) {
+		if s, ok := jsonedit.Unquote(v); ok {
 			w.Text(strings.ToUpper(s))
 		} else {
 			w.Value(v)
@@ -125,7 +125,7 @@ func (w *writer) speech() {
 	if !hasAudio {
 		return
 	}
-	if voice, ok := splice.Find(audio, "voice"); ok {
+	if voice, ok := jsonedit.Find(audio, "voice"); ok {
 		w.Key("speechConfig").Open('{')
 		w.Key("voiceConfig").Open('{')
 		w.Key("prebuiltVoiceConfig").Open('{')
@@ -134,7 +134,7 @@ func (w *writer) speech() {
 		w.Close('}')
 		w.Close('}')
 	}
-	if f, ok := splice.Find(audio, "format"); ok && string(f) != `"pcm16"` {
+	if f, ok := jsonedit.Find(audio, "format"); ok && string(f) != `"pcm16"` {
 		w.t.Drop("audio.format")
 	}
 }
@@ -146,7 +146,7 @@ func (w *writer) image() {
 		return
 	}
 	w.Key("imageConfig").Open('{')
-	for name, val := range splice.Members(raw) {
+	for name, val := range jsonedit.Members(raw) {
 		switch key := string(name[1 : len(name)-1]); key {
 		case "aspect_ratio":
 			w.Raw("aspectRatio", val)

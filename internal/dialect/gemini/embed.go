@@ -7,9 +7,9 @@ import (
 	"sluice/internal/dialect/embeddings"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // embedContents implements batchEmbedContents of the Gemini API: one vector for each input.
@@ -59,15 +59,15 @@ func content(w *jsonwriter.Writer, text []byte) {
 // TranslateResponse reads {"embeddings":[{"values":[…]}]}.
 func (embedContents) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	e := embeddings.Result{Model: incoming.To.Model, Base64: embeddings.WantsBase64(fields.Track(incoming.Sent.Body))}
-	list, _ := splice.Find(incoming.Body, "embeddings")
-	for v := range splice.Elements(list) {
-		values, _ := splice.Find(v, "values")
+	list, _ := jsonedit.Find(incoming.Body, "embeddings")
+	for v := range jsonedit.Elements(list) {
+		values, _ := jsonedit.Find(v, "values")
 		e.Vectors = append(e.Vectors, values)
 	}
 	if len(e.Vectors) == 0 {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no embeddings")
 	}
-	if raw, ok := splice.Find(incoming.Body, "usageMetadata"); ok {
+	if raw, ok := jsonedit.Find(incoming.Body, "usageMetadata"); ok {
 		e.Usage = embedUsage(readUsage(raw))
 	}
 	return e.BuildResponse()

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"sluice/internal/dialect"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/llm"
 )
 
 // A turn that ended in a call that nobody can read, or for want of a thought's signature, is an

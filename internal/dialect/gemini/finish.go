@@ -3,9 +3,9 @@ package gemini
 import (
 	"strings"
 
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // finishes maps Gemini's finish reasons. Every other reason is a normal end.
@@ -43,10 +43,10 @@ const (
 // failsAtOnce reports whether every candidate in a fragment failed without content. The response has
 // not begun then, so another target can be tried.
 func failsAtOnce(fragment []byte) (fails bool) {
-	candidates, _ := splice.Find(fragment, "candidates")
-	for c := range splice.Elements(candidates) {
-		parts, _ := splice.Find(c, "content", "parts")
-		if _, fails = failures[splice.Text(c, "finishReason")]; !fails || len(parts) > len("[]") {
+	candidates, _ := jsonedit.Find(fragment, "candidates")
+	for c := range jsonedit.Elements(candidates) {
+		parts, _ := jsonedit.Find(c, "content", "parts")
+		if _, fails = failures[jsonedit.Text(c, "finishReason")]; !fails || len(parts) > len("[]") {
 			return false
 		}
 	}

@@ -8,7 +8,7 @@ package gemini
 
 import (
 	"sluice/internal/dialect"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // shapeName is the name of this package's shape in llm.Part.Shape and llm.Tool.Shape.

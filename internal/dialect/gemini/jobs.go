@@ -6,8 +6,8 @@ import (
 
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/pagination"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // pages is a list of jobs in the member with that name. Ids are numbers.
@@ -23,14 +23,14 @@ func pages(member string, write func(w *jsonwriter.Writer, job []byte)) *paginat
 
 // jobID is the last part of a job's name, "projects/1/locations/us/tuningJobs/123".
 func jobID(raw []byte) string {
-	name, _ := splice.Find(raw, "name")
+	name, _ := jsonedit.Find(raw, "name")
 	text := plainText(name)
 	return text[strings.LastIndexByte(text, '/')+1:]
 }
 
 // when writes a Google timestamp, "2026-11-20T10:00:00.5Z", as epoch seconds.
 func when(w *jsonwriter.Writer, name string, raw []byte, from string) {
-	val, _ := splice.Find(raw, from)
+	val, _ := jsonedit.Find(raw, from)
 	if parsed, err := time.Parse(time.RFC3339, plainText(val)); err == nil {
 		w.Int(name, parsed.Unix())
 		return
@@ -42,7 +42,7 @@ var null = []byte("null")
 
 // textIn returns a string in a job, or "" when it is missing.
 func textIn(raw []byte, keys ...string) string {
-	val, _ := splice.Find(raw, keys...)
+	val, _ := jsonedit.Find(raw, keys...)
 	return plainText(val)
 }
 

@@ -13,9 +13,9 @@ import (
 	"sluice/internal/dialect/dialecttest"
 	"sluice/internal/dialect/gemini"
 	"sluice/internal/dialect/openai"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/wire"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/llm"
+	"sluice/internal/kernel/wire"
 )
 
 func vertex(ep llm.Endpoint) dialect.OpenAIEndpoint { return gemini.Vertex().Unified[ep] }

@@ -4,29 +4,29 @@ import (
 	"strconv"
 
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
 )
 
 // logprobs turns a logprobsResult into chat's entries: a list with its brackets, or nil
 // when there are no entries.
 // Source: https://ai.google.dev/api/generate-content#LogprobsResult, read 2026-11.
 func logprobs(raw []byte) []byte {
-	chosen, _ := splice.Find(raw, "chosenCandidates")
-	top, _ := splice.Find(raw, "topCandidates")
+	chosen, _ := jsonedit.Find(raw, "chosenCandidates")
+	top, _ := jsonedit.Find(raw, "topCandidates")
 	var others [][]byte
-	for t := range splice.Elements(top) {
-		list, _ := splice.Find(t, "candidates")
+	for t := range jsonedit.Elements(top) {
+		list, _ := jsonedit.Find(t, "candidates")
 		others = append(others, list)
 	}
 	var w jsonwriter.Writer
 	w.Open('[')
 	i := 0
-	for c := range splice.Elements(chosen) {
+	for c := range jsonedit.Elements(chosen) {
 		w.Open('{')
 		entry(&w, c)
 		w.Key("top_logprobs").Open('[')
 		if i < len(others) {
-			for o := range splice.Elements(others[i]) {
+			for o := range jsonedit.Elements(others[i]) {
 				w.Open('{')
 				entry(&w, o)
 				w.Close('}')
@@ -45,10 +45,10 @@ func logprobs(raw []byte) []byte {
 
 // entry writes token, logprob and bytes.
 func entry(w *jsonwriter.Writer, raw []byte) {
-	token, _ := splice.Find(raw, "token")
+	token, _ := jsonedit.Find(raw, "token")
 	text := plainText(token)
 	w.Str("token", text)
-	if p, ok := splice.Find(raw, "logProbability"); ok {
+	if p, ok := jsonedit.Find(raw, "logProbability"); ok {
 		w.Raw("logprob", p)
 	} else {
 		w.Int("logprob", 0) // Gemini omits it when it is 0

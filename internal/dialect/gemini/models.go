@@ -7,8 +7,8 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/modellists"
-	"sluice/internal/fault"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
 )
 
 // models is the list of models of the Gemini API, or of Google's models on Vertex AI.
@@ -29,23 +29,23 @@ func (m models) EncodeRequest(context.Context, *dialect.Request, *dialect.Target
 
 // TranslateResponse writes OpenAI's list.
 func (m models) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
-	if !splice.Valid(incoming.Body) {
+	if !jsonedit.Valid(incoming.Body) {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response is not a JSON object")
 	}
-	list, _ := splice.Find(incoming.Body, m.list)
+	list, _ := jsonedit.Find(incoming.Body, m.list)
 	return modellists.Writer(writeModel).List(list), nil
 }
 
 // writeModel writes a model as OpenAI does. Its id is its name without "models/" or
 // "publishers/google/models/".
 func writeModel(w *jsonwriter.Writer, raw []byte) {
-	name := splice.Text(raw, "name")
+	name := jsonedit.Text(raw, "name")
 	w.Open('{')
 	w.Str("id", name[strings.LastIndexByte(name, '/')+1:])
 	w.Str("object", "model")
 	w.Int("created", 0) // Google does not report it
 	w.Str("owned_by", "google")
-	if shown, ok := splice.Find(raw, "displayName"); ok {
+	if shown, ok := jsonedit.Find(raw, "displayName"); ok {
 		w.Raw("display_name", shown)
 	}
 	w.Close('}')

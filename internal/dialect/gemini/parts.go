@@ -7,8 +7,8 @@ import (
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/media"
 	"sluice/internal/dialect/signatures"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // part writes one part of a message into the content of the given role.
@@ -190,4 +190,4 @@ var audioMIME = map[string]string{
 }
 
 // freeText writes the text for a tool without a schema as arguments.
-func freeText(text string) string { return `{"input":` + string(splice.Quote(text)) + `}` }
+func freeText(text string) string { return `{"input":` + string(jsonedit.Quote(text)) + `}` }

@@ -10,9 +10,9 @@ import (
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/media"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // predictEmbed implements the embeddings endpoint of Vertex AI. It calls predict, or embedContent
@@ -58,7 +58,7 @@ func inputs(raw []byte) (list [][]byte) {
 	if raw[0] != '[' {
 		return [][]byte{raw}
 	}
-	for v := range splice.Elements(raw) {
+	for v := range jsonedit.Elements(raw) {
 		list = append(list, v)
 	}
 	return list
@@ -136,7 +136,7 @@ func (e *embedder) instance(w *jsonwriter.Writer, input []byte, path string) err
 }
 
 func (e *embedder) object(w *jsonwriter.Writer, input []byte, path string) error {
-	for name, val := range splice.Members(input) {
+	for name, val := range jsonedit.Members(input) {
 		switch key := plainText(name); key {
 		case "text":
 			w.Raw("text", val)
@@ -158,10 +158,10 @@ func (e *embedder) object(w *jsonwriter.Writer, input []byte, path string) error
 
 // source writes {"url":"gs://…"} or {"base64":"…"}.
 func (e *embedder) source(w *jsonwriter.Writer, raw []byte) {
-	if url, ok := splice.Find(raw, "url"); ok {
+	if url, ok := jsonedit.Find(raw, "url"); ok {
 		w.Raw("gcsUri", url)
 	}
-	if data, ok := splice.Find(raw, "base64"); ok {
+	if data, ok := jsonedit.Find(raw, "base64"); ok {
 		w.Raw("bytesBase64Encoded", data)
 	}
 }
@@ -170,7 +170,7 @@ func (e *embedder) source(w *jsonwriter.Writer, raw []byte) {
 func (e *embedder) segment(w *jsonwriter.Writer, raw []byte) {
 	open := false
 	for _, f := range [...][2]string{{"start_offset", "startOffsetSec"}, {"end_offset", "endOffsetSec"}, {"interval", "intervalSec"}} {
-		val, ok := splice.Find(raw, f[0])
+		val, ok := jsonedit.Find(raw, f[0])
 		if !ok {
 			continue
 		}
@@ -191,7 +191,7 @@ func (e *embedder) parameters(w *jsonwriter.Writer, media bool) {
 		return
 	}
 	w.Key("parameters").Open('{')
-	for name, val := range splice.Members(e.more) {
+	for name, val := range jsonedit.Members(e.more) {
 		w.Key(string(name[1 : len(name)-1])).Value(val)
 	}
 	if media {
@@ -220,7 +220,7 @@ func (e *embedder) byContent(w *jsonwriter.Writer, input []byte, path string) er
 		w.Raw("taskType", e.task)
 		w.Raw("title", e.title)
 		w.Raw("outputDimensionality", e.size)
-		for name, val := range splice.Members(e.more) {
+		for name, val := range jsonedit.Members(e.more) {
 			w.Key(string(name[1 : len(name)-1])).Value(val)
 		}
 		w.Close('}')
@@ -233,7 +233,7 @@ func (e *embedder) byContent(w *jsonwriter.Writer, input []byte, path string) er
 func (e *embedder) contentOf(w *jsonwriter.Writer, input []byte, path string) error {
 	w.Key("content").Open('{')
 	w.Key("parts").Open('[')
-	for name, val := range splice.Members(input) {
+	for name, val := range jsonedit.Members(input) {
 		switch key := plainText(name); key {
 		case "text":
 			w.Open('{')
@@ -256,9 +256,9 @@ func (e *embedder) contentOf(w *jsonwriter.Writer, input []byte, path string) er
 var embedTypes = map[string]string{"image": "image/png", "video": "video/mp4", "audio": "audio/mp3"}
 
 func embedMedium(w *jsonwriter.Writer, kind string, raw []byte, path string) error {
-	mimeType, _ := splice.Find(raw, "mime_type")
-	url, byURL := splice.Find(raw, "url")
-	data, inline := splice.Find(raw, "base64")
+	mimeType, _ := jsonedit.Find(raw, "mime_type")
+	url, byURL := jsonedit.Find(raw, "url")
+	data, inline := jsonedit.Find(raw, "base64")
 	uri := plainText(url)
 	mime := cmp.Or(cmp.Or(plainText(mimeType), media.MIMEOf(uri)), embedTypes[kind])
 	w.Open('{')

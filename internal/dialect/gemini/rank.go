@@ -8,8 +8,8 @@ import (
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/reranking"
-	"sluice/internal/fault"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
 )
 
 // rank is the ranking of Google's Discovery Engine.
@@ -32,14 +32,14 @@ func (rank) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Tar
 	fields.WriteParams(&w, t, []fields.Rename{{Path: "query", To: "query"}, {Path: "top_n", To: "topN"}})
 	w.Key("records").Open('[')
 	i := 0
-	for d := range splice.Elements(documents) {
+	for d := range jsonedit.Elements(documents) {
 		w.Open('{')
 		w.Str("id", strconv.Itoa(i))
 		if d[0] == '"' {
 			w.Raw("content", d)
 		} else {
-			title, _ := splice.Find(d, "title")
-			text, _ := splice.Find(d, "text")
+			title, _ := jsonedit.Find(d, "title")
+			text, _ := jsonedit.Find(d, "text")
 			w.Raw("title", title)
 			w.Raw("content", text)
 		}
@@ -55,14 +55,14 @@ func (rank) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Tar
 
 // TranslateResponse reads {"records":[{"id":"1","score":0.9}]}, the best first.
 func (rank) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
-	records, ok := splice.Find(incoming.Body, "records")
+	records, ok := jsonedit.Find(incoming.Body, "records")
 	if !ok {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no records")
 	}
 	out := reranking.Ranking{Model: incoming.To.Model}
-	for r := range splice.Elements(records) {
-		id, _ := splice.Find(r, "id")
-		score, _ := splice.Find(r, "score")
+	for r := range jsonedit.Elements(records) {
+		id, _ := jsonedit.Find(r, "id")
+		score, _ := jsonedit.Find(r, "score")
 		n, err := strconv.ParseInt(plainText(id), 10, 64)
 		if err != nil {
 			return nil, fault.New(fault.UpstreamInvalid, "the provider response has a record that was not requested")

@@ -5,28 +5,28 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // readCall reads a request as a caller of the hub would have meant it. It is written
 // apart from the encoder, so that a field that is lost on the way shows.
 func readCall(t testing.TB, body []byte) *llm.Call {
 	t.Helper()
-	if !splice.Valid(body) {
+	if !jsonedit.Valid(body) {
 		t.Fatalf("no JSON: %s", body)
 	}
 	c := &llm.Call{}
-	for name, val := range splice.Members(body) {
+	for name, val := range jsonedit.Members(body) {
 		switch key := plainText(name); key {
 		case "systemInstruction":
 			c.Messages = append([]llm.Message{readContent(t, val)}, c.Messages...)
 		case "contents":
-			for v := range splice.Elements(val) {
+			for v := range jsonedit.Elements(val) {
 				c.Messages = append(c.Messages, readContent(t, v))
 			}
 		case "tools":
-			for v := range splice.Elements(val) {
+			for v := range jsonedit.Elements(val) {
 				readDeclarations(t, c, v)
 			}
 		case "toolConfig":
@@ -100,7 +100,7 @@ func readBack(t testing.TB, raw []byte) llm.Part {
 			p.Kind = llm.ReasoningPart
 		}
 	case part.FunctionCall != nil:
-		args, _ := splice.Find(raw, "functionCall", "args")
+		args, _ := jsonedit.Find(raw, "functionCall", "args")
 		p.Kind, p.Call = llm.CallPart, &llm.ToolCall{ID: part.FunctionCall.ID, Name: part.FunctionCall.Name, Arguments: string(args)}
 	case part.InlineData != nil:
 		return part.InlineData.part()
@@ -161,7 +161,7 @@ func readConfig(t testing.TB, c *llm.Call, raw []byte) {
 	for _, p := range plain {
 		names[p.to] = p.from
 	}
-	for name, val := range splice.Members(raw) {
+	for name, val := range jsonedit.Members(raw) {
 		switch key := plainText(name); key {
 		case "responseMimeType":
 		case "responseJsonSchema":

@@ -9,24 +9,24 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/signatures"
-	"sluice/internal/fault"
-	"sluice/internal/ident"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // DecodeResponse reads a response.
 // Source: contract/provider-transforms.md 4.4.
 func (generate) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
-	if !splice.Valid(incoming.Body) {
+	if !jsonedit.Valid(incoming.Body) {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response is not a JSON object")
 	}
 	r := &llm.Response{}
 	var feedback []byte
-	for name, val := range splice.Members(incoming.Body) {
+	for name, val := range jsonedit.Members(incoming.Body) {
 		switch string(name) {
 		case `"candidates"`:
-			for c := range splice.Elements(val) {
+			for c := range jsonedit.Elements(val) {
 				r.Choices = append(r.Choices, readCandidate(c, len(r.Choices)))
 			}
 		case `"modelVersion"`:
@@ -61,7 +61,7 @@ func (generate) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error
 	if len(r.Choices) > 0 {
 		return r, nil
 	}
-	reason, blocked := splice.Find(feedback, "blockReason")
+	reason, blocked := jsonedit.Find(feedback, "blockReason")
 	if !blocked {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no candidates")
 	}
@@ -97,14 +97,14 @@ func failedAll(choices []llm.Choice) error {
 func readCandidate(raw []byte, i int) llm.Choice {
 	c := llm.Choice{Index: i}
 	called := false
-	for name, val := range splice.Members(raw) {
+	for name, val := range jsonedit.Members(raw) {
 		switch string(name) {
 		case `"index"`:
 			if n, err := strconv.Atoi(string(val)); err == nil {
 				c.Index = n
 			}
 		case `"content"`:
-			parts, _ := splice.Find(val, "parts")
+			parts, _ := jsonedit.Find(val, "parts")
 			c.Parts, called = readParts(parts)
 		case `"finishReason"`:
 			c.Raw = plainText(val)
@@ -146,7 +146,7 @@ func readParts(list []byte) (parts []llm.Part, called bool) {
 			text.Reset()
 		}
 	}
-	for raw := range splice.Elements(list) {
+	for raw := range jsonedit.Elements(list) {
 		s.read(raw)
 		if s.empty {
 			continue

@@ -7,8 +7,8 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/dialecttest"
 	"sluice/internal/dialect/gemini"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/llm"
 )
 
 func upstream() dialect.Upstream { return gemini.Dialect().Upstreams[llm.ChatComplete] }

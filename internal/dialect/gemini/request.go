@@ -6,7 +6,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // generate is generateContent and streamGenerateContent?alt=sse.

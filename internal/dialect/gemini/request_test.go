@@ -10,8 +10,8 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/gemini"
 	"sluice/internal/dialect/openai"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/llm"
 )
 
 // encode makes a Gemini request of a chat completion request.

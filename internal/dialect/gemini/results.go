@@ -5,7 +5,7 @@ import (
 
 	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/fields"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // results writes the results of tool calls. A failed call is under "error", any other

@@ -8,10 +8,10 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
-	"sluice/internal/wire"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
+	"sluice/internal/kernel/wire"
 )
 
 // rows rewrites each line of the file.
@@ -56,9 +56,9 @@ func (rw *rowWriter) row(ctx context.Context, line []byte, purpose string) ([]by
 	if purpose == purposeFinetune {
 		return rw.example(line)
 	}
-	id, _ := splice.Find(line, "custom_id")
-	url, _ := splice.Find(line, "url")
-	body, ok := splice.Find(line, "body")
+	id, _ := jsonedit.Find(line, "custom_id")
+	url, _ := jsonedit.Find(line, "url")
+	body, ok := jsonedit.Find(line, "body")
 	if !ok {
 		return nil, errors.New("has no body")
 	}
@@ -75,7 +75,7 @@ func (rw *rowWriter) row(ctx context.Context, line []byte, purpose string) ([]by
 		return w.B, nil
 	}
 	if rw.embeds || string(url) == `"/v1/embeddings"` {
-		input, ok := splice.Find(body, "input")
+		input, ok := jsonedit.Find(body, "input")
 		if !ok || input[0] != '"' {
 			return nil, errors.New("must have a body.input with one string")
 		}
@@ -111,11 +111,11 @@ func (rw *rowWriter) message(ctx context.Context, body []byte) ([]byte, error) {
 		return nil, err
 	}
 	rw.addDropped(out.Dropped)
-	var d splice.Doc
-	if err := splice.Scan(out.Body, &d); err != nil {
+	var d jsonedit.Doc
+	if err := jsonedit.Scan(out.Body, &d); err != nil {
 		return nil, err
 	}
-	return d.Apply([]splice.Edit{splice.Drop("model"), splice.Drop("stream"), splice.SetDefault("anthropic_version", []byte(`"vertex-2023-10-16"`))}), nil
+	return d.Apply([]jsonedit.Edit{jsonedit.Drop("model"), jsonedit.Drop("stream"), jsonedit.SetDefault("anthropic_version", []byte(`"vertex-2023-10-16"`))}), nil
 }
 
 // request turns a chat completion request into a request to generate content.

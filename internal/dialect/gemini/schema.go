@@ -3,7 +3,7 @@ package gemini
 import (
 	"sluice/internal/dialect/jsonschema"
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
 )
 
 // jsonschema.refMember is the member of a schema that refers to another schema.
@@ -49,8 +49,8 @@ func (s *rewriter) value(raw []byte, path []string, depth int) {
 		return
 	}
 	s.Open('{')
-	if _, refers := splice.Find(raw, refMember); refers && !ok {
-		if _, typed := splice.Find(raw, "type"); !typed {
+	if _, refers := jsonedit.Find(raw, refMember); refers && !ok {
+		if _, typed := jsonedit.Find(raw, "type"); !typed {
 			s.Str("type", "string")
 		}
 	}
@@ -91,8 +91,8 @@ func (s *rewriter) inlineMembers(raw []byte, but map[string]bool, path []string,
 // Choices are not included, because one replaces the other.
 func named(raw []byte) map[string]bool {
 	names := map[string]bool{}
-	for name := range splice.Members(raw) {
-		switch key, _ := splice.Unquote(name); key {
+	for name := range jsonedit.Members(raw) {
+		switch key, _ := jsonedit.Unquote(name); key {
 		case "anyOf", "oneOf", "any_of", "one_of", "$ref":
 		default:
 			names[key] = true
@@ -103,8 +103,8 @@ func named(raw []byte) map[string]bool {
 
 // members writes the members of a schema without its brackets, except for some.
 func (s *rewriter) members(raw []byte, but map[string]bool, path []string, depth int) {
-	for name, val := range splice.Members(raw) {
-		key, _ := splice.Unquote(name)
+	for name, val := range jsonedit.Members(raw) {
+		key, _ := jsonedit.Unquote(name)
 		if but[key] || refused[key] {
 			continue
 		}
@@ -115,7 +115,7 @@ func (s *rewriter) members(raw []byte, but map[string]bool, path []string, depth
 			s.types(val)
 		case "properties":
 			s.Key(key).Open('{')
-			for n, v := range splice.Members(val) {
+			for n, v := range jsonedit.Members(val) {
 				s.Key(string(n[1 : len(n)-1]))
 				s.value(v, path, depth+1)
 			}
@@ -129,7 +129,7 @@ func (s *rewriter) members(raw []byte, but map[string]bool, path []string, depth
 			s.Close(']')
 		case "allOf", "prefixItems":
 			s.Key(key).Open('[')
-			for v := range splice.Elements(val) {
+			for v := range jsonedit.Elements(val) {
 				s.value(v, path, depth+1)
 			}
 			s.Close(']')
@@ -148,7 +148,7 @@ func (s *rewriter) types(val []byte) {
 	}
 	var others [][]byte
 	null := false
-	for t := range splice.Elements(val) {
+	for t := range jsonedit.Elements(val) {
 		if string(t) == `"null"` {
 			null = true
 		} else {
@@ -177,8 +177,8 @@ func (s *rewriter) types(val []byte) {
 func (s *rewriter) union(val, siblings []byte, path []string, depth int) {
 	var others [][]byte
 	null := false
-	for v := range splice.Elements(val) {
-		if typ, ok := splice.Find(v, "type"); ok && string(typ) == `"null"` {
+	for v := range jsonedit.Elements(val) {
+		if typ, ok := jsonedit.Find(v, "type"); ok && string(typ) == `"null"` {
 			null = true
 		} else {
 			others = append(others, v)

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"sluice/internal/dialect"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // What Google bills of searches is in the usage, of a whole answer and of a stream.

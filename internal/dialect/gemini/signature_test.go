@@ -13,7 +13,7 @@ import (
 	"sluice/internal/dialect/media"
 	"sluice/internal/dialect/openai"
 	"sluice/internal/dialect/responses"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // signedTurn is an answer with a call for each signature, "" for none, behind a text.

@@ -9,8 +9,8 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/fault"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
 )
 
 // speech is Google Cloud Text-to-Speech, with the voices of Chirp and of Gemini.
@@ -29,7 +29,7 @@ var encodings = map[string]struct{ name, mime string }{
 
 // formatIn returns the response_format of a request, or mp3 when it is missing.
 func formatIn(body []byte) string {
-	raw, _ := splice.Find(body, "response_format")
+	raw, _ := jsonedit.Find(body, "response_format")
 	return cmp.Or(plainText(raw), "mp3")
 }
 
@@ -84,7 +84,7 @@ func voice(w *jsonwriter.Writer, model, name, language string) {
 // TranslateResponse reads {"audioContent":"…"}. The response to the caller is the audio
 // itself.
 func (speech) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
-	raw, _ := splice.Find(incoming.Body, "audioContent")
+	raw, _ := jsonedit.Find(incoming.Body, "audioContent")
 	audio, err := base64.StdEncoding.DecodeString(plainText(raw))
 	if err != nil || len(audio) == 0 {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no audio")

@@ -4,7 +4,7 @@ import (
 	"net/url"
 	"strings"
 
-	"sluice/internal/fault"
+	"sluice/internal/kernel/fault"
 )
 
 // object is a file in Google Cloud Storage: "gs://bucket/dir/rows.jsonl".

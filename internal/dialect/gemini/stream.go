@@ -7,9 +7,9 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/surrogates"
 	"sluice/internal/dialect/upstreamerror"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // NewDecoder returns the decoder of a stream requested with alt=sse.
@@ -116,11 +116,11 @@ func (d *decoder) fragment(_, data []byte) error {
 	if d.ended {
 		return nil
 	}
-	if !splice.Valid(data) {
+	if !jsonedit.Valid(data) {
 		return fault.New(fault.UpstreamInvalid, "the provider sent an event that is not a JSON object")
 	}
-	if e, _ := splice.Find(data, "error"); len(e) > 0 && e[0] == '{' {
-		usage, _ := splice.Find(data, "usageMetadata")
+	if e, _ := jsonedit.Find(data, "error"); len(e) > 0 && e[0] == '{' {
+		usage, _ := jsonedit.Find(data, "usageMetadata")
 		d.count(usage)
 		d.failure(data)
 		return nil
@@ -134,11 +134,11 @@ func (d *decoder) fragment(_, data []byte) error {
 		d.start(data)
 	}
 	var feedback, usage []byte
-	for name, val := range splice.Members(data) {
+	for name, val := range jsonedit.Members(data) {
 		switch string(name) {
 		case `"candidates"`:
 			i := 0
-			for c := range splice.Elements(val) {
+			for c := range jsonedit.Elements(val) {
 				if err := d.candidate(c, i); err != nil {
 					return err
 				}
@@ -160,11 +160,11 @@ func (d *decoder) start(data []byte) {
 		return
 	}
 	d.begun = true
-	id, _ := splice.Find(data, "responseId")
-	model, _ := splice.Find(data, "modelVersion")
+	id, _ := jsonedit.Find(data, "responseId")
+	model, _ := jsonedit.Find(data, "modelVersion")
 	d.model = plainText(model)
 	ev := llm.Event{Kind: llm.EventStart, ID: plainText(id), Model: d.model}
-	usage, _ := splice.Find(data, "usageMetadata")
+	usage, _ := jsonedit.Find(data, "usageMetadata")
 	if d.opening = d.usageOf(usage); d.opening.Reported {
 		ev.Usage = &d.opening
 	}
@@ -200,7 +200,7 @@ func (d *decoder) usageOf(raw []byte) llm.Usage {
 
 // blocked ends the response to a prompt that Gemini blocks. Such a response has no candidates.
 func (d *decoder) blocked(feedback []byte) {
-	reason, ok := splice.Find(feedback, "blockReason")
+	reason, ok := jsonedit.Find(feedback, "blockReason")
 	if !ok || len(d.choices) > 0 {
 		return
 	}
@@ -210,7 +210,7 @@ func (d *decoder) blocked(feedback []byte) {
 }
 
 func (d *decoder) candidate(raw []byte, i int) error {
-	if val, ok := splice.Find(raw, "index"); ok {
+	if val, ok := jsonedit.Find(raw, "index"); ok {
 		if n, err := strconv.Atoi(string(val)); err == nil {
 			i = n
 		}
@@ -221,12 +221,12 @@ func (d *decoder) candidate(raw []byte, i int) error {
 	for len(d.choices) <= i {
 		d.choices = append(d.choices, choice{})
 	}
-	for name, val := range splice.Members(raw) {
+	for name, val := range jsonedit.Members(raw) {
 		switch string(name) {
 		case `"index"`:
 		case `"content"`:
-			parts, _ := splice.Find(val, "parts")
-			for p := range splice.Elements(parts) {
+			parts, _ := jsonedit.Find(val, "parts")
+			for p := range jsonedit.Elements(parts) {
 				d.part(i, p)
 			}
 		case `"finishReason"`:

@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"strconv"
 
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // budgets maps the values of reasoning_effort to tokens, for models that take a budget.
@@ -25,16 +25,16 @@ func (w *writer) thinking() {
 	minKey, value := w.m.minThinking()
 	effort, _ := w.t.Peek(llm.ReasoningEffort)
 	raw, hasThinking := w.t.Peek(llm.Thinking)
-	level, _ := splice.Unquote(effort)
+	level, _ := jsonedit.Unquote(effort)
 	tokens, known := budgets[level]
 	none := hasThinking && off(raw) || !hasThinking && level == "none"
 	if !hasThinking && !known || none && minKey == "" {
 		return
 	}
-	leveled := known && w.m.levels() && (!hasThinking || level != "none" && splice.Text(raw, "type") == "adaptive")
+	leveled := known && w.m.levels() && (!hasThinking || level != "none" && jsonedit.Text(raw, "type") == "adaptive")
 	w.Key("thinkingConfig").Open('{')
 	if hasThinking {
-		w.Bool("includeThoughts", !none && splice.Text(raw, "display") != "omitted")
+		w.Bool("includeThoughts", !none && jsonedit.Text(raw, "display") != "omitted")
 	}
 	switch {
 	case none:
@@ -55,8 +55,8 @@ func (w *writer) thinking() {
 
 // off reports whether the caller turned thinking off.
 func off(thinking []byte) bool {
-	tokens, _ := splice.Find(thinking, "budget_tokens")
-	switch splice.Text(thinking, "type") {
+	tokens, _ := jsonedit.Find(thinking, "budget_tokens")
+	switch jsonedit.Text(thinking, "type") {
 	case "adaptive":
 		return false
 	case "enabled":
@@ -70,9 +70,9 @@ const dynamic = -1
 
 // budget writes {"type":"enabled","budget_tokens":2048} or "adaptive".
 func (w *writer) budget(raw json.RawMessage) {
-	tokens, hasBudget := splice.Find(raw, "budget_tokens")
+	tokens, hasBudget := jsonedit.Find(raw, "budget_tokens")
 	switch {
-	case splice.Text(raw, "type") == "enabled":
+	case jsonedit.Text(raw, "type") == "enabled":
 		if limit := w.m.maxThinking(); hasBudget && limit > 0 && above(tokens, limit) { // the caller may not know this model's maximum
 			w.t.Drop("thinking.budget_tokens")
 			w.Int("thinkingBudget", limit)

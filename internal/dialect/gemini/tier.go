@@ -3,9 +3,9 @@ package gemini
 import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/usage"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
-	"sluice/internal/wire"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
+	"sluice/internal/kernel/wire"
 )
 
 // Headers that request a service tier from Vertex AI and in which Gemini reports it.
@@ -50,7 +50,7 @@ func tierOf(incoming *dialect.Incoming) string {
 	if name == "" {
 		return ""
 	}
-	return usage.Tier(splice.Quote(name))
+	return usage.Tier(jsonedit.Quote(name))
 }
 
 // tierExtra is the tier of a response under chat's name for it.
@@ -58,5 +58,5 @@ func tierExtra(tier string) llm.Param {
 	if tier == llm.UsualTier {
 		tier = "default"
 	}
-	return llm.Param{Name: "service_tier", Raw: splice.Quote(tier)}
+	return llm.Param{Name: "service_tier", Raw: jsonedit.Quote(tier)}
 }

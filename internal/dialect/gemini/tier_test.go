@@ -8,8 +8,8 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/dialecttest"
 	"sluice/internal/dialect/usage"
-	"sluice/internal/llm"
-	"sluice/internal/wire"
+	"sluice/internal/kernel/llm"
+	"sluice/internal/kernel/wire"
 )
 
 // How a call shall be served is said in the body to Gemini and in a header to Vertex AI; what

@@ -6,9 +6,9 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // countTokens is countTokens of Vertex AI or, with request set, of the Gemini API. It
@@ -42,7 +42,7 @@ func (n countTokens) EncodeRequest(_ context.Context, r *dialect.Request, to *di
 
 // TranslateResponse turns {"totalTokens":31} into {"input_tokens":31}.
 func (countTokens) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
-	raw, ok := splice.Find(incoming.Body, "totalTokens")
+	raw, ok := jsonedit.Find(incoming.Body, "totalTokens")
 	if !ok {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no totalTokens")
 	}

@@ -6,8 +6,8 @@ import (
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonschema"
 	"sluice/internal/dialect/toolcalls"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // tools writes the tools of the model. All functions share one tool. Each of Google's built-in
@@ -150,7 +150,7 @@ func (w *writer) builtin(b builtin, t *llm.Tool) {
 // settingsOf returns the settings of a built-in tool: {"type":"google_maps","google_maps":{…}},
 // or the tool itself if they are next to the type.
 func settingsOf(t *llm.Tool) json.RawMessage {
-	if raw, ok := splice.Find(t.Raw, t.Type); ok {
+	if raw, ok := jsonedit.Find(t.Raw, t.Type); ok {
 		return raw
 	}
 	return t.Raw
@@ -176,10 +176,10 @@ func lookup(set []byte) []byte {
 // find returns the member with this name, "timeRangeFilter", or with its snake-case form,
 // "time_range_filter".
 func find(raw []byte, name string) (json.RawMessage, bool) {
-	if v, ok := splice.Find(raw, name); ok {
+	if v, ok := jsonedit.Find(raw, name); ok {
 		return v, true
 	}
-	return splice.Find(raw, snake(name))
+	return jsonedit.Find(raw, snake(name))
 }
 
 // snake converts "timeRangeFilter" to "time_range_filter".

@@ -9,9 +9,9 @@ import (
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/uploads"
 	"sluice/internal/dialect/usage"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // tunings are the tuning jobs of Vertex AI.
@@ -78,7 +78,7 @@ var adapterSizes = map[string]string{
 // hyperparameters writes the hyperparameters. "auto" is the default, so it is not written.
 func hyperparameters(w *jsonwriter.Writer, t *llm.FieldTracker, set []byte) {
 	w.Key("hyperParameters").Open('{')
-	for name, val := range splice.Members(set) {
+	for name, val := range jsonedit.Members(set) {
 		if string(val) == `"auto"` {
 			continue
 		}
@@ -129,7 +129,7 @@ func tuningResponse(job []byte) (*dialect.Response, error) {
 }
 
 func writeTuning(w *jsonwriter.Writer, job []byte) {
-	spec, _ := splice.Find(job, "supervisedTuningSpec")
+	spec, _ := jsonedit.Find(job, "supervisedTuningSpec")
 	file := func(name, from string) {
 		o, ok := readObject(textIn(spec, from))
 		if !ok {
@@ -151,11 +151,11 @@ func writeTuning(w *jsonwriter.Writer, job []byte) {
 	file("validation_file", "validationDatasetUri")
 	w.Key("hyperparameters").Open('{')
 	for _, f := range [...][2]string{{"n_epochs", "epochCount"}, {"learning_rate_multiplier", "learningRateMultiplier"}, {"batch_size", "adapterSize"}} {
-		val, _ := splice.Find(spec, "hyperParameters", f[1])
+		val, _ := jsonedit.Find(spec, "hyperParameters", f[1])
 		w.Raw(f[0], val)
 	}
 	w.Close('}')
-	if n, ok := splice.Find(job, "tuningDataStats", "supervisedTuningDataStats", "totalBillableTokenCount"); ok {
+	if n, ok := jsonedit.Find(job, "tuningDataStats", "supervisedTuningDataStats", "totalBillableTokenCount"); ok {
 		if k, counted := usage.Count(n); counted {
 			w.Int("trained_tokens", k)
 		}
@@ -165,12 +165,12 @@ func writeTuning(w *jsonwriter.Writer, job []byte) {
 }
 
 func tuningError(w *jsonwriter.Writer, job []byte) {
-	e, failed := splice.Find(job, "error")
+	e, failed := jsonedit.Find(job, "error")
 	if !failed {
 		w.Raw("error", null)
 		return
 	}
-	code, _ := splice.Find(e, "code")
+	code, _ := jsonedit.Find(e, "code")
 	w.Key("error").Open('{')
 	w.Str("code", string(code))
 	w.Str("message", textIn(e, "message"))

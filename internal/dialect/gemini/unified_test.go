@@ -8,8 +8,8 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/gemini"
 	"sluice/internal/dialect/openai"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/llm"
 )
 
 // exchange is one call of a unified endpoint: what the caller sends, what the provider

@@ -6,8 +6,8 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/uploads"
-	"sluice/internal/fault"
-	"sluice/internal/wire"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/wire"
 )
 
 // upload writes a file into the caller's bucket. It rewrites the lines of a batch and

@@ -2,8 +2,8 @@ package gemini
 
 import (
 	"sluice/internal/dialect/usage"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // readUsage reads usageMetadata. Gemini counts reasoning tokens separately from the output,
@@ -14,7 +14,7 @@ import (
 func readUsage(raw []byte) llm.Usage {
 	var u llm.Usage
 	var tools, candidates int64
-	for name, val := range splice.Members(raw) {
+	for name, val := range jsonedit.Members(raw) {
 		switch string(name) {
 		case `"promptTokenCount"`:
 			u.InputTokens = count(val)

@@ -6,9 +6,9 @@ import (
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/usage"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // vectors are the vectors of a prediction for one input.
@@ -40,26 +40,26 @@ func (predictEmbed) TranslateResponse(incoming *dialect.Incoming) (*dialect.Resp
 }
 
 func readVectors(list []vectors, used *llm.Usage, body []byte) []vectors {
-	predictions, _ := splice.Find(body, "predictions")
-	for p := range splice.Elements(predictions) {
+	predictions, _ := jsonedit.Find(body, "predictions")
+	for p := range jsonedit.Elements(predictions) {
 		var v vectors
-		v.text, _ = splice.Find(p, "embeddings", "values")
+		v.text, _ = jsonedit.Find(p, "embeddings", "values")
 		if v.text == nil {
-			v.text, _ = splice.Find(p, "textEmbedding")
+			v.text, _ = jsonedit.Find(p, "textEmbedding")
 		}
-		v.image, _ = splice.Find(p, "imageEmbedding")
-		v.video, _ = splice.Find(p, "videoEmbeddings")
-		if n, ok := splice.Find(p, "embeddings", "statistics", "token_count"); ok {
+		v.image, _ = jsonedit.Find(p, "imageEmbedding")
+		v.video, _ = jsonedit.Find(p, "videoEmbeddings")
+		if n, ok := jsonedit.Find(p, "embeddings", "statistics", "token_count"); ok {
 			tokens, _ := usage.Count(n)
 			used.InputTokens += tokens
 			used.Reported = true
 		}
 		list = append(list, v)
 	}
-	if values, ok := splice.Find(body, "embedding", "values"); ok { // embedContent
+	if values, ok := jsonedit.Find(body, "embedding", "values"); ok { // embedContent
 		list = append(list, vectors{text: values})
 	}
-	if raw, ok := splice.Find(body, "usageMetadata"); ok {
+	if raw, ok := jsonedit.Find(body, "usageMetadata"); ok {
 		*used = used.Add(readUsage(raw))
 	}
 	return list
@@ -95,12 +95,12 @@ func mediaResponse(list []vectors, model string, usage llm.Usage) *dialect.Respo
 func videos(w *jsonwriter.Writer, list []byte) {
 	w.Key("video_embeddings").Open('[')
 	i := int64(0)
-	for v := range splice.Elements(list) {
+	for v := range jsonedit.Elements(list) {
 		w.Open('{')
 		w.Str("object", "embedding")
 		w.Int("index", i)
 		for _, f := range [...][2]string{{"embedding", "embedding"}, {"startOffsetSec", "start_offset"}, {"endOffsetSec", "end_offset"}} {
-			val, _ := splice.Find(v, f[0])
+			val, _ := jsonedit.Find(v, f[0])
 			w.Raw(f[1], val)
 		}
 		w.Close('}')

@@ -9,8 +9,8 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/images"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // Dialect is the shape that provider specs call "hyperbolic".
@@ -27,8 +27,8 @@ var _ dialect.OpenAIEndpoint = draw{}
 
 // EncodeRequest renames the model and splits the size. Everything else is forwarded.
 func (draw) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
-	var d splice.Doc
-	if err := splice.Scan(r.Body, &d); err != nil {
+	var d jsonedit.Doc
+	if err := jsonedit.Scan(r.Body, &d); err != nil {
 		return nil, err
 	}
 	t := fields.Track(r.Body)
@@ -39,13 +39,13 @@ func (draw) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Tar
 	if err != nil {
 		return nil, err
 	}
-	edits := []splice.Edit{splice.Drop("model_name"), splice.Rename("model", "model_name"), splice.Set("model_name", splice.Quote(to.Model)), splice.Drop("size")}
+	edits := []jsonedit.Edit{jsonedit.Drop("model_name"), jsonedit.Rename("model", "model_name"), jsonedit.Set("model_name", jsonedit.Quote(to.Model)), jsonedit.Drop("size")}
 	if width > 0 {
-		edits = append(edits, splice.Set("width", strconv.AppendInt(nil, width, 10)), splice.Set("height", strconv.AppendInt(nil, height, 10)))
+		edits = append(edits, jsonedit.Set("width", strconv.AppendInt(nil, width, 10)), jsonedit.Set("height", strconv.AppendInt(nil, height, 10)))
 	}
 	out := &dialect.Outgoing{}
 	if form, ok := d.String("response_format"); ok {
-		edits = append(edits, splice.Drop("response_format")) // it always is base64
+		edits = append(edits, jsonedit.Drop("response_format")) // it always is base64
 		if form != "b64_json" {
 			out.Dropped = []string{"response_format"}
 		}
@@ -57,10 +57,10 @@ func (draw) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Tar
 // TranslateResponse reads {"images":[{"image":…,"random_seed":1}]}.
 func (draw) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	m := images.Result{Created: incoming.Created}
-	list, _ := splice.Find(incoming.Body, "images")
-	for raw := range splice.Elements(list) {
+	list, _ := jsonedit.Find(incoming.Body, "images")
+	for raw := range jsonedit.Elements(list) {
 		var it images.Item
-		for name, val := range splice.Members(raw) {
+		for name, val := range jsonedit.Members(raw) {
 			switch string(name) {
 			case `"image"`, `"b64_json"`:
 				it.Base64 = val

@@ -8,8 +8,8 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/llm"
 )
 
 // Result is a response to /images/generations in OpenAI's shape.

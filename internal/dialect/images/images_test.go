@@ -6,8 +6,8 @@ import (
 
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/images"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/llm"
 )
 
 func TestImagesAnswer(t *testing.T) {

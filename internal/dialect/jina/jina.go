@@ -5,7 +5,7 @@ package jina
 import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/reranking"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // Dialect is the shape that provider specs call "jina". Documents may be texts, images

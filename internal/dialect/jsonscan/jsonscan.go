@@ -6,7 +6,7 @@ import (
 	"bytes"
 	"strings"
 
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
 )
 
 // IsObject reports whether a raw value is an object.
@@ -60,7 +60,7 @@ func FindPath(raw []byte, path string) []byte {
 	for path != "" {
 		var key string
 		key, path, _ = strings.Cut(path, ".")
-		raw, _ = splice.Find(raw, key)
+		raw, _ = jsonedit.Find(raw, key)
 	}
 	return raw
 }

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
 )
 
 // CheckedRefs rewrites a JSON schema for models that follow references but reject some. They reject
@@ -15,12 +15,12 @@ import (
 // Source: https://ai.google.dev/api/generate-content#generationconfig, read 2026-11, and Gemini's
 // errors "reference to undefined schema" and "$ref was set alongside unsupported fields".
 func CheckedRefs(schema []byte) []byte {
-	if !splice.ContainsText(schema, refMember) {
+	if !jsonedit.ContainsText(schema, refMember) {
 		return schema
 	}
 	c := refChecker{
 		refs: NewRefs(schema),
-		ids:  splice.ContainsText(schema, "$id"), anchors: splice.ContainsText(schema, "$anchor"),
+		ids:  jsonedit.ContainsText(schema, "$id"), anchors: jsonedit.ContainsText(schema, "$anchor"),
 	}
 	c.value(schema, 0)
 	return c.B
@@ -41,7 +41,7 @@ func (c *refChecker) value(raw []byte, depth int) {
 		c.Value(raw)
 	case raw[0] == '[':
 		c.Open('[')
-		for v := range splice.Elements(raw) {
+		for v := range jsonedit.Elements(raw) {
 			c.value(v, depth+1)
 		}
 		c.Close(']')
@@ -54,15 +54,15 @@ func (c *refChecker) value(raw []byte, depth int) {
 
 func (c *refChecker) members(raw []byte, depth int) {
 	choice := c.choiceFor(raw)
-	for name, val := range splice.Members(raw) {
-		switch key, _ := splice.Unquote(name); {
+	for name, val := range jsonedit.Members(raw) {
+		switch key, _ := jsonedit.Unquote(name); {
 		case key == refMember && len(val) > 0 && val[0] == '"':
 			c.reference(val, choice)
 		case key == "enum", key == "const", key == "default", key == "examples": // values, not schemas
 			c.RawKey(name).Value(val)
 		case schemasByName[key] && len(val) > 0 && val[0] == '{':
 			c.RawKey(name).Open('{')
-			for n, v := range splice.Members(val) { // names of properties or definitions, not keywords
+			for n, v := range jsonedit.Members(val) { // names of properties or definitions, not keywords
 				c.RawKey(n)
 				c.value(v, depth+1)
 			}
@@ -94,8 +94,8 @@ func (c *refChecker) reference(ref []byte, choice string) {
 // is empty if the reference may remain.
 func (c *refChecker) choiceFor(raw []byte) string {
 	hasSiblings, taken := false, map[string]bool{}
-	for name := range splice.Members(raw) {
-		key, _ := splice.Unquote(name)
+	for name := range jsonedit.Members(raw) {
+		key, _ := jsonedit.Unquote(name)
 		taken[key] = true
 		hasSiblings = hasSiblings || key != "description" && key != "default" && !strings.HasPrefix(key, "$")
 	}
@@ -113,7 +113,7 @@ func (c *refChecker) choiceFor(raw []byte) string {
 // leads reports whether a reference leads to a part of the schema, as far as that is known. If the
 // schema has ids or anchors, references to them are assumed to be valid.
 func (c *refChecker) leads(ref []byte) bool {
-	name, _ := splice.Unquote(ref)
+	name, _ := jsonedit.Unquote(ref)
 	switch {
 	case name == "#":
 		return true

@@ -4,7 +4,7 @@ import (
 	"maps"
 
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
 )
 
 // InlineRefs returns a JSON schema in which references are replaced by the parts that they lead to,
@@ -13,7 +13,7 @@ import (
 // to itself becomes {}, which accepts anything. A schema without references into itself is
 // returned unchanged.
 func InlineRefs(schema []byte) []byte {
-	if !splice.ContainsText(schema, refMember) {
+	if !jsonedit.ContainsText(schema, refMember) {
 		return schema
 	}
 	p := refInliner{refs: NewRefs(schema)}
@@ -33,7 +33,7 @@ func (p *refInliner) value(raw []byte, path []string, depth int) {
 		p.Value(raw)
 	case raw[0] == '[':
 		p.Open('[')
-		for v := range splice.Elements(raw) {
+		for v := range jsonedit.Elements(raw) {
 			p.value(v, path, depth+1)
 		}
 		p.Close(']')
@@ -66,14 +66,14 @@ func (p *refInliner) members(raw []byte, but map[string]bool, path []string, dep
 			p.members(to, union(but, names(raw)), next, depth+1)
 		}
 	}
-	for name, val := range splice.Members(raw) {
-		switch key, _ := splice.Unquote(name); {
+	for name, val := range jsonedit.Members(raw) {
+		switch key, _ := jsonedit.Unquote(name); {
 		case but[key], key == "$defs", key == "definitions", key == refMember && len(val) > 0 && val[0] == '"':
 		case key == "enum", key == "const", key == "default", key == "examples": // values, not schemas
 			p.RawKey(name).Value(val)
 		case key == "properties" && val[0] == '{':
 			p.RawKey(name).Open('{')
-			for n, v := range splice.Members(val) { // names of properties, not keywords
+			for n, v := range jsonedit.Members(val) { // names of properties, not keywords
 				p.RawKey(n)
 				p.value(v, path, depth+1)
 			}
@@ -88,8 +88,8 @@ func (p *refInliner) members(raw []byte, but map[string]bool, path []string, dep
 // names are the names of an object's members.
 func names(raw []byte) map[string]bool {
 	set := map[string]bool{}
-	for name := range splice.Members(raw) {
-		key, _ := splice.Unquote(name)
+	for name := range jsonedit.Members(raw) {
+		key, _ := jsonedit.Unquote(name)
 		set[key] = true
 	}
 	return set

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
 )
 
 // The maximum size of a schema whose references are inlined, the maximum depth of references, and
@@ -32,8 +32,8 @@ func NewRefs(schema []byte) *Refs { return &Refs{root: schema} }
 // that is not a reference into the schema itself, and for a reference that leads back to itself.
 // Path are the references that led here; next adds this one.
 func (r *Refs) Follow(raw []byte, path []string) (to []byte, next []string, ok bool) {
-	ref, found := splice.Find(raw, refMember)
-	name, isText := splice.Unquote(ref)
+	ref, found := jsonedit.Find(raw, refMember)
+	name, isText := jsonedit.Unquote(ref)
 	if !found || !isText {
 		return nil, nil, false
 	}
@@ -62,12 +62,12 @@ func (r *Refs) lookup(names []string) []byte {
 		if !known {
 			members = map[string][]byte{}
 			if len(raw) > 0 && raw[0] == '[' {
-				for v := range splice.Elements(raw) {
+				for v := range jsonedit.Elements(raw) {
 					members[strconv.Itoa(len(members))] = v
 				}
 			}
-			for n, val := range splice.Members(raw) {
-				if key, _ := splice.Unquote(n); members[key] == nil {
+			for n, val := range jsonedit.Members(raw) {
+				if key, _ := jsonedit.Unquote(n); members[key] == nil {
 					members[key] = val
 				}
 			}

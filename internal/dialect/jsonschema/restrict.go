@@ -5,7 +5,7 @@ import (
 
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
 )
 
 // Restrict rewrites the JSON schema of a response with the keywords that Claude and Bedrock
@@ -49,21 +49,21 @@ func (n *narrower) schema(raw []byte, path string, depth int) {
 		n.Value(raw)
 		return
 	}
-	_, both := splice.Find(raw, "anyOf") // then the description contains oneOf
+	_, both := jsonedit.Find(raw, "anyOf") // then the description contains oneOf
 	note, object := n.unsupportedKeywords(raw, path, both)
 	described := false
 	n.Open('{')
-	for name, val := range splice.Members(raw) {
-		key, _ := splice.Unquote(name)
+	for name, val := range jsonedit.Members(raw) {
+		key, _ := jsonedit.Unquote(name)
 		switch {
 		case key == "description":
-			text, _ := splice.Unquote(val)
+			text, _ := jsonedit.Unquote(val)
 			n.Str("description", strings.TrimPrefix(text+note, "\n\n"))
 			described = true
 		case schemasByName[key] && len(val) > 0 && val[0] == '{':
 			n.RawKey(name).Open('{')
-			for inner, v := range splice.Members(val) {
-				plain, _ := splice.Unquote(inner)
+			for inner, v := range jsonedit.Members(val) {
+				plain, _ := jsonedit.Unquote(inner)
 				n.RawKey(inner)
 				n.schema(v, path+"."+key+"."+plain, depth+1)
 			}
@@ -72,7 +72,7 @@ func (n *narrower) schema(raw []byte, path string, depth int) {
 		case schemaLists[key] != "" && len(val) > 0 && val[0] == '[':
 			n.Key(schemaLists[key]).Open('[')
 			i := 0
-			for v := range splice.Elements(val) {
+			for v := range jsonedit.Elements(val) {
 				n.schema(v, fields.ElementPath(path+"."+key, i), depth+1)
 				i++
 			}
@@ -98,8 +98,8 @@ func (n *narrower) schema(raw []byte, path string, depth int) {
 // addition to which oneOf is not enforced.
 func (n *narrower) unsupportedKeywords(raw []byte, path string, both bool) (note string, object bool) {
 	var keywords []string
-	for name, val := range splice.Members(raw) {
-		switch key, _ := splice.Unquote(name); {
+	for name, val := range jsonedit.Members(raw) {
+		switch key, _ := jsonedit.Unquote(name); {
 		case key == "properties" || key == "type" && strings.Contains(string(val), `"object"`):
 			object = true
 		case key == "additionalProperties" && string(val) == "false", key == "$schema", key == "description", key == "items", schemasByName[key], schemaLists[key] != "" && (key != "oneOf" || !both), isSupportedKeyword(key, val):
@@ -118,7 +118,7 @@ func (n *narrower) unsupportedKeywords(raw []byte, path string, both bool) (note
 func isSupportedKeyword(key string, val []byte) bool {
 	switch key {
 	case "format":
-		format, _ := splice.Unquote(val)
+		format, _ := jsonedit.Unquote(val)
 		return supportedFormats[format]
 	case "minItems":
 		return string(val) == "0" || string(val) == "1"

@@ -3,7 +3,7 @@ package jsonwriter
 import (
 	"strings"
 
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
 )
 
 // RawArguments is the only member of replacement arguments for a call whose arguments are not a JSON
@@ -20,8 +20,8 @@ func ArgumentsObject(text string) (object []byte, ok bool) {
 	switch {
 	case len(trimmed) == 0:
 		return []byte("{}"), true
-	case splice.Readable(trimmed):
-		return splice.AppendRepaired(nil, trimmed), true
+	case jsonedit.Readable(trimmed):
+		return jsonedit.AppendRepaired(nil, trimmed), true
 	}
 	var w Writer
 	w.Open('{')

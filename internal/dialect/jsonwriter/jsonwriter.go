@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // Writer writes a Writer document by appending. It adds the commas; the caller closes objects
@@ -61,7 +61,7 @@ func (w *Writer) Key(name string) *Writer {
 // Member is Key for a name that may need escaping.
 func (w *Writer) Member(name string) *Writer {
 	w.sep()
-	w.B = append(splice.AppendQuoted(w.B, name), ':')
+	w.B = append(jsonedit.AppendQuoted(w.B, name), ':')
 	w.bare = true
 	return w
 }
@@ -69,7 +69,7 @@ func (w *Writer) Member(name string) *Writer {
 // RawKey begins a member whose name is raw JSON from another document.
 func (w *Writer) RawKey(raw []byte) *Writer {
 	w.sep()
-	w.B = append(splice.AppendRepaired(w.B, raw), ':')
+	w.B = append(jsonedit.AppendRepaired(w.B, raw), ':')
 	w.bare = true
 	return w
 }
@@ -129,8 +129,8 @@ func (w *Writer) Arguments(name, text string) bool {
 	w.Key(name)
 	from := len(w.B)
 	w.B = append(w.B, text...)
-	if splice.Readable(w.B[from:]) { // a surrogate escape is as long as its replacement
-		w.B, w.bare = splice.AppendRepaired(w.B[:from], w.B[from:]), false
+	if jsonedit.Readable(w.B[from:]) { // a surrogate escape is as long as its replacement
+		w.B, w.bare = jsonedit.AppendRepaired(w.B[:from], w.B[from:]), false
 		return true
 	}
 	object, _ := ArgumentsObject(text)
@@ -142,7 +142,7 @@ func (w *Writer) Arguments(name, text string) bool {
 // Text writes a string.
 func (w *Writer) Text(s string) {
 	w.sep()
-	w.B = splice.AppendQuoted(w.B, s)
+	w.B = jsonedit.AppendQuoted(w.B, s)
 	w.bare = false
 }
 
@@ -150,7 +150,7 @@ func (w *Writer) Text(s string) {
 // reject the document for one.
 func (w *Writer) Value(raw []byte) {
 	w.sep()
-	w.B = splice.AppendRepaired(w.B, raw)
+	w.B = jsonedit.AppendRepaired(w.B, raw)
 	w.bare = false
 }
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
 )
 
 // DocumentURLs converts the files in the messages of a chat completion to Mistral's format:
@@ -21,7 +21,7 @@ func DocumentURLs(messages []byte) []byte {
 	var w jsonwriter.Writer
 	changed := false
 	w.Open('[')
-	for m := range splice.Elements(messages) {
+	for m := range jsonedit.Elements(messages) {
 		changed = messageOfDocuments(&w, m) || changed
 	}
 	w.Close(']')
@@ -34,19 +34,19 @@ func DocumentURLs(messages []byte) []byte {
 // messageOfDocuments writes a message with its files as documents, and reports whether it has
 // any.
 func messageOfDocuments(w *jsonwriter.Writer, message []byte) (has bool) {
-	if content, _ := splice.Find(message, "content"); !bytes.HasPrefix(content, []byte{'['}) || !bytes.Contains(content, []byte(`"file"`)) {
+	if content, _ := jsonedit.Find(message, "content"); !bytes.HasPrefix(content, []byte{'['}) || !bytes.Contains(content, []byte(`"file"`)) {
 		w.Value(message)
 		return false
 	}
 	w.Open('{')
-	for name, val := range splice.Members(message) {
+	for name, val := range jsonedit.Members(message) {
 		w.RawKey(name)
-		if !splice.IsName(name, "content") || val[0] != '[' {
+		if !jsonedit.IsName(name, "content") || val[0] != '[' {
 			w.Value(val)
 			continue
 		}
 		w.Open('[')
-		for part := range splice.Elements(val) {
+		for part := range jsonedit.Elements(val) {
 			if writeFileDocument(w, part) {
 				has = true
 			} else {
@@ -61,19 +61,19 @@ func messageOfDocuments(w *jsonwriter.Writer, message []byte) (has bool) {
 
 // writeFileDocument writes a part that is a file of chat completions, and reports whether it is one.
 func writeFileDocument(w *jsonwriter.Writer, part []byte) bool {
-	file, _ := splice.Find(part, "file")
-	if splice.Text(part, "type") != "file" || len(file) == 0 || file[0] != '{' {
+	file, _ := jsonedit.Find(part, "file")
+	if jsonedit.Text(part, "type") != "file" || len(file) == 0 || file[0] != '{' {
 		return false
 	}
-	name := cmp.Or(splice.Text(file, "filename"), splice.Text(file, "file_name"))
-	url := splice.Text(file, "file_url")
-	if data := splice.Text(file, "file_data"); data != "" {
+	name := cmp.Or(jsonedit.Text(file, "filename"), jsonedit.Text(file, "file_name"))
+	url := jsonedit.Text(file, "file_url")
+	if data := jsonedit.Text(file, "file_data"); data != "" {
 		url = data
 		if !strings.HasPrefix(data, "data:") {
-			url = "data:" + cmp.Or(splice.Text(file, "mime_type"), MIMEOf(name), "application/pdf") + ";base64," + data
+			url = "data:" + cmp.Or(jsonedit.Text(file, "mime_type"), MIMEOf(name), "application/pdf") + ";base64," + data
 		}
 	}
-	id := splice.Text(file, "file_id")
+	id := jsonedit.Text(file, "file_id")
 	switch {
 	case url != "":
 		w.Open('{')

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/fault"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
 )
 
 // Fetch downloads a caller's URL. It returns the type, possibly with parameters, and the bytes.
@@ -47,7 +47,7 @@ type inliner struct {
 // members copies an object. In the members with the given names it searches for media.
 func (inl *inliner) members(raw []byte, path string, names ...string) error {
 	inl.w.Open('{')
-	for name, val := range splice.Members(raw) {
+	for name, val := range jsonedit.Members(raw) {
 		inl.w.RawKey(name)
 		if err := inl.member(raw, name, val, path, names); err != nil {
 			return err
@@ -60,7 +60,7 @@ func (inl *inliner) members(raw []byte, path string, names ...string) error {
 func (inl *inliner) member(raw, name, val []byte, path string, names []string) error {
 	for _, n := range names {
 		switch {
-		case !splice.IsName(name, n):
+		case !jsonedit.IsName(name, n):
 		case val[0] == '[':
 			return inl.list(val, strings.TrimPrefix(path+"."+n, "."))
 		case n == "source" && val[0] == '{':
@@ -75,7 +75,7 @@ func (inl *inliner) member(raw, name, val []byte, path string, names []string) e
 func (inl *inliner) list(raw []byte, path string) error {
 	inl.w.Open('[')
 	i := 0
-	for val := range splice.Elements(raw) {
+	for val := range jsonedit.Elements(raw) {
 		if val[0] != '{' || !bytes.Contains(val, []byte(`"url"`)) {
 			inl.w.Value(val)
 		} else if err := inl.members(val, path+"["+strconv.Itoa(i)+"]", "content", "source"); err != nil {
@@ -90,10 +90,10 @@ func (inl *inliner) list(raw []byte, path string) error {
 // source copies the source of a block's medium, {"type":"url","url":"https://…"}, or the blocks of
 // a document.
 func (inl *inliner) source(block, source []byte, path string) error {
-	if splice.Text(source, "type") != "url" {
+	if jsonedit.Text(source, "type") != "url" {
 		return inl.members(source, path+".source", "content")
 	}
-	url := splice.Text(source, "url")
+	url := jsonedit.Text(source, "url")
 	if inl.fetch == nil {
 		return fault.New(fault.InvalidParameter, "the provider does not support URLs; send the file as base64 instead").WithParam(path)
 	}
@@ -101,7 +101,7 @@ func (inl *inliner) source(block, source []byte, path string) error {
 	if err != nil {
 		return fault.From(err).WithParam(path)
 	}
-	if mime, err = typeOf(splice.Text(block, "type"), mime, url); err != nil {
+	if mime, err = typeOf(jsonedit.Text(block, "type"), mime, url); err != nil {
 		return fault.From(err).WithParam(path)
 	}
 	inl.changed = true

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"sluice/internal/dialect/media"
-	"sluice/internal/fault"
+	"sluice/internal/kernel/fault"
 )
 
 // remoteFiles is what there is to fetch: type and bytes by URL.

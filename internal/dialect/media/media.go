@@ -8,8 +8,8 @@ import (
 	"path"
 	"strings"
 
-	"sluice/internal/fault"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/llm"
 )
 
 // DataURL parses a data URL: "data:image/png;base64,iVBO…". Ok is false for any other URL. A

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"sluice/internal/dialect/media"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // OpenAI refuses data without a name; what is elsewhere needs none.

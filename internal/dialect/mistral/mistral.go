@@ -9,9 +9,9 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/pagination"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // Dialect is the shape that provider specs call "mistral".
@@ -71,7 +71,7 @@ func (files) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, e
 	if !isNative(incoming.Sent.Query) {
 		return filePages.BuildResponse(incoming)
 	}
-	if _, found := splice.Find(incoming.Body, "data"); !found || !splice.Valid(incoming.Body) {
+	if _, found := jsonedit.Find(incoming.Body, "data"); !found || !jsonedit.Valid(incoming.Body) {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no list of files")
 	}
 	return &dialect.Response{Body: incoming.Body}, nil

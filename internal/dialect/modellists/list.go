@@ -5,8 +5,8 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/fault"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
 )
 
 // Writer writes a provider's model, a raw JSON object, in OpenAI's shape:
@@ -21,7 +21,7 @@ type Writer func(w *jsonwriter.Writer, raw []byte)
 func (write Writer) List(models []byte) *dialect.Response {
 	var w jsonwriter.Writer
 	w.OpenList()
-	for raw := range splice.Elements(models) {
+	for raw := range jsonedit.Elements(models) {
 		write(&w, raw)
 	}
 	w.Close(']')
@@ -52,7 +52,7 @@ func (One) EncodeRequest(context.Context, *dialect.Request, *dialect.Target) (*d
 
 // TranslateResponse writes the model in OpenAI's shape. Any other body is fault.UpstreamInvalid.
 func (m One) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
-	if splice.Text(incoming.Body, m.Name) == "" || !splice.Valid(incoming.Body) {
+	if jsonedit.Text(incoming.Body, m.Name) == "" || !jsonedit.Valid(incoming.Body) {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response is not a model")
 	}
 	return m.Write.One(incoming.Body), nil

@@ -4,8 +4,8 @@ import (
 	"bytes"
 
 	"sluice/internal/dialect/sniff"
-	"sluice/internal/fault"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
 )
 
 // modelLists are the members in which servers list their models. The first one that is present
@@ -27,7 +27,7 @@ func Names(body []byte, max int) ([]string, error) {
 		return nil, fault.New(fault.UpstreamInvalid, "the response is not a list of models")
 	}
 	var names []string
-	for raw := range splice.Elements(list) {
+	for raw := range jsonedit.Elements(list) {
 		if len(names) == max {
 			break
 		}
@@ -43,13 +43,13 @@ func Names(body []byte, max int) ([]string, error) {
 func modelArray(body []byte) ([]byte, bool) {
 	body = bytes.TrimSpace(sniff.TrimByteOrderMark(body))
 	if len(body) > 0 && body[0] == '[' {
-		return body, splice.Valid(append(append([]byte(`{"data":`), body...), '}'))
+		return body, jsonedit.Valid(append(append([]byte(`{"data":`), body...), '}'))
 	}
-	if !splice.Valid(body) {
+	if !jsonedit.Valid(body) {
 		return nil, false
 	}
 	for _, member := range modelLists {
-		if list, ok := splice.Find(body, member); ok && list[0] == '[' {
+		if list, ok := jsonedit.Find(body, member); ok && list[0] == '[' {
 			return list, true
 		}
 	}
@@ -57,11 +57,11 @@ func modelArray(body []byte) ([]byte, bool) {
 }
 
 func modelName(raw []byte) string {
-	if name, ok := splice.Unquote(raw); ok {
+	if name, ok := jsonedit.Unquote(raw); ok {
 		return name
 	}
 	for _, member := range modelNames {
-		if name := splice.Text(raw, member); name != "" {
+		if name := jsonedit.Text(raw, member); name != "" {
 			return name
 		}
 	}

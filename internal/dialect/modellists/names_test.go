@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"sluice/internal/dialect/modellists"
-	"sluice/internal/fault"
+	"sluice/internal/kernel/fault"
 )
 
 func TestModelNames_ReadsTheListsOfServers(t *testing.T) {

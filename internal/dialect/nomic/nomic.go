@@ -10,9 +10,9 @@ import (
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/usage"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // Dialect is the shape that provider specs call "nomic".
@@ -55,7 +55,7 @@ func (embed) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Ta
 
 // TranslateResponse reads {"embeddings":[[…]],"usage":{"prompt_tokens":4,"total_tokens":4}}.
 func (embed) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
-	list, ok := splice.Find(incoming.Body, "embeddings")
+	list, ok := jsonedit.Find(incoming.Body, "embeddings")
 	if !ok || list[0] != '[' {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no embeddings")
 	}
@@ -64,7 +64,7 @@ func (embed) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, e
 	if e.Model == "" {
 		e.Model = incoming.To.Model
 	}
-	for v := range splice.Elements(list) {
+	for v := range jsonedit.Elements(list) {
 		e.Vectors = append(e.Vectors, v)
 	}
 	return e.BuildResponse()

@@ -5,7 +5,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/dialecttest"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 func TestEmbed(t *testing.T) {

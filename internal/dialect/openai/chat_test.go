@@ -11,9 +11,9 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/dialecttest"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // What goes out as a chat completion and what is named as lost are the whole call,
@@ -36,7 +36,7 @@ func TestCallsLoseNothingUnsaid(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s %d: %v", surface, seed, err)
 			}
-			if !splice.Valid(out.Body) {
+			if !jsonedit.Valid(out.Body) {
 				t.Fatalf("%s %d: no JSON: %s", surface, seed, out.Body)
 			}
 			decoded, err := chat{}.DecodeCall(out.Body)
@@ -86,7 +86,7 @@ func useChatParams(c *llm.Call) {
 			p.Name = llm.MaxTokens
 		case llm.Thinking:
 			if level := conversation.EffortOf(p.Raw); level != "" {
-				p.Name, p.Raw = llm.ReasoningEffort, splice.Quote(level)
+				p.Name, p.Raw = llm.ReasoningEffort, jsonedit.Quote(level)
 			}
 		}
 	}
@@ -135,7 +135,7 @@ func TestThinkingOfOlderModels(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		effort, _ := splice.Find(out.Body, llm.ReasoningEffort)
+		effort, _ := jsonedit.Find(out.Body, llm.ReasoningEffort)
 		if dropped := strings.Join(out.Dropped, " "); string(effort) != want || (dropped == "thinking") != (want == "") {
 			t.Errorf("%s: %s, lost %q", model, effort, dropped)
 		}

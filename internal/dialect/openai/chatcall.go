@@ -7,8 +7,8 @@ import (
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/signatures"
 	"sluice/internal/dialect/toolcalls"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // shapeName is the name of this package's shape in llm.Part.Shape and llm.Tool.Shape.
@@ -26,7 +26,7 @@ var (
 
 // DecodeCall reads a chat completion request.
 func (chat) DecodeCall(body []byte) (*llm.Call, error) {
-	r := callReader{Reader: splice.NewReader(body), c: &llm.Call{Surface: llm.ChatComplete, Bytes: len(body)}}
+	r := callReader{Reader: jsonedit.NewReader(body), c: &llm.Call{Surface: llm.ChatComplete, Bytes: len(body)}}
 	for name := range r.Members() {
 		if r.Null() {
 			continue
@@ -47,7 +47,7 @@ func (chat) DecodeCall(body []byte) (*llm.Call, error) {
 
 // callReader fills a Call from the fields of a request, in any order.
 type callReader struct {
-	splice.Reader
+	jsonedit.Reader
 	c     *llm.Call
 	names map[string]string // ids of the calls so far and their tools
 
@@ -129,7 +129,7 @@ func (r *callReader) tools() error {
 				return err
 			}
 		case llm.Custom:
-			if t.Name = splice.Text(custom, "name"); t.Name == "" {
+			if t.Name = jsonedit.Text(custom, "name"); t.Name == "" {
 				return fields.Invalid(fields.ElementPath("tools", i)+".custom.name", "is required")
 			}
 		}
@@ -140,7 +140,7 @@ func (r *callReader) tools() error {
 
 // readFunction reads the definition of a tool that the caller runs.
 func readFunction(t *llm.Tool, raw []byte, path func() string) error {
-	fn := splice.NewReader(raw)
+	fn := jsonedit.NewReader(raw)
 	for name := range fn.Members() {
 		if fn.Null() {
 			continue
@@ -151,9 +151,9 @@ func readFunction(t *llm.Tool, raw []byte, path func() string) error {
 		}
 		switch n {
 		case "name":
-			t.Name, _ = splice.Unquote(val)
+			t.Name, _ = jsonedit.Unquote(val)
 		case "description":
-			t.Description, _ = splice.Unquote(val)
+			t.Description, _ = jsonedit.Unquote(val)
 		case "parameters":
 			t.Schema = val
 		case "strict":
@@ -177,7 +177,7 @@ func readFormat(raw []byte) (*llm.Format, error) {
 	if !fields.IsObject.Fit(raw) {
 		return nil, fields.IsObject.Refuse("response_format")
 	}
-	f := &llm.Format{From: "response_format", Type: splice.Text(raw, "type")}
+	f := &llm.Format{From: "response_format", Type: jsonedit.Text(raw, "type")}
 	switch f.Type {
 	case "text", "json_object":
 		return f, nil
@@ -185,11 +185,11 @@ func readFormat(raw []byte) (*llm.Format, error) {
 	default:
 		return nil, fields.Invalid("response_format.type", `must be "text", "json_object" or "json_schema"`)
 	}
-	inner, _ := splice.Find(raw, "json_schema")
+	inner, _ := jsonedit.Find(raw, "json_schema")
 	return f, toolcalls.ReadSchema(f, inner, inSchema)
 }
 
-// plainName returns a name of splice.Members without quotes and escapes.
+// plainName returns a name of jsonedit.Members without quotes and escapes.
 func plainName(raw []byte) string { return intern(raw) }
 
 // intern returns a raw string. It does not allocate for strings that most calls have.
@@ -199,7 +199,7 @@ func intern(raw []byte) string {
 			return w
 		}
 	}
-	s, _ := splice.Unquote(raw)
+	s, _ := jsonedit.Unquote(raw)
 	return s
 }
 

@@ -8,8 +8,8 @@ import (
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/signatures"
 	"sluice/internal/dialect/surrogates"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // OpenRouter returns the reasoning of a message in a list next to its text. The caller must
@@ -44,20 +44,20 @@ type detail struct {
 
 func readDetail(raw []byte) detail {
 	d := detail{raw: raw}
-	for name, val := range splice.Members(raw) {
+	for name, val := range jsonedit.Members(raw) {
 		switch string(name) {
 		case `"type"`:
-			d.kind, _ = splice.Unquote(val)
+			d.kind, _ = jsonedit.Unquote(val)
 		case `"text"`, `"summary"`:
 			d.text = cmp.Or(surrogates.DecodeFragment(val), d.text)
 		case `"signature"`:
-			d.signature, _ = splice.Unquote(val)
+			d.signature, _ = jsonedit.Unquote(val)
 		case `"data"`:
-			d.data, _ = splice.Unquote(val)
+			d.data, _ = jsonedit.Unquote(val)
 		case `"format"`:
-			d.format, _ = splice.Unquote(val)
+			d.format, _ = jsonedit.Unquote(val)
 		case `"id"`:
-			d.id, _ = splice.Unquote(val)
+			d.id, _ = jsonedit.Unquote(val)
 		case `"index"`:
 			d.index = string(val)
 		}
@@ -88,7 +88,7 @@ func (d *detail) proof() (signature, shape string) {
 func (d *detail) entry() string {
 	var w jsonwriter.Writer
 	w.Open('{')
-	for name, val := range splice.Members(d.raw) {
+	for name, val := range jsonedit.Members(d.raw) {
 		switch string(name) {
 		case `"text"`, `"summary"`, `"index"`:
 		default:
@@ -110,7 +110,7 @@ func (d *detail) part() (p llm.Part, ok bool) {
 
 // readDetails returns the list as parts, and whether any of them contains text.
 func readDetails(list []byte) (parts []llm.Part, worded bool) {
-	for raw := range splice.Elements(list) {
+	for raw := range jsonedit.Elements(list) {
 		d := readDetail(raw)
 		d.text = surrogates.ReplaceLone(d.text)
 		if p, ok := d.part(); ok {
@@ -169,7 +169,7 @@ func detailOf(p *llm.Part) []byte {
 	switch {
 	case p.Shape == detailsShape:
 		entry, err := base64.StdEncoding.DecodeString(proof)
-		if err != nil || !splice.Valid(entry) {
+		if err != nil || !jsonedit.Valid(entry) {
 			return nil
 		}
 		return entry
@@ -198,12 +198,12 @@ func detailOf(p *llm.Part) []byte {
 // writeDetail writes an entry with its text and number.
 func writeDetail(w *jsonwriter.Writer, p *llm.Part, entry []byte, n int64) {
 	w.Open('{')
-	for name, val := range splice.Members(entry) {
+	for name, val := range jsonedit.Members(entry) {
 		w.Key(string(name[1 : len(name)-1])).Value(val)
 	}
 	if p.Kind == llm.ReasoningPart {
 		text := "text"
-		if splice.Text(entry, "type") == detailSummary {
+		if jsonedit.Text(entry, "type") == detailSummary {
 			text = "summary"
 		}
 		w.Str(text, p.Text)

@@ -7,7 +7,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/dialecttest"
 	"sluice/internal/dialect/signatures"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // detailed are lists of thoughts as OpenRouter has them, whole and in the pieces of a stream,

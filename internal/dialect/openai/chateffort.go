@@ -2,8 +2,8 @@ package openai
 
 import (
 	"sluice/internal/dialect/conversation"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // effort writes the reasoning effort: as a keyword, or derived from the budget that callers
@@ -11,7 +11,7 @@ import (
 // that does not think needs no effort.
 func (w *callWriter) effort() {
 	thinking, requested := w.t.Peek(llm.Thinking)
-	if w.switched && requested && w.toggle(splice.Text(thinking, "type")) {
+	if w.switched && requested && w.toggle(jsonedit.Text(thinking, "type")) {
 		return
 	}
 	if !w.reasons {
@@ -44,8 +44,8 @@ func (w *callWriter) toggle(to string) (off bool) {
 // does not support. It does not change a caller's own setting of thinking.
 func (b *shaper) switchOff() {
 	if b.rules.ThinkingSwitch && string(b.value(llm.ReasoningEffort)) == `"none"` {
-		b.add(splice.SetDefault(llm.Thinking, thinkingOff))
-		b.add(splice.Drop(llm.ReasoningEffort))
+		b.add(jsonedit.SetDefault(llm.Thinking, thinkingOff))
+		b.add(jsonedit.Drop(llm.ReasoningEffort))
 	}
 }
 

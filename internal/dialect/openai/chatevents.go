@@ -9,8 +9,8 @@ import (
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/media"
 	"sluice/internal/dialect/upstreamerror"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // NewEncoder returns the encoder of a stream of chat completion chunks.
@@ -18,7 +18,7 @@ func (chat) NewEncoder(a *dialect.ResponseContext) dialect.EventEncoder {
 	e := &chunks{a: a, id: "chatcmpl-" + a.ID, model: a.Call.Model, created: a.Created}
 	for i := range a.Call.Params {
 		if p := &a.Call.Params[i]; p.Name == llm.StreamOptions {
-			requested, _ := splice.Find(p.Raw, "include_usage")
+			requested, _ := jsonedit.Find(p.Raw, "include_usage")
 			e.includeUsage = string(requested) == "true"
 		}
 	}
@@ -183,7 +183,7 @@ func (e *chunks) block(dst []byte, ev *llm.Event) []byte {
 			w.Close(']')
 		}, nil, "")
 	case llm.SealedPart:
-		return e.note(dst, ev, "data", splice.Quote(ev.Text))
+		return e.note(dst, ev, "data", jsonedit.Quote(ev.Text))
 	default:
 		return dst
 	}
@@ -195,13 +195,13 @@ func (e *chunks) text(dst []byte, ev *llm.Event) []byte {
 		return e.chunk(dst, ev.Choice, func(w *jsonwriter.Writer) {
 			w.Str("content", ev.Text)
 			if !e.a.Strict {
-				e.blocks(w, ev, "text", splice.Quote(ev.Text))
+				e.blocks(w, ev, "text", jsonedit.Quote(ev.Text))
 			}
 		}, nil, "")
 	case llm.RefusalPart:
 		return e.chunk(dst, ev.Choice, func(w *jsonwriter.Writer) { w.Str("refusal", ev.Text) }, nil, "")
 	case llm.ReasoningPart:
-		return e.note(dst, ev, "thinking", splice.Quote(ev.Text))
+		return e.note(dst, ev, "thinking", jsonedit.Quote(ev.Text))
 	default:
 		return dst
 	}
@@ -236,7 +236,7 @@ func (e *chunks) signature(dst []byte, ev *llm.Event) []byte {
 	case ev.Part == llm.CallPart:
 		return e.call(dst, ev, "thought_signature", ev.Text)
 	}
-	return e.note(dst, ev, "signature", splice.Quote(ev.Text))
+	return e.note(dst, ev, "signature", jsonedit.Quote(ev.Text))
 }
 
 // call writes a delta of a tool call. A delta of an unknown call, which a provider may send, is

@@ -6,7 +6,7 @@ import (
 
 	"sluice/internal/dialect/dialecttest"
 	"sluice/internal/dialect/openai"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // A finish reason in every chunk, as some servers send it, loses nothing of what follows: neither

@@ -5,8 +5,8 @@ import (
 
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // functions reads the definitions that chat had before tools: a list of functions. A message
@@ -34,11 +34,11 @@ func (r *callReader) functions() error {
 // functionChoice reads "auto", "none" or {"name":"f"}.
 func functionChoice(raw []byte) (c llm.ToolChoice, err error) {
 	c = llm.ToolChoice{From: "function_call"}
-	switch mode, ok := splice.Unquote(raw); {
+	switch mode, ok := jsonedit.Unquote(raw); {
 	case ok && (mode == "auto" || mode == "none"):
 		c.Mode = mode
-	case !ok && splice.Text(raw, "name") != "":
-		c.Mode, c.Name = "tool", splice.Text(raw, "name")
+	case !ok && jsonedit.Text(raw, "name") != "":
+		c.Mode, c.Name = "tool", jsonedit.Text(raw, "name")
 	default:
 		return c, fields.Invalid(c.From, `must be "auto", "none" or an object with the name of a function`)
 	}

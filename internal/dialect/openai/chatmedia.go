@@ -6,25 +6,25 @@ import (
 
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/media"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 func imagePart(p *llm.Part, raw []byte, path string) error {
 	p.Kind, p.Media = llm.ImagePart, &llm.Media{}
-	inner, _ := splice.Find(raw, "image_url")
+	inner, _ := jsonedit.Find(raw, "image_url")
 	path += ".image_url"
-	url, bare := splice.Unquote(inner)
+	url, bare := jsonedit.Unquote(inner)
 	if !bare {
-		for name, val := range splice.Members(inner) {
+		for name, val := range jsonedit.Members(inner) {
 			switch n := plainName(name); n {
 			case "url":
-				url, _ = splice.Unquote(val)
+				url, _ = jsonedit.Unquote(val)
 			case "detail":
-				p.Media.Detail, _ = splice.Unquote(val)
+				p.Media.Detail, _ = jsonedit.Unquote(val)
 			case "mime_type":
-				p.Media.MIME, _ = splice.Unquote(val)
+				p.Media.MIME, _ = jsonedit.Unquote(val)
 			default:
 				p.Extra = append(p.Extra, llm.Param{Name: n, From: path + "." + n, Raw: val})
 			}
@@ -48,7 +48,7 @@ func imagePart(p *llm.Part, raw []byte, path string) error {
 // Source: https://openrouter.ai/docs/features/multimodal/image-generation, read 2026-11.
 func pictures(list []byte) []llm.Part {
 	var parts []llm.Part
-	for val := range splice.Elements(list) {
+	for val := range jsonedit.Elements(list) {
 		var p llm.Part
 		if imagePart(&p, val, "") == nil {
 			parts = append(parts, p)
@@ -78,8 +78,8 @@ func locate(m *llm.Media, url, path string) error {
 }
 
 func audioPart(p *llm.Part, raw []byte, path string) error {
-	inner, _ := splice.Find(raw, "input_audio")
-	p.Kind, p.Media = llm.AudioPart, &llm.Media{Data: splice.Text(inner, "data"), Format: splice.Text(inner, "format")}
+	inner, _ := jsonedit.Find(raw, "input_audio")
+	p.Kind, p.Media = llm.AudioPart, &llm.Media{Data: jsonedit.Text(inner, "data"), Format: jsonedit.Text(inner, "format")}
 	if p.Media.Data == "" {
 		return fields.Invalid(path+".input_audio.data", "is required")
 	}
@@ -91,11 +91,11 @@ func audioPart(p *llm.Part, raw []byte, path string) error {
 
 func filePart(p *llm.Part, raw []byte, path string) error {
 	p.Kind, p.Media = llm.FilePart, &llm.Media{}
-	inner, _ := splice.Find(raw, "file")
+	inner, _ := jsonedit.Find(raw, "file")
 	path += ".file"
 	m := p.Media
-	for name, val := range splice.Members(inner) {
-		text, _ := splice.Unquote(val)
+	for name, val := range jsonedit.Members(inner) {
+		text, _ := jsonedit.Unquote(val)
 		switch n := plainName(name); n {
 		case "file_id":
 			m.FileID = text

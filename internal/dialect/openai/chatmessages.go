@@ -5,8 +5,8 @@ import (
 
 	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/fields"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 func (r *callReader) messages() error {
@@ -53,7 +53,7 @@ func (r *callReader) message(i int) error {
 		}
 	}
 	m.Role = llm.Role(intern(f.role))
-	m.Name, _ = splice.Unquote(f.name)
+	m.Name, _ = jsonedit.Unquote(f.name)
 	var err error
 	switch m.Role {
 	case llm.RoleSystem, llm.RoleDeveloper, llm.RoleUser:
@@ -104,7 +104,7 @@ func (f *turn) field(name []byte) *[]byte {
 // plain text is skipped because it repeats them.
 func (f *turn) reasoningParts() []llm.Part {
 	parts, worded := readDetails(f.details)
-	if text, _ := splice.Unquote(f.reasoning); text != "" && !worded {
+	if text, _ := jsonedit.Unquote(f.reasoning); text != "" && !worded {
 		parts = slices.Insert(parts, 0, llm.Part{Kind: llm.ReasoningPart, Index: -1, Text: text})
 	}
 	return parts
@@ -131,11 +131,11 @@ func (r *callReader) assistant(m *llm.Message, f *turn) (err error) {
 	if f.blocks == nil {
 		m.Parts = append(f.reasoningParts(), m.Parts...)
 	}
-	if text, ok := splice.Unquote(f.refusal); ok && text != "" {
+	if text, ok := jsonedit.Unquote(f.refusal); ok && text != "" {
 		m.Parts = append(m.Parts, llm.Part{Kind: llm.RefusalPart, Index: -1, Text: text})
 	}
 	k := 0
-	for val := range splice.Elements(f.calls) {
+	for val := range jsonedit.Elements(f.calls) {
 		p, err := readCall(val, func(field string) string {
 			return messageFieldPath(m, fields.ElementPath("tool_calls", k)) + "." + field
 		})
@@ -160,10 +160,10 @@ func readCall(raw []byte, path func(field string) string) (llm.Part, error) {
 	p := llm.Part{Kind: llm.CallPart, Index: -1, Call: &llm.ToolCall{}}
 	var fn []byte
 	args := "arguments"
-	for name, val := range splice.Members(raw) {
+	for name, val := range jsonedit.Members(raw) {
 		switch string(name) {
 		case `"id"`:
-			p.Call.ID, _ = splice.Unquote(val)
+			p.Call.ID, _ = jsonedit.Unquote(val)
 		case `"function"`:
 			fn = val
 		case `"custom"`:
@@ -185,20 +185,20 @@ func readCall(raw []byte, path func(field string) string) (llm.Part, error) {
 // readCalled reads the name of the called tool and its arguments from fn. args is the name of the
 // member with the arguments.
 func readCalled(p *llm.Part, fn []byte, args string, path func(field string) string) error {
-	r := splice.NewReader(fn)
+	r := jsonedit.NewReader(fn)
 	for name := range r.Members() {
 		val := r.Raw()
 		switch string(name) {
 		case "name":
-			p.Call.Name, _ = splice.Unquote(val)
+			p.Call.Name, _ = jsonedit.Unquote(val)
 		case args:
-			text, ok := splice.Unquote(val)
-			if !ok && !splice.IsNull(val) {
+			text, ok := jsonedit.Unquote(val)
+			if !ok && !jsonedit.IsNull(val) {
 				return fields.Invalid(path("arguments"), "must be a JSON string")
 			}
 			p.Call.Arguments = text
 		case "thought_signature":
-			p.Signature, _ = splice.Unquote(val)
+			p.Signature, _ = jsonedit.Unquote(val)
 		}
 	}
 	if p.Call.Name == "" {
@@ -214,7 +214,7 @@ func (r *callReader) result(m *llm.Message, f *turn) error {
 		return err
 	}
 	res := &llm.ToolResult{Name: m.Name, Parts: parts}
-	if res.ID, _ = splice.Unquote(f.callID); m.Role == llm.RoleTool {
+	if res.ID, _ = jsonedit.Unquote(f.callID); m.Role == llm.RoleTool {
 		name, known := r.names[res.ID]
 		switch {
 		case res.ID == "":
@@ -235,25 +235,25 @@ func (r *callReader) result(m *llm.Message, f *turn) error {
 // readPart reads one content part. A part of another type is stored unchanged as an OpaquePart,
 // for dialects that support it.
 func readPart(raw []byte, path string) (p llm.Part, err error) {
-	if text, ok := splice.Unquote(raw); ok { // some clients send bare strings
+	if text, ok := jsonedit.Unquote(raw); ok { // some clients send bare strings
 		return llm.Part{Kind: llm.TextPart, Text: text}, nil
 	}
 	if raw[0] != '{' {
 		return p, fields.Invalid(path, "must be an object")
 	}
-	typ, _ := splice.Find(raw, "type")
+	typ, _ := jsonedit.Find(raw, "type")
 	kind := intern(typ)
 	switch kind {
 	case "text", "input_text", "output_text":
 		err = textPart(&p, raw, path)
 	case "refusal":
 		p.Kind = llm.RefusalPart
-		p.Text = splice.Text(raw, "refusal")
+		p.Text = jsonedit.Text(raw, "refusal")
 	case "thinking":
-		p.Kind, p.Signature = llm.ReasoningPart, splice.Text(raw, "signature")
+		p.Kind, p.Signature = llm.ReasoningPart, jsonedit.Text(raw, "signature")
 		p.Text, _ = conversation.ThinkingText(raw) // callers of Mistral send a list
 	case "redacted_thinking":
-		p.Kind, p.Text = llm.SealedPart, splice.Text(raw, "data")
+		p.Kind, p.Text = llm.SealedPart, jsonedit.Text(raw, "data")
 	case "image_url":
 		err = imagePart(&p, raw, path)
 	case "input_audio":
@@ -265,7 +265,7 @@ func readPart(raw []byte, path string) (p llm.Part, err error) {
 	default:
 		p.Kind, p.Raw, p.Shape = llm.OpaquePart, raw, shapeName
 	}
-	if cache, ok := splice.Find(raw, "cache_control"); ok {
+	if cache, ok := jsonedit.Find(raw, "cache_control"); ok {
 		p.Cache = fields.ReadCache(cache)
 	}
 	return p, err
@@ -273,10 +273,10 @@ func readPart(raw []byte, path string) (p llm.Part, err error) {
 
 func textPart(p *llm.Part, raw []byte, path string) (err error) {
 	p.Kind = llm.TextPart
-	val, _ := splice.Find(raw, "text")
+	val, _ := jsonedit.Find(raw, "text")
 	p.Text, err = fields.String(val, path+".text")
-	p.EmbeddedSignature = splice.Text(raw, "signature") // only in content_blocks
-	if c, ok := splice.Find(raw, "citations"); ok && c[0] == '[' {
+	p.EmbeddedSignature = jsonedit.Text(raw, "signature") // only in content_blocks
+	if c, ok := jsonedit.Find(raw, "citations"); ok && c[0] == '[' {
 		p.Citations, p.Shape = c, shapeName
 	}
 	return err

@@ -8,25 +8,25 @@ import (
 	"sluice/internal/dialect/surrogates"
 	"sluice/internal/dialect/upstreamerror"
 	"sluice/internal/dialect/usage"
-	"sluice/internal/fault"
-	"sluice/internal/ident"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // DecodeResponse reads a chat completion.
 func (chat) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
 	r := &llm.Response{}
-	for name, val := range splice.Members(incoming.Body) {
+	for name, val := range jsonedit.Members(incoming.Body) {
 		switch n := plainName(name); n {
 		case "id":
-			r.ID, _ = splice.Unquote(val)
+			r.ID, _ = jsonedit.Unquote(val)
 		case "model":
-			r.Model, _ = splice.Unquote(val)
+			r.Model, _ = jsonedit.Unquote(val)
 		case "created":
 			_ = json.Unmarshal(val, &r.Created) // a time that is not a number is ignored
 		case "choices":
-			for c := range splice.Elements(val) {
+			for c := range jsonedit.Elements(val) {
 				r.Choices = append(r.Choices, readChat(c, len(r.Choices)))
 				if f, ok := choiceFault(c, r.Choices[len(r.Choices)-1].Raw); ok {
 					return nil, fault.New(fault.UpstreamFailed, f.Text)
@@ -34,7 +34,7 @@ func (chat) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
 			}
 		case "object", "usage", "provider":
 		default:
-			if !splice.IsNull(val) {
+			if !jsonedit.IsNull(val) {
 				r.Extra = append(r.Extra, llm.Param{Name: n, Raw: val})
 			}
 		}
@@ -48,14 +48,14 @@ func (chat) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
 
 func readChat(raw []byte, i int) llm.Choice {
 	c := llm.Choice{Index: i}
-	for name, val := range splice.Members(raw) {
-		if splice.IsNull(val) {
+	for name, val := range jsonedit.Members(raw) {
+		if jsonedit.IsNull(val) {
 			continue
 		}
 		switch n := plainName(name); n {
 		case "index", "delta":
 		case "finish_reason":
-			c.Raw, _ = splice.Unquote(val)
+			c.Raw, _ = jsonedit.Unquote(val)
 		case "logprobs":
 			c.Logprobs = val
 		case "message":
@@ -103,8 +103,8 @@ func readResponseMessage(raw []byte) []llm.Part {
 	var parts []llm.Part
 	var m turn
 	var audio, notes, images []byte
-	for name, val := range splice.Members(raw) {
-		if splice.IsNull(val) {
+	for name, val := range jsonedit.Members(raw) {
+		if jsonedit.IsNull(val) {
 			continue
 		}
 		switch n := plainName(name); n {
@@ -132,46 +132,46 @@ func readResponseMessage(raw []byte) []llm.Part {
 		parts[n-1].Citations, parts[n-1].Shape = notes, shapeName
 	}
 	parts = append(parts, pictures(images)...)
-	if text, _ := splice.Unquote(m.refusal); text != "" {
+	if text, _ := jsonedit.Unquote(m.refusal); text != "" {
 		parts = append(parts, llm.Part{Kind: llm.RefusalPart, Text: text})
 	}
 	if audio != nil {
 		parts = append(parts, llm.Part{
-			Kind: llm.AudioPart, ID: splice.Text(audio, "id"), Text: splice.Text(audio, "transcript"), Media: &llm.Media{Data: splice.Text(audio, "data")},
+			Kind: llm.AudioPart, ID: jsonedit.Text(audio, "id"), Text: jsonedit.Text(audio, "transcript"), Media: &llm.Media{Data: jsonedit.Text(audio, "data")},
 		})
 	}
-	for val := range splice.Elements(m.calls) {
-		custom, isCustom := splice.Find(val, llm.Custom)
-		fn, _ := splice.Find(val, llm.Function)
+	for val := range jsonedit.Elements(m.calls) {
+		custom, isCustom := jsonedit.Find(val, llm.Custom)
+		fn, _ := jsonedit.Find(val, llm.Function)
 		if isCustom {
 			fn = custom
 		}
-		parts = appendCalled(parts, splice.Text(val, "id"), fn, isCustom)
+		parts = appendCalled(parts, jsonedit.Text(val, "id"), fn, isCustom)
 	}
 	return appendCalled(parts, "", m.function, false)
 }
 
 // appendCalled adds a call of a response, if it is one.
 func appendCalled(parts []llm.Part, id string, fn []byte, custom bool) []llm.Part {
-	name := splice.Text(fn, "name")
+	name := jsonedit.Text(fn, "name")
 	if name == "" {
 		return parts
 	}
 	call := &llm.ToolCall{ID: cmp.Or(id, ident.NewObjectID("call_")), Name: name, Arguments: surrogates.ReplaceLone(argumentsOf(fn)), Custom: custom}
-	return append(parts, llm.Part{Kind: llm.CallPart, Index: -1, Call: call, Signature: splice.Text(fn, "thought_signature")})
+	return append(parts, llm.Part{Kind: llm.CallPart, Index: -1, Call: call, Signature: jsonedit.Text(fn, "thought_signature")})
 }
 
 // readResponseContent reads the content of a response: a string, or a list as reasoning models
 // of Mistral and callers of content_blocks use it.
 func readResponseContent(raw []byte) []llm.Part {
-	if text, ok := splice.Unquote(raw); ok {
+	if text, ok := jsonedit.Unquote(raw); ok {
 		if text == "" {
 			return nil
 		}
 		return []llm.Part{{Kind: llm.TextPart, Text: text}}
 	}
 	var parts []llm.Part
-	for val := range splice.Elements(raw) {
+	for val := range jsonedit.Elements(raw) {
 		if p, err := readPart(val, ""); err == nil {
 			parts = append(parts, p)
 		}

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"sluice/internal/dialect"
-	"sluice/internal/fault"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
 )
 
 // What no target could carry is refused with the place of it.
@@ -113,11 +113,11 @@ func FuzzDecodeCall(f *testing.F) {
 			}
 			return
 		}
-		if !splice.Valid(body) {
+		if !jsonedit.Valid(body) {
 			return
 		}
 		out, err := chat{}.EncodeCall(context.Background(), c, &dialect.Target{Model: "m"})
-		if err == nil && !splice.Valid(out.Body) {
+		if err == nil && !jsonedit.Valid(out.Body) {
 			t.Errorf("no JSON: %s", out.Body)
 		}
 	})

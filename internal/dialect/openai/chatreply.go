@@ -6,7 +6,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/media"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // EncodeResponse writes a chat completion.

@@ -6,7 +6,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/dialecttest"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 func sample() *llm.Response {

@@ -9,9 +9,9 @@ import (
 	"sluice/internal/dialect/toolcalls"
 	"sluice/internal/dialect/upstreamerror"
 	"sluice/internal/dialect/usage"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // NewDecoder returns the decoder of a stream of chat completion chunks.
@@ -96,17 +96,17 @@ func (d *chunkReader) event(data []byte, emit func(*llm.Event)) error {
 	if d.pending && !hasChoices(data) {
 		d.reportFinish(emit)
 	}
-	for name, val := range splice.Members(data) {
+	for name, val := range jsonedit.Members(data) {
 		switch string(name) {
 		case `"choices"`:
-			for c := range splice.Elements(val) {
+			for c := range jsonedit.Elements(val) {
 				d.choice(c, emit)
 			}
 		case `"usage"`, `"x_groq"`:
 			d.spent(data, emit)
 		case `"service_tier"`, `"system_fingerprint"`, `"id"`, `"object"`, `"created"`, `"model"`, `"provider"`, `"error"`:
 		default:
-			if !splice.IsNull(val) {
+			if !jsonedit.IsNull(val) {
 				d.send(emit, llm.Event{Kind: llm.EventExtra, Name: plainName(name), Raw: val})
 			}
 		}
@@ -124,7 +124,7 @@ func (d *chunkReader) start(data []byte, emit func(*llm.Event)) {
 		return
 	}
 	d.started = true
-	ev := llm.Event{Kind: llm.EventStart, ID: splice.Text(data, "id"), Model: splice.Text(data, "model")}
+	ev := llm.Event{Kind: llm.EventStart, ID: jsonedit.Text(data, "id"), Model: jsonedit.Text(data, "model")}
 	if d.opening, _ = usage.Read(llm.ChatComplete, data, "x_groq.usage"); d.opening.Reported {
 		ev.Usage = &d.opening
 	}
@@ -145,8 +145,8 @@ func (d *chunkReader) spent(data []byte, emit func(*llm.Event)) {
 
 // hasChoices reports whether a chunk contains a choice.
 func hasChoices(chunk []byte) bool {
-	choices, _ := splice.Find(chunk, "choices")
-	for range splice.Elements(choices) {
+	choices, _ := jsonedit.Find(chunk, "choices")
+	for range jsonedit.Elements(choices) {
 		return true
 	}
 	return false
@@ -176,7 +176,7 @@ func (d *chunkReader) reportFinish(emit func(*llm.Event)) {
 func (d *chunkReader) choice(raw []byte, emit func(*llm.Event)) {
 	choice, finish, pieced := 0, "", false
 	var delta, logprobs []byte
-	for name, val := range splice.Members(raw) {
+	for name, val := range jsonedit.Members(raw) {
 		switch string(name) {
 		case `"index"`:
 			choice, _ = strconv.Atoi(string(val))
@@ -187,9 +187,9 @@ func (d *chunkReader) choice(raw []byte, emit func(*llm.Event)) {
 				delta = val
 			}
 		case `"logprobs"`:
-			logprobs, _ = splice.Find(val, "content")
+			logprobs, _ = jsonedit.Find(val, "content")
 		case `"finish_reason"`:
-			finish, _ = splice.Unquote(val)
+			finish, _ = jsonedit.Unquote(val)
 		case `"usage"`: // where Moonshot puts it
 			d.spent(raw, emit)
 		}
@@ -218,8 +218,8 @@ func (d *chunkReader) choice(raw []byte, emit func(*llm.Event)) {
 
 func (d *chunkReader) delta(choice int, raw []byte, emit func(*llm.Event)) {
 	var reasoning []byte
-	for name, val := range splice.Members(raw) {
-		if splice.IsNull(val) {
+	for name, val := range jsonedit.Members(raw) {
+		if jsonedit.IsNull(val) {
 			continue
 		}
 		switch string(name) {
@@ -229,7 +229,7 @@ func (d *chunkReader) delta(choice int, raw []byte, emit func(*llm.Event)) {
 				d.text(choice, llm.ReasoningPart, val, emit)
 			}
 		case `"reasoning_details"`:
-			for entry := range splice.Elements(val) {
+			for entry := range jsonedit.Elements(val) {
 				d.reasoningDetail(choice, entry, emit)
 			}
 		case `"content"`:
@@ -239,7 +239,7 @@ func (d *chunkReader) delta(choice int, raw []byte, emit func(*llm.Event)) {
 		case `"refusal"`:
 			d.text(choice, llm.RefusalPart, val, emit)
 		case `"tool_calls"`:
-			for c := range splice.Elements(val) {
+			for c := range jsonedit.Elements(val) {
 				d.call(choice, c, emit)
 			}
 		case `"function_call"`: // from before tool_calls existed
@@ -250,7 +250,7 @@ func (d *chunkReader) delta(choice int, raw []byte, emit func(*llm.Event)) {
 			d.open(choice, llm.AudioPart, emit)
 			d.send(emit, llm.Event{
 				Kind: llm.EventMedia, Choice: choice, Block: d.choices[choice].open - 1, Part: llm.AudioPart,
-				ID: splice.Text(val, "id"), Text: splice.Text(val, "transcript"), Media: &llm.Media{Data: splice.Text(val, "data")},
+				ID: jsonedit.Text(val, "id"), Text: jsonedit.Text(val, "transcript"), Media: &llm.Media{Data: jsonedit.Text(val, "data")},
 			})
 		}
 	}
@@ -299,7 +299,7 @@ func (d *chunkReader) cite(choice int, notes []byte, emit func(*llm.Event)) {
 	if c.open == 0 || c.part != llm.TextPart {
 		return
 	}
-	for note := range splice.Elements(notes) {
+	for note := range jsonedit.Elements(notes) {
 		d.send(emit, llm.Event{Kind: llm.EventCitation, Choice: choice, Block: c.open - 1, Part: llm.TextPart, Name: shapeName, Raw: note})
 	}
 }

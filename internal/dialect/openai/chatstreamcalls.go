@@ -5,9 +5,9 @@ import (
 	"strconv"
 
 	"sluice/internal/dialect/surrogates"
-	"sluice/internal/ident"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // partialCall is a tool call that may be incomplete. It begins when its name is known, because
@@ -38,14 +38,14 @@ func (d *chunkReader) call(choice int, raw []byte, emit func(*llm.Event)) {
 	index, id := len(c.calls), ""
 	var fn []byte
 	numbered := false
-	for name, val := range splice.Members(raw) {
+	for name, val := range jsonedit.Members(raw) {
 		switch string(name) {
 		case `"index"`:
 			if n, err := strconv.Atoi(string(val)); err == nil {
 				index, numbered = n, true
 			}
 		case `"id"`:
-			id, _ = splice.Unquote(val)
+			id, _ = jsonedit.Unquote(val)
 		case `"function"`, `"custom"`:
 			fn = val
 		}
@@ -59,7 +59,7 @@ func (d *chunkReader) call(choice int, raw []byte, emit func(*llm.Event)) {
 // called adds a fragment to the call at an index.
 func (d *chunkReader) called(choice, index int, id string, fn []byte, emit func(*llm.Event)) {
 	c := &d.choices[choice]
-	name, args, sign := splice.Text(fn, "name"), argumentsOf(fn), splice.Text(fn, "thought_signature")
+	name, args, sign := jsonedit.Text(fn, "name"), argumentsOf(fn), jsonedit.Text(fn, "thought_signature")
 	call := c.calls[index]
 	if call != nil && name != "" && call.another(id, args) {
 		d.shutCalls(choice, emit)
@@ -73,7 +73,7 @@ func (d *chunkReader) called(choice, index int, id string, fn []byte, emit func(
 		c.calls[index] = call
 	}
 	if args != "" {
-		call.complete = !call.hasArguments && splice.Valid([]byte(args))
+		call.complete = !call.hasArguments && jsonedit.Valid([]byte(args))
 	}
 	c.last, call.hasArguments, call.id = index, call.hasArguments || args != "", cmp.Or(call.id, id)
 	switch {
@@ -130,9 +130,9 @@ func (d *chunkReader) arguments(choice int, call *partialCall, fragment string, 
 // argumentsOf returns the arguments in a response, or the free text of a custom tool. Some
 // servers send an object instead of a string.
 func argumentsOf(fn []byte) string {
-	args, ok := splice.Find(fn, "arguments")
+	args, ok := jsonedit.Find(fn, "arguments")
 	if !ok {
-		args, _ = splice.Find(fn, "input")
+		args, _ = jsonedit.Find(fn, "input")
 	} else if len(args) > 0 && args[0] == '{' {
 		return string(args)
 	}

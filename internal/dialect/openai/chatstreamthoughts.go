@@ -3,15 +3,15 @@ package openai
 import (
 	"cmp"
 
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // inDetails reports whether a delta has its reasoning text in OpenRouter's list, too.
 func inDetails(delta []byte) bool {
-	list, _ := splice.Find(delta, "reasoning_details")
-	for entry := range splice.Elements(list) {
-		if cmp.Or(splice.Text(entry, "text"), splice.Text(entry, "summary")) != "" {
+	list, _ := jsonedit.Find(delta, "reasoning_details")
+	for entry := range jsonedit.Elements(list) {
+		if cmp.Or(jsonedit.Text(entry, "text"), jsonedit.Text(entry, "summary")) != "" {
 			return true
 		}
 	}

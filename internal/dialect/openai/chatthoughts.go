@@ -7,8 +7,8 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // addReasoning stores a reasoning part for the provider's reasoning field. If the provider
@@ -70,8 +70,8 @@ func moveReasoning(messages []byte, dest string) []byte {
 	}
 	var w jsonwriter.Writer
 	w.Open('[')
-	for m := range splice.Elements(messages) {
-		blocks, ok := splice.Find(m, "content_blocks")
+	for m := range jsonedit.Elements(messages) {
+		blocks, ok := jsonedit.Find(m, "content_blocks")
 		if !ok || len(blocks) == 0 || blocks[0] != '[' {
 			w.Value(m)
 			continue
@@ -91,10 +91,10 @@ func droppedReasoning(messages []byte, dest string) (lost []string) {
 	}
 	none := dest == "" || dest == dialect.ReasoningInDetails
 	i := 0
-	for m := range splice.Elements(messages) {
-		blocks, _ := splice.Find(m, "content_blocks")
+	for m := range jsonedit.Elements(messages) {
+		blocks, _ := jsonedit.Find(m, "content_blocks")
 		k := 0
-		for b := range splice.Elements(blocks) {
+		for b := range jsonedit.Elements(blocks) {
 			p, err := readPart(b, "")
 			if err == nil && (p.Kind == llm.SealedPart || p.Kind == llm.ReasoningPart && (none || p.Text == "")) {
 				lost = append(lost, fields.ElementPath(fields.ElementPath("messages", i)+".content_blocks", k))
@@ -117,11 +117,11 @@ func writeReasoningMessage(w *jsonwriter.Writer, m []byte, parts []llm.Part, des
 			text.WriteString(p.Text)
 		}
 	}
-	if _, hasContent := splice.Find(m, "content"); hasContent {
+	if _, hasContent := jsonedit.Find(m, "content"); hasContent {
 		text.Reset()
 	}
 	w.Open('{')
-	for name, val := range splice.Members(m) {
+	for name, val := range jsonedit.Members(m) {
 		switch n := plainName(name); {
 		case n == "content_blocks", n == "reasoning_content" && reasoning.Len() > 0:
 		case n == "content" && reasoning.Len() > 0 && dest == dialect.ReasoningInContent:

@@ -8,7 +8,7 @@ import (
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/media"
 	"sluice/internal/dialect/toolcalls"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // messages writes the conversation. Content outside the caller's list of messages becomes the

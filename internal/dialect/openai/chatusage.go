@@ -2,7 +2,7 @@ package openai
 
 import (
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // writeUsage writes the usage object of chat completions. Cache counters that OpenAI does

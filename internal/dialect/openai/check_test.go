@@ -9,10 +9,10 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/openai"
-	"sluice/internal/fault"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/llm"
 	"sluice/internal/kernel/multipartedit"
-	"sluice/internal/llm"
-	"sluice/internal/wire"
+	"sluice/internal/kernel/wire"
 )
 
 func TestCheck(t *testing.T) {

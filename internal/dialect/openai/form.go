@@ -4,9 +4,9 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 	"sluice/internal/kernel/multipartedit"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
 )
 
 // ShapeForm is Shape for multipart requests. A string becomes the field's text, and a number
@@ -51,7 +51,7 @@ func providerFields(f *multipartedit.Form, s dialect.Shaping) []multipartedit.Ed
 	}
 	for _, sw := range rules.Swap {
 		if text, ok := f.Value(sw.Path); ok {
-			if to, ok := sw.Values[string(splice.Quote(text))]; ok {
+			if to, ok := sw.Values[string(jsonedit.Quote(text))]; ok {
 				edits = append(edits, multipartedit.Set(sw.Path, fieldText([]byte(to))))
 			}
 		}
@@ -68,7 +68,7 @@ func field(f *multipartedit.Form, p dialect.Param) (name string, values []string
 	if raw[0] != '[' {
 		return p.Key, []string{fieldText(raw)}
 	}
-	for e := range splice.Elements(raw) {
+	for e := range jsonedit.Elements(raw) {
 		values = append(values, fieldText(e))
 	}
 	name = p.Key
@@ -79,7 +79,7 @@ func field(f *multipartedit.Form, p dialect.Param) (name string, values []string
 }
 
 func fieldText(raw []byte) string {
-	if s, ok := splice.Unquote(raw); ok {
+	if s, ok := jsonedit.Unquote(raw); ok {
 		return s
 	}
 	return string(raw)

@@ -8,8 +8,8 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/dialecttest"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/llm"
 )
 
 // describe is an answer in a line: "t:Hello f#a{\"x\":1} tool_calls 12".

@@ -6,7 +6,7 @@ package openai
 
 import (
 	"sluice/internal/dialect"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // Dialect returns the shape. Providers whose specs contain "openai" or "openai+" use it.

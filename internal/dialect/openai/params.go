@@ -3,9 +3,9 @@ package openai
 import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // needs lists the fields that the body of an endpoint must contain in addition to the model.
@@ -36,7 +36,7 @@ var optionalModel = map[llm.Endpoint]bool{
 // Check refuses a JSON request without its model or its input, or with a model that is not a
 // string, with fault.InvalidParameter. Fields that the target sets may be missing. Other
 // endpoints need nothing.
-func Check(ep llm.Endpoint, d *splice.Doc, s dialect.Shaping) error {
+func Check(ep llm.Endpoint, d *jsonedit.Doc, s dialect.Shaping) error {
 	group, ok := needs[ep]
 	if !ok {
 		return nil
@@ -53,7 +53,7 @@ func Check(ep llm.Endpoint, d *splice.Doc, s dialect.Shaping) error {
 }
 
 // checkModel checks the model of a body. An empty model is valid if another replaces it.
-func checkModel(d *splice.Doc, optional bool, instead string) error {
+func checkModel(d *jsonedit.Doc, optional bool, instead string) error {
 	raw, ok := d.Raw("model")
 	if !ok || string(raw) == "null" {
 		if optional {

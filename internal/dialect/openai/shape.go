@@ -9,8 +9,8 @@ import (
 	"sluice/internal/dialect/media"
 	"sluice/internal/dialect/signatures"
 	"sluice/internal/dialect/toolcalls"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // developer is the value swap that tells older models apart from newer ones.
@@ -22,7 +22,7 @@ const includeUsage = "stream_options.include_usage"
 // contract/dataplane.md 3.1: defaults, overrides, drops, the model, the provider's rules. If
 // a stream of a chat or completion would not report its usage, Shape requests it, unless the
 // provider does not support that or a drop forbids it.
-func Shape(ep llm.Endpoint, d *splice.Doc, s dialect.Shaping) dialect.Shaped {
+func Shape(ep llm.Endpoint, d *jsonedit.Doc, s dialect.Shaping) dialect.Shaped {
 	b := shaper{doc: d, s: s, rules: s.Rules}
 	if b.rules == nil {
 		b.rules = &noRules
@@ -41,14 +41,14 @@ func Shape(ep llm.Endpoint, d *splice.Doc, s dialect.Shaping) dialect.Shaped {
 var noRules dialect.RequestRules
 
 type shaper struct {
-	doc         *splice.Doc
+	doc         *jsonedit.Doc
 	s           dialect.Shaping
 	rules       *dialect.RequestRules
-	edits       []splice.Edit
+	edits       []jsonedit.Edit
 	unsupported []string
 }
 
-func (b *shaper) add(e splice.Edit) { b.edits = append(b.edits, e) }
+func (b *shaper) add(e jsonedit.Edit) { b.edits = append(b.edits, e) }
 
 // conversations are the members that contain a conversation.
 var conversations = map[llm.Endpoint]string{
@@ -87,19 +87,19 @@ func (b *shaper) turns(ep llm.Endpoint) {
 		}
 	}
 	if turns != nil {
-		b.add(splice.Set(name, turns))
+		b.add(jsonedit.Set(name, turns))
 	}
 }
 
 func (b *shaper) config() {
 	for _, p := range b.s.Default {
-		b.add(splice.SetDefault(p.Key, p.Raw))
+		b.add(jsonedit.SetDefault(p.Key, p.Raw))
 	}
 	for _, p := range b.s.Override {
-		b.add(splice.Set(p.Key, p.Raw))
+		b.add(jsonedit.Set(p.Key, p.Raw))
 	}
 	if len(b.s.Drop) > 0 {
-		b.add(splice.DropAll(b.s.Drop))
+		b.add(jsonedit.DropAll(b.s.Drop))
 	}
 }
 
@@ -107,30 +107,30 @@ func (b *shaper) config() {
 func (b *shaper) model() {
 	name := b.s.Model
 	if name == "" && b.rules.ModelPrefix != "" {
-		name, _ = splice.Unquote(b.value("model"))
+		name, _ = jsonedit.Unquote(b.value("model"))
 	}
 	short := strings.TrimPrefix(name, b.rules.ModelPrefix)
 	if b.s.Model != "" || short != name {
-		b.add(splice.Set("model", splice.Quote(short)))
+		b.add(jsonedit.Set("model", jsonedit.Quote(short)))
 	}
 }
 
 func (b *shaper) provider(ep llm.Endpoint) {
 	for _, p := range b.rules.Default {
-		b.add(splice.SetDefault(p.Key, p.Raw))
+		b.add(jsonedit.SetDefault(p.Key, p.Raw))
 	}
 	for _, r := range b.rules.Rename {
-		b.add(splice.Rename(r.Path, r.To))
+		b.add(jsonedit.Rename(r.Path, r.To))
 	}
 	if len(b.rules.Drop) > 0 {
-		b.add(splice.DropAll(b.rules.Drop))
+		b.add(jsonedit.DropAll(b.rules.Drop))
 		b.reportUnsupported()
 	}
 	for _, sw := range b.rules.Swap {
-		b.add(splice.Replace(sw.Path, sw.Values))
+		b.add(jsonedit.Replace(sw.Path, sw.Values))
 	}
 	if b.rules.SystemRole && ep == llm.ChatComplete {
-		b.add(splice.Replace("messages[*].role", developer))
+		b.add(jsonedit.Replace("messages[*].role", developer))
 	}
 }
 
@@ -189,14 +189,14 @@ func (b *shaper) askUsage(ep llm.Endpoint) bool {
 		}
 	}
 	wishes, granted := 0, false
-	for name, val := range splice.Members(b.value("stream_options")) {
-		if splice.IsName(name, "include_usage") {
+	for name, val := range jsonedit.Members(b.value("stream_options")) {
+		if jsonedit.IsName(name, "include_usage") {
 			wishes, granted = wishes+1, string(val) == "true"
 		}
 	}
 	if granted && wishes == 1 { // readers may take either of two duplicates
 		return false
 	}
-	b.add(splice.SetPath(includeUsage, []byte("true")))
+	b.add(jsonedit.SetPath(includeUsage, []byte("true")))
 	return true
 }

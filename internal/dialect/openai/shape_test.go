@@ -8,14 +8,14 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/openai"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
-func scan(t testing.TB, body string) *splice.Doc {
+func scan(t testing.TB, body string) *jsonedit.Doc {
 	t.Helper()
-	var d splice.Doc
-	if err := splice.Scan([]byte(body), &d); err != nil {
+	var d jsonedit.Doc
+	if err := jsonedit.Scan([]byte(body), &d); err != nil {
 		t.Fatal(err)
 	}
 	return &d

@@ -7,8 +7,8 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
+	"sluice/internal/kernel/llm"
 	"sluice/internal/kernel/multipartedit"
-	"sluice/internal/llm"
 )
 
 // rule is the check of a form field's value. A nil accept accepts any value.

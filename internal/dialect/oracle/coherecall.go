@@ -6,7 +6,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/fields"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // The service has three chat formats. Cohere's models use their own format, which does not

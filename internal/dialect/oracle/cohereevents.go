@@ -1,8 +1,8 @@
 package oracle
 
 import (
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // cohereEvent reads an event in Cohere's format: a text delta, the calls, or the end, which
@@ -10,7 +10,7 @@ import (
 func (d *decoder) cohereEvent(data []byte, emit func(*llm.Event)) {
 	a := cohereResponse{}
 	a.read(data, func(name, val []byte) {
-		s, _ := splice.Unquote(name)
+		s, _ := jsonedit.Unquote(name)
 		d.send(emit, llm.Event{Kind: llm.EventExtra, Name: s, Raw: val})
 	})
 	if f, failed := a.fault(); failed {
@@ -26,7 +26,7 @@ func (d *decoder) cohereEvent(data []byte, emit func(*llm.Event)) {
 		d.text(0, llm.TextPart, a.text, emit)
 	}
 	if !d.choices[0].called {
-		for val := range splice.Elements(a.calls) {
+		for val := range jsonedit.Elements(a.calls) {
 			d.cohereCall(val, emit)
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect/conversation"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // conversation writes the preamble, the earlier turns and the last turn: the user's prompt,

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"strings"
 
-	"sluice/internal/fault"
-	"sluice/internal/ident"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // readCohere reads {"apiFormat":"COHERE","text":"Hi","finishReason":"COMPLETE",…} into r.
@@ -24,10 +24,10 @@ func readCohere(body []byte, r *llm.Response) error {
 		return fault.New(fault.UpstreamInvalid, "the provider response has no finishReason")
 	}
 	c := llm.Choice{Raw: a.finish}
-	if text, _ := splice.Unquote(a.text); text != "" {
+	if text, _ := jsonedit.Unquote(a.text); text != "" {
 		c.Parts = append(c.Parts, llm.Part{Kind: llm.TextPart, Text: text})
 	}
-	for val := range splice.Elements(a.calls) {
+	for val := range jsonedit.Elements(a.calls) {
 		if call, ok := cohereCall(val); ok {
 			c.Parts = append(c.Parts, llm.Part{Kind: llm.CallPart, Call: call})
 		}
@@ -46,8 +46,8 @@ type cohereResponse struct {
 }
 
 func (a *cohereResponse) read(body []byte, other func(name, val []byte)) {
-	for name, val := range splice.Members(body) {
-		if splice.IsNull(val) {
+	for name, val := range jsonedit.Members(body) {
+		if jsonedit.IsNull(val) {
 			continue
 		}
 		switch string(name) {
@@ -58,10 +58,10 @@ func (a *cohereResponse) read(body []byte, other func(name, val []byte)) {
 		case `"usage"`:
 			a.usage = val
 		case `"finishReason"`:
-			a.finish, _ = splice.Unquote(val)
+			a.finish, _ = jsonedit.Unquote(val)
 			a.hasFinish = a.finish != ""
 		case `"errorMessage"`:
-			a.failure, _ = splice.Unquote(val)
+			a.failure, _ = jsonedit.Unquote(val)
 		case `"apiFormat"`, `"chatHistory"`, `"prompt"`, `"isSearchRequired"`, `"pad"`, `"modelId"`:
 		default:
 			other(name, val)
@@ -89,7 +89,7 @@ func readV2(body []byte, r *llm.Response) error {
 	c := readChoice(body, 0, &r.Usage)
 	switch {
 	case strings.EqualFold(c.Raw, "ERROR"):
-		return fault.Newf(fault.UpstreamFailed, "the provider reports that the model failed: %s", modelFault(splice.Text(body, "errorMessage")).Text)
+		return fault.Newf(fault.UpstreamFailed, "the provider reports that the model failed: %s", modelFault(jsonedit.Text(body, "errorMessage")).Text)
 	case c.Raw == "":
 		return fault.New(fault.UpstreamInvalid, "the provider response has no finishReason")
 	}
@@ -100,9 +100,9 @@ func readV2(body []byte, r *llm.Response) error {
 // cohereCall reads {"name":"f","parameters":{…}}, which has no id. It returns false for a call
 // without a name.
 func cohereCall(raw []byte) (*llm.ToolCall, bool) {
-	name := splice.Text(raw, "name")
-	args, _ := splice.Find(raw, "parameters")
-	if splice.IsNull(args) {
+	name := jsonedit.Text(raw, "name")
+	args, _ := jsonedit.Find(raw, "parameters")
+	if jsonedit.IsNull(args) {
 		args = []byte("{}")
 	}
 	return &llm.ToolCall{ID: ident.NewObjectID("call_"), Name: name, Arguments: string(args)}, name != ""

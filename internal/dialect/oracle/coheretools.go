@@ -2,8 +2,8 @@ package oracle
 
 import (
 	"sluice/internal/dialect/fields"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // tools writes the functions. The format has no tool choice. To prevent calls, tools omits
@@ -56,13 +56,13 @@ func (w *cohereWriter) definitions(schema []byte, path string) {
 	}
 	required := map[string]bool{}
 	var properties []byte
-	for name, val := range splice.Members(schema) {
-		switch keyword, _ := splice.Unquote(name); keyword {
+	for name, val := range jsonedit.Members(schema) {
+		switch keyword, _ := jsonedit.Unquote(name); keyword {
 		case "properties":
 			properties = val
 		case "required":
-			for r := range splice.Elements(val) {
-				key, _ := splice.Unquote(r)
+			for r := range jsonedit.Elements(val) {
+				key, _ := jsonedit.Unquote(r)
 				required[key] = true
 			}
 		case "type", "additionalProperties", "$schema", "title":
@@ -71,8 +71,8 @@ func (w *cohereWriter) definitions(schema []byte, path string) {
 		}
 	}
 	w.Key("parameterDefinitions").Open('{')
-	for name, val := range splice.Members(properties) {
-		key, _ := splice.Unquote(name)
+	for name, val := range jsonedit.Members(properties) {
+		key, _ := jsonedit.Unquote(name)
 		w.Member(key).Open('{')
 		w.Str("type", kindOf(val))
 		w.Opt("description", describe(val))
@@ -96,7 +96,7 @@ var types = map[string]string{"string": "str", "integer": "int", "number": "floa
 
 // kindOf is the type of a parameter; of several types, or of none, whatever fits.
 func kindOf(schema []byte) string {
-	if kind := types[splice.Text(schema, "type")]; kind != "" {
+	if kind := types[jsonedit.Text(schema, "type")]; kind != "" {
 		return kind
 	}
 	return "Any"
@@ -105,8 +105,8 @@ func kindOf(schema []byte) string {
 // describe returns the description of a parameter, followed by its schema if that contains
 // more than a type.
 func describe(schema []byte) string {
-	text, more := splice.Text(schema, "description"), false
-	for name := range splice.Members(schema) {
+	text, more := jsonedit.Text(schema, "description"), false
+	for name := range jsonedit.Members(schema) {
 		switch string(name) {
 		case `"type"`, `"description"`, `"title"`:
 		default:

@@ -7,8 +7,8 @@ import (
 	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/toolcalls"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // cohereV2 is the API format of Cohere's newer models, for vision and reasoning. Like version 2 of
@@ -213,7 +213,7 @@ func (w v2Writer) choice() { w.Opt("toolsChoice", toolcalls.ChoiceOfTools(w.t, w
 // The format supports ENABLED and DISABLED; any other mode, such as "adaptive", is dropped.
 func (w v2Writer) thinking() {
 	raw, _ := w.t.Peek(llm.Thinking)
-	mode := splice.Text(raw, "type")
+	mode := jsonedit.Text(raw, "type")
 	if mode != "enabled" && mode != "disabled" {
 		return
 	}
@@ -221,7 +221,7 @@ func (w v2Writer) thinking() {
 	w.Key("thinking").Open('{')
 	w.Str("type", strings.ToUpper(mode))
 	for _, name := range [...]string{"budget_tokens", "token_budget"} {
-		if budget, ok := splice.Find(raw, name); ok {
+		if budget, ok := jsonedit.Find(raw, name); ok {
 			w.Raw("tokenBudget", budget)
 			break
 		}
@@ -233,7 +233,7 @@ func (w v2Writer) thinking() {
 func (w v2Writer) citations() {
 	if raw, ok := w.t.Consume("citation_options"); ok {
 		w.Key("citationOptions").Open('{')
-		w.Str("mode", strings.ToUpper(splice.Text(raw, "mode")))
+		w.Str("mode", strings.ToUpper(jsonedit.Text(raw, "mode")))
 		w.Close('}')
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 	"sluice/internal/dialect/dialecttest"
 	"sluice/internal/dialect/openai"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 const vision = "cohere.command-a-vision-07-2025"

@@ -8,10 +8,10 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/surrogates"
 	"sluice/internal/dialect/toolcalls"
-	"sluice/internal/fault"
-	"sluice/internal/ident"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // NewDecoder returns the decoder of a stream. Each event is a delta of a choice,
@@ -97,7 +97,7 @@ func (d *decoder) event(data []byte, emit func(*llm.Event)) error {
 	case dialect.Done(data):
 		d.end(emit)
 		return nil
-	case !splice.Valid(data):
+	case !jsonedit.Valid(data):
 		return fault.New(fault.UpstreamInvalid, "the provider sent an event that is not a JSON object")
 	}
 	if f, ok := failure(data); ok {
@@ -107,9 +107,9 @@ func (d *decoder) event(data []byte, emit func(*llm.Event)) error {
 	}
 	if !d.started {
 		d.started = true
-		d.send(emit, llm.Event{Kind: llm.EventStart, ID: d.id, Model: splice.Text(data, "modelId")})
+		d.send(emit, llm.Event{Kind: llm.EventStart, ID: d.id, Model: jsonedit.Text(data, "modelId")})
 	}
-	if splice.Text(data, "apiFormat") == cohere {
+	if jsonedit.Text(data, "apiFormat") == cohere {
 		d.cohereEvent(data, emit)
 		return nil
 	}
@@ -124,14 +124,14 @@ func (d *decoder) choiceEvent(data []byte, emit func(*llm.Event)) error {
 	index, finish, failed := 0, "", ""
 	var msg, logprobs []byte
 	v2 := false
-	for name, val := range splice.Members(data) {
+	for name, val := range jsonedit.Members(data) {
 		switch string(name) {
 		case `"index"`:
 			index, _ = strconv.Atoi(string(val))
 		case `"message"`:
 			msg = val
 		case `"finishReason"`:
-			finish, _ = splice.Unquote(val)
+			finish, _ = jsonedit.Unquote(val)
 		case `"logprobs"`:
 			logprobs = val
 		case `"usage"`:
@@ -139,11 +139,11 @@ func (d *decoder) choiceEvent(data []byte, emit func(*llm.Event)) error {
 		case `"apiFormat"`:
 			v2 = string(val) == `"`+cohereV2+`"`
 		case `"errorMessage"`: // in Cohere's newer format
-			failed, _ = splice.Unquote(val)
+			failed, _ = jsonedit.Unquote(val)
 		case `"pad"`, `"modelId"`, `"id"`: // pad is filler, so that packet sizes do not reveal texts
 		default:
-			if !splice.IsNull(val) {
-				s, _ := splice.Unquote(name)
+			if !jsonedit.IsNull(val) {
+				s, _ := jsonedit.Unquote(name)
 				d.send(emit, llm.Event{Kind: llm.EventExtra, Choice: index, Name: s, Raw: val})
 			}
 		}
@@ -185,17 +185,17 @@ func (d *decoder) spent(raw []byte, emit func(*llm.Event)) {
 func (d *decoder) message(index int, raw []byte, emit func(*llm.Event)) {
 	var m message
 	m.read(raw, func(name, val []byte) {
-		s, _ := splice.Unquote(name)
+		s, _ := jsonedit.Unquote(name)
 		d.send(emit, llm.Event{Kind: llm.EventExtra, Choice: index, Name: s, Raw: val})
 	})
 	d.text(index, llm.ReasoningPart, m.reasoning, emit)
-	for val := range splice.Elements(m.content) {
+	for val := range jsonedit.Elements(m.content) {
 		kind, text := contentOf(val)
 		d.text(index, kind, text, emit)
 	}
 	d.text(index, llm.TextPart, m.plan, emit)
 	d.text(index, llm.RefusalPart, m.refusal, emit)
-	for val := range splice.Elements(m.calls) {
+	for val := range jsonedit.Elements(m.calls) {
 		d.call(index, val, emit)
 	}
 }
@@ -220,8 +220,8 @@ func (d *decoder) text(index int, part llm.PartKind, raw []byte, emit func(*llm.
 func (d *decoder) call(index int, raw []byte, emit func(*llm.Event)) {
 	c := &d.choices[index]
 	fn := function(raw)
-	id, name := splice.Text(raw, "id"), splice.Text(fn, "name")
-	args, _ := splice.Find(fn, "arguments")
+	id, name := jsonedit.Text(raw, "id"), jsonedit.Text(fn, "name")
+	args, _ := jsonedit.Find(fn, "arguments")
 	one := c.findOrAddCall(id, name)
 	c.last = one
 	switch {

@@ -4,8 +4,8 @@ import (
 	"strconv"
 
 	"sluice/internal/dialect/upstreamerror"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // statuses maps the service's error codes to their HTTP statuses.
@@ -20,14 +20,14 @@ var statuses = map[string]int{
 // failure reads an error in a stream: {"code":"TooManyRequests","message":"…"}. In all
 // other events the message is an object.
 func failure(data []byte) (llm.Event, bool) {
-	text, ok := splice.Find(data, "message")
+	text, ok := jsonedit.Find(data, "message")
 	if !ok || text[0] != '"' {
 		return upstreamerror.ReadEvent(data)
 	}
-	ev := llm.Event{Kind: llm.EventFault, Name: splice.Text(data, "code"), Usage: upstreamerror.Usage(data)}
-	ev.Text, _ = splice.Unquote(text)
+	ev := llm.Event{Kind: llm.EventFault, Name: jsonedit.Text(data, "code"), Usage: upstreamerror.Usage(data)}
+	ev.Text, _ = jsonedit.Unquote(text)
 	ev.Status = statuses[ev.Name]
-	raw, _ := splice.Find(data, "code")
+	raw, _ := jsonedit.Find(data, "code")
 	ev.ID = upstreamerror.CodeText(raw)
 	if n, err := strconv.Atoi(ev.ID); err == nil && n >= 400 && n <= 599 {
 		ev.Status = n

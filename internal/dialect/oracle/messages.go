@@ -5,8 +5,8 @@ import (
 
 	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/toolcalls"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/llm"
 )
 
 var roles = map[llm.Role]string{llm.RoleSystem: "SYSTEM", llm.RoleDeveloper: "SYSTEM", llm.RoleUser: "USER", llm.RoleAssistant: "ASSISTANT"}

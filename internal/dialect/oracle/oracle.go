@@ -10,7 +10,7 @@ package oracle
 
 import (
 	"sluice/internal/dialect"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // Dialect is the shape that provider specs call "oracle".

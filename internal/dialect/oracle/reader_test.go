@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // readCall reads a request as a caller of the hub would have meant it. It is written
@@ -20,18 +20,18 @@ func readCall(t testing.TB, body []byte) *llm.Call {
 	}
 	decode(t, body, &outer)
 	c := &llm.Call{Model: outer.ServingMode.ModelID + outer.ServingMode.EndpointID}
-	for name, val := range splice.Members(outer.ChatRequest) {
-		key, _ := splice.Unquote(name)
+	for name, val := range jsonedit.Members(outer.ChatRequest) {
+		key, _ := jsonedit.Unquote(name)
 		switch key {
 		case "apiFormat", "streamOptions":
 		case "isStream":
 			c.Stream = string(val) == "true"
 		case "messages":
-			for m := range splice.Elements(val) {
+			for m := range jsonedit.Elements(val) {
 				c.Messages = append(c.Messages, readTurn(t, m))
 			}
 		case "tools":
-			for v := range splice.Elements(val) {
+			for v := range jsonedit.Elements(val) {
 				c.Tools = append(c.Tools, readTool(t, v))
 			}
 		case "toolChoice":

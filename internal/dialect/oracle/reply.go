@@ -9,19 +9,19 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/usage"
-	"sluice/internal/fault"
-	"sluice/internal/ident"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // DecodeResponse reads {"modelId":…,"chatResponse":{"apiFormat":"GENERIC","choices":[…]}}.
 // Cohere's formats replace the choices. The response id is that of the request, which is in the
 // header opc-request-id.
 func (chat) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
-	r := &llm.Response{ID: incoming.Header.Get("opc-request-id"), Model: splice.Text(incoming.Body, "modelId")}
-	body, _ := splice.Find(incoming.Body, "chatResponse")
-	switch splice.Text(body, "apiFormat") {
+	r := &llm.Response{ID: incoming.Header.Get("opc-request-id"), Model: jsonedit.Text(incoming.Body, "modelId")}
+	body, _ := jsonedit.Find(incoming.Body, "chatResponse")
+	switch jsonedit.Text(body, "apiFormat") {
 	case cohere:
 		if err := readCohere(body, r); err != nil {
 			return nil, err
@@ -33,12 +33,12 @@ func (chat) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
 		}
 		return r, nil
 	}
-	for name, val := range splice.Members(body) {
+	for name, val := range jsonedit.Members(body) {
 		switch string(name) {
 		case `"timeCreated"`:
 			r.Created = seconds(val)
 		case `"choices"`:
-			for c := range splice.Elements(val) {
+			for c := range jsonedit.Elements(val) {
 				r.Choices = append(r.Choices, readChoice(c, len(r.Choices), &r.Usage))
 			}
 		case `"usage"`:
@@ -56,7 +56,7 @@ func (chat) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
 
 // seconds parses "2026-11-20T12:00:00.123Z" into Unix seconds. It returns 0 if raw is not a time.
 func seconds(raw []byte) int64 {
-	s, _ := splice.Unquote(raw)
+	s, _ := jsonedit.Unquote(raw)
 	created, err := time.Parse(time.RFC3339, s)
 	if err != nil {
 		return 0
@@ -65,16 +65,16 @@ func seconds(raw []byte) int64 {
 }
 
 func extra(list []llm.Param, name, val []byte) []llm.Param {
-	if splice.IsNull(val) {
+	if jsonedit.IsNull(val) {
 		return list
 	}
-	s, _ := splice.Unquote(name)
+	s, _ := jsonedit.Unquote(name)
 	return append(list, llm.Param{Name: s, Raw: val})
 }
 
 func readChoice(raw []byte, i int, u *llm.Usage) llm.Choice {
 	c := llm.Choice{Index: i}
-	for name, val := range splice.Members(raw) {
+	for name, val := range jsonedit.Members(raw) {
 		switch string(name) {
 		case `"index"`:
 			if n, err := strconv.Atoi(string(val)); err == nil {
@@ -83,7 +83,7 @@ func readChoice(raw []byte, i int, u *llm.Usage) llm.Choice {
 		case `"message"`:
 			c.Parts = readMessage(val, &c)
 		case `"finishReason"`:
-			c.Raw, _ = splice.Unquote(val)
+			c.Raw, _ = jsonedit.Unquote(val)
 		case `"logprobs"`:
 			c.Logprobs = readLogprobs(val)
 		case `"usage"`: // some models report the usage in the choice
@@ -129,8 +129,8 @@ func finishOf(reason string) llm.Finish {
 type message struct{ reasoning, plan, content, refusal, calls []byte }
 
 func (m *message) read(raw []byte, other func(name, val []byte)) {
-	for name, val := range splice.Members(raw) {
-		if splice.IsNull(val) {
+	for name, val := range jsonedit.Members(raw) {
+		if jsonedit.IsNull(val) {
 			continue
 		}
 		switch string(name) {
@@ -155,24 +155,24 @@ func readMessage(raw []byte, c *llm.Choice) []llm.Part {
 	var m message
 	m.read(raw, func(name, val []byte) { c.Extra = extra(c.Extra, name, val) })
 	var parts []llm.Part
-	if s, _ := splice.Unquote(m.reasoning); s != "" {
+	if s, _ := jsonedit.Unquote(m.reasoning); s != "" {
 		parts = append(parts, llm.Part{Kind: llm.ReasoningPart, Text: s})
 	}
-	for val := range splice.Elements(m.content) {
+	for val := range jsonedit.Elements(m.content) {
 		kind, raw := contentOf(val)
-		if s, _ := splice.Unquote(raw); s != "" {
+		if s, _ := jsonedit.Unquote(raw); s != "" {
 			parts = append(parts, llm.Part{Kind: kind, Text: s})
 		}
 	}
-	if s, _ := splice.Unquote(m.plan); s != "" {
+	if s, _ := jsonedit.Unquote(m.plan); s != "" {
 		parts = append(parts, llm.Part{Kind: llm.TextPart, Text: s})
 	}
-	if s, _ := splice.Unquote(m.refusal); s != "" {
+	if s, _ := jsonedit.Unquote(m.refusal); s != "" {
 		parts = append(parts, llm.Part{Kind: llm.RefusalPart, Text: s})
 	}
-	for val := range splice.Elements(m.calls) {
+	for val := range jsonedit.Elements(m.calls) {
 		fn := function(val)
-		call := &llm.ToolCall{ID: cmp.Or(splice.Text(val, "id"), ident.NewObjectID("call_")), Name: splice.Text(fn, "name"), Arguments: splice.Text(fn, "arguments")}
+		call := &llm.ToolCall{ID: cmp.Or(jsonedit.Text(val, "id"), ident.NewObjectID("call_")), Name: jsonedit.Text(fn, "name"), Arguments: jsonedit.Text(fn, "arguments")}
 		if call.Name == "" { // a call without a name cannot run
 			continue
 		}
@@ -183,17 +183,17 @@ func readMessage(raw []byte, c *llm.Choice) []llm.Part {
 
 // contentOf returns the raw text of a content element and whether it is text or reasoning.
 func contentOf(raw []byte) (llm.PartKind, []byte) {
-	if reasoning, ok := splice.Find(raw, "thinking"); ok {
+	if reasoning, ok := jsonedit.Find(raw, "thinking"); ok {
 		return llm.ReasoningPart, reasoning
 	}
-	text, _ := splice.Find(raw, "text")
+	text, _ := jsonedit.Find(raw, "text")
 	return llm.TextPart, text
 }
 
 // function returns the object with the name and arguments of a call: the call itself, or an inner
 // object in Cohere's newer format.
 func function(call []byte) []byte {
-	if fn, ok := splice.Find(call, "function"); ok {
+	if fn, ok := jsonedit.Find(call, "function"); ok {
 		return fn
 	}
 	return call
@@ -201,7 +201,7 @@ func function(call []byte) []byte {
 
 // readUsage reads {"promptTokens":1,"completionTokens":2,"totalTokens":3,…}.
 func readUsage(raw []byte, u *llm.Usage) {
-	for name, val := range splice.Members(raw) {
+	for name, val := range jsonedit.Members(raw) {
 		switch string(name) {
 		case `"promptTokens"`:
 			count(val, &u.InputTokens)
@@ -210,10 +210,10 @@ func readUsage(raw []byte, u *llm.Usage) {
 		case `"totalTokens"`:
 			count(val, &u.TotalTokens)
 		case `"promptTokensDetails"`:
-			cached, _ := splice.Find(val, "cachedTokens")
+			cached, _ := jsonedit.Find(val, "cachedTokens")
 			count(cached, &u.CachedTokens)
 		case `"completionTokensDetails"`:
-			reasoning, _ := splice.Find(val, "reasoningTokens")
+			reasoning, _ := jsonedit.Find(val, "reasoningTokens")
 			count(reasoning, &u.ReasoningTokens)
 		default:
 			continue
@@ -247,14 +247,14 @@ func readLogprobs(raw []byte) []byte {
 // logprobEntries returns the list of entries in chat's format, nil if there are none. It reads
 // tokens ["a"], tokenLogprobs [-0.1] and topLogprobs [{"a":-0.1,"b":-2}].
 func logprobEntries(raw []byte) []byte {
-	tokens, _ := splice.Find(raw, "tokens")
-	chosen, _ := splice.Find(raw, "tokenLogprobs")
-	tops, _ := splice.Find(raw, "topLogprobs")
+	tokens, _ := jsonedit.Find(raw, "tokens")
+	chosen, _ := jsonedit.Find(raw, "tokenLogprobs")
+	tops, _ := jsonedit.Find(raw, "topLogprobs")
 	probs, others := elements(chosen), elements(tops)
 	var w jsonwriter.Writer
 	w.Open('[')
 	i := 0
-	for token := range splice.Elements(tokens) {
+	for token := range jsonedit.Elements(tokens) {
 		if i >= len(probs) {
 			break
 		}
@@ -264,7 +264,7 @@ func logprobEntries(raw []byte) []byte {
 		w.Raw("bytes", []byte("null"))
 		w.Key("top_logprobs").Open('[')
 		if i < len(others) {
-			for name, val := range splice.Members(others[i]) {
+			for name, val := range jsonedit.Members(others[i]) {
 				w.Open('{')
 				w.Raw("token", name)
 				w.Raw("logprob", val)
@@ -285,7 +285,7 @@ func logprobEntries(raw []byte) []byte {
 
 func elements(raw []byte) [][]byte {
 	var list [][]byte
-	for val := range splice.Elements(raw) {
+	for val := range jsonedit.Elements(raw) {
 		list = append(list, val)
 	}
 	return list

@@ -12,8 +12,8 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/usage"
-	"sluice/internal/fault"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
 )
 
 // Pages translates a provider's list for callers that continue after the last item of a page,
@@ -181,10 +181,10 @@ func (p *Pages) section(incoming *dialect.Incoming, a *listRequest) *section {
 }
 
 func (s *section) page(p *Pages, body []byte, a *listRequest) {
-	list, _ := splice.Find(body, p.Items)
+	list, _ := jsonedit.Find(body, p.Items)
 	before := s.seen
-	s.token = splice.Text(body, p.Token)
-	for raw := range splice.Elements(list) {
+	s.token = jsonedit.Text(body, p.Token)
+	for raw := range jsonedit.Elements(list) {
 		if p.counted() && s.seen-before == p.size(a) {
 			s.token = p.tokenAfter(a, s.seen)
 			break
@@ -196,7 +196,7 @@ func (s *section) page(p *Pages, body []byte, a *listRequest) {
 		}
 		var w jsonwriter.Writer
 		p.Write(&w, raw)
-		id := splice.Text(w.B, "id")
+		id := jsonedit.Text(w.B, "id")
 		if !s.found {
 			s.found = p.plain(id) == a.after
 			continue
@@ -218,7 +218,7 @@ func (p *Pages) nextNumber(a *listRequest, read int, body []byte) string {
 	if n, err := strconv.Atoi(a.after); err == nil && !a.walk {
 		read += n
 	}
-	raw, _ := splice.Find(body, p.Total)
+	raw, _ := jsonedit.Find(body, p.Total)
 	if total, ok := usage.Count(raw); !ok || int64(read+1)*int64(p.size(a)) >= total {
 		return ""
 	}
@@ -241,7 +241,7 @@ func (p *Pages) BuildResponse(incoming *dialect.Incoming) (*dialect.Response, er
 	if err != nil {
 		return nil, err
 	}
-	if _, found := splice.Find(incoming.Body, p.Items); !splice.Valid(incoming.Body) || p.ItemsRequired && !found {
+	if _, found := jsonedit.Find(incoming.Body, p.Items); !jsonedit.Valid(incoming.Body) || p.ItemsRequired && !found {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response is not a list")
 	}
 	s := p.section(incoming, a)

@@ -11,9 +11,9 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/pagination"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 func numbered(maxLimit int) *pagination.Pages {
@@ -22,7 +22,7 @@ func numbered(maxLimit int) *pagination.Pages {
 		IsID: func(after string) bool { return strings.HasPrefix(after, "job-") },
 		Write: func(w *jsonwriter.Writer, item []byte) {
 			w.Open('{')
-			w.Str("id", splice.Text(item, "n"))
+			w.Str("id", jsonedit.Text(item, "n"))
 			w.Close('}')
 		},
 	}
@@ -118,15 +118,15 @@ func goesOn(t *testing.T, p *pagination.Pages, jobs int) {
 				want = append(want, fmt.Sprintf("job-%d", n))
 			}
 			var got []string
-			data, _ := splice.Find([]byte(text), "data")
-			for item := range splice.Elements(data) {
-				got = append(got, splice.Text(item, "id"))
+			data, _ := jsonedit.Find([]byte(text), "data")
+			for item := range jsonedit.Elements(data) {
+				got = append(got, jsonedit.Text(item, "id"))
 			}
-			more, _ := splice.Find([]byte(text), "has_more")
+			more, _ := jsonedit.Find([]byte(text), "has_more")
 			if !slices.Equal(got, want) || string(more) != strconv.FormatBool(after+1+limit < jobs) {
 				t.Errorf("%d behind job-%d: %s", limit, after, text)
 			}
-			if len(want) > 0 && (splice.Text([]byte(text), "first_id") != want[0] || splice.Text([]byte(text), "last_id") != want[len(want)-1]) {
+			if len(want) > 0 && (jsonedit.Text([]byte(text), "first_id") != want[0] || jsonedit.Text([]byte(text), "last_id") != want[len(want)-1]) {
 				t.Errorf("%d behind job-%d: ends %s", limit, after, text)
 			}
 		}
@@ -151,9 +151,9 @@ func isWalked(t *testing.T, p *pagination.Pages, jobs int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		data, _ := splice.Find([]byte(text), "data")
-		for item := range splice.Elements(data) {
-			if id := splice.Text(item, "id"); id != fmt.Sprintf("job-%d", seen) {
+		data, _ := jsonedit.Find([]byte(text), "data")
+		for item := range jsonedit.Elements(data) {
+			if id := jsonedit.Text(item, "id"); id != fmt.Sprintf("job-%d", seen) {
 				t.Fatalf("item %d is %s", seen, id)
 			}
 			seen++
@@ -161,7 +161,7 @@ func isWalked(t *testing.T, p *pagination.Pages, jobs int) {
 		if !strings.Contains(text, `"has_more":true`) {
 			break
 		}
-		query = "limit=2&after=" + splice.Text([]byte(text), "last_id")
+		query = "limit=2&after=" + jsonedit.Text([]byte(text), "last_id")
 	}
 	if seen != jobs {
 		t.Errorf("%d items of %d", seen, jobs)

@@ -7,9 +7,9 @@ import (
 	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // chat translates :generateMessage.
@@ -53,10 +53,10 @@ func (chat) EncodeCall(_ context.Context, c *llm.Call, _ *dialect.Target) (*dial
 // a response ended, only that it was blocked.
 func (chat) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
 	r := &llm.Response{}
-	list, _ := splice.Find(incoming.Body, "candidates")
-	for c := range splice.Elements(list) {
+	list, _ := jsonedit.Find(incoming.Body, "candidates")
+	for c := range jsonedit.Elements(list) {
 		r.Choices = append(r.Choices, llm.Choice{
-			Index: len(r.Choices), Finish: llm.FinishStop, Parts: []llm.Part{{Kind: llm.TextPart, Text: splice.Text(c, "content")}},
+			Index: len(r.Choices), Finish: llm.FinishStop, Parts: []llm.Part{{Kind: llm.TextPart, Text: jsonedit.Text(c, "content")}},
 		})
 	}
 	if len(r.Choices) == 0 {

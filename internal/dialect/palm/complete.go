@@ -6,9 +6,9 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // complete translates :generateText.
@@ -37,9 +37,9 @@ func (complete) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.
 // TranslateResponse reads {"candidates":[{"output":…}]}.
 func (complete) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	c := dialect.Completion{Created: incoming.Created, Model: incoming.To.Model}
-	list, _ := splice.Find(incoming.Body, "candidates")
-	for o := range splice.Elements(list) {
-		c.Choices = append(c.Choices, dialect.CompletionChoice{Text: splice.Text(o, "output"), Finish: llm.FinishStop})
+	list, _ := jsonedit.Find(incoming.Body, "candidates")
+	for o := range jsonedit.Elements(list) {
+		c.Choices = append(c.Choices, dialect.CompletionChoice{Text: jsonedit.Text(o, "output"), Finish: llm.FinishStop})
 	}
 	if len(c.Choices) == 0 {
 		if _, ok := blocked(incoming.Body); !ok {

@@ -7,8 +7,8 @@ import (
 	"sluice/internal/dialect/embeddings"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/fault"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
 )
 
 // embed translates :embedText, which takes one text at a time.
@@ -47,7 +47,7 @@ func embedding(text []byte) []byte {
 func (embed) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	e := embeddings.Result{Model: incoming.To.Model, Base64: embeddings.WantsBase64(fields.Track(incoming.Sent.Body))}
 	for _, body := range append([][]byte{incoming.Body}, incoming.More...) {
-		v, _ := splice.Find(body, "embedding", "value")
+		v, _ := jsonedit.Find(body, "embedding", "value")
 		e.Vectors = append(e.Vectors, v)
 	}
 	return e.BuildResponse()

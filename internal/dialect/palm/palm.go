@@ -8,8 +8,8 @@ import (
 	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // Dialect returns the shape.
@@ -39,9 +39,9 @@ func writeParams(w *jsonwriter.Writer, t *llm.FieldTracker) {
 
 // blocked reports whether a response was blocked: {"filters":[{"reason":"SAFETY"}]}.
 func blocked(body []byte) (reason string, ok bool) {
-	list, _ := splice.Find(body, "filters")
-	for f := range splice.Elements(list) {
-		return splice.Text(f, "reason"), true
+	list, _ := jsonedit.Find(body, "filters")
+	for f := range jsonedit.Elements(list) {
+		return jsonedit.Text(f, "reason"), true
 	}
 	return "", false
 }

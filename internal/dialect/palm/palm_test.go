@@ -10,8 +10,8 @@ import (
 	"sluice/internal/dialect/dialecttest"
 	"sluice/internal/dialect/openai"
 	"sluice/internal/dialect/palm"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/llm"
 )
 
 var target = &dialect.Target{Provider: "palm", Model: "m"}

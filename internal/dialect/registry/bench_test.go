@@ -10,7 +10,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/registry"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // The figures of docs/benchmarks.md on translation come from these:

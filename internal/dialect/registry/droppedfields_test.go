@@ -7,8 +7,8 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/registry"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // marked is something of a call: where it stands and how it can be recognised in a request, in
@@ -149,8 +149,8 @@ func covers(dropped, path string) bool {
 // ruled is what is sent to a provider with those rules.
 func ruled(t *testing.T, d *dialect.Dialect, body []byte, rules *dialect.RequestRules) []byte {
 	t.Helper()
-	var doc splice.Doc
-	if err := splice.Scan(body, &doc); err != nil {
+	var doc jsonedit.Doc
+	if err := jsonedit.Scan(body, &doc); err != nil {
 		t.Fatal(err)
 	}
 	return doc.Apply(d.Shape(llm.ChatComplete, &doc, dialect.Shaping{Rules: rules}).Edits)

@@ -6,7 +6,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/registry"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // A conversation may have as many parts as fit a body. What looks at all of them for each,

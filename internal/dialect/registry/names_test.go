@@ -6,8 +6,8 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/registry"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // forged is the name of a member that would be two, were it not escaped.
@@ -44,7 +44,7 @@ func TestNamesOfCallers(t *testing.T) {
 	encoded := 0
 	for surface, body := range forgeries {
 		body = strings.ReplaceAll(body, "@", forged)
-		if !splice.Valid([]byte(body)) {
+		if !jsonedit.Valid([]byte(body)) {
 			t.Fatalf("%s is no JSON", body)
 		}
 		for _, d := range registry.List() {
@@ -59,7 +59,7 @@ func TestNamesOfCallers(t *testing.T) {
 						continue // refused
 					}
 					encoded++
-					if b := string(out.Body); !splice.Valid(out.Body) || strings.Contains(b, `"forged"`) {
+					if b := string(out.Body); !jsonedit.Valid(out.Body) || strings.Contains(b, `"forged"`) {
 						t.Errorf("%s at %s, %s: %s", surface, d.Name, model, b)
 					}
 				}

@@ -4,7 +4,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/openai"
 	"sluice/internal/dialect/responses"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // openAI returns the OpenAI dialect with both of its conversation endpoints: chat completions,

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"sluice/internal/dialect/registry"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 func TestListIsComplete(t *testing.T) {

@@ -3,7 +3,7 @@ package reka
 import (
 	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/media"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // The two speakers. Reka does not have a system role, so system messages become messages of

@@ -4,7 +4,7 @@ package reka
 
 import (
 	"sluice/internal/dialect"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // Dialect returns the shape.

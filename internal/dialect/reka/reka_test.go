@@ -7,8 +7,8 @@ import (
 	"sluice/internal/dialect/dialecttest"
 	"sluice/internal/dialect/openai"
 	"sluice/internal/dialect/reka"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/llm"
 )
 
 var target = &dialect.Target{Provider: "reka", Model: "m"}

@@ -3,9 +3,9 @@ package reka
 import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/usage"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // maxDetailBytes is the maximum length of a quoted error.
@@ -15,17 +15,17 @@ const maxDetailBytes = 4 << 10
 // {"input_tokens":10,"generated_tokens":4}}. A response with a detail is an error, even
 // with status 200.
 func (chat) DecodeResponse(in *dialect.Incoming) (*llm.Response, error) {
-	if detail, ok := splice.Find(in.Body, "detail"); ok && string(detail) != "null" {
+	if detail, ok := jsonedit.Find(in.Body, "detail"); ok && string(detail) != "null" {
 		return nil, fault.Newf(fault.UpstreamFailed, "%s error: %s", in.To.Provider, detail[:min(len(detail), maxDetailBytes)])
 	}
-	raw, _ := splice.Find(in.Body, "text")
-	text, ok := splice.Unquote(raw)
+	raw, _ := jsonedit.Find(in.Body, "text")
+	text, ok := jsonedit.Unquote(raw)
 	if !ok {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no text")
 	}
-	reason, _ := splice.Find(in.Body, "finish_reason")
+	reason, _ := jsonedit.Find(in.Body, "finish_reason")
 	c := llm.Choice{Finish: llm.FinishStop, Parts: []llm.Part{{Kind: llm.TextPart, Text: text}}}
-	if c.Raw, _ = splice.Unquote(reason); c.Raw == "length" || c.Raw == "context" {
+	if c.Raw, _ = jsonedit.Unquote(reason); c.Raw == "length" || c.Raw == "context" {
 		c.Finish = llm.FinishLength
 	}
 	return &llm.Response{Choices: []llm.Choice{c}, Usage: readUsage(in.Body)}, nil
@@ -34,8 +34,8 @@ func (chat) DecodeResponse(in *dialect.Incoming) (*llm.Response, error) {
 func readUsage(body []byte) llm.Usage {
 	var u llm.Usage
 	var in, out bool
-	input, _ := splice.Find(body, "metadata", "input_tokens")
-	output, _ := splice.Find(body, "metadata", "generated_tokens")
+	input, _ := jsonedit.Find(body, "metadata", "input_tokens")
+	output, _ := jsonedit.Find(body, "metadata", "generated_tokens")
 	u.InputTokens, in = usage.Count(input)
 	u.OutputTokens, out = usage.Count(output)
 	u.TotalTokens, u.Reported = u.InputTokens+u.OutputTokens, in || out

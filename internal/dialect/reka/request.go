@@ -7,7 +7,7 @@ import (
 	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // chat translates /chat.

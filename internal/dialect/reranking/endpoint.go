@@ -9,9 +9,9 @@ import (
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/usage"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // Endpoint translates /rerank for providers that differ only in names: in the names of request
@@ -58,8 +58,8 @@ func (k Endpoint) EncodeRequest(_ context.Context, r *dialect.Request, to *diale
 	top, _ := t.Consume("top_n")
 	w.Raw(k.Top, top)
 	k.writeDocuments(&w, t)
-	for name, raw := range splice.Members(r.Body) {
-		if key, _ := splice.Unquote(name); k.supports(key) && string(raw) != "null" {
+	for name, raw := range jsonedit.Members(r.Body) {
+		if key, _ := jsonedit.Unquote(name); k.supports(key) && string(raw) != "null" {
 			t.Consume(key)
 			w.RawKey(name).Value(raw)
 		}
@@ -95,8 +95,8 @@ func (k Endpoint) documents(w *jsonwriter.Writer, list []byte) {
 		return
 	}
 	w.Key("documents").Open('[')
-	for d := range splice.Elements(list) {
-		text, _ := splice.Find(d, "text")
+	for d := range jsonedit.Elements(list) {
+		text, _ := jsonedit.Find(d, "text")
 		switch {
 		case k.Documents == ObjectDocuments && d[0] == '"':
 			w.Open('{')
@@ -115,25 +115,25 @@ func (k Endpoint) documents(w *jsonwriter.Writer, list []byte) {
 
 // TranslateResponse reads the provider's results.
 func (k Endpoint) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
-	list, ok := splice.Find(incoming.Body, k.Results)
+	list, ok := jsonedit.Find(incoming.Body, k.Results)
 	if !ok || list[0] != '[' {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no results")
 	}
 	r := Ranking{}
 	r.Usage, r.Model = usage.Read(llm.Rerank, incoming.Body, "")
 	r.Model = cmp.Or(r.Model, incoming.To.Model)
-	if id, found := splice.Find(incoming.Body, "id"); found {
-		r.ID, _ = splice.Unquote(id)
+	if id, found := jsonedit.Find(incoming.Body, "id"); found {
+		r.ID, _ = jsonedit.Unquote(id)
 	}
-	for res := range splice.Elements(list) {
+	for res := range jsonedit.Elements(list) {
 		d := Ranked{Index: -1}
-		for name, val := range splice.Members(res) {
+		for name, val := range jsonedit.Members(res) {
 			switch {
-			case splice.IsName(name, "index"):
+			case jsonedit.IsName(name, "index"):
 				d.Index, _ = usage.Count(val)
-			case splice.IsName(name, k.Score):
+			case jsonedit.IsName(name, k.Score):
 				d.Score = val
-			case splice.IsName(name, "document"):
+			case jsonedit.IsName(name, "document"):
 				d.Document = val
 			}
 		}

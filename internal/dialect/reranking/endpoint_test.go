@@ -6,8 +6,8 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/reranking"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/llm"
 )
 
 var (

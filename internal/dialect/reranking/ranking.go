@@ -6,10 +6,10 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/fault"
-	"sluice/internal/ident"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // Ranking is a response to /rerank.
@@ -31,11 +31,11 @@ type Ranked struct {
 // BuildResponse writes the response. Documents that the provider did not return are copied from the
 // request, if that requested them with return_documents.
 func (r *Ranking) BuildResponse(request []byte) (*dialect.Response, error) {
-	returnDocuments, _ := splice.Find(request, "return_documents")
+	returnDocuments, _ := jsonedit.Find(request, "return_documents")
 	var documents [][]byte
 	if string(returnDocuments) == "true" {
-		list, _ := splice.Find(request, "documents")
-		documents = slices.Collect(splice.Elements(list))
+		list, _ := jsonedit.Find(request, "documents")
+		documents = slices.Collect(jsonedit.Elements(list))
 	}
 	var w jsonwriter.Writer
 	w.Open('{')

@@ -3,7 +3,7 @@ package responses
 import (
 	"testing"
 
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // textDeltas is a stream in the middle of a text.

@@ -7,8 +7,8 @@ import (
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/signatures"
 	"sluice/internal/dialect/toolcalls"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // DecodeCall reads a request to make a response. It refuses what only a provider with
@@ -19,8 +19,8 @@ import (
 // Source: contract/provider-transforms.md 10.1, contract/dataplane.md 6.8.
 func (client) DecodeCall(body []byte) (*llm.Call, error) {
 	r := callReader{c: &llm.Call{Surface: llm.CreateModelResponse, Bytes: len(body)}}
-	for name, val := range splice.Members(body) {
-		if splice.IsNull(val) {
+	for name, val := range jsonedit.Members(body) {
+		if jsonedit.IsNull(val) {
 			continue
 		}
 		if err := r.field(plainName(name), val); err != nil {
@@ -99,13 +99,13 @@ func (r *callReader) param(name, from string, raw []byte) {
 
 // text reads the member {"format":{…},"verbosity":"low"}.
 func (r *callReader) text(raw []byte) (err error) {
-	for name, val := range splice.Members(raw) {
+	for name, val := range jsonedit.Members(raw) {
 		n := plainName(name)
 		if err = callTypes.Check("text."+n, val); err != nil {
 			return err
 		}
 		switch {
-		case splice.IsNull(val):
+		case jsonedit.IsNull(val):
 		case n == "format":
 			if r.c.Format, err = readFormat(val); err != nil {
 				return err
@@ -119,13 +119,13 @@ func (r *callReader) text(raw []byte) (err error) {
 
 // reasoning reads {"effort":"low","summary":"auto"}.
 func (r *callReader) reasoning(raw []byte) error {
-	for name, val := range splice.Members(raw) {
+	for name, val := range jsonedit.Members(raw) {
 		n := plainName(name)
 		if err := callTypes.Check("reasoning."+n, val); err != nil {
 			return err
 		}
 		switch {
-		case splice.IsNull(val):
+		case jsonedit.IsNull(val):
 		case n == "effort":
 			r.param(llm.ReasoningEffort, "reasoning.effort", val)
 		default:
@@ -149,8 +149,8 @@ const (
 func (r *callReader) include(raw []byte) {
 	var rest jsonwriter.Writer
 	rest.Open('[')
-	for val := range splice.Elements(raw) {
-		switch s, _ := splice.Unquote(val); s {
+	for val := range jsonedit.Elements(raw) {
+		switch s, _ := jsonedit.Unquote(val); s {
 		case includeReasoning:
 		case includeLogprobs:
 			r.logprobsField = "include"
@@ -175,7 +175,7 @@ func (r *callReader) logprobs() {
 }
 
 func readFormat(raw []byte) (*llm.Format, error) {
-	f := &llm.Format{From: "text.format", Type: splice.Text(raw, "type")}
+	f := &llm.Format{From: "text.format", Type: jsonedit.Text(raw, "type")}
 	switch f.Type {
 	case "text", "json_object":
 		return f, nil

@@ -12,9 +12,9 @@ import (
 	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/dialecttest"
 	"sluice/internal/dialect/toolcalls"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // What goes out as a request for a response and what is named as lost are the whole
@@ -28,7 +28,7 @@ func TestCallsLoseNothingUnsaid(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s %d: %v", surface, seed, err)
 			}
-			if !splice.Valid(out.Body) {
+			if !jsonedit.Valid(out.Body) {
 				t.Fatalf("%s %d: no JSON: %s", surface, seed, out.Body)
 			}
 			decoded, err := client{}.DecodeCall(out.Body)
@@ -61,7 +61,7 @@ func useNativeParams(c *llm.Call) {
 			continue
 		case llm.Thinking:
 			if level := conversation.EffortOf(p.Raw); level != "" && !effort {
-				p.Name, p.Raw = llm.ReasoningEffort, splice.Quote(level)
+				p.Name, p.Raw = llm.ReasoningEffort, jsonedit.Quote(level)
 			}
 		}
 		params = append(params, p)
@@ -358,11 +358,11 @@ func FuzzDecodeCall(f *testing.F) {
 			}
 			return
 		}
-		if !splice.Valid(body) {
+		if !jsonedit.Valid(body) {
 			return
 		}
 		out, err := upstream{}.EncodeCall(context.Background(), c, &dialect.Target{Model: "m"})
-		if err == nil && !splice.Valid(out.Body) {
+		if err == nil && !jsonedit.Valid(out.Body) {
 			t.Errorf("no JSON: %s", out.Body)
 		}
 	})

@@ -2,7 +2,7 @@ package responses
 
 import (
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
 )
 
 // cite notes one citation: as an annotation where its form is that of this shape or of
@@ -26,15 +26,15 @@ func annotation(raw []byte, shape string) []byte {
 	if shape == shapeName {
 		return raw
 	}
-	kind := splice.Text(raw, "type")
-	nested, ok := splice.Find(raw, kind)
+	kind := jsonedit.Text(raw, "type")
+	nested, ok := jsonedit.Find(raw, kind)
 	if shape != chatShape || kind == "" || !ok {
 		return nil
 	}
 	var w jsonwriter.Writer
 	w.Open('{')
 	w.Str("type", kind)
-	for name, val := range splice.Members(nested) {
+	for name, val := range jsonedit.Members(nested) {
 		w.Raw(plainName(name), val)
 	}
 	w.Close('}')

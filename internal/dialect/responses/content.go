@@ -5,13 +5,13 @@ import (
 
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/media"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 func readPart(raw []byte, path string) (llm.Part, error) {
-	if text, ok := splice.Unquote(raw); ok { // some clients send bare strings
+	if text, ok := jsonedit.Unquote(raw); ok { // some clients send bare strings
 		return llm.Part{Kind: llm.TextPart, Text: text}, nil
 	}
 	if raw[0] != '{' {
@@ -19,7 +19,7 @@ func readPart(raw []byte, path string) (llm.Part, error) {
 	}
 	r := partReader{p: llm.Part{Media: &llm.Media{}}, path: path}
 	var err error
-	switch kind := splice.Text(raw, "type"); kind {
+	switch kind := jsonedit.Text(raw, "type"); kind {
 	case "input_text", "output_text", "text", "refusal", "output_audio":
 		err = r.text(raw, kind)
 	case "input_image":
@@ -31,7 +31,7 @@ func readPart(raw []byte, path string) (llm.Part, error) {
 	case "":
 		err = fields.Invalid(path+".type", "is required")
 	default:
-		err = fields.Invalid(path+".type", "is "+string(splice.Quote(kind))+", which requires a provider with native responses support")
+		err = fields.Invalid(path+".type", "is "+string(jsonedit.Quote(kind))+", which requires a provider with native responses support")
 	}
 	return r.p, err
 }
@@ -40,7 +40,7 @@ func readPart(raw []byte, path string) (llm.Part, error) {
 // unchanged: a provider of another shape gets their text.
 func readResultPart(raw []byte, path string) (llm.Part, error) {
 	if len(raw) > 0 && raw[0] == '{' {
-		if kind := splice.Text(raw, "type"); kind != "" && !knownParts[kind] {
+		if kind := jsonedit.Text(raw, "type"); kind != "" && !knownParts[kind] {
 			return llm.Part{Kind: llm.OpaquePart, Raw: raw, Shape: shapeName}, nil
 		}
 	}
@@ -62,7 +62,7 @@ type partReader struct {
 // other takes the members that all parts may have, and notes the rest.
 func (r *partReader) other(name string, val []byte) {
 	switch {
-	case splice.IsNull(val), name == "type":
+	case jsonedit.IsNull(val), name == "type":
 	case name == "cache_control":
 		r.p.Cache = fields.ReadCache(val)
 	default:
@@ -80,10 +80,10 @@ func (r *partReader) text(raw []byte, kind string) error {
 		from = "transcript"
 	}
 	found := false
-	for name, val := range splice.Members(raw) {
+	for name, val := range jsonedit.Members(raw) {
 		switch n := plainName(name); n {
 		case from:
-			r.p.Text, found = splice.Unquote(val)
+			r.p.Text, found = jsonedit.Unquote(val)
 		case "logprobs", "data": // of an earlier answer, given back: they say nothing to a model
 		case "annotations":
 			if val[0] == '[' && string(val) != "[]" {
@@ -103,17 +103,17 @@ func (r *partReader) image(raw []byte) error {
 	r.p.Kind = llm.ImagePart
 	m := r.p.Media
 	url := ""
-	for name, val := range splice.Members(raw) {
+	for name, val := range jsonedit.Members(raw) {
 		switch n := plainName(name); n {
 		case "image_url":
-			if url, _ = splice.Unquote(val); val[0] == '{' { // as chat writes it
-				url = splice.Text(val, "url")
-				m.Detail = cmp.Or(m.Detail, splice.Text(val, "detail"))
+			if url, _ = jsonedit.Unquote(val); val[0] == '{' { // as chat writes it
+				url = jsonedit.Text(val, "url")
+				m.Detail = cmp.Or(m.Detail, jsonedit.Text(val, "detail"))
 			}
 		case "file_id":
-			m.FileID, _ = splice.Unquote(val)
+			m.FileID, _ = jsonedit.Unquote(val)
 		case "detail":
-			m.Detail, _ = splice.Unquote(val)
+			m.Detail, _ = jsonedit.Unquote(val)
 		default:
 			r.other(n, val)
 		}
@@ -149,8 +149,8 @@ func (r *partReader) file(raw []byte) error {
 	r.p.Kind = llm.FilePart
 	m := r.p.Media
 	data, url := "", ""
-	for name, val := range splice.Members(raw) {
-		text, _ := splice.Unquote(val)
+	for name, val := range jsonedit.Members(raw) {
+		text, _ := jsonedit.Unquote(val)
 		switch n := plainName(name); n {
 		case "file_data":
 			data = text
@@ -188,12 +188,12 @@ func (r *partReader) file(raw []byte) error {
 
 func (r *partReader) audio(raw []byte) error {
 	r.p.Kind = llm.AudioPart
-	for name, val := range splice.Members(raw) {
+	for name, val := range jsonedit.Members(raw) {
 		if plainName(name) != "input_audio" {
 			r.other(plainName(name), val)
 			continue
 		}
-		r.p.Media.Data, r.p.Media.Format = splice.Text(val, "data"), splice.Text(val, "format")
+		r.p.Media.Data, r.p.Media.Format = jsonedit.Text(val, "data"), jsonedit.Text(val, "format")
 	}
 	path := r.path + ".input_audio.data"
 	if r.p.Media.Data == "" {

@@ -5,9 +5,9 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/surrogates"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // NewDecoder makes the decoder of a stream of response events.
@@ -53,7 +53,7 @@ func (d *decoder) event(_, data []byte) error {
 	if d.done || dialect.Done(data) {
 		return nil
 	}
-	if !splice.Valid(data) {
+	if !jsonedit.Valid(data) {
 		return fault.New(fault.UpstreamInvalid, "an event of the provider's stream is not a JSON object")
 	}
 	var e eventFields
@@ -80,7 +80,7 @@ type eventFields struct {
 
 func (e *eventFields) read(data []byte) {
 	e.data = data
-	for name, val := range splice.Members(data) {
+	for name, val := range jsonedit.Members(data) {
 		switch string(name) {
 		case `"type"`:
 			e.kind = kindOf(val)
@@ -125,7 +125,7 @@ func kindOf(raw []byte) string {
 			return k
 		}
 	}
-	s, _ := splice.Unquote(raw)
+	s, _ := jsonedit.Unquote(raw)
 	return s
 }
 
@@ -141,7 +141,7 @@ func (d *decoder) begin(e *eventFields) {
 		return
 	}
 	d.begun = true
-	d.send(llm.Event{Kind: llm.EventStart, ID: splice.Text(e.response, "id"), Model: splice.Text(e.response, "model")})
+	d.send(llm.Event{Kind: llm.EventStart, ID: jsonedit.Text(e.response, "id"), Model: jsonedit.Text(e.response, "model")})
 }
 
 // translateEvent turns one event into those of the hub. Events that only repeat what others said
@@ -170,11 +170,11 @@ func (d *decoder) translateEvent(e *eventFields) {
 	case "response.completed", "response.incomplete":
 		d.end(e)
 	case "response.failed":
-		raw, _ := splice.Find(e.response, "error")
+		raw, _ := jsonedit.Find(e.response, "error")
 		d.fault(e, raw, "the provider cannot create the response")
 	case "error":
-		raw, nested := splice.Find(e.data, "error")
-		if !nested || splice.IsNull(raw) {
+		raw, nested := jsonedit.Find(e.data, "error")
+		if !nested || jsonedit.IsNull(raw) {
 			raw = e.data
 		}
 		d.fault(e, raw, "the provider reported an error")

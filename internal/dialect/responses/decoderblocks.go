@@ -7,8 +7,8 @@ import (
 	"sluice/internal/dialect/surrogates"
 	"sluice/internal/dialect/upstreamerror"
 	"sluice/internal/dialect/usage"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // find returns the index of an open block, or -1. part is -1 for items.
@@ -76,7 +76,7 @@ func (d *decoder) argument(e *eventFields) {
 func (d *decoder) emitReasoning(e *eventFields) {
 	index := d.find(e.output, -1)
 	if index < 0 {
-		index = d.start(llm.Event{Part: llm.ReasoningPart, ID: splice.Text(e.data, "item_id")}, e.output, -1)
+		index = d.start(llm.Event{Part: llm.ReasoningPart, ID: jsonedit.Text(e.data, "item_id")}, e.output, -1)
 	}
 	nth := e.summary
 	if e.kind == reasoningDelta {
@@ -138,7 +138,7 @@ func (d *decoder) call(e *eventFields, p *llm.Part) int {
 
 // itemDone ends the open block of an item. It emits the content if no delta of it arrived.
 func (d *decoder) itemDone(e *eventFields) {
-	if splice.Text(e.item, "type") == "message" {
+	if jsonedit.Text(e.item, "type") == "message" {
 		d.messageDone(e)
 		return
 	}
@@ -176,9 +176,9 @@ func (d *decoder) reasoningDone(e *eventFields, index int, p *llm.Part) int {
 }
 
 func (d *decoder) messageDone(e *eventFields) {
-	content, _ := splice.Find(e.item, "content")
+	content, _ := jsonedit.Find(e.item, "content")
 	part := 0
-	for val := range splice.Elements(content) {
+	for val := range jsonedit.Elements(content) {
 		inner := *e
 		inner.part, inner.inner = part, val
 		d.partDone(&inner)
@@ -213,13 +213,13 @@ func unknownFault(e *eventFields) (llm.Event, bool) {
 // message for an error without one.
 func (d *decoder) fault(e *eventFields, raw []byte, otherwise string) {
 	d.done = true
-	id, _ := splice.Find(raw, "code")
-	typ := splice.Text(raw, "type")
+	id, _ := jsonedit.Find(raw, "code")
+	typ := jsonedit.Text(raw, "type")
 	if typ == "error" {
 		typ = ""
 	}
-	code := cmp.Or(splice.Text(raw, "code"), typ)
-	d.send(llm.Event{Kind: llm.EventFault, Text: cmp.Or(splice.Text(raw, "message"), otherwise), Name: cmp.Or(typ, code, "server_error"), ID: upstreamerror.CodeText(id), Status: statusOf(code), Usage: upstreamerror.Usage(e.data)})
+	code := cmp.Or(jsonedit.Text(raw, "code"), typ)
+	d.send(llm.Event{Kind: llm.EventFault, Text: cmp.Or(jsonedit.Text(raw, "message"), otherwise), Name: cmp.Or(typ, code, "server_error"), ID: upstreamerror.CodeText(id), Status: statusOf(code), Usage: upstreamerror.Usage(e.data)})
 }
 
 // statusOf returns the HTTP status that an error would have as a separate response.

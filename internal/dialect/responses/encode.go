@@ -9,8 +9,8 @@ import (
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/toolcalls"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // unchangedParams are the parameters that responses and chat share, by their names in the hub.
@@ -126,7 +126,7 @@ func (w *callWriter) reasoning() {
 		w.t.Consume(llm.Thinking)
 		w.exact = true
 		if !requested {
-			effort = splice.Quote(level)
+			effort = jsonedit.Quote(level)
 		}
 	}
 	summary, _ := w.t.Consume(reasoningPrefix + "summary")
@@ -146,7 +146,7 @@ func (w *callWriter) include() {
 	include, _ := w.t.Consume("include")
 	var list jsonwriter.Writer
 	list.Open('[')
-	for val := range splice.Elements(include) {
+	for val := range jsonedit.Elements(include) {
 		list.Value(val)
 	}
 	if isTrue(logprobs) {
@@ -196,8 +196,8 @@ func (w *callWriter) tool(t *llm.Tool) {
 	w.Open('{')
 	w.Str("type", t.Type)
 	if t.Type == llm.Custom {
-		w.Str("name", cmp.Or(t.Name, splice.Text(inner(t), "name")))
-		w.Opt("description", cmp.Or(t.Description, splice.Text(inner(t), "description")))
+		w.Str("name", cmp.Or(t.Name, jsonedit.Text(inner(t), "name")))
+		w.Opt("description", cmp.Or(t.Description, jsonedit.Text(inner(t), "description")))
 		w.Raw("format", flatFormat(t))
 	} else {
 		w.Str("name", t.Name)
@@ -217,7 +217,7 @@ func (w *callWriter) tool(t *llm.Tool) {
 
 // inner returns the inner object of a custom tool of chat completions.
 func inner(t *llm.Tool) []byte {
-	raw, _ := splice.Find(t.Raw, llm.Custom)
+	raw, _ := jsonedit.Find(t.Raw, llm.Custom)
 	return raw
 }
 

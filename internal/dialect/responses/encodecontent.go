@@ -3,7 +3,7 @@ package responses
 import (
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/media"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // message writes a message of parts. Text is what its texts are called.

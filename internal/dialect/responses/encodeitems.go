@@ -5,7 +5,7 @@ import (
 
 	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/signatures"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // conversation writes the instructions and the input.

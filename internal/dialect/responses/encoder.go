@@ -8,7 +8,7 @@ import (
 	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/upstreamerror"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // NewEncoder makes the encoder of a stream of response events.

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // block begins what is an item of its own from the first word on. Texts, thoughts and

@@ -3,8 +3,8 @@ package responses
 import (
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/signatures"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 func (e *encoder) text(dst []byte, ev *llm.Event) []byte {
@@ -181,7 +181,7 @@ func (e *encoder) logprobs(ev *llm.Event) {
 		}
 		break
 	}
-	for val := range splice.Elements(ev.Raw) {
+	for val := range jsonedit.Elements(ev.Raw) {
 		*to = gather(*to, val)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"sluice/internal/dialect"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata")

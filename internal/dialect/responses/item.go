@@ -4,7 +4,7 @@ import (
 	"strconv"
 
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // item is one element of the output: a message, or a thought, call or picture. A reply

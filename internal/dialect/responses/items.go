@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"sluice/internal/dialect/fields"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // input reads the instructions and the items as the conversation.
@@ -18,10 +18,10 @@ func (r *callReader) input() error {
 		}
 		r.c.Messages = append(r.c.Messages, llm.Message{Role: llm.RoleSystem, Index: -1, Parts: []llm.Part{{Kind: llm.TextPart, Index: -1, Text: text}}})
 	}
-	if splice.IsNull(r.items) {
+	if jsonedit.IsNull(r.items) {
 		return fields.Invalid("input", "is required; send it in the request body")
 	}
-	if text, ok := splice.Unquote(r.items); ok {
+	if text, ok := jsonedit.Unquote(r.items); ok {
 		r.c.Messages = append(r.c.Messages, llm.Message{Role: llm.RoleUser, Parts: []llm.Part{{Kind: llm.TextPart, Index: -1, Text: text}}})
 		return nil
 	}
@@ -29,7 +29,7 @@ func (r *callReader) input() error {
 		return fields.Invalid("input", "must be a string or a list of items")
 	}
 	i := 0
-	for val := range splice.Elements(r.items) {
+	for val := range jsonedit.Elements(r.items) {
 		if err := r.item(val, i, fields.ElementPath("input", i)); err != nil {
 			return err
 		}
@@ -45,7 +45,7 @@ func (r *callReader) item(raw []byte, i int, path string) error {
 	if raw[0] != '{' {
 		return fields.Invalid(path, "must be an object")
 	}
-	switch kind := splice.Text(raw, "type"); kind {
+	switch kind := jsonedit.Text(raw, "type"); kind {
 	case "message", "":
 		return r.message(raw, i, path)
 	case "reasoning":
@@ -69,20 +69,20 @@ func (r *callReader) message(raw []byte, i int, path string) error {
 	var m llm.Message
 	var content []byte
 	id := ""
-	for name, val := range splice.Members(raw) {
+	for name, val := range jsonedit.Members(raw) {
 		n := plainName(name)
 		if err := itemMembers.Check(n, path, val); err != nil {
 			return err
 		}
 		switch {
-		case splice.IsNull(val), n == "type", n == "status":
+		case jsonedit.IsNull(val), n == "type", n == "status":
 		case n == "role":
-			role, _ := splice.Unquote(val)
+			role, _ := jsonedit.Unquote(val)
 			m.Role = llm.Role(role)
 		case n == "id":
-			id, _ = splice.Unquote(val)
+			id, _ = jsonedit.Unquote(val)
 		case n == "name":
-			m.Name, _ = splice.Unquote(val)
+			m.Name, _ = jsonedit.Unquote(val)
 		case n == "content":
 			content = val
 		default:
@@ -113,9 +113,9 @@ func (r *callReader) message(raw []byte, i int, path string) error {
 // do not show. The data of redacted reasoning has a mark, see dialect.Signatures.
 // Source: https://platform.claude.com/docs/en/build-with-claude/adaptive-thinking, read 2026-11.
 func (r *callReader) readReasoning(raw []byte, i int) {
-	p := llm.Part{Kind: llm.ReasoningPart, Index: -1, ID: splice.Text(raw, "id"), Signature: splice.Text(raw, "encrypted_content")}
+	p := llm.Part{Kind: llm.ReasoningPart, Index: -1, ID: jsonedit.Text(raw, "id"), Signature: jsonedit.Text(raw, "encrypted_content")}
 	for _, list := range [...]string{"content", "summary"} {
-		texts, _ := splice.Find(raw, list)
+		texts, _ := jsonedit.Find(raw, list)
 		if p.Text = joined(texts); p.Text != "" {
 			break
 		}
@@ -130,8 +130,8 @@ func (r *callReader) readReasoning(raw []byte, i int) {
 // [{"type":"summary_text","text":"…"}].
 func joined(list []byte) string {
 	var texts []string
-	for val := range splice.Elements(list) {
-		if t := splice.Text(val, "text"); t != "" {
+	for val := range jsonedit.Elements(list) {
+		if t := jsonedit.Text(val, "text"); t != "" {
 			texts = append(texts, t)
 		}
 	}
@@ -145,27 +145,27 @@ func (r *callReader) call(raw []byte, i int, path, args string) error {
 	p := llm.Part{Kind: llm.CallPart, Index: -1, Call: &llm.ToolCall{Custom: args == "input"}}
 	var space llm.Namespace
 	m := llm.Message{Role: llm.RoleAssistant}
-	for name, val := range splice.Members(raw) {
+	for name, val := range jsonedit.Members(raw) {
 		n := plainName(name)
 		if err := itemMembers.Check(n, path, val); err != nil {
 			return err
 		}
 		switch {
-		case splice.IsNull(val), n == "type", n == "status":
+		case jsonedit.IsNull(val), n == "type", n == "status":
 		case n == "id":
-			p.ID, _ = splice.Unquote(val)
+			p.ID, _ = jsonedit.Unquote(val)
 		case n == "call_id":
-			p.Call.ID, _ = splice.Unquote(val)
+			p.Call.ID, _ = jsonedit.Unquote(val)
 		case n == "name":
-			p.Call.Name, _ = splice.Unquote(val)
+			p.Call.Name, _ = jsonedit.Unquote(val)
 		case n == "namespace":
-			space.Name, _ = splice.Unquote(val)
+			space.Name, _ = jsonedit.Unquote(val)
 		case n == "thought_signature":
-			p.Signature, _ = splice.Unquote(val)
+			p.Signature, _ = jsonedit.Unquote(val)
 		case n == "cache_control":
 			p.Cache = fields.ReadCache(val)
 		case n == args:
-			text, ok := splice.Unquote(val)
+			text, ok := jsonedit.Unquote(val)
 			if !ok {
 				return fields.Invalid(path+"."+args, "must be a string")
 			}
@@ -194,7 +194,7 @@ func (r *callReader) call(raw []byte, i int, path, args string) error {
 
 // result reads a tool result. from is the member that contains a text or parts.
 func (r *callReader) result(raw []byte, i int, path, from string) error {
-	res := &llm.ToolResult{ID: cmp.Or(splice.Text(raw, "call_id"), splice.Text(raw, "tool_call_id"))}
+	res := &llm.ToolResult{ID: cmp.Or(jsonedit.Text(raw, "call_id"), jsonedit.Text(raw, "tool_call_id"))}
 	name, known := r.names[res.ID]
 	switch {
 	case res.ID == "":
@@ -203,8 +203,8 @@ func (r *callReader) result(raw []byte, i int, path, from string) error {
 		return fields.Invalid(path+".call_id", "must match a call of an earlier item")
 	}
 	res.Name = name
-	p := llm.Part{Kind: llm.ResultPart, Index: -1, ID: splice.Text(raw, "id"), Result: res}
-	for name, val := range splice.Members(raw) {
+	p := llm.Part{Kind: llm.ResultPart, Index: -1, ID: jsonedit.Text(raw, "id"), Result: res}
+	for name, val := range jsonedit.Members(raw) {
 		n := plainName(name)
 		if err := itemMembers.Check(n, path, val); err != nil {
 			return err
@@ -220,7 +220,7 @@ func (r *callReader) result(raw []byte, i int, path, from string) error {
 			}
 			res.Parts = parts
 		default:
-			if !splice.IsNull(val) {
+			if !jsonedit.IsNull(val) {
 				p.Extra = extra(p.Extra, n, path, val)
 			}
 		}

@@ -7,17 +7,17 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/upstreamerror"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
-func elements(list []byte) iter.Seq[[]byte] { return splice.Elements(list) }
+func elements(list []byte) iter.Seq[[]byte] { return jsonedit.Elements(list) }
 
 // logprobsOf returns the entries of chat's {"content":[…]}, without brackets.
 func logprobsOf(raw []byte) []byte {
-	list, _ := splice.Find(raw, "content")
+	list, _ := jsonedit.Find(raw, "content")
 	var out []byte
-	for val := range splice.Elements(list) {
+	for val := range jsonedit.Elements(list) {
 		out = gather(out, val)
 	}
 	return out
@@ -168,12 +168,12 @@ func (o *outcome) reasoning(w *jsonwriter.Writer) {
 func (o *outcome) tier() string {
 	for i := range o.extra {
 		if o.extra[i].Name == "service_tier" {
-			if s, _ := splice.Unquote(o.extra[i].Raw); s != "" {
+			if s, _ := jsonedit.Unquote(o.extra[i].Raw); s != "" {
 				return s
 			}
 		}
 	}
-	s, _ := splice.Unquote(o.param("service_tier"))
+	s, _ := jsonedit.Unquote(o.param("service_tier"))
 	return cmp.Or(s, "default")
 }
 
@@ -274,7 +274,7 @@ func (o *outcome) others(w *jsonwriter.Writer, start int) {
 	}
 	for i := range o.extra {
 		p := &o.extra[i]
-		if _, taken := splice.Find(w.B[start:], p.Name); !taken {
+		if _, taken := jsonedit.Find(w.B[start:], p.Name); !taken {
 			w.Named(p.Name, p.Raw)
 		}
 	}

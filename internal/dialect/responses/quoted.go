@@ -1,6 +1,6 @@
 package responses
 
-import "sluice/internal/splice"
+import "sluice/internal/kernel/jsonedit"
 
 // quoted is a growing text, as JSON without its last quote. It contains a stream's text of an
 // item so far, in the format in which the end of the item repeats it.
@@ -13,7 +13,7 @@ func (q *quoted) add(s string) {
 	if len(*q) == 0 {
 		*q = append(*q, '"')
 	}
-	b := splice.AppendQuoted(*q, s)
+	b := jsonedit.AppendQuoted(*q, s)
 	copy(b[len(*q):], b[len(*q)+1:len(b)-1])
 	*q = b[:len(b)-2]
 }

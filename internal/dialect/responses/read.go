@@ -1,15 +1,15 @@
 package responses
 
 import (
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 func isTrue(raw []byte) bool { return string(raw) == "true" }
 
-// plainName returns a name of splice.Members without quotes and escapes.
+// plainName returns a name of jsonedit.Members without quotes and escapes.
 func plainName(raw []byte) string {
-	s, _ := splice.Unquote(raw)
+	s, _ := jsonedit.Unquote(raw)
 	return s
 }
 

@@ -9,10 +9,10 @@ import (
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/signatures"
 	"sluice/internal/dialect/usage"
-	"sluice/internal/fault"
-	"sluice/internal/ident"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // DecodeResponse reads a response. One that failed is fault.UpstreamInvalid with the
@@ -20,13 +20,13 @@ import (
 func (upstream) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
 	r := &llm.Response{}
 	var output []byte
-	for name, val := range splice.Members(incoming.Body) {
+	for name, val := range jsonedit.Members(incoming.Body) {
 		switch n := plainName(name); {
-		case splice.IsNull(val), echoed[n]:
+		case jsonedit.IsNull(val), echoed[n]:
 		case n == "id":
-			r.ID, _ = splice.Unquote(val)
+			r.ID, _ = jsonedit.Unquote(val)
 		case n == "model":
-			r.Model, _ = splice.Unquote(val)
+			r.Model, _ = jsonedit.Unquote(val)
 		case n == "created_at":
 			r.Created = seconds(val)
 		case n == "output":
@@ -35,9 +35,9 @@ func (upstream) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error
 			r.Extra = append(r.Extra, llm.Param{Name: n, Raw: val})
 		}
 	}
-	if splice.Text(incoming.Body, "status") == failedStatus {
-		raw, _ := splice.Find(incoming.Body, "error")
-		return nil, fault.New(fault.UpstreamInvalid, cmp.Or(splice.Text(raw, "message"), "the provider cannot create the response"))
+	if jsonedit.Text(incoming.Body, "status") == failedStatus {
+		raw, _ := jsonedit.Find(incoming.Body, "error")
+		return nil, fault.New(fault.UpstreamInvalid, cmp.Or(jsonedit.Text(raw, "message"), "the provider cannot create the response"))
 	}
 	if len(output) == 0 || output[0] != '[' {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no output")
@@ -70,9 +70,9 @@ func seconds(raw []byte) int64 {
 
 // finishOf returns the finish reason of a response.
 func finishOf(response []byte, called bool) (llm.Finish, string) {
-	status := splice.Text(response, "status")
-	raw, _ := splice.Find(response, "incomplete_details")
-	switch reason := splice.Text(raw, "reason"); {
+	status := jsonedit.Text(response, "status")
+	raw, _ := jsonedit.Find(response, "incomplete_details")
+	switch reason := jsonedit.Text(raw, "reason"); {
 	case status == incomplete && reason == "content_filter":
 		return llm.FinishFilter, reason
 	case status == incomplete:
@@ -97,18 +97,18 @@ func calls(parts []llm.Part) bool {
 func readOutput(list []byte) llm.Choice {
 	var c llm.Choice
 	var logprobs []byte
-	for val := range splice.Elements(list) {
-		if splice.Text(val, "type") != "message" {
+	for val := range jsonedit.Elements(list) {
+		if jsonedit.Text(val, "type") != "message" {
 			if p, ok := readItem(val); ok {
 				c.Parts = append(c.Parts, p)
 			}
 			continue
 		}
-		content, _ := splice.Find(val, "content")
-		for part := range splice.Elements(content) {
+		content, _ := jsonedit.Find(val, "content")
+		for part := range jsonedit.Elements(content) {
 			c.Parts = append(c.Parts, readMessagePart(part))
-			entries, _ := splice.Find(part, "logprobs")
-			for e := range splice.Elements(entries) {
+			entries, _ := jsonedit.Find(part, "logprobs")
+			for e := range jsonedit.Elements(entries) {
 				logprobs = gather(logprobs, e)
 			}
 		}
@@ -126,17 +126,17 @@ func readOutput(list []byte) llm.Choice {
 // readMessagePart reads one part of a message of the model. A part of an unknown type stays
 // unchanged.
 func readMessagePart(raw []byte) llm.Part {
-	switch splice.Text(raw, "type") {
+	switch jsonedit.Text(raw, "type") {
 	case "output_text", "text":
-		p := llm.Part{Kind: llm.TextPart, Text: splice.Text(raw, "text")}
-		if notes, _ := splice.Find(raw, "annotations"); len(notes) > 2 && notes[0] == '[' {
+		p := llm.Part{Kind: llm.TextPart, Text: jsonedit.Text(raw, "text")}
+		if notes, _ := jsonedit.Find(raw, "annotations"); len(notes) > 2 && notes[0] == '[' {
 			p.Citations, p.Shape = notes, shapeName
 		}
 		return p
 	case "refusal":
-		return llm.Part{Kind: llm.RefusalPart, Text: splice.Text(raw, "refusal")}
+		return llm.Part{Kind: llm.RefusalPart, Text: jsonedit.Text(raw, "refusal")}
 	case "output_audio":
-		return llm.Part{Kind: llm.AudioPart, Text: splice.Text(raw, "transcript"), Media: &llm.Media{Data: splice.Text(raw, "data")}}
+		return llm.Part{Kind: llm.AudioPart, Text: jsonedit.Text(raw, "transcript"), Media: &llm.Media{Data: jsonedit.Text(raw, "data")}}
 	default:
 		return llm.Part{Kind: llm.OpaquePart, Raw: raw, Shape: shapeName}
 	}
@@ -144,38 +144,38 @@ func readMessagePart(raw []byte) llm.Part {
 
 // readItem reads an item that is not a message. It returns false for an empty item.
 func readItem(raw []byte) (llm.Part, bool) {
-	switch kind := splice.Text(raw, "type"); kind {
+	switch kind := jsonedit.Text(raw, "type"); kind {
 	case "reasoning":
 		return readReasoning(raw)
 	case "function_call", "custom_tool_call":
-		c := &llm.ToolCall{ID: cmp.Or(splice.Text(raw, "call_id"), splice.Text(raw, "id")), Name: splice.Text(raw, "name"), Custom: kind != "function_call"}
+		c := &llm.ToolCall{ID: cmp.Or(jsonedit.Text(raw, "call_id"), jsonedit.Text(raw, "id")), Name: jsonedit.Text(raw, "name"), Custom: kind != "function_call"}
 		if c.ID == "" {
 			c.ID = "call_" + strings.ReplaceAll(ident.NewID(), "-", "")
 		}
-		c.Arguments = splice.Text(raw, "arguments")
+		c.Arguments = jsonedit.Text(raw, "arguments")
 		if c.Custom {
-			c.Arguments = splice.Text(raw, "input")
+			c.Arguments = jsonedit.Text(raw, "input")
 		}
-		return llm.Part{Kind: llm.CallPart, ID: splice.Text(raw, "id"), Call: c}, c.Name != ""
+		return llm.Part{Kind: llm.CallPart, ID: jsonedit.Text(raw, "id"), Call: c}, c.Name != ""
 	case "image_generation_call":
-		data := splice.Text(raw, "result")
-		return llm.Part{Kind: llm.ImagePart, ID: splice.Text(raw, "id"), Media: &llm.Media{MIME: imageType(raw), Data: data}}, data != ""
+		data := jsonedit.Text(raw, "result")
+		return llm.Part{Kind: llm.ImagePart, ID: jsonedit.Text(raw, "id"), Media: &llm.Media{MIME: imageType(raw), Data: data}}, data != ""
 	default:
-		return llm.Part{Kind: llm.OpaquePart, ID: splice.Text(raw, "id"), Raw: raw, Shape: shapeName}, len(raw) > 0 && raw[0] == '{'
+		return llm.Part{Kind: llm.OpaquePart, ID: jsonedit.Text(raw, "id"), Raw: raw, Shape: shapeName}, len(raw) > 0 && raw[0] == '{'
 	}
 }
 
 // imageType returns the type of an image that a provider generated.
 func imageType(raw []byte) string {
-	return "image/" + cmp.Or(splice.Text(raw, "output_format"), "png")
+	return "image/" + cmp.Or(jsonedit.Text(raw, "output_format"), "png")
 }
 
 // readReasoning reads a reasoning item: a thought, whether its summary is empty or not; false when
 // it says nothing.
 func readReasoning(raw []byte) (llm.Part, bool) {
-	p := llm.Part{Kind: llm.ReasoningPart, ID: splice.Text(raw, "id"), Signature: splice.Text(raw, "encrypted_content")}
+	p := llm.Part{Kind: llm.ReasoningPart, ID: jsonedit.Text(raw, "id"), Signature: jsonedit.Text(raw, "encrypted_content")}
 	for _, list := range [...]string{"summary", "content"} {
-		texts, _ := splice.Find(raw, list)
+		texts, _ := jsonedit.Find(raw, list)
 		if p.Text = joined(texts); p.Text != "" {
 			break
 		}

@@ -4,7 +4,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/signatures"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // EncodeResponse writes a response.

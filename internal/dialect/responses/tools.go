@@ -3,15 +3,15 @@ package responses
 import (
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 func (r *callReader) tools(raw []byte) error {
 	i := 0
-	for val := range splice.Elements(raw) {
+	for val := range jsonedit.Elements(raw) {
 		read := r.tool
-		if splice.Text(val, "type") == "namespace" {
+		if jsonedit.Text(val, "type") == "namespace" {
 			read = r.namespace
 		}
 		if err := read(llm.Tool{Index: i, Raw: val}, fields.ElementPath("tools", i)); err != nil {
@@ -27,16 +27,16 @@ func (r *callReader) tools(raw []byte) error {
 // group before theirs. The description of the group is not supported there.
 // Source: https://developers.openai.com/api/docs/guides/tools-tool-search, read 2026-11.
 func (r *callReader) namespace(t llm.Tool, path string) error {
-	t.Namespace = &llm.Namespace{Name: splice.Text(t.Raw, "name"), Raw: t.Raw}
+	t.Namespace = &llm.Namespace{Name: jsonedit.Text(t.Raw, "name"), Raw: t.Raw}
 	if t.Namespace.Name == "" {
 		return fields.Invalid(path+".name", "is required")
 	}
-	list, _ := splice.Find(t.Raw, "tools")
+	list, _ := jsonedit.Find(t.Raw, "tools")
 	if len(list) == 0 || list[0] != '[' {
 		return fields.Invalid(path+".tools", "must be a list")
 	}
 	i := 0
-	for val := range splice.Elements(list) {
+	for val := range jsonedit.Elements(list) {
 		t.Raw = val
 		if err := r.tool(t, fields.ElementPath(path+".tools", i)); err != nil {
 			return err
@@ -63,7 +63,7 @@ func (r *callReader) chooseSpaced() {
 
 // tool reads a tool into t, which has its Raw and where it stands.
 func (r *callReader) tool(t llm.Tool, path string) error {
-	t.Type, t.Shape = splice.Text(t.Raw, "type"), shapeName
+	t.Type, t.Shape = jsonedit.Text(t.Raw, "type"), shapeName
 	switch t.Type {
 	case "":
 		return fields.Invalid(path+".type", `is required; use "function" for tools that you run yourself`)
@@ -89,8 +89,8 @@ func (r *callReader) unserved(path, kind, why string) {
 
 func readTool(t *llm.Tool, path string) error {
 	var format []byte
-	for name, val := range splice.Members(t.Raw) {
-		if splice.IsNull(val) {
+	for name, val := range jsonedit.Members(t.Raw) {
+		if jsonedit.IsNull(val) {
 			continue
 		}
 		n := plainName(name)
@@ -100,9 +100,9 @@ func readTool(t *llm.Tool, path string) error {
 		switch n {
 		case "type":
 		case "name":
-			t.Name, _ = splice.Unquote(val)
+			t.Name, _ = jsonedit.Unquote(val)
 		case "description":
-			t.Description, _ = splice.Unquote(val)
+			t.Description, _ = jsonedit.Unquote(val)
 		case "parameters":
 			t.Schema = val
 		case "strict":
@@ -135,12 +135,12 @@ func chatTool(t *llm.Tool, format []byte) []byte {
 	w.Key(llm.Custom).Open('{')
 	w.Str("name", t.Name)
 	w.Opt("description", t.Description)
-	if kind := splice.Text(format, "type"); kind == "grammar" {
+	if kind := jsonedit.Text(format, "type"); kind == "grammar" {
 		w.Key("format").Open('{')
 		w.Str("type", kind)
 		w.Key(kind).Open('{')
 		for _, name := range [...]string{"syntax", "definition"} {
-			val, _ := splice.Find(format, name)
+			val, _ := jsonedit.Find(format, name)
 			w.Raw(name, val)
 		}
 		w.Close('}')
@@ -156,15 +156,15 @@ func chatTool(t *llm.Tool, format []byte) []byte {
 // flatFormat is the format of a custom tool of chat completions in the form of this
 // shape, nil when it has none.
 func flatFormat(t *llm.Tool) []byte {
-	format, _ := splice.Find(t.Raw, llm.Custom, "format")
-	inner, ok := splice.Find(format, "grammar")
+	format, _ := jsonedit.Find(t.Raw, llm.Custom, "format")
+	inner, ok := jsonedit.Find(format, "grammar")
 	if !ok {
 		return format
 	}
 	var w jsonwriter.Writer
 	w.Open('{')
 	w.Str("type", "grammar")
-	for name, val := range splice.Members(inner) {
+	for name, val := range jsonedit.Members(inner) {
 		w.Raw(plainName(name), val)
 	}
 	w.Close('}')

@@ -9,8 +9,8 @@ import (
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/images"
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // Dialect is the shape that provider specs call "segmind".
@@ -67,11 +67,11 @@ func (draw) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Targ
 // TranslateResponse reads {"image":"…"} or {"image":["…","…"]}.
 func (draw) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	m := images.Result{Created: incoming.Created}
-	raw, _ := splice.Find(incoming.Body, "image")
+	raw, _ := jsonedit.Find(incoming.Body, "image")
 	if len(raw) > 0 && raw[0] == '"' {
 		m.Items = append(m.Items, images.Item{Base64: raw})
 	}
-	for val := range splice.Elements(raw) {
+	for val := range jsonedit.Elements(raw) {
 		m.Items = append(m.Items, images.Item{Base64: val})
 	}
 	return m.BuildResponse()

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // signedMark separates the id of a tool call from the signature that its provider requires
@@ -139,7 +139,7 @@ func unsigned(w *jsonwriter.Writer, raw []byte, depth int) {
 		w.Value(raw)
 	case raw[0] == '[':
 		w.Open('[')
-		for val := range splice.Elements(raw) {
+		for val := range jsonedit.Elements(raw) {
 			if !signedElsewhere(val) && !hasOnlyForeignSignatures(val) {
 				unsigned(w, val, depth-1)
 			}
@@ -147,9 +147,9 @@ func unsigned(w *jsonwriter.Writer, raw []byte, depth int) {
 		w.Close(']')
 	case raw[0] == '{':
 		w.Open('{')
-		for name, val := range splice.Members(raw) {
+		for name, val := range jsonedit.Members(raw) {
 			w.RawKey(name)
-			if id, ok := splice.Unquote(val); ok && isID(name) {
+			if id, ok := jsonedit.Unquote(val); ok && isID(name) {
 				id, _ = splitID(id)
 				w.Text(id)
 				continue
@@ -173,9 +173,9 @@ func isID(name []byte) bool {
 // hasOnlyForeignSignatures reports whether a message would have no content left. Providers
 // reject messages without content.
 func hasOnlyForeignSignatures(message []byte) bool {
-	content, _ := splice.Find(message, "content")
+	content, _ := jsonedit.Find(message, "content")
 	some := false
-	for block := range splice.Elements(content) {
+	for block := range jsonedit.Elements(content) {
 		if !signedElsewhere(block) {
 			return false
 		}
@@ -187,13 +187,13 @@ func hasOnlyForeignSignatures(message []byte) bool {
 // signedElsewhere reports whether a block or an item has the signature of a text, or of
 // reasoning of another shape.
 func signedElsewhere(block []byte) bool {
-	switch splice.Text(block, "type") {
+	switch jsonedit.Text(block, "type") {
 	case "thinking":
-		return strings.HasPrefix(splice.Text(block, "signature"), signedMark)
+		return strings.HasPrefix(jsonedit.Text(block, "signature"), signedMark)
 	case "redacted_thinking":
-		return strings.HasPrefix(splice.Text(block, "data"), signedMark)
+		return strings.HasPrefix(jsonedit.Text(block, "data"), signedMark)
 	case "reasoning":
-		return strings.HasPrefix(splice.Text(block, "encrypted_content"), signedMark)
+		return strings.HasPrefix(jsonedit.Text(block, "encrypted_content"), signedMark)
 	}
 	return false
 }

@@ -3,7 +3,7 @@ package signatures
 import (
 	"strings"
 
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // signersMark separates the name of the signing shape from the signature that the caller

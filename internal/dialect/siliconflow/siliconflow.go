@@ -8,8 +8,8 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/images"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // Dialect is the shape that provider specs call "siliconflow".
@@ -26,21 +26,21 @@ var _ dialect.OpenAIEndpoint = draw{}
 
 // EncodeRequest renames size and number. Everything else is forwarded.
 func (draw) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
-	var d splice.Doc
-	if err := splice.Scan(r.Body, &d); err != nil {
+	var d jsonedit.Doc
+	if err := jsonedit.Scan(r.Body, &d); err != nil {
 		return nil, err
 	}
 	if _, err := images.ReadPrompt(fields.Track(r.Body)); err != nil {
 		return nil, err
 	}
-	edits := []splice.Edit{splice.Set("model", splice.Quote(to.Model)), splice.Rename("n", "batch_size")}
+	edits := []jsonedit.Edit{jsonedit.Set("model", jsonedit.Quote(to.Model)), jsonedit.Rename("n", "batch_size")}
 	if size, _ := d.String("size"); size == "auto" {
-		edits = append(edits, splice.Drop("size"))
+		edits = append(edits, jsonedit.Drop("size"))
 	}
-	edits = append(edits, splice.Rename("size", "image_size"))
+	edits = append(edits, jsonedit.Rename("size", "image_size"))
 	out := &dialect.Outgoing{}
 	if form, ok := d.String("response_format"); ok {
-		edits = append(edits, splice.Drop("response_format")) // it always is a URL
+		edits = append(edits, jsonedit.Drop("response_format")) // it always is a URL
 		if form != "url" {
 			out.Dropped = []string{"response_format"}
 		}
@@ -52,11 +52,11 @@ func (draw) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Tar
 // TranslateResponse reads {"images":[{"url":…}],"seed":1}.
 func (draw) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	m := images.Result{Created: incoming.Created}
-	seed, _ := splice.Find(incoming.Body, "seed")
-	list, _ := splice.Find(incoming.Body, "images")
-	for raw := range splice.Elements(list) {
+	seed, _ := jsonedit.Find(incoming.Body, "seed")
+	list, _ := jsonedit.Find(incoming.Body, "images")
+	for raw := range jsonedit.Elements(list) {
 		var it images.Item
-		it.URL, _ = splice.Find(raw, "url")
+		it.URL, _ = jsonedit.Find(raw, "url")
 		if len(seed) > 0 {
 			it.Extra = []llm.Param{{Name: "seed", Raw: seed}}
 		}

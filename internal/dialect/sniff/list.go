@@ -4,9 +4,9 @@ import (
 	"bytes"
 
 	"sluice/internal/dialect/jsonscan"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // listMember is the list that every valid response of that endpoint must have, because clients
@@ -41,8 +41,8 @@ func CheckList(ep llm.Endpoint, body []byte) error {
 		return nil
 	}
 	name := string(key[1 : len(key)-1])
-	raw, there := splice.Find(body, name)
-	switch _, failed := splice.Find(body, "error"); {
+	raw, there := jsonedit.Find(body, name)
+	switch _, failed := jsonedit.Find(body, "error"); {
 	case jsonscan.IsList(raw):
 		return nil
 	case failed && !there:

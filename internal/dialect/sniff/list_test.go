@@ -7,9 +7,9 @@ import (
 	"pgregory.net/rapid"
 
 	"sluice/internal/dialect/sniff"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 func TestHasList(t *testing.T) {
@@ -54,7 +54,7 @@ func TestHasListIsSure(t *testing.T) {
 			members = append(members, `"`+n+`" : `+value.Draw(t, "value"))
 		}
 		body := []byte("{" + strings.Join(members, ",") + "}")
-		raw, _ := splice.Find(body, "choices")
+		raw, _ := jsonedit.Find(body, "choices")
 		want := len(raw) > 0 && raw[0] == '['
 		none := !want && !strings.Contains(string(body), "[")
 		if err := sniff.CheckList(llm.ChatComplete, body); want && err != nil || none && err == nil {

@@ -3,9 +3,9 @@ package sniff
 import (
 	"strings"
 
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // CheckObject rejects a successful response of a unified endpoint that is not one JSON
@@ -18,7 +18,7 @@ func CheckObject(ep llm.Endpoint, body []byte) error {
 		llm.GetBatchOutput, llm.Realtime, llm.Proxy:
 		return nil
 	default:
-		if splice.Valid(body) {
+		if jsonedit.Valid(body) {
 			return nil
 		}
 		return fault.Newf(fault.UpstreamInvalid, "the provider response is not a JSON object: %s", what(body))

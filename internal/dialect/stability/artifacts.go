@@ -7,7 +7,7 @@ import (
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/images"
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
 )
 
 // artifacts translates version 1, which uses JSON for requests and responses.
@@ -63,8 +63,8 @@ func weighted(w *jsonwriter.Writer, text []byte, weight int64) {
 // TranslateResponse reads {"artifacts":[{"base64":…,"seed":1,"finishReason":"SUCCESS"}]}.
 func (artifacts) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	m := images.Result{Created: incoming.Created}
-	list, _ := splice.Find(incoming.Body, "artifacts")
-	for raw := range splice.Elements(list) {
+	list, _ := jsonedit.Find(incoming.Body, "artifacts")
+	for raw := range jsonedit.Elements(list) {
 		m.Items = append(m.Items, image(raw, "base64", "finishReason"))
 	}
 	return m.BuildResponse()

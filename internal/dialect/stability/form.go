@@ -15,10 +15,10 @@ import (
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/images"
 	"sluice/internal/dialect/media"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
-	"sluice/internal/wire"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
+	"sluice/internal/kernel/wire"
 )
 
 // form translates for the models since version 1, which take a form and return JSON.
@@ -66,7 +66,7 @@ func (form) EncodeRequest(ctx context.Context, r *dialect.Request, to *dialect.T
 	out := &dialect.Outgoing{}
 	if strings.HasPrefix(to.Model, "sd3") && to.Model != "sd3" {
 		out.Path = "/v2beta/stable-image/generate/sd3"
-		f.add("model", splice.Quote(to.Model))
+		f.add("model", jsonedit.Quote(to.Model))
 	}
 	var contentType string
 	out.Body, contentType = f.close()
@@ -105,7 +105,7 @@ type formWriter struct {
 // add adds a field with a raw JSON value. It removes the quotes of a string and leaves
 // anything else unchanged.
 func (f *formWriter) add(name string, raw []byte) {
-	text, ok := splice.Unquote(raw)
+	text, ok := jsonedit.Unquote(raw)
 	if !ok {
 		text = string(raw)
 	}
@@ -123,7 +123,7 @@ func (f *formWriter) part(name string, data []byte, contentType string) {
 
 // image adds the initial image: base64, a data URL or a URL.
 func (f *formWriter) image(ctx context.Context, raw []byte, to *dialect.Target) error {
-	text, ok := splice.Unquote(raw)
+	text, ok := jsonedit.Unquote(raw)
 	if !ok {
 		return fault.New(fault.InvalidParameter, "image must be a string: base64, a data URL or a URL").WithParam("image")
 	}

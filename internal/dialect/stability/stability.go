@@ -6,8 +6,8 @@ package stability
 import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/images"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // Dialect is the shape of /v2beta/stable-image/generate, that provider specs call
@@ -24,13 +24,13 @@ func V1() *dialect.Dialect {
 // image reads an image from a provider's description of it.
 func image(raw []byte, data, finish string) images.Item {
 	var m images.Item
-	for name, val := range splice.Members(raw) {
+	for name, val := range jsonedit.Members(raw) {
 		switch {
-		case splice.IsName(name, data):
+		case jsonedit.IsName(name, data):
 			m.Base64 = val
-		case splice.IsName(name, "seed"):
+		case jsonedit.IsName(name, "seed"):
 			m.Extra = append(m.Extra, llm.Param{Name: "seed", Raw: val})
-		case splice.IsName(name, finish):
+		case jsonedit.IsName(name, finish):
 			m.Extra = append(m.Extra, llm.Param{Name: "finish_reason", Raw: val})
 		}
 	}

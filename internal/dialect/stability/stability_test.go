@@ -14,7 +14,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/dialecttest"
-	"sluice/internal/fault"
+	"sluice/internal/kernel/fault"
 )
 
 func TestArtifacts(t *testing.T) {

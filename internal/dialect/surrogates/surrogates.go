@@ -8,8 +8,8 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // DecodeFragment is the text of a JSON string that is a fragment of a longer text. It is "" for
@@ -17,7 +17,7 @@ import (
 // "\ud83d" and "\ude00". A surrogate at an end of the fragment remains in the text as three bytes
 // that are not UTF-8. Only a Joiner, to which the decoder passes its events, reads them.
 func DecodeFragment(raw []byte) string {
-	text, _ := splice.Unquote(raw)
+	text, _ := jsonedit.Unquote(raw)
 	if n := len(raw); n >= 2+escapeLen {
 		if low := escape(raw[1:]); isLow(low) {
 			text = encodeSurrogate(low) + text[replacementLen:]

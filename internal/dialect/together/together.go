@@ -5,7 +5,7 @@ package together
 import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/reranking"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // Dialect is the shape that provider specs call "together". Documents may be texts, and

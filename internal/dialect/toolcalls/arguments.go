@@ -5,15 +5,15 @@ import (
 	"strings"
 
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // ArgumentsText is jsonwriter.ArgumentsObject as a string, for providers that parse a string. Arguments that
 // are an object remain unchanged.
 func ArgumentsText(t *llm.FieldTracker, c *llm.Call, m *llm.Message, p *llm.Part) string {
 	text := p.Call.Arguments
-	if trimmed := strings.TrimSpace(text); trimmed != "" && splice.Readable([]byte(trimmed)) {
+	if trimmed := strings.TrimSpace(text); trimmed != "" && jsonedit.Readable([]byte(trimmed)) {
 		return text
 	}
 	object, ok := jsonwriter.ArgumentsObject(text)

@@ -2,8 +2,8 @@ package toolcalls
 
 import (
 	"sluice/internal/dialect/fields"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // manyTools is the number of tools above which names are searched in a set instead of compared.
@@ -44,7 +44,7 @@ func Served(c *llm.Call) error {
 		return nil
 	}
 	u := &c.Unserved[0]
-	return fields.Invalid(u.From+".type", "is "+string(splice.Quote(u.Type))+", "+u.Why)
+	return fields.Invalid(u.From+".type", "is "+string(jsonedit.Quote(u.Type))+", "+u.Why)
 }
 
 // twice reports whether an earlier tool has the name, and adds the name to seen unless seen is nil.

@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"sluice/internal/dialect/fields"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // ReadToolChoice reads a tool choice in OpenAI's shapes: "auto", "none", "required",
@@ -15,7 +15,7 @@ import (
 // Source: https://platform.openai.com/docs/api-reference/chat/create, read 2026-11.
 func ReadToolChoice(raw []byte, name ...string) (llm.ToolChoice, error) {
 	c := llm.ToolChoice{From: "tool_choice", Raw: raw}
-	if mode, ok := splice.Unquote(raw); ok {
+	if mode, ok := jsonedit.Unquote(raw); ok {
 		switch mode {
 		case "auto", "none", "required":
 			c.Mode = mode
@@ -23,10 +23,10 @@ func ReadToolChoice(raw []byte, name ...string) (llm.ToolChoice, error) {
 		}
 		return c, fields.Invalid("tool_choice", `must be "auto", "none", "required" or an object that names a function`)
 	}
-	switch splice.Text(raw, "type") {
+	switch jsonedit.Text(raw, "type") {
 	case llm.Function:
 		c.Mode = "tool"
-		if c.Name = splice.Text(raw, name...); c.Name == "" {
+		if c.Name = jsonedit.Text(raw, name...); c.Name == "" {
 			return c, fields.Invalid("tool_choice."+strings.Join(name, "."), "is required")
 		}
 	case llm.Custom, "allowed_tools":
@@ -44,16 +44,16 @@ var schemaMembers = fields.Members{"type": fields.IsString, "name": fields.IsStr
 // into f. Path is its path in the body; errors are fault.InvalidParameter.
 // Source: https://platform.openai.com/docs/api-reference/chat/create, read 2026-11.
 func ReadSchema(f *llm.Format, raw []byte, path string) error {
-	for name, val := range splice.Members(raw) {
-		n, _ := splice.Unquote(name)
+	for name, val := range jsonedit.Members(raw) {
+		n, _ := jsonedit.Unquote(name)
 		if err := schemaMembers.Check(n, path, val); err != nil {
 			return err
 		}
 		switch n {
 		case "name":
-			f.Name, _ = splice.Unquote(val)
+			f.Name, _ = jsonedit.Unquote(val)
 		case "description":
-			f.Description, _ = splice.Unquote(val)
+			f.Description, _ = jsonedit.Unquote(val)
 		case "schema":
 			f.Schema = val
 		case "strict":

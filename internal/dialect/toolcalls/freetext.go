@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // FreeTextTools are the tools of one call that accept free text and were sent as functions with
@@ -45,7 +45,7 @@ func AsFunctions(c *llm.Call) (*llm.Call, *FreeTextTools) {
 		m.Parts = slices.Clone(m.Parts)
 		for k := range m.Parts {
 			if call := m.Parts[k].Call; call != nil && call.Custom {
-				m.Parts[k].Call = &llm.ToolCall{ID: call.ID, Name: call.Name, Arguments: `{"` + argument + `":` + string(splice.Quote(call.Arguments)) + `}`}
+				m.Parts[k].Call = &llm.ToolCall{ID: call.ID, Name: call.Name, Arguments: `{"` + argument + `":` + string(jsonedit.Quote(call.Arguments)) + `}`}
 			}
 		}
 	}
@@ -62,10 +62,10 @@ func hasText(c *llm.Call) bool {
 // describeText is the description of the function, from the tool in the form of chat completions.
 // It includes the grammar of the text, which a function has no other field for.
 func describeText(raw []byte) string {
-	tool, _ := splice.Find(raw, llm.Custom)
-	description := splice.Text(tool, "description")
-	if syntax := splice.Text(tool, "format", "grammar", "syntax"); syntax != "" {
-		description += "\n\n" + argument + " follows this grammar (" + syntax + "):\n" + splice.Text(tool, "format", "grammar", "definition")
+	tool, _ := jsonedit.Find(raw, llm.Custom)
+	description := jsonedit.Text(tool, "description")
+	if syntax := jsonedit.Text(tool, "format", "grammar", "syntax"); syntax != "" {
+		description += "\n\n" + argument + " follows this grammar (" + syntax + "):\n" + jsonedit.Text(tool, "format", "grammar", "definition")
 	}
 	return strings.TrimSpace(description)
 }
@@ -73,13 +73,13 @@ func describeText(raw []byte) string {
 // describeFreeText is the name of the tool in a choice: {"type":"custom","name":"x"}, in chat
 // {"type":"custom","custom":{"name":"x"}}.
 func describeFreeText(choice []byte) string {
-	if splice.Text(choice, "type") != llm.Custom {
+	if jsonedit.Text(choice, "type") != llm.Custom {
 		return ""
 	}
-	if name := splice.Text(choice, llm.Custom, "name"); name != "" {
+	if name := jsonedit.Text(choice, llm.Custom, "name"); name != "" {
 		return name
 	}
-	return splice.Text(choice, "name")
+	return jsonedit.Text(choice, "name")
 }
 
 // RewriteResponse restores the free text in the calls of a complete response.

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // read gives a call's arguments in two pieces to the tool that takes free text, as a stream

@@ -3,8 +3,8 @@ package toolcalls
 import (
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // WriteFunctions writes the list of tools for shapes that support only functions. It calls write for
@@ -55,10 +55,10 @@ func ChoiceAmong(t *llm.FieldTracker, c *llm.Call, isSupported func(*llm.Tool) b
 // lists its properties even if it has none. Callers of messages and tool servers may omit it.
 // Source: https://github.com/langchain-ai/langchain-mcp-adapters/issues/137.
 func Arguments(schema []byte) []byte {
-	if splice.Text(schema, "type") != "object" {
+	if jsonedit.Text(schema, "type") != "object" {
 		return schema
 	}
-	if _, listed := splice.Find(schema, "properties"); listed {
+	if _, listed := jsonedit.Find(schema, "properties"); listed {
 		return schema
 	}
 	end := len(schema) - 1

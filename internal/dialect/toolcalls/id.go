@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
 )
 
 // IDLetters are the letters and digits that tool call ids may contain at every provider.
@@ -48,7 +48,7 @@ type idWriter struct {
 
 func (w *idWriter) list(raw []byte, each func([]byte)) {
 	w.Open('[')
-	for val := range splice.Elements(raw) {
+	for val := range jsonedit.Elements(raw) {
 		each(val)
 	}
 	w.Close(']')
@@ -62,10 +62,10 @@ func (w *idWriter) object(raw []byte, id string, calls func([]byte)) {
 		return
 	}
 	w.Open('{')
-	for name, val := range splice.Members(raw) {
+	for name, val := range jsonedit.Members(raw) {
 		w.RawKey(name)
-		n, _ := splice.Unquote(name)
-		text, isText := splice.Unquote(val)
+		n, _ := jsonedit.Unquote(name)
+		text, isText := jsonedit.Unquote(val)
 		switch {
 		case n == id && isText && !w.fits(text):
 			w.changed = true

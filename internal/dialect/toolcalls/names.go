@@ -3,7 +3,7 @@ package toolcalls
 import (
 	"slices"
 
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // maxNameBytes is the maximum length of a tool name at all providers except Anthropic. Anthropic's

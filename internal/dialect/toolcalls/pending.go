@@ -1,6 +1,6 @@
 package toolcalls
 
-import "sluice/internal/fault"
+import "sluice/internal/kernel/fault"
 
 // PendingToolCalls counts the stream data of tool calls that arrives before their names. Clients of
 // every shape read the name first, so the data waits for it. A call whose name never arrives is

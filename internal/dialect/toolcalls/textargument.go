@@ -3,7 +3,7 @@ package toolcalls
 import (
 	"strings"
 
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
 )
 
 // textArgument extracts the text of {"input":"…"} from a stream. If the arguments have another form,
@@ -87,7 +87,7 @@ func (a *textArgument) readString(s string) string {
 			a.held = s
 			break
 		}
-		char, _ := splice.Unquote([]byte(`"` + s[:n] + `"`))
+		char, _ := jsonedit.Unquote([]byte(`"` + s[:n] + `"`))
 		text.WriteString(char)
 		s = s[n:]
 	}

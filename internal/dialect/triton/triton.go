@@ -8,9 +8,9 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // Dialect returns the shape.
@@ -57,14 +57,14 @@ func (complete) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.
 
 // TranslateResponse reads {"model_name":…,"text_output":…}.
 func (complete) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
-	raw, _ := splice.Find(incoming.Body, "text_output")
-	text, ok := splice.Unquote(raw)
+	raw, _ := jsonedit.Find(incoming.Body, "text_output")
+	text, ok := jsonedit.Unquote(raw)
 	if !ok {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no text")
 	}
 	c := dialect.Completion{Created: incoming.Created, Model: incoming.To.Model, Choices: []dialect.CompletionChoice{{Text: text, Finish: llm.FinishStop}}}
-	name, _ := splice.Find(incoming.Body, "model_name")
-	if s, _ := splice.Unquote(name); s != "" {
+	name, _ := jsonedit.Find(incoming.Body, "model_name")
+	if s, _ := jsonedit.Unquote(name); s != "" {
 		c.Model = s
 	}
 	return c.BuildResponse(incoming.To.Stream), nil

@@ -8,8 +8,8 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/triton"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/llm"
 )
 
 func TestComplete(t *testing.T) {

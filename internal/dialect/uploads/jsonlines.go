@@ -6,7 +6,7 @@ import (
 	"errors"
 	"io"
 
-	"sluice/internal/fault"
+	"sluice/internal/kernel/fault"
 )
 
 // chunkBytes is the amount of a translated file that is produced at once.

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"sluice/internal/dialect/uploads"
-	"sluice/internal/fault"
+	"sluice/internal/kernel/fault"
 )
 
 // cut is a reader of a text that gives it in pieces of its own choice.

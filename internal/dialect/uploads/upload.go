@@ -9,10 +9,10 @@ import (
 	"strconv"
 
 	"sluice/internal/dialect"
-	"sluice/internal/fault"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
 	"sluice/internal/kernel/multipartedit"
-	"sluice/internal/splice"
-	"sluice/internal/wire"
+	"sluice/internal/kernel/wire"
 )
 
 // Upload is the form of an upload. The file remains in the spooled form: no memory here grows
@@ -83,7 +83,7 @@ func EachLine(file io.Reader, each func(n int, line []byte) error) error {
 func (u *Upload) Rewrite(w io.Writer, each func(dst, line []byte) ([]byte, error)) error {
 	var out []byte
 	return EachLine(u.Content().Open(), func(n int, line []byte) (err error) {
-		if !splice.Valid(line) {
+		if !jsonedit.Valid(line) {
 			return BadLine(n, errors.New("is not a JSON object"))
 		}
 		if out, err = each(out[:0], line); err != nil {

@@ -1,6 +1,6 @@
 package upstreamerror
 
-import "sluice/internal/splice"
+import "sluice/internal/kernel/jsonedit"
 
 // The code of an error is a string on every surface. It is the provider's code; a number is
 // formatted in digits. If the provider sent none, the code is null (messages omit it). It is never
@@ -20,19 +20,19 @@ var ErrorObjectKey = []byte(`"error":{`)
 // string already or if there is none.
 func TextCode(data []byte) []byte {
 	for _, keys := range errorCodes {
-		raw, _ := splice.Find(data, keys...)
+		raw, _ := jsonedit.Find(data, keys...)
 		if !isNumber(raw) {
 			continue
 		}
-		var doc splice.Doc
-		if splice.Scan(data, &doc) != nil {
+		var doc jsonedit.Doc
+		if jsonedit.Scan(data, &doc) != nil {
 			return data
 		}
 		path := keys[0]
 		for _, key := range keys[1:] {
 			path += "." + key
 		}
-		return doc.Apply([]splice.Edit{splice.SetPath(path, splice.Quote(string(raw)))})
+		return doc.Apply([]jsonedit.Edit{jsonedit.SetPath(path, jsonedit.Quote(string(raw)))})
 	}
 	return data
 }

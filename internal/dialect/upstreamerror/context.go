@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 
 	"sluice/internal/dialect/jsonscan"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // maxErrorExtraBytes is the maximum size of the additional error members that are relayed.
@@ -18,14 +18,14 @@ const maxErrorExtraBytes = 8 << 10
 // have, in their order: {"n_prompt_tokens":5012,"n_ctx":4096}. Members beyond
 // maxErrorExtraBytes are omitted. The values are slices of the body.
 func Extra(body []byte) []llm.Param {
-	if !splice.Valid(body) || !utf8.Valid(body) {
+	if !jsonedit.Valid(body) || !utf8.Valid(body) {
 		return nil
 	}
 	object, known := errorObject(body)
 	var list []llm.Param
 	left := maxErrorExtraBytes
-	for raw, value := range splice.Members(object) {
-		name, _ := splice.Unquote(raw)
+	for raw, value := range jsonedit.Members(object) {
+		name, _ := jsonedit.Unquote(raw)
 		if slices.Contains(known, name) || jsonscan.IsEmpty(value) || len(name)+len(value) > left || hasParam(list, name) {
 			continue
 		}
@@ -42,14 +42,14 @@ var errorFields = []string{"message", "type", "param", "code"}
 // It is the object below error or detail, or the body itself if it has a message.
 func errorObject(body []byte) (object []byte, known []string) {
 	for _, name := range [...]string{"error", "detail"} {
-		if raw, ok := splice.Find(body, name); ok {
+		if raw, ok := jsonedit.Find(body, name); ok {
 			if jsonscan.IsObject(raw) {
 				return raw, errorFields
 			}
 			return nil, nil
 		}
 	}
-	if splice.Text(body, "message") == "" {
+	if jsonedit.Text(body, "message") == "" {
 		return nil, nil
 	}
 	return body, append([]string{"object", "provider", "request_id", "Message", "statusCode", "sequence_number"}, errorFields...)
@@ -62,7 +62,7 @@ func hasParam(list []llm.Param, name string) bool {
 // unwrapped removes the one-element list in which Google's hosts wrap an error.
 func unwrapped(body []byte) []byte {
 	if text := bytes.TrimSpace(body); len(text) > 0 && text[0] == '[' {
-		for item := range splice.Elements(text) {
+		for item := range jsonedit.Elements(text) {
 			return item
 		}
 	}

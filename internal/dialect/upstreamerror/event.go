@@ -3,7 +3,7 @@ package upstreamerror
 import (
 	"encoding/json"
 
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // Event is the event that reports to a client that its stream failed, in the shape of the

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // The maximum size of an error body that is parsed, and of a payload excerpt quoted in a message.
@@ -109,7 +109,7 @@ func (f Failure) ForMessages() []byte {
 
 // anthropics reports whether the error has Anthropic's format, regardless of the provider.
 func (f Failure) anthropics() bool {
-	return len(f.Body) <= maxErrorBodyBytes && splice.Valid(f.Body) && splice.Text(f.Body, "type") == "error"
+	return len(f.Body) <= maxErrorBodyBytes && jsonedit.Valid(f.Body) && jsonedit.Text(f.Body, "type") == "error"
 }
 
 // details parses the error. The message names the provider.

@@ -8,8 +8,8 @@ import (
 
 	"sluice/internal/dialect/jsonscan"
 	"sluice/internal/dialect/usage"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // Fault is an error inside a stream event.
@@ -30,10 +30,10 @@ const MaxTextBytes = 1 << 10
 // other endpoints, "type":"error" on messages and responses, the error of a failed
 // response, and errors without a wrapper. An event named "error" is always an error.
 func Find(name, data []byte) (Fault, bool) {
-	if raw, ok := splice.Find(data, "error"); ok && !noError(raw) {
+	if raw, ok := jsonedit.Find(data, "error"); ok && !noError(raw) {
 		return readFault(raw), true
 	}
-	if raw, ok := splice.Find(data, "response", "error"); ok && !noError(raw) {
+	if raw, ok := jsonedit.Find(data, "response", "error"); ok && !noError(raw) {
 		return readFault(raw), true
 	}
 	switch typ := string(EventType(name, data)); {
@@ -58,11 +58,11 @@ const (
 func noError(raw []byte) bool { return jsonscan.IsEmpty(raw) || string(raw) == "false" }
 
 func readFault(raw []byte) Fault {
-	if text, ok := splice.Unquote(raw); ok {
+	if text, ok := jsonedit.Unquote(raw); ok {
 		return Fault{Message: Clip(text, MaxTextBytes)}
 	}
 	var f Fault
-	for name, val := range splice.Members(raw) {
+	for name, val := range jsonedit.Members(raw) {
 		switch string(name) {
 		case `"message"`:
 			f.Message = Clip(plain(val), MaxTextBytes)
@@ -114,7 +114,7 @@ func (f *Fault) Named() string {
 // CodeText is the code of an error as a string. A number is formatted unchanged; anything except a
 // string or a number becomes "".
 func CodeText(raw []byte) string {
-	if text, ok := splice.Unquote(raw); ok {
+	if text, ok := jsonedit.Unquote(raw); ok {
 		return text
 	}
 	if isNumber(raw) {
@@ -129,7 +129,7 @@ func isNumber(raw []byte) bool {
 
 // plain is a raw value as text.
 func plain(raw []byte) string {
-	if s, ok := splice.Unquote(raw); ok {
+	if s, ok := jsonedit.Unquote(raw); ok {
 		return s
 	}
 	return string(raw)
@@ -175,7 +175,7 @@ func (f Fault) statusFromText() (status int, ok bool) {
 // DetectError is the HTTP status of an error in a successful response, if the error reveals
 // one: {"error":{"message":"Rate limited","code":429}}.
 func DetectError(body []byte) (status int, ok bool) {
-	raw, found := splice.Find(body, "error")
+	raw, found := jsonedit.Find(body, "error")
 	if !found || jsonscan.IsEmpty(raw) {
 		return 0, false
 	}
@@ -202,7 +202,7 @@ func ReadEvent(data []byte) (llm.Event, bool) {
 func Usage(data []byte) *llm.Usage {
 	data = bytes.TrimLeft(data, " \t\r\n")
 	if bytes.HasPrefix(data, []byte{'['}) {
-		for first := range splice.Elements(data) {
+		for first := range jsonedit.Elements(data) {
 			data = first
 			break
 		}
@@ -210,7 +210,7 @@ func Usage(data []byte) *llm.Usage {
 	if u, _ := usage.Read(llm.Proxy, data, "x_groq.usage"); u.Reported {
 		return &u
 	}
-	inner, _ := splice.Find(data, "result")
+	inner, _ := jsonedit.Find(data, "result")
 	if u, _ := usage.Read(llm.Proxy, inner, ""); jsonscan.IsObject(inner) && u.Reported {
 		return &u
 	}
@@ -219,7 +219,7 @@ func Usage(data []byte) *llm.Usage {
 
 // EventType returns the type of a typed event, from its data or else its name.
 func EventType(name, data []byte) []byte {
-	if raw, ok := splice.Find(data, "type"); ok && len(raw) > 2 && raw[0] == '"' {
+	if raw, ok := jsonedit.Find(data, "type"); ok && len(raw) > 2 && raw[0] == '"' {
 		return raw[1 : len(raw)-1]
 	}
 	return name

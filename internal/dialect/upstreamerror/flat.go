@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect/jsonscan"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
 )
 
 var (
@@ -28,7 +28,7 @@ func IsFlat(data []byte) bool {
 		return false
 	}
 	known, other := false, 0
-	for name, val := range splice.Members(data) {
+	for name, val := range jsonedit.Members(data) {
 		switch string(name) {
 		case `"message"`, `"detail"`:
 			known = known || val[0] == '"' && !jsonscan.IsEmpty(val)
@@ -47,7 +47,7 @@ func IsFlat(data []byte) bool {
 
 // notError is 1 for an object type other than "error".
 func notError(val []byte) int {
-	if splice.IsName(val, EventName) || jsonscan.IsEmpty(val) {
+	if jsonedit.IsName(val, EventName) || jsonscan.IsEmpty(val) {
 		return 0
 	}
 	return 1

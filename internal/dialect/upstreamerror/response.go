@@ -2,8 +2,8 @@ package upstreamerror
 
 import (
 	"sluice/internal/dialect/jsonscan"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // DetectFailure reports whether a successful response means that the call failed, and the HTTP
@@ -16,19 +16,19 @@ import (
 func DetectFailure(ep llm.Endpoint, body []byte) (status int, message string, failed bool) {
 	switch ep {
 	case llm.CreateModelResponse:
-		if outcome, _ := splice.Find(body, "status"); !splice.IsName(outcome, "failed") {
+		if outcome, _ := jsonedit.Find(body, "status"); !jsonedit.IsName(outcome, "failed") {
 			return 0, "", false
 		}
 	case llm.ChatComplete, llm.Complete:
 		return failedChat(body)
 	case llm.Messages:
-		if raw, _ := splice.Find(body, "error"); !jsonscan.IsObject(raw) {
+		if raw, _ := jsonedit.Find(body, "error"); !jsonscan.IsObject(raw) {
 			return 0, "", false
 		}
 	default:
 		return 0, "", false
 	}
-	raw, _ := splice.Find(body, "error")
+	raw, _ := jsonedit.Find(body, "error")
 	if noError(raw) {
 		return 500, "the provider cannot create the response", true
 	}
@@ -40,17 +40,17 @@ func failedChat(body []byte) (status int, message string, failed bool) {
 	if !jsonscan.HasValue(body, ErrorKey) && jsonscan.ValueAfter(body, FinishKey) == nil {
 		return 0, "", false
 	}
-	if raw, _ := splice.Find(body, "error"); jsonscan.IsObject(raw) {
+	if raw, _ := jsonedit.Find(body, "error"); jsonscan.IsObject(raw) {
 		f := readFault(raw)
 		return f.Status(), f.Message, true
 	}
-	list, _ := splice.Find(body, "choices")
-	for choice := range splice.Elements(list) {
-		if raw, _ := splice.Find(choice, "error"); jsonscan.IsObject(raw) {
+	list, _ := jsonedit.Find(body, "choices")
+	for choice := range jsonedit.Elements(list) {
+		if raw, _ := jsonedit.Find(choice, "error"); jsonscan.IsObject(raw) {
 			f := readFault(raw)
 			return f.Status(), f.Message, true
 		}
-		if outcome, _ := splice.Find(choice, "finish_reason"); splice.IsName(outcome, EventName) {
+		if outcome, _ := jsonedit.Find(choice, "finish_reason"); jsonedit.IsName(outcome, EventName) {
 			return 500, "the provider reports that the model failed", true
 		}
 	}

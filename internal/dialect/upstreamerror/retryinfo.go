@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
 )
 
 // RetryDelay is the delay before the next try that Google requests in the body of an error:
@@ -13,12 +13,12 @@ import (
 // also in a list with one element. It reports false if the body contains no delay.
 // Source: https://cloud.google.com/apis/design/errors#error_details, read 2026-11.
 func RetryDelay(body []byte) (time.Duration, bool) {
-	details, _ := splice.Find(unwrapped(body), "error", "details")
-	for item := range splice.Elements(details) {
-		if !strings.HasSuffix(splice.Text(item, "@type"), "google.rpc.RetryInfo") {
+	details, _ := jsonedit.Find(unwrapped(body), "error", "details")
+	for item := range jsonedit.Elements(details) {
+		if !strings.HasSuffix(jsonedit.Text(item, "@type"), "google.rpc.RetryInfo") {
 			continue
 		}
-		seconds, ok := strings.CutSuffix(splice.Text(item, "retryDelay"), "s")
+		seconds, ok := strings.CutSuffix(jsonedit.Text(item, "retryDelay"), "s")
 		n, err := strconv.ParseFloat(seconds, 64)
 		if !ok || err != nil || !(n > 0 && n < maxRetryDelay.Seconds()) {
 			return 0, false

@@ -3,8 +3,8 @@ package upstreamerror
 import (
 	"sluice/internal/dialect/jsonscan"
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // An error inside a stream that means that the conversation is too long gets ContextCode. On messages
@@ -40,21 +40,21 @@ func WithCode(ep llm.Endpoint, name, data []byte) []byte {
 		return TextCode(data)
 	}
 	at := ""
-	if raw, _ := splice.Find(data, "response", "error"); jsonscan.IsObject(raw) {
+	if raw, _ := jsonedit.Find(data, "response", "error"); jsonscan.IsObject(raw) {
 		at = "response.error."
 	}
-	if raw, ok := splice.Find(data, "error"); jsonscan.IsObject(raw) {
+	if raw, ok := jsonedit.Find(data, "error"); jsonscan.IsObject(raw) {
 		at = "error."
 	} else if ok && !noError(raw) { // a string, which has no code
 		return data
 	}
-	var doc splice.Doc
-	if splice.Scan(data, &doc) != nil {
+	var doc jsonedit.Doc
+	if jsonedit.Scan(data, &doc) != nil {
 		return data
 	}
-	edits := []splice.Edit{splice.SetPath(at+"code", splice.Quote(f.Code))}
+	edits := []jsonedit.Edit{jsonedit.SetPath(at+"code", jsonedit.Quote(f.Code))}
 	if ep == llm.Messages {
-		edits = append(edits, splice.SetPath(at+"type", splice.Quote(f.Type)), splice.SetPath(at+"message", splice.Quote(f.Message)))
+		edits = append(edits, jsonedit.SetPath(at+"type", jsonedit.Quote(f.Type)), jsonedit.SetPath(at+"message", jsonedit.Quote(f.Message)))
 	}
 	return doc.Apply(edits)
 }

@@ -3,8 +3,8 @@ package usage
 import (
 	"strconv"
 
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // Counter collects the metrics of usage objects in any provider's format. A repeated metric
@@ -35,7 +35,7 @@ func NewCounter(ep llm.Endpoint) Counter {
 // Read reads one raw usage object. It ignores null and anything else that is not an object.
 // Source: contract/provider-transforms.md 1.3.
 func (c *Counter) Read(raw []byte) {
-	for name, val := range splice.Members(raw) {
+	for name, val := range jsonedit.Members(raw) {
 		if c.field(name, val) {
 			c.Found.Reported = true
 		}
@@ -63,7 +63,7 @@ func (c *Counter) field(name, val []byte) bool {
 	case `"cache_creation_input_tokens"`:
 		return count(val, &c.Found.CacheWriteTokens)
 	case `"cache_creation"`:
-		hour, _ := splice.Find(val, "ephemeral_1h_input_tokens")
+		hour, _ := jsonedit.Find(val, "ephemeral_1h_input_tokens")
 		return count(hour, &c.Found.CacheHourTokens)
 	case `"service_tier"`, `"speed"`, `"serviceTier"`, `"trafficType"`:
 		c.tier(val)
@@ -84,7 +84,7 @@ func (c *Counter) field(name, val []byte) bool {
 }
 
 func (c *Counter) inputDetails(raw []byte) {
-	for name, val := range splice.Members(raw) {
+	for name, val := range jsonedit.Members(raw) {
 		switch string(name) {
 		case `"cached_tokens"`, `"cache_read_input_tokens"`: // the latter of Perplexity
 			count(val, &c.Found.CachedTokens)
@@ -105,7 +105,7 @@ func (c *Counter) inputDetails(raw []byte) {
 // Source: https://platform.openai.com/docs/api-reference/realtime-server-events/response/done,
 // read 2026-11.
 func (c *Counter) cachedDetails(raw []byte) {
-	for name, val := range splice.Members(raw) {
+	for name, val := range jsonedit.Members(raw) {
 		switch string(name) {
 		case `"audio_tokens"`:
 			count(val, &c.Found.CachedAudioTokens)
@@ -116,7 +116,7 @@ func (c *Counter) cachedDetails(raw []byte) {
 }
 
 func (c *Counter) outputDetails(raw []byte) {
-	for name, val := range splice.Members(raw) {
+	for name, val := range jsonedit.Members(raw) {
 		switch string(name) {
 		case `"reasoning_tokens"`, `"thinking_tokens"`:
 			count(val, &c.Found.ReasoningTokens)
@@ -196,7 +196,7 @@ func count(raw []byte, to *int64) bool {
 
 // seconds reads a duration in seconds, a number or, as the specification has it, a string.
 func seconds(raw []byte, to *float64) bool {
-	if s, ok := splice.Unquote(raw); ok {
+	if s, ok := jsonedit.Unquote(raw); ok {
 		raw = []byte(s)
 	}
 	f, ok := number(raw)

@@ -3,7 +3,7 @@ package usage
 import (
 	"bytes"
 
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
 )
 
 // groundingKey begins the part of a Gemini candidate that contains its searches and results.
@@ -27,8 +27,8 @@ func (g *groundingMetadata) read(candidates []byte) {
 		return
 	}
 	var queries int64
-	for c := range splice.Elements(candidates) {
-		raw, _ := splice.Find(c, "groundingMetadata")
+	for c := range jsonedit.Elements(candidates) {
+		raw, _ := jsonedit.Find(c, "groundingMetadata")
 		n, found := GroundingSearches(raw)
 		queries, g.found = queries+n, g.found || found
 	}
@@ -40,15 +40,15 @@ func (g *groundingMetadata) read(candidates []byte) {
 //
 //	{"webSearchQueries":["weather in Bern"],"groundingChunks":[{"web":{"uri":"https://…"}}]}
 func GroundingSearches(raw []byte) (queries int64, found bool) {
-	list, _ := splice.Find(raw, "webSearchQueries")
-	for q := range splice.Elements(list) {
-		if text, _ := splice.Unquote(q); text != "" {
+	list, _ := jsonedit.Find(raw, "webSearchQueries")
+	for q := range jsonedit.Elements(list) {
+		if text, _ := jsonedit.Unquote(q); text != "" {
 			queries++
 		}
 	}
-	list, _ = splice.Find(raw, "groundingChunks")
-	for chunk := range splice.Elements(list) {
-		if _, found := splice.Find(chunk, "web"); found {
+	list, _ = jsonedit.Find(raw, "groundingChunks")
+	for chunk := range jsonedit.Elements(list) {
+		if _, found := jsonedit.Find(chunk, "web"); found {
 			return queries, true
 		}
 	}

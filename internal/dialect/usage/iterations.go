@@ -1,8 +1,8 @@
 package usage
 
 import (
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // iterations reads the steps of a Claude message. The usage next to the list includes the steps of
@@ -12,8 +12,8 @@ import (
 // https://platform.claude.com/docs/en/agents-and-tools/tool-use/advisor-tool, read 2026-11.
 func (c *Counter) iterations(list []byte) {
 	c.compacted, c.Found.Units[llm.AdvisorInput], c.Found.Units[llm.AdvisorOutput] = llm.Usage{}, 0, 0
-	for step := range splice.Elements(list) {
-		switch kind, _ := splice.Find(step, "type"); string(kind) {
+	for step := range jsonedit.Elements(list) {
+		switch kind, _ := jsonedit.Find(step, "type"); string(kind) {
 		case `"compaction"`:
 			c.compacted = c.compacted.Add(ReadObject(llm.Messages, step))
 		case `"advisor_message"`:
@@ -31,6 +31,6 @@ func (c *Counter) region(raw []byte) {
 	case `"global"`, `"not_available"`:
 		c.Found.Region = ""
 	default:
-		c.Found.Region, _ = splice.Unquote(raw)
+		c.Found.Region, _ = jsonedit.Unquote(raw)
 	}
 }

@@ -3,8 +3,8 @@ package usage
 import (
 	"bytes"
 
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // Responses that are passed through use their provider's format. In other calls its dialect reads them.
@@ -21,7 +21,7 @@ func (c *Counter) nativeMember(name, val []byte) (model []byte) {
 	case `"candidates"`:
 		c.grounds.read(val)
 	case `"type"`: // of a message of Claude's, or of the event that begins one
-		c.apart = c.apart || splice.IsName(val, "message") || splice.IsName(val, "message_start")
+		c.apart = c.apart || jsonedit.IsName(val, "message") || jsonedit.IsName(val, "message_start")
 	case `"interaction"`, `"chatResponse"`: // of the last event of a Gemini interaction; of Oracle's responses
 		return c.wrapped(llm.Proxy, val)
 	case `"usageMetadata"`, `"amazon-bedrock-invocationMetrics"`:
@@ -57,11 +57,11 @@ func (c *Counter) readNative(name, val []byte) bool {
 	case `"cacheWriteInputTokens"`:
 		return count(val, &c.Found.CacheWriteTokens)
 	case `"promptTokensDetails"`: // an object at Oracle, a list at Google
-		cached, _ := splice.Find(val, "cachedTokens")
+		cached, _ := jsonedit.Find(val, "cachedTokens")
 		count(cached, &c.Found.CachedTokens)
 		c.Found.InputAudioTokens, c.Found.InputImageTokens = Modality(val, "AUDIO"), Modality(val, "IMAGE")
 	case `"completionTokensDetails"`: // of Oracle
-		reasoning, _ := splice.Find(val, "reasoningTokens")
+		reasoning, _ := jsonedit.Find(val, "reasoningTokens")
 		count(reasoning, &c.Found.ReasoningTokens)
 	case `"candidatesTokensDetails"`:
 		c.Found.OutputAudioTokens, c.Found.OutputImageTokens = Modality(val, "AUDIO"), Modality(val, "IMAGE")
@@ -84,7 +84,7 @@ func (c *Counter) readNative(name, val []byte) bool {
 
 // units reads {"input_tokens":12,"output_tokens":3}, and the other units that Cohere bills.
 func units(raw []byte, to *llm.Usage) (found bool) {
-	for name, val := range splice.Members(raw) {
+	for name, val := range jsonedit.Members(raw) {
 		switch string(name) {
 		case `"input_tokens"`:
 			found = count(val, &to.InputTokens) || found
@@ -101,9 +101,9 @@ func units(raw []byte, to *llm.Usage) (found bool) {
 // [{"modality":"AUDIO","tokenCount":9}].
 // Source: https://ai.google.dev/api/generate-content#ModalityTokenCount, read 2026-11.
 func Modality(list []byte, modality string) (total int64) {
-	for e := range splice.Elements(list) {
-		if kind, _ := splice.Find(e, "modality"); splice.IsName(kind, modality) {
-			tokens, _ := splice.Find(e, "tokenCount")
+	for e := range jsonedit.Elements(list) {
+		if kind, _ := jsonedit.Find(e, "modality"); jsonedit.IsName(kind, modality) {
+			tokens, _ := jsonedit.Find(e, "tokenCount")
 			total = plus(total, tokens)
 		}
 	}
@@ -115,9 +115,9 @@ func Modality(list []byte, modality string) (total int64) {
 // Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_CacheDetail.html,
 // read 2026-11.
 func CacheWrite1h(list []byte) (total int64) {
-	for e := range splice.Elements(list) {
-		if splice.Text(e, "ttl") == "1h" {
-			tokens, _ := splice.Find(e, "inputTokens")
+	for e := range jsonedit.Elements(list) {
+		if jsonedit.Text(e, "ttl") == "1h" {
+			tokens, _ := jsonedit.Find(e, "inputTokens")
 			total = plus(total, tokens)
 		}
 	}

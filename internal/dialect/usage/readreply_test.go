@@ -6,8 +6,8 @@ import (
 
 	"sluice/internal/dialect/sniff"
 	"sluice/internal/dialect/usage"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // plainResponse is a chat answer of about 1 KB.
@@ -25,7 +25,7 @@ func TestReadReplyIsValidReplyAndUsage(t *testing.T) {
 		"", "[]", "{", `{"usage":{"total_tokens":1}`, `{"usage":{"total_tokens":1},}`, `{"usage":{"total_tokens":1}} x`, "<html>", "{\"a\":\"\xff\"}",
 	} {
 		for _, ep := range []llm.Endpoint{llm.ChatComplete, llm.Messages, llm.CreateTranscription, llm.Rerank} {
-			var d splice.Doc
+			var d jsonedit.Doc
 			u, model, err := usage.ReadResponse(ep, []byte(body), "x_groq.usage", &d)
 			want := sniff.CheckObject(ep, []byte(body))
 			if (err == nil) != (want == nil) || err != nil && err.Error() != want.Error() {
@@ -44,7 +44,7 @@ func TestReadReplyIsValidReplyAndUsage(t *testing.T) {
 func TestReadReplyLeavesTheIndex(t *testing.T) {
 	t.Parallel()
 	body := []byte(plainResponse)
-	var d splice.Doc
+	var d jsonedit.Doc
 	if _, _, err := usage.ReadResponse(llm.ChatComplete, body, "", &d); err != nil || !d.Indexes(body) || d.Indexes([]byte(plainResponse)) {
 		t.Fatalf("%v, indexed %v, an equal text %v", err, d.Indexes(body), d.Indexes([]byte(plainResponse)))
 	}
@@ -55,7 +55,7 @@ func TestReadReplyLeavesTheIndex(t *testing.T) {
 
 func BenchmarkReadReply(b *testing.B) {
 	body := []byte(plainResponse)
-	var d splice.Doc
+	var d jsonedit.Doc
 	b.SetBytes(int64(len(body)))
 	b.ReportAllocs()
 	for b.Loop() {

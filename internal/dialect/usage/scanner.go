@@ -3,7 +3,7 @@ package usage
 import (
 	"bytes"
 
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // Limits of a Scanner, in bytes: for one member, and for all.

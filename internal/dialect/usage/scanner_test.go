@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"sluice/internal/dialect/usage"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // In whatever pieces a reply comes, a sieve finds what is found in the whole of it.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // searched reads a member of a usage object that concerns searches and their price. It reports
@@ -36,7 +36,7 @@ func (c *Counter) searched(name, val []byte) bool {
 		count(val, &ticks)
 		c.Found.CostNano = (ticks + 5) / 10
 	case `"cost"`:
-		fee, _ := splice.Find(val, "request_cost")
+		fee, _ := jsonedit.Find(val, "request_cost")
 		n, ok := number(fee)
 		c.fee = ok && n > 0
 		return cost(val, &c.Found.CostNano)
@@ -51,7 +51,7 @@ func (c *Counter) searched(name, val []byte) bool {
 func (c *Counter) toolCalls(raw []byte) bool {
 	var searches int64
 	searched, found := false, false
-	for name, val := range splice.Members(raw) {
+	for name, val := range jsonedit.Members(raw) {
 		var n int64
 		switch string(name) {
 		case `"web_search_requests"`, `"web_search_calls"`, `"x_search_calls"`, `"num_requests"`:
@@ -76,8 +76,8 @@ func (c *Counter) toolCalls(raw []byte) bool {
 // {"search_web":{"invocation":1},"fetch_url":{"invocation":2}}.
 // Source: https://docs.perplexity.ai/docs/agent-api, read 2026-11.
 func (c *Counter) invocations(raw []byte) (found bool) {
-	for name, val := range splice.Members(raw) {
-		if n, ok := splice.Find(val, "invocation"); ok {
+	for name, val := range jsonedit.Members(raw) {
+		if n, ok := jsonedit.Find(val, "invocation"); ok {
 			val = n
 		}
 		switch string(name) {
@@ -154,7 +154,7 @@ func SearchesAlways(model string) bool {
 // searchContext reads one of the values that set a price; it ignores all others.
 func searchContext(raw []byte, to *string) bool {
 	for _, keyword := range [...]string{"low", "medium", "high"} {
-		if splice.IsName(raw, keyword) {
+		if jsonedit.IsName(raw, keyword) {
 			*to = keyword
 			return true
 		}
@@ -164,10 +164,10 @@ func searchContext(raw []byte, to *string) bool {
 
 // cost reads {"total_cost":0.005023}, in US dollars. It ignores costs in another currency.
 func cost(raw []byte, toNano *int64) bool {
-	if currency, ok := splice.Find(raw, "currency"); ok && !splice.IsName(currency, "USD") {
+	if currency, ok := jsonedit.Find(raw, "currency"); ok && !jsonedit.IsName(currency, "USD") {
 		return false
 	}
-	total, _ := splice.Find(raw, "total_cost")
+	total, _ := jsonedit.Find(raw, "total_cost")
 	dollars, ok := number(total)
 	if !ok || dollars > maxCost {
 		return false

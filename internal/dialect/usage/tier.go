@@ -1,8 +1,8 @@
 package usage
 
 import (
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // tiers are the providers' names of service tiers that set the price.
@@ -18,11 +18,11 @@ var traffic = map[string]string{`"ON_DEMAND"`: llm.UsualTier, `"ON_DEMAND_FLEX"`
 // "standard", which exclude all other tiers, and "" for any other string.
 func Tier(raw []byte) string {
 	for _, t := range tiers {
-		if splice.IsName(raw, t) {
+		if jsonedit.IsName(raw, t) {
 			return t
 		}
 	}
-	if splice.IsName(raw, "default") || splice.IsName(raw, llm.UsualTier) {
+	if jsonedit.IsName(raw, "default") || jsonedit.IsName(raw, llm.UsualTier) {
 		return llm.UsualTier
 	}
 	return traffic[string(raw)]

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
 )
 
 // itemSuffix ends the types of items that are tool calls.
@@ -31,18 +31,18 @@ func (c *Counter) output(raw []byte) {
 	}
 	var searches, files, sessions int64
 	var seen [maxContainers][]byte
-	for item := range splice.Elements(raw) {
-		switch typ, _ := splice.Find(item, "type"); string(typ) {
+	for item := range jsonedit.Elements(raw) {
+		switch typ, _ := jsonedit.Find(item, "type"); string(typ) {
 		case `"web_search_call"`:
-			if action, ok := splice.Find(item, "action", "type"); !ok || splice.IsName(action, "search") {
+			if action, ok := jsonedit.Find(item, "action", "type"); !ok || jsonedit.IsName(action, "search") {
 				searches++
 			}
 		case `"file_search_call"`:
 			files++
 		case `"code_interpreter_call"`, `"shell_call"`:
-			container, _ := splice.Find(item, "container_id")
+			container, _ := jsonedit.Find(item, "container_id")
 			if string(typ) == `"shell_call"` {
-				if container, _ = splice.Find(item, "environment", "container_id"); len(container) == 0 {
+				if container, _ = jsonedit.Find(item, "environment", "container_id"); len(container) == 0 {
 					continue
 				}
 			}
@@ -82,12 +82,12 @@ func (c *Counter) readToolPricing(tools []byte) {
 	if !bytes.Contains(tools, []byte("web_search_preview")) && !bytes.Contains(tools, []byte("memory_limit")) {
 		return
 	}
-	for tool := range splice.Elements(tools) {
-		switch typ := splice.Text(tool, "type"); typ {
+	for tool := range jsonedit.Elements(tools) {
+		switch typ := jsonedit.Text(tool, "type"); typ {
 		case "code_interpreter":
-			c.Found.CodeMemory = larger(c.Found.CodeMemory, splice.Text(tool, "container", "memory_limit"))
+			c.Found.CodeMemory = larger(c.Found.CodeMemory, jsonedit.Text(tool, "container", "memory_limit"))
 		case "shell":
-			c.Found.CodeMemory = larger(c.Found.CodeMemory, splice.Text(tool, "environment", "memory_limit"))
+			c.Found.CodeMemory = larger(c.Found.CodeMemory, jsonedit.Text(tool, "environment", "memory_limit"))
 		default:
 			c.preview = c.preview || strings.HasPrefix(typ, "web_search_preview") // some have a date suffix
 		}

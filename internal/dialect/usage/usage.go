@@ -7,8 +7,8 @@ import (
 
 	"sluice/internal/dialect/jsonscan"
 	"sluice/internal/dialect/sniff"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // Read reads the usage and the model name from a JSON response. Both are empty if the
@@ -18,7 +18,7 @@ import (
 func Read(ep llm.Endpoint, body []byte, usagePath string) (u llm.Usage, model string) {
 	c := NewCounter(ep)
 	raw := c.ReadResponse(ep, body, usagePath)
-	model, _ = splice.Unquote(raw)
+	model, _ = jsonedit.Unquote(raw)
 	return c.Usage(), model
 }
 
@@ -32,8 +32,8 @@ func ReadObject(ep llm.Endpoint, raw []byte) llm.Usage {
 // ReadResponse combines sniff.CheckObject and, if that accepts the response, Usage in one pass.
 // It stores the index of the response in d for later edits, if there is one; d.Indexes
 // reports that.
-func ReadResponse(ep llm.Endpoint, body []byte, usagePath string, d *splice.Doc) (u llm.Usage, model string, err error) {
-	if splice.Scan(body, d) != nil { // a repeated name only prevents the index
+func ReadResponse(ep llm.Endpoint, body []byte, usagePath string, d *jsonedit.Doc) (u llm.Usage, model string, err error) {
+	if jsonedit.Scan(body, d) != nil { // a repeated name only prevents the index
 		if err := sniff.CheckObject(ep, body); err != nil {
 			return llm.Usage{}, "", err
 		}
@@ -48,13 +48,13 @@ func ReadResponse(ep llm.Endpoint, body []byte, usagePath string, d *splice.Doc)
 			raw = m
 		}
 	}
-	model, _ = splice.Unquote(raw)
+	model, _ = jsonedit.Unquote(raw)
 	return c.Usage(), model, nil
 }
 
 // ReadResponse reads a response or an event and returns the raw name of the model.
 func (c *Counter) ReadResponse(ep llm.Endpoint, body []byte, usagePath string) (model []byte) {
-	for name, val := range splice.Members(body) {
+	for name, val := range jsonedit.Members(body) {
 		if m := c.member(ep, name, val, usagePath); m != nil {
 			model = m
 		}
@@ -85,7 +85,7 @@ func (c *Counter) member(ep llm.Endpoint, name, val []byte, usagePath string) (m
 		model = c.wrapped(ep, val)
 	case `"meta"`: // rerank in Cohere's format
 		if ep == llm.Rerank || c.PassedThrough {
-			billed, _ := splice.Find(val, "billed_units")
+			billed, _ := jsonedit.Find(val, "billed_units")
 			c.Found.Reported = units(billed, &c.Found) || c.Found.Reported
 		}
 	case `"usage_info"`: // of documents, in Mistral's format
@@ -94,7 +94,7 @@ func (c *Counter) member(ep llm.Endpoint, name, val []byte, usagePath string) (m
 		}
 	case `"pages"`:
 		if ep == llm.OCR && c.Found.Pages == 0 {
-			for range splice.Elements(val) {
+			for range jsonedit.Elements(val) {
 				c.Found.Pages++
 			}
 		}
@@ -108,7 +108,7 @@ func (c *Counter) member(ep llm.Endpoint, name, val []byte, usagePath string) (m
 		}
 	}
 	if usagePath != "" {
-		if first, rest, _ := strings.Cut(usagePath, "."); splice.IsName(name, first) {
+		if first, rest, _ := strings.Cut(usagePath, "."); jsonedit.IsName(name, first) {
 			c.Read(jsonscan.FindPath(val, rest))
 		}
 	}
@@ -119,16 +119,16 @@ func (c *Counter) member(ep llm.Endpoint, name, val []byte, usagePath string) (m
 // before it supported stream_options: {"choices":[{"index":0,"delta":{},"usage":{…}}]}.
 // Source: https://platform.moonshot.ai/docs/api/chat, read 2026-11.
 func (c *Counter) ReadChoices(chunk []byte) {
-	list, _ := splice.Find(chunk, "choices")
-	for choice := range splice.Elements(list) {
-		usage, _ := splice.Find(choice, "usage")
+	list, _ := jsonedit.Find(chunk, "choices")
+	for choice := range jsonedit.Elements(list) {
+		usage, _ := jsonedit.Find(choice, "usage")
 		c.Read(usage)
 	}
 }
 
 // wrapped reads the response inside an event.
 func (c *Counter) wrapped(ep llm.Endpoint, raw []byte) (model []byte) {
-	for name, val := range splice.Members(raw) {
+	for name, val := range jsonedit.Members(raw) {
 		switch string(name) {
 		case `"model"`:
 			model = val

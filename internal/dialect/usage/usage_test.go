@@ -7,7 +7,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/usage"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // Numbers that are none, are beyond what a call uses, or are told in another way than JSON's.

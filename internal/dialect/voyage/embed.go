@@ -6,9 +6,9 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/usage"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // embed is POST /v1/embeddings. What differs from OpenAI's is spliced in; vectors keep
@@ -21,28 +21,28 @@ var _ dialect.OpenAIEndpoint = embed{}
 // EncodeRequest sends a single text as a list and uses Voyage's name for the length of
 // vectors. It omits "float", which is Voyage's default and has no name there.
 func (embed) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
-	var d splice.Doc
-	if err := splice.Scan(r.Body, &d); err != nil {
+	var d jsonedit.Doc
+	if err := jsonedit.Scan(r.Body, &d); err != nil {
 		return nil, err
 	}
-	edits := []splice.Edit{splice.Set("model", splice.Quote(to.Model)), splice.Rename("dimensions", "output_dimension")}
+	edits := []jsonedit.Edit{jsonedit.Set("model", jsonedit.Quote(to.Model)), jsonedit.Rename("dimensions", "output_dimension")}
 	if text, ok := d.Raw("input"); ok && text[0] == '"' {
-		edits = append(edits, splice.Set("input", append(append([]byte{'['}, text...), ']')))
+		edits = append(edits, jsonedit.Set("input", append(append([]byte{'['}, text...), ']')))
 	}
 	if form, _ := d.String("encoding_format"); form == "float" {
-		edits = append(edits, splice.Drop("encoding_format"))
+		edits = append(edits, jsonedit.Drop("encoding_format"))
 	}
 	return &dialect.Outgoing{Body: d.Apply(edits)}, nil
 }
 
 // TranslateResponse adds prompt_tokens, which equals the total.
 func (embed) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
-	var d splice.Doc
-	if err := splice.Scan(incoming.Body, &d); err != nil || !d.Has("data") {
+	var d jsonedit.Doc
+	if err := jsonedit.Scan(incoming.Body, &d); err != nil || !d.Has("data") {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no embeddings").WithCause(err)
 	}
 	a := &dialect.Response{}
 	a.Usage, a.Model = usage.Read(llm.Embed, incoming.Body, "")
-	a.Body = d.Apply([]splice.Edit{splice.SetPath("usage.prompt_tokens", strconv.AppendInt(nil, a.Usage.InputTokens, 10))})
+	a.Body = d.Apply([]jsonedit.Edit{jsonedit.SetPath("usage.prompt_tokens", strconv.AppendInt(nil, a.Usage.InputTokens, 10))})
 	return a, nil
 }

@@ -7,7 +7,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // complete translates text generation from a prompt.

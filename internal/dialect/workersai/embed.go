@@ -7,9 +7,9 @@ import (
 	"sluice/internal/dialect/embeddings"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/usage"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // embed is text embeddings.
@@ -32,8 +32,8 @@ func (embed) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, e
 	}
 	e := embeddings.Result{Model: incoming.To.Model, Base64: embeddings.WantsBase64(fields.Track(incoming.Sent.Body))}
 	e.Usage, _ = usage.Read(llm.Embed, raw, "")
-	data, _ := splice.Find(raw, "data")
-	for v := range splice.Elements(data) {
+	data, _ := jsonedit.Find(raw, "data")
+	for v := range jsonedit.Elements(data) {
 		e.Vectors = append(e.Vectors, v)
 	}
 	if len(e.Vectors) == 0 {

@@ -8,10 +8,10 @@ import (
 	"sluice/internal/dialect/toolcalls"
 	"sluice/internal/dialect/upstreamerror"
 	"sluice/internal/dialect/usage"
-	"sluice/internal/fault"
-	"sluice/internal/ident"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // NewDecoder makes the decoder of a stream of text.
@@ -73,7 +73,7 @@ func (d *events) event(data []byte, emit func(*llm.Event)) error {
 		d.start(nil, emit)
 		d.end(emit)
 		return nil
-	case !splice.Valid(data):
+	case !jsonedit.Valid(data):
 		return fault.New(fault.UpstreamInvalid, "an event of the provider's stream is not a JSON object")
 	}
 	if f, ok := failure(data); ok {
@@ -85,15 +85,15 @@ func (d *events) event(data []byte, emit func(*llm.Event)) error {
 	if u, _ := usage.Read(llm.ChatComplete, data, ""); u.Reported {
 		d.usage = u
 	}
-	list, chatty := splice.Find(data, "choices")
+	list, chatty := jsonedit.Find(data, "choices")
 	if !chatty {
 		d.delta(data, "response", emit)
 		return d.early.Bounded()
 	}
-	for c := range splice.Elements(list) {
-		delta, _ := splice.Find(c, "delta")
+	for c := range jsonedit.Elements(list) {
+		delta, _ := jsonedit.Find(c, "delta")
 		d.delta(delta, "content", emit)
-		if reason := splice.Text(c, "finish_reason"); reason != "" {
+		if reason := jsonedit.Text(c, "finish_reason"); reason != "" {
 			d.finishReason = reason
 		}
 	}
@@ -102,10 +102,10 @@ func (d *events) event(data []byte, emit func(*llm.Event)) error {
 
 // failure reads {"errors":[{"code":3030,"message":"…"}]} and what other errors look like.
 func failure(data []byte) (llm.Event, bool) {
-	list, _ := splice.Find(data, "errors")
-	for e := range splice.Elements(list) {
-		code, _ := splice.Find(e, "code")
-		return llm.Event{Kind: llm.EventFault, Text: "Error " + string(code) + ":" + splice.Text(e, "message"), Status: 500, Usage: upstreamerror.Usage(data)}, true
+	list, _ := jsonedit.Find(data, "errors")
+	for e := range jsonedit.Elements(list) {
+		code, _ := jsonedit.Find(e, "code")
+		return llm.Event{Kind: llm.EventFault, Text: "Error " + string(code) + ":" + jsonedit.Text(e, "message"), Status: 500, Usage: upstreamerror.Usage(data)}, true
 	}
 	return upstreamerror.ReadEvent(data)
 }
@@ -113,17 +113,17 @@ func failure(data []byte) (llm.Event, bool) {
 func (d *events) start(data []byte, emit func(*llm.Event)) {
 	if !d.started {
 		d.started = true
-		d.send(emit, llm.Event{Kind: llm.EventStart, ID: splice.Text(data, "id"), Model: splice.Text(data, "model")})
+		d.send(emit, llm.Event{Kind: llm.EventStart, ID: jsonedit.Text(data, "id"), Model: jsonedit.Text(data, "model")})
 	}
 }
 
 // delta reads a fragment of a response, whose text is under the given name.
 func (d *events) delta(raw []byte, name string, emit func(*llm.Event)) {
 	d.text(llm.ReasoningPart, reasoningText(raw), emit)
-	content, _ := splice.Find(raw, name)
+	content, _ := jsonedit.Find(raw, name)
 	d.text(llm.TextPart, text(content), emit)
-	calls, _ := splice.Find(raw, "tool_calls")
-	for val := range splice.Elements(calls) {
+	calls, _ := jsonedit.Find(raw, "tool_calls")
+	for val := range jsonedit.Elements(calls) {
 		d.call(readCall(val), emit)
 	}
 }

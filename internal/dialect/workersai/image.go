@@ -9,9 +9,9 @@ import (
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/media"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // image is text to image.
@@ -51,7 +51,7 @@ func (image) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Tar
 // size splits "1024x768". It leaves anything else, for example "auto", unconsumed.
 func size(t *llm.FieldTracker) (width, height int64, ok bool) {
 	raw, _ := t.Peek("size")
-	text, _ := splice.Unquote(raw)
+	text, _ := jsonedit.Unquote(raw)
 	w, h, _ := strings.Cut(text, "x")
 	width, err := strconv.ParseInt(w, 10, 32)
 	if err != nil {
@@ -75,7 +75,7 @@ func (image) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, e
 		if err != nil {
 			return nil, err
 		}
-		data = splice.Text(raw, "image")
+		data = jsonedit.Text(raw, "image")
 	}
 	if data == "" {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no image")

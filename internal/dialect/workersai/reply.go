@@ -4,21 +4,21 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/surrogates"
 	"sluice/internal/dialect/usage"
-	"sluice/internal/fault"
-	"sluice/internal/ident"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // result unwraps a response from its envelope:
 // {"result":{…},"success":true,"errors":[],"messages":[]}. An envelope that reports a failure
 // is not a response, whatever its result is.
 func result(body []byte) ([]byte, error) {
-	success, _ := splice.Find(body, "success")
+	success, _ := jsonedit.Find(body, "success")
 	if ev, failed := failure(body); failed && string(success) == "false" {
 		return nil, fault.Newf(fault.UpstreamFailed, "the provider reports that the model failed: %s", ev.Text)
 	}
-	raw, ok := splice.Find(body, "result")
+	raw, ok := jsonedit.Find(body, "result")
 	if !ok || len(raw) == 0 || raw[0] != '{' && raw[0] != '[' {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no result")
 	}
@@ -32,15 +32,15 @@ func (chat) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &llm.Response{ID: splice.Text(raw, "id"), Model: splice.Text(raw, "model")}
+	r := &llm.Response{ID: jsonedit.Text(raw, "id"), Model: jsonedit.Text(raw, "model")}
 	r.Usage, _ = usage.Read(llm.ChatComplete, raw, "")
-	list, chatty := splice.Find(raw, "choices")
-	for c := range splice.Elements(list) {
-		message, _ := splice.Find(c, "message")
-		r.Choices = append(r.Choices, choice(len(r.Choices), message, splice.Text(c, "finish_reason"), "content"))
+	list, chatty := jsonedit.Find(raw, "choices")
+	for c := range jsonedit.Elements(list) {
+		message, _ := jsonedit.Find(c, "message")
+		r.Choices = append(r.Choices, choice(len(r.Choices), message, jsonedit.Text(c, "finish_reason"), "content"))
 	}
 	if !chatty {
-		r.Choices = []llm.Choice{choice(0, raw, splice.Text(raw, "finish_reason"), "response")}
+		r.Choices = []llm.Choice{choice(0, raw, jsonedit.Text(raw, "finish_reason"), "response")}
 	}
 	if len(r.Choices) == 0 {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no choices")
@@ -54,13 +54,13 @@ func choice(index int, raw []byte, finish, name string) llm.Choice {
 	if reasoning := surrogates.ReplaceLone(reasoningText(raw)); reasoning != "" {
 		c.Parts = append(c.Parts, llm.Part{Kind: llm.ReasoningPart, Text: reasoning})
 	}
-	content, _ := splice.Find(raw, name)
+	content, _ := jsonedit.Find(raw, name)
 	if s := surrogates.ReplaceLone(text(content)); s != "" {
 		c.Parts = append(c.Parts, llm.Part{Kind: llm.TextPart, Text: s})
 	}
-	calls, _ := splice.Find(raw, "tool_calls")
+	calls, _ := jsonedit.Find(raw, "tool_calls")
 	called := false
-	for val := range splice.Elements(calls) {
+	for val := range jsonedit.Elements(calls) {
 		f := readCall(val)
 		if f.name == "" { // no caller could run it
 			continue
@@ -91,7 +91,7 @@ func finishOf(reason string, called bool) llm.Finish {
 // reasoningText returns the reasoning of a reasoning model.
 func reasoningText(raw []byte) string {
 	for _, name := range [...]string{"reasoning_content", "reasoning"} {
-		val, _ := splice.Find(raw, name)
+		val, _ := jsonedit.Find(raw, name)
 		if s := surrogates.DecodeFragment(val); s != "" {
 			return s
 		}
@@ -122,16 +122,16 @@ type function struct {
 // {"id":"call_1","index":0,"function":{"name":"f","arguments":"{…}"}}.
 func readCall(raw []byte) function {
 	var f function
-	f.id = splice.Text(raw, "id")
-	if number, ok := splice.Find(raw, "index"); ok {
+	f.id = jsonedit.Text(raw, "id")
+	if number, ok := jsonedit.Find(raw, "index"); ok {
 		n, ok := usage.Count(number)
 		f.index, f.placed = int(n), ok
 	}
-	if inner, ok := splice.Find(raw, "function"); ok {
+	if inner, ok := jsonedit.Find(raw, "function"); ok {
 		raw = inner
 	}
-	f.name = splice.Text(raw, "name")
-	arguments, _ := splice.Find(raw, "arguments")
+	f.name = jsonedit.Text(raw, "name")
+	arguments, _ := jsonedit.Find(raw, "arguments")
 	f.arguments = text(arguments)
 	return f
 }

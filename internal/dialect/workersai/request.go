@@ -6,7 +6,7 @@ import (
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // chat translates text generation from messages.

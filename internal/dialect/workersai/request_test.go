@@ -12,8 +12,8 @@ import (
 	"sluice/internal/dialect/dialecttest"
 	"sluice/internal/dialect/openai"
 	"sluice/internal/dialect/workersai"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/llm"
 )
 
 var target = &dialect.Target{Provider: "workers-ai", Model: "@cf/meta/llama-3.3-70b-instruct-fp8-fast"}

@@ -3,7 +3,7 @@ package workersai
 import (
 	"sluice/internal/dialect/fields"
 	"sluice/internal/dialect/toolcalls"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // tools writes the functions. Workers AI cannot be forced to call one of them. To prevent

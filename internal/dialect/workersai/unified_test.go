@@ -8,9 +8,9 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/workersai"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/wire"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/llm"
+	"sluice/internal/kernel/wire"
 )
 
 func TestUnifiedRequests(t *testing.T) {

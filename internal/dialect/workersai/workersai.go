@@ -5,7 +5,7 @@ package workersai
 
 import (
 	"sluice/internal/dialect"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // Dialect returns the shape.

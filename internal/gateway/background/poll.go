@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"sluice/internal/record"
-	"sluice/internal/splice"
+	"sluice/internal/domain/record"
+	"sluice/internal/kernel/jsonedit"
 )
 
 const (
@@ -86,7 +86,7 @@ func (p *Poller) pollOnce(ctx context.Context, b *Response) (end bool) {
 	if err != nil || got.Status >= 500 || got.Status == 408 || got.Status == 429 {
 		return false // the next poll tries again
 	}
-	status := splice.Text(got.Body, "status")
+	status := jsonedit.Text(got.Body, "status")
 	if got.Status >= 300 || status == "" {
 		b.refused++
 		return false

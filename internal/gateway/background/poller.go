@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"sluice/internal/ident"
-	"sluice/internal/record"
+	"sluice/internal/domain/record"
+	"sluice/internal/kernel/ident"
 )
 
 // Limits are the limits for polling background responses. The zero value polls no response: each

@@ -8,9 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"sluice/internal/domain/record"
 	"sluice/internal/gateway/background"
-	"sluice/internal/ident"
-	"sluice/internal/record"
+	"sluice/internal/kernel/ident"
 )
 
 var usual = background.Limits{Responses: 2, Time: time.Hour, Pause: time.Second, MaxPause: 10 * time.Second}

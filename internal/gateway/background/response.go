@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"sluice/internal/record"
-	"sluice/internal/splice"
+	"sluice/internal/domain/record"
+	"sluice/internal/kernel/jsonedit"
 )
 
 // Response is a response that its provider continues in the background.
@@ -49,10 +49,10 @@ func IsWorking(status string) bool { return status == "queued" || status == "in_
 // WorkingID returns the id of a response that is still in progress at its provider, and "" for any
 // other response.
 func WorkingID(response []byte) string {
-	if !IsWorking(splice.Text(response, "status")) {
+	if !IsWorking(jsonedit.Text(response, "status")) {
 		return ""
 	}
-	return splice.Text(response, "id")
+	return jsonedit.Text(response, "id")
 }
 
 // key identifies a response.

@@ -8,14 +8,14 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"sluice/internal/routing"
-	"sluice/internal/splice"
+	"sluice/internal/domain/routing"
+	"sluice/internal/kernel/jsonedit"
 )
 
 // Params are the parameters of a call as its provider gets them: those of the caller's body, after
 // the target's config replaced, added or removed some. It refers to the memory of the request.
 type Params struct {
-	Doc    *splice.Doc     // top level of the caller's body; nil if the body is not a JSON object
+	Doc    *jsonedit.Doc   // top level of the caller's body; nil if the body is not a JSON object
 	Target *routing.Target // its Override, Default and Drop apply; never nil
 }
 
@@ -56,11 +56,11 @@ func (p Params) Text(name string) string {
 // JSON, for example `"max_tokens"`.
 func (p Params) IsReplaced(name []byte) bool {
 	for i := range p.Target.Override {
-		if splice.IsName(name, p.Target.Override[i].Key) {
+		if jsonedit.IsName(name, p.Target.Override[i].Key) {
 			return true
 		}
 	}
-	return slices.ContainsFunc(p.Target.Drop, func(key string) bool { return splice.IsName(name, key) })
+	return slices.ContainsFunc(p.Target.Drop, func(key string) bool { return jsonedit.IsName(name, key) })
 }
 
 // FindParam returns the raw value to which a list of a target's parameters sets a member. ok is

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"sluice/internal/dialect/media"
-	"sluice/internal/fault"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/wire"
 	"sluice/internal/provider/transport"
-	"sluice/internal/wire"
 )
 
 // Limits for one file that the gateway fetches for providers that do not accept URLs.

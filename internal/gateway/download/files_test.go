@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/internal/fault"
 	"sluice/internal/gateway/download"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/wire"
 	"sluice/internal/provider/transport"
-	"sluice/internal/wire"
 )
 
 // host responds to each request, or fails with err.

@@ -7,12 +7,12 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"sluice/internal/access"
-	"sluice/internal/audit"
-	"sluice/internal/fault"
+	"sluice/internal/domain/audit"
+	"sluice/internal/domain/keys"
 	"sluice/internal/gateway/call"
-	"sluice/internal/keys"
-	"sluice/internal/wire"
+	"sluice/internal/kernel/access"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/wire"
 )
 
 // ErrToken is the cause of the rejection of a credential that is a JWT, not a key.

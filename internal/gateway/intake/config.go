@@ -3,11 +3,11 @@ package intake
 import (
 	"strings"
 
-	"sluice/internal/fault"
+	"sluice/internal/domain/routing"
+	"sluice/internal/domain/tenant"
 	"sluice/internal/gateway/call"
 	"sluice/internal/kernel/boundedcache"
-	"sluice/internal/routing"
-	"sluice/internal/tenant"
+	"sluice/internal/kernel/fault"
 )
 
 const (

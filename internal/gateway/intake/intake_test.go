@@ -5,15 +5,15 @@ import (
 	"testing"
 	"time"
 
-	"sluice/internal/access"
-	"sluice/internal/audit"
-	"sluice/internal/fault"
+	"sluice/internal/domain/audit"
+	"sluice/internal/domain/keys"
+	"sluice/internal/domain/routing"
+	"sluice/internal/domain/tenant"
 	"sluice/internal/gateway/call"
 	"sluice/internal/gateway/intake"
-	"sluice/internal/keys"
-	"sluice/internal/routing"
-	"sluice/internal/tenant"
-	"sluice/internal/wire"
+	"sluice/internal/kernel/access"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/wire"
 )
 
 const key = "sk-key-of-the-tests-0000000000"

@@ -7,10 +7,10 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"sluice/internal/domain/keys"
+	"sluice/internal/domain/tenant"
 	"sluice/internal/gateway/call"
-	"sluice/internal/keys"
-	"sluice/internal/tenant"
-	"sluice/internal/wire"
+	"sluice/internal/kernel/wire"
 )
 
 // MetadataHeader is a request header that becomes metadata. Front ends name their user in such a

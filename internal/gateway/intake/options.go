@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"sluice/internal/gateway/call"
-	"sluice/internal/wire"
+	"sluice/internal/kernel/wire"
 )
 
 // ReadOptions fills c from the header. It replaces the prefixes of aliases, in lower case and with

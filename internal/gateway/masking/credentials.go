@@ -8,10 +8,10 @@ import (
 	"strings"
 	"unsafe"
 
+	"sluice/internal/domain/record"
+	"sluice/internal/kernel/sealed"
+	"sluice/internal/kernel/wire"
 	"sluice/internal/provider"
-	"sluice/internal/record"
-	"sluice/internal/sealed"
-	"sluice/internal/wire"
 )
 
 // MinCredentialBytes is the minimum length of a credential to mask in errors. A shorter one is a

@@ -4,9 +4,9 @@ import (
 	"strings"
 
 	"sluice/internal/gateway/call"
+	"sluice/internal/kernel/sealed"
+	"sluice/internal/kernel/wire"
 	"sluice/internal/provider"
-	"sluice/internal/sealed"
-	"sluice/internal/wire"
 )
 
 // Limits of recorded headers, in bytes. Both are the gateway's choice.

@@ -3,10 +3,10 @@ package masking_test
 import (
 	"testing"
 
+	"sluice/internal/domain/record"
 	"sluice/internal/gateway/masking"
+	"sluice/internal/kernel/wire"
 	"sluice/internal/provider"
-	"sluice/internal/record"
-	"sluice/internal/wire"
 )
 
 func load(t *testing.T) *provider.Table {

@@ -3,10 +3,10 @@ package metering
 import (
 	"slices"
 
-	"sluice/internal/catalog"
 	"sluice/internal/gateway/metering/bound"
-	"sluice/internal/ledger"
-	"sluice/internal/quota"
+	"sluice/internal/limits/catalog"
+	"sluice/internal/limits/ledger"
+	"sluice/internal/limits/quota"
 )
 
 // Outcome is the way a call of a provider ended, as far as billing is concerned. Each outcome has

@@ -4,8 +4,8 @@ import (
 	"reflect"
 	"testing"
 
-	"sluice/internal/ledger"
-	"sluice/internal/quota"
+	"sluice/internal/limits/ledger"
+	"sluice/internal/limits/quota"
 )
 
 func TestAccount_ResetLeavesNothingOfTheRequest(t *testing.T) {

@@ -2,8 +2,8 @@ package metering
 
 import (
 	"sluice/internal/gateway/metering/bound"
-	"sluice/internal/llm"
-	"sluice/internal/tokens"
+	"sluice/internal/kernel/llm"
+	"sluice/internal/limits/tokens"
 )
 
 // Estimates of speech usage for providers that do not report it. A recording lasts at least as

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"sluice/internal/fault"
-	"sluice/internal/quota"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/limits/quota"
 )
 
 // Caller is the limits of a caller's API key and workspace, for one request. The zero value, and

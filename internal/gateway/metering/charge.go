@@ -1,12 +1,12 @@
 package metering
 
 import (
-	"sluice/internal/catalog"
+	"sluice/internal/domain/record"
 	"sluice/internal/gateway/metering/bound"
-	"sluice/internal/ledger"
-	"sluice/internal/llm"
-	"sluice/internal/quota"
-	"sluice/internal/record"
+	"sluice/internal/kernel/llm"
+	"sluice/internal/limits/catalog"
+	"sluice/internal/limits/ledger"
+	"sluice/internal/limits/quota"
 )
 
 // Charge is the final usage and cost of a call.

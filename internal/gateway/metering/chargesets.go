@@ -3,8 +3,8 @@ package metering
 import (
 	"sync/atomic"
 
-	"sluice/internal/ledger"
-	"sluice/internal/quota"
+	"sluice/internal/limits/ledger"
+	"sluice/internal/limits/quota"
 )
 
 const (

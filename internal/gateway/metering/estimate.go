@@ -3,10 +3,10 @@ package metering
 import (
 	"time"
 
+	"sluice/internal/domain/record"
 	"sluice/internal/gateway/metering/bound"
-	"sluice/internal/llm"
-	"sluice/internal/record"
-	"sluice/internal/tokens"
+	"sluice/internal/kernel/llm"
+	"sluice/internal/limits/tokens"
 )
 
 // Response is the response to a call as far as its charge depends on it. It refers to the memory

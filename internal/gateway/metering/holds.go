@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"sluice/internal/gateway/metering/bound"
-	"sluice/internal/llm"
-	"sluice/internal/quota"
+	"sluice/internal/kernel/llm"
+	"sluice/internal/limits/quota"
 )
 
 // Collect lists what a call takes from every limit that applies, in the order of the checks: first

@@ -9,12 +9,12 @@ import (
 	"log/slog"
 	"time"
 
-	"sluice/internal/catalog"
 	"sluice/internal/gateway/metering/bound"
-	"sluice/internal/ident"
-	"sluice/internal/ledger"
-	"sluice/internal/quota"
-	"sluice/internal/tokens"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/limits/catalog"
+	"sluice/internal/limits/ledger"
+	"sluice/internal/limits/quota"
+	"sluice/internal/limits/tokens"
 )
 
 // Limiter contains the counters of limits. *quota.Limiter has those of one node, *redis.Limiter

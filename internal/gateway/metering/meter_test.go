@@ -6,20 +6,20 @@ import (
 	"testing"
 	"time"
 
-	"sluice/internal/catalog"
-	"sluice/internal/fault"
+	"sluice/internal/domain/record"
+	"sluice/internal/domain/routing"
 	"sluice/internal/gateway/call"
 	"sluice/internal/gateway/metering"
 	"sluice/internal/gateway/metering/bound"
-	"sluice/internal/ident"
-	"sluice/internal/ledger"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
+	"sluice/internal/limits/catalog"
+	"sluice/internal/limits/ledger"
+	"sluice/internal/limits/quota"
+	"sluice/internal/limits/tokens"
 	"sluice/internal/provider"
-	"sluice/internal/quota"
-	"sluice/internal/record"
-	"sluice/internal/routing"
-	"sluice/internal/splice"
-	"sluice/internal/tokens"
 )
 
 // limits is a limiter that takes everything and records what is taken and settled.
@@ -66,8 +66,8 @@ func newRig(t *testing.T) *rig {
 		t.Fatal(err)
 	}
 	openai, _ := specs.Find("openai")
-	doc := new(splice.Doc)
-	if err := splice.Scan([]byte(`{"model": "gpt-4o-mini", "max_tokens": 100, "messages": [{"role": "user", "content": "Hello"}]}`), doc); err != nil {
+	doc := new(jsonedit.Doc)
+	if err := jsonedit.Scan([]byte(`{"model": "gpt-4o-mini", "max_tokens": 100, "messages": [{"role": "user", "content": "Hello"}]}`), doc); err != nil {
 		t.Fatal(err)
 	}
 	r := &rig{limits: &limits{}, entries: &entries{}, caller: new(metering.Caller)}

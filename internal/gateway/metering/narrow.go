@@ -2,8 +2,8 @@ package metering
 
 import (
 	"sluice/internal/gateway/metering/bound"
+	"sluice/internal/limits/quota"
 	"sluice/internal/provider"
-	"sluice/internal/quota"
 )
 
 // narrow reduces a reservation when a budget cannot cover its byte-based maximum: it counts the

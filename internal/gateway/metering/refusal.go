@@ -4,11 +4,11 @@ import (
 	"strconv"
 	"time"
 
-	"sluice/internal/credential"
-	"sluice/internal/fault"
-	"sluice/internal/keys"
-	"sluice/internal/quota"
-	"sluice/internal/tenant"
+	"sluice/internal/domain/credential"
+	"sluice/internal/domain/keys"
+	"sluice/internal/domain/tenant"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/limits/quota"
 )
 
 // limitScope is the stage at which a limit refuses a call.

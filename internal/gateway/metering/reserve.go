@@ -5,11 +5,11 @@ import (
 	"context"
 	"time"
 
-	"sluice/internal/fault"
 	"sluice/internal/gateway/metering/bound"
-	"sluice/internal/ident"
-	"sluice/internal/ledger"
-	"sluice/internal/quota"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/limits/ledger"
+	"sluice/internal/limits/quota"
 )
 
 // Reserve takes the maximum usage of a call from all limits that apply to it, or rejects the

@@ -1,10 +1,10 @@
 package metering
 
 import (
+	"sluice/internal/domain/record"
 	"sluice/internal/gateway/metering/bound"
-	"sluice/internal/ledger"
-	"sluice/internal/llm"
-	"sluice/internal/record"
+	"sluice/internal/kernel/llm"
+	"sluice/internal/limits/ledger"
 )
 
 // Close computes what a call used and cost and adds it to the attempt's record, together with the

@@ -1,8 +1,8 @@
 package metering
 
 import (
-	"sluice/internal/catalog"
-	"sluice/internal/quota"
+	"sluice/internal/limits/catalog"
+	"sluice/internal/limits/quota"
 )
 
 // Subject is whom a call is charged to and by which limits. The gateway fills it for each

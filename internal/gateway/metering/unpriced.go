@@ -5,10 +5,10 @@ import (
 	"strconv"
 	"time"
 
-	"sluice/internal/catalog"
-	"sluice/internal/fault"
 	"sluice/internal/gateway/metering/bound"
-	"sluice/internal/quota"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/limits/catalog"
+	"sluice/internal/limits/quota"
 )
 
 // checkPriced refuses a call with an unknown cost when a cost budget applies to it: such a call

@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"sluice/internal/credential"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
+	"sluice/internal/domain/credential"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/llm"
 	"sluice/internal/provider"
 )
 

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"sluice/internal/credential"
-	"sluice/internal/fault"
+	"sluice/internal/domain/credential"
 	"sluice/internal/gateway/modellist"
+	"sluice/internal/kernel/fault"
 	"sluice/internal/provider"
 )
 

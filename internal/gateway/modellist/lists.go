@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"sluice/internal/ident"
+	"sluice/internal/kernel/ident"
 )
 
 // The limits of the cache. A list takes at most 64 KiB, so that all take at most 32 MiB.

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"sluice/internal/credential"
+	"sluice/internal/domain/credential"
 )
 
 // model is one entry of the model list, in OpenAI's format.

@@ -8,7 +8,7 @@ import (
 	"maps"
 	"slices"
 
-	"sluice/internal/credential"
+	"sluice/internal/domain/credential"
 )
 
 // SourceOf returns the source of a saved provider's list. Providers of one integration share a

@@ -3,11 +3,11 @@ package providerjobs
 import (
 	"io"
 
-	"sluice/internal/access"
-	"sluice/internal/jobs"
-	"sluice/internal/keys"
-	"sluice/internal/routing"
-	"sluice/internal/wire"
+	"sluice/internal/domain/keys"
+	"sluice/internal/domain/providerjob"
+	"sluice/internal/domain/routing"
+	"sluice/internal/kernel/access"
+	"sluice/internal/kernel/wire"
 )
 
 // Access contains what the gateway needs to call the provider of a job: the caller's target and
@@ -38,7 +38,7 @@ func (c *Call) access() *Access {
 const passThroughHeader = "x-gateway-passthrough"
 
 // savedAccess returns the access to a job through its saved provider.
-func savedAccess(j *jobs.Job) *Access {
+func savedAccess(j *providerjob.Job) *Access {
 	b := &Access{Target: &routing.Target{Provider: "@" + j.ProviderID, Path: "job"}}
 	if j.Proxied {
 		b.Header.Add(passThroughHeader, "true")
@@ -46,20 +46,20 @@ func savedAccess(j *jobs.Job) *Access {
 	return b
 }
 
-// accessFor returns the access to the provider of a job. The error is jobs.ErrNoCredential when
+// accessFor returns the access to the provider of a job. The error is providerjob.ErrNoCredential when
 // the job is private and this node does not have its access.
-func (t *Jobs) accessFor(j *jobs.Job) (*Access, error) {
+func (t *Jobs) accessFor(j *providerjob.Job) (*Access, error) {
 	if !j.Private {
 		return savedAccess(j), nil
 	}
 	by, ok := t.accesses.Get(j.Key())
 	if !ok {
-		return nil, jobs.ErrNoCredential
+		return nil, providerjob.ErrNoCredential
 	}
 	return by, nil
 }
 
 // keyOf returns the key entry of the caller that created a job.
-func keyOf(j *jobs.Job) *keys.Entry {
+func keyOf(j *providerjob.Job) *keys.Entry {
 	return &keys.Entry{Principal: access.Principal{Kind: access.ByKey, ID: j.KeyID, Name: j.KeyName, OrgID: j.OrgID, WorkspaceID: j.WorkspaceID, UserID: j.UserID}}
 }

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"context"
 
-	"sluice/internal/catalog"
-	"sluice/internal/jobs"
-	"sluice/internal/quota"
+	"sluice/internal/domain/providerjob"
+	"sluice/internal/limits/catalog"
+	"sluice/internal/limits/quota"
 )
 
 // batch computes the maximum usage and cost of a batch from its requests. If it does not read the
@@ -16,7 +16,7 @@ func (e *estimate) batch(ctx context.Context) error {
 	if body == nil {
 		return errJob("the body is not read; send it as application/json")
 	}
-	from, err := jobs.BatchSource(body)
+	from, err := providerjob.BatchSource(body)
 	if err != nil {
 		return errJob(err.Error())
 	}
@@ -51,7 +51,7 @@ func (e *estimate) batch(ctx context.Context) error {
 // group returns the maximum usage and cost of the requests in a group. When the requests name one
 // model and the batch names another, the more expensive one counts, because the provider chooses
 // which model responds.
-func (e *estimate) group(group *jobs.Group, named bool) (maxUsage catalog.Limits, maxCostNano int64, err error) {
+func (e *estimate) group(group *providerjob.Group, named bool) (maxUsage catalog.Limits, maxCostNano int64, err error) {
 	models := []string{cmp.Or(group.Model, e.plan.PriceName)}
 	if named && models[0] != e.plan.PriceName {
 		models = append(models, e.plan.PriceName)
@@ -71,11 +71,11 @@ func (e *estimate) group(group *jobs.Group, named bool) (maxUsage catalog.Limits
 }
 
 // limitsOf returns the maximum usage of a group of requests for one model.
-func limitsOf(group *jobs.Group, reach catalog.ContextLimits) catalog.Limits {
+func limitsOf(group *providerjob.Group, reach catalog.ContextLimits) catalog.Limits {
 	context, longest := cmp.Or(reach.Input, catalog.DefaultMaxOutputTokens), cmp.Or(reach.Output, catalog.DefaultMaxOutputTokens)
 	l := catalog.Limits{
-		Execution: catalog.Batch, Requests: group.Requests, Input: group.Input + jobs.Times(group.Context, context), Largest: max(group.Largest, 1),
-		Output: group.Output + jobs.Times(group.Open, longest), Searches: jobs.Times(group.Searches, catalog.MaxSearches),
+		Execution: catalog.Batch, Requests: group.Requests, Input: group.Input + providerjob.Times(group.Context, context), Largest: max(group.Largest, 1),
+		Output: group.Output + providerjob.Times(group.Open, longest), Searches: providerjob.Times(group.Searches, catalog.MaxSearches),
 	}
 	if group.Images > 0 {
 		l.Images = []catalog.Images{{Count: group.Images}}

@@ -4,20 +4,20 @@ import (
 	"cmp"
 	"math"
 
-	"sluice/internal/catalog"
 	"sluice/internal/dialect/usage"
-	"sluice/internal/jobs"
-	"sluice/internal/ledger"
-	"sluice/internal/llm"
-	"sluice/internal/record"
-	"sluice/internal/tokens"
+	"sluice/internal/domain/providerjob"
+	"sluice/internal/domain/record"
+	"sluice/internal/kernel/llm"
+	"sluice/internal/limits/catalog"
+	"sluice/internal/limits/ledger"
+	"sluice/internal/limits/tokens"
 )
 
 // bill computes the usage and the cost of a job. It belongs to one goroutine.
 type bill struct {
 	prices  Prices
 	counter *tokens.Counter
-	job     *jobs.Job
+	job     *providerjob.Job
 	terms   *catalog.PriceOverrides
 	tariff  *catalog.RateCard // of the job's model
 	tariffs map[string]*catalog.RateCard
@@ -40,7 +40,7 @@ type bill struct {
 // the cost.
 const maxTerms = 256
 
-func (t *Jobs) newBill(j *jobs.Job) *bill {
+func (t *Jobs) newBill(j *providerjob.Job) *bill {
 	dir := t.Snapshot()
 	b := &bill{prices: t.Prices, counter: t.Counter, job: j, state: ledger.Settled, tariffs: map[string]*catalog.RateCard{}}
 	if j.ProviderID != "" {
@@ -63,7 +63,7 @@ func (b *bill) priceOf(model string) *catalog.RateCard {
 
 // line adds one result line of a batch.
 func (b *bill) line(line []byte) {
-	res := jobs.ReadResult(line)
+	res := providerjob.ReadResult(line)
 	if len(res.Body) == 0 {
 		return
 	}
@@ -115,7 +115,7 @@ func (b *bill) estimated(ep llm.Endpoint, body []byte) llm.Usage {
 }
 
 // training bills the trained tokens, or the duration of the training if only that has a price.
-func (b *bill) training(st *jobs.State) {
+func (b *bill) training(st *providerjob.State) {
 	units := catalog.Units{Region: b.job.Region}
 	switch {
 	case st.Trained > 0 && (b.tariff.HasPrice(catalog.TrainingTokens) || !b.tariff.HasPrice(catalog.TrainingSeconds)):
@@ -137,7 +137,7 @@ func (b *bill) training(st *jobs.State) {
 
 // video bills the reported seconds and size of a video. What is not reported is billed as
 // requested. A failed video costs nothing.
-func (b *bill) video(st *jobs.State) {
+func (b *bill) video(st *providerjob.State) {
 	if st.Failed || st.Stopped {
 		b.state = ledger.Released
 		return
@@ -145,13 +145,13 @@ func (b *bill) video(st *jobs.State) {
 	var units catalog.Units
 	for _, u := range b.job.Units {
 		if st.Seconds > 0 {
-			made := jobs.Times(st.Seconds, cmp.Or(st.Videos, b.job.Videos, 1))
+			made := providerjob.Times(st.Seconds, cmp.Or(st.Videos, b.job.Videos, 1))
 			if b.job.Extends {
 				made = min(made, u.Count) // the provider's count includes the video that is extended
 			}
 			u.Count = made
 		}
-		if at := jobs.VideoAt(st.Size); st.Size != "" && b.tariff.HasPrice(at) {
+		if at := providerjob.VideoAt(st.Size); st.Size != "" && b.tariff.HasPrice(at) {
 			u.Name = at
 		}
 		b.other = append(b.other, catalog.Other{Name: u.Name, Count: u.Count})
@@ -209,7 +209,7 @@ func (b *bill) basis() string {
 		return ""
 	}
 	basis := catalog.Basis{Region: b.job.Region, Other: b.other}
-	if b.job.Kind == jobs.Batch {
+	if b.job.Kind == providerjob.Batch {
 		basis.Execution = catalog.Batch
 	}
 	units := basis.Units(b.job.Endpoint, &b.usage)

@@ -3,15 +3,15 @@ package providerjobs
 import (
 	"time"
 
-	"sluice/internal/catalog"
-	"sluice/internal/credential"
 	"sluice/internal/dialect/jsonwriter"
-	"sluice/internal/jobs"
+	"sluice/internal/domain/credential"
+	"sluice/internal/domain/keys"
+	"sluice/internal/domain/providerjob"
+	"sluice/internal/domain/routing"
+	"sluice/internal/kernel/llm"
 	"sluice/internal/kernel/multipartedit"
-	"sluice/internal/keys"
-	"sluice/internal/llm"
-	"sluice/internal/routing"
-	"sluice/internal/wire"
+	"sluice/internal/kernel/wire"
+	"sluice/internal/limits/catalog"
 )
 
 // Call is a call of a provider that creates a job, reads one, or uploads a file for one. The
@@ -65,10 +65,10 @@ func (c *Call) body() []byte {
 // Plan is what a call that creates a job requests, with its maximum usage and cost. Estimate
 // completes it.
 type Plan struct {
-	Kind   jobs.Kind
-	Input  *jobs.Input // of a batch, once it is counted
-	Units  []jobs.Unit // of a video
-	Videos int64       // number of requested videos
+	Kind   providerjob.Kind
+	Input  *providerjob.Input // of a batch, once it is counted
+	Units  []providerjob.Unit // of a video
+	Videos int64              // number of requested videos
 
 	Model       string            // that the call or the body names
 	PriceName   string            // of the model in price lists

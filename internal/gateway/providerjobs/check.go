@@ -6,12 +6,12 @@ import (
 	"slices"
 
 	"sluice/internal/dialect/uploads"
-	"sluice/internal/fault"
-	"sluice/internal/jobs"
-	"sluice/internal/ledger"
-	"sluice/internal/llm"
-	"sluice/internal/record"
-	"sluice/internal/splice"
+	"sluice/internal/domain/providerjob"
+	"sluice/internal/domain/record"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
+	"sluice/internal/limits/ledger"
 )
 
 // maxJobBytes limits the description of a job. A description from Google may include the results.
@@ -21,11 +21,11 @@ const maxJobBytes = 64 << 20
 // size.
 const maxOutputFactor = 8
 
-var _ jobs.Checker = (*Jobs)(nil)
+var _ providerjob.Checker = (*Jobs)(nil)
 
-// CheckJob implements jobs.Checker: it reads a job at its provider. A job that has ended is
+// CheckJob implements providerjob.Checker: it reads a job at its provider. A job that has ended is
 // billed by the usage that the provider reports; the result is nil while the job is running.
-func (t *Jobs) CheckJob(ctx context.Context, j *jobs.Job) (*jobs.Result, error) {
+func (t *Jobs) CheckJob(ctx context.Context, j *providerjob.Job) (*providerjob.Result, error) {
 	by, err := t.accessFor(j)
 	if err != nil {
 		return nil, err
@@ -34,7 +34,7 @@ func (t *Jobs) CheckJob(ctx context.Context, j *jobs.Job) (*jobs.Result, error) 
 	if err != nil {
 		return nil, err
 	}
-	st := jobs.ReadState(doc)
+	st := providerjob.ReadState(doc)
 	if !st.Ended {
 		return nil, nil //nolint:nilnil // the job goes on
 	}
@@ -42,9 +42,9 @@ func (t *Jobs) CheckJob(ctx context.Context, j *jobs.Job) (*jobs.Result, error) 
 	b.status, b.failed = st.Status, st.Failed
 	b.doc = doc
 	switch j.Kind {
-	case jobs.Batch:
+	case providerjob.Batch:
 		err = t.billOutput(ctx, b, by, &st)
-	case jobs.Finetune:
+	case providerjob.Finetune:
 		b.training(&st)
 	default:
 		b.video(&st)
@@ -58,20 +58,20 @@ func (t *Jobs) CheckJob(ctx context.Context, j *jobs.Job) (*jobs.Result, error) 
 	return t.resultOf(b), nil
 }
 
-// AbandonJob implements jobs.Checker: it bills the maximum cost of the job and records the
+// AbandonJob implements providerjob.Checker: it bills the maximum cost of the job and records the
 // reason.
-func (t *Jobs) AbandonJob(j *jobs.Job, reason string) *jobs.Result {
+func (t *Jobs) AbandonJob(j *providerjob.Job, reason string) *providerjob.Result {
 	b := t.newBill(j)
 	b.billMaximum()
 	b.reason = reason
 	return t.resultOf(b)
 }
 
-// ForgetJob implements jobs.Checker: it drops the stored access of the job.
-func (t *Jobs) ForgetJob(j *jobs.Job) { t.accesses.Delete(j.Key()) }
+// ForgetJob implements providerjob.Checker: it drops the stored access of the job.
+func (t *Jobs) ForgetJob(j *providerjob.Job) { t.accesses.Delete(j.Key()) }
 
 // readJob reads the description of a job from its provider.
-func (t *Jobs) readJob(ctx context.Context, j *jobs.Job, by *Access) ([]byte, error) {
+func (t *Jobs) readJob(ctx context.Context, j *providerjob.Job, by *Access) ([]byte, error) {
 	c, err := t.Upstream.Get(ctx, keyOf(j), by, j.Path)
 	if err != nil {
 		return nil, refusedJob(err)
@@ -83,25 +83,25 @@ func (t *Jobs) readJob(ctx context.Context, j *jobs.Job, by *Access) ([]byte, er
 		return nil, err
 	case c.Status >= 300:
 		return nil, jobStatus(c.Status)
-	case !splice.Valid(doc):
-		return nil, jobs.ErrRefused
+	case !jsonedit.Valid(doc):
+		return nil, providerjob.ErrRefused
 	}
 	return doc, nil
 }
 
-// jobStatus returns the error for a provider's status: jobs.ErrRefused unless a retry may help
+// jobStatus returns the error for a provider's status: providerjob.ErrRefused unless a retry may help
 // (408, 429 and 5xx).
 func jobStatus(status int) error {
 	if status == 408 || status == 429 || status >= 500 {
 		return fault.Newf(fault.UpstreamFailed, "the provider responded with status %d", status)
 	}
-	return jobs.ErrRefused
+	return providerjob.ErrRefused
 }
 
-// refusedJob returns jobs.ErrRefused for an error that a retry cannot fix, and err otherwise.
+// refusedJob returns providerjob.ErrRefused for an error that a retry cannot fix, and err otherwise.
 func refusedJob(err error) error {
 	if slices.Contains(lastingFaults[:], fault.From(err).Code) {
-		return jobs.ErrRefused
+		return providerjob.ErrRefused
 	}
 	return err
 }
@@ -110,9 +110,9 @@ var lastingFaults = [...]fault.Code{fault.InvalidRequest, fault.InvalidParameter
 
 // billOutput adds up the usage that the results of a batch report. A batch that was cancelled,
 // expired or failed has the results of the requests completed until then.
-func (t *Jobs) billOutput(ctx context.Context, b *bill, by *Access, st *jobs.State) error {
+func (t *Jobs) billOutput(ctx context.Context, b *bill, by *Access, st *providerjob.State) error {
 	if len(st.Results) > 0 {
-		for one := range splice.Elements(st.Results) {
+		for one := range jsonedit.Elements(st.Results) {
 			b.line(one)
 		}
 		return nil
@@ -139,7 +139,7 @@ func (t *Jobs) billOutput(ctx context.Context, b *bill, by *Access, st *jobs.Sta
 }
 
 // resultOf builds the result of a job, with the function that writes its record.
-func (t *Jobs) resultOf(b *bill) *jobs.Result {
+func (t *Jobs) resultOf(b *bill) *providerjob.Result {
 	j := b.job
 	now := t.Clock.Now()
 	r := &record.Attempt{
@@ -163,7 +163,7 @@ func (t *Jobs) resultOf(b *bill) *jobs.Result {
 		r.Response = record.NewBody("application/json", b.doc, int64(len(b.doc)), t.MaxBodyBytes)
 	}
 	n := b.tokens()
-	return &jobs.Result{Cost: b.cost, Tokens: n, Record: func() {
+	return &providerjob.Result{Cost: b.cost, Tokens: n, Record: func() {
 		t.Recorder.RecordJob(r)
 		t.countTokens(j, n)
 	}}

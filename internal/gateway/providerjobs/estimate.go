@@ -5,11 +5,11 @@ import (
 	"context"
 	"errors"
 
-	"sluice/internal/catalog"
-	"sluice/internal/fault"
-	"sluice/internal/jobs"
-	"sluice/internal/quota"
-	"sluice/internal/splice"
+	"sluice/internal/domain/providerjob"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/limits/catalog"
+	"sluice/internal/limits/quota"
 )
 
 // maxEpochs is the maximum number of passes over a training file when the request leaves the
@@ -29,15 +29,15 @@ func (t *Jobs) Estimate(ctx context.Context, c *Call, p *Plan) error {
 	}
 	var err error
 	switch e := (&estimate{t, c, p}); p.Kind {
-	case jobs.Batch:
+	case providerjob.Batch:
 		err = e.batch(ctx)
-	case jobs.Finetune:
+	case providerjob.Finetune:
 		err = e.training(ctx)
-	case jobs.Video:
+	case providerjob.Video:
 		err = e.video()
-	case jobs.Eval:
+	case providerjob.Eval:
 		err = e.unit("eval_run", "the provider does not report the usage of evaluations; set additional_units.eval_run to the price of one run, or use a key without a cost budget")
-	case jobs.Unknown:
+	case providerjob.Unknown:
 		err = errJob("its cost depends on a file or an output that the gateway does not read; use a key without a cost budget")
 	}
 	if free := (errUnpriced{}); err != nil && c.Budgeted && (!t.AllowUnpriced || !errors.As(err, &free)) {
@@ -74,7 +74,7 @@ func (e *estimate) nameModels(models []string) error {
 		switch {
 		case p.Model == "":
 			e.setModel(name)
-		case name != jobs.LastPart(p.Model) && name != p.PriceName:
+		case name != providerjob.LastPart(p.Model) && name != p.PriceName:
 			return errJob("the call names the models " + quoted(p.Model) + " and " + quoted(name) + "; name one")
 		}
 	}
@@ -88,9 +88,9 @@ type errJob string
 func (e errJob) Error() string { return string(e) }
 
 // jobNames are the names of job kinds in texts for callers.
-var jobNames = map[jobs.Kind]string{jobs.Batch: "batch", jobs.Finetune: "fine-tuning job", jobs.Video: "video", jobs.Eval: "run of an evaluation", jobs.Unknown: "job"}
+var jobNames = map[providerjob.Kind]string{providerjob.Batch: "batch", providerjob.Finetune: "fine-tuning job", providerjob.Video: "video", providerjob.Eval: "run of an evaluation", providerjob.Unknown: "job"}
 
-func jobRefusal(kind jobs.Kind, why error) *fault.Error {
+func jobRefusal(kind providerjob.Kind, why error) *fault.Error {
 	return fault.New(fault.BudgetExhausted, "a cost budget applies, and the maximum cost of this "+jobNames[kind]+" is unknown: "+why.Error()).WithAgain(fault.AgainNever)
 }
 
@@ -101,7 +101,7 @@ func unpricedJob(model, what string) error {
 	return errUnpriced{errJob(what + " of the model " + quoted(model) + " has no price; add one to the price list or to the integration (docs/pricing.md)")}
 }
 
-func quoted(model string) string { return string(splice.Quote(fault.Clip(model))) }
+func quoted(model string) string { return string(jsonedit.Quote(fault.Clip(model))) }
 
 // training computes the maximum cost of a training job: the tokens of all training files,
 // multiplied by the epochs.
@@ -110,7 +110,7 @@ func (e *estimate) training(ctx context.Context) error {
 	if body == nil {
 		return errJob("the body is not read; send it as application/json")
 	}
-	from, err := jobs.TrainingSource(body)
+	from, err := providerjob.TrainingSource(body)
 	if err != nil {
 		return errJob(err.Error())
 	}
@@ -125,7 +125,7 @@ func (e *estimate) training(ctx context.Context) error {
 	default:
 		return unpricedJob(p.PriceName, "training")
 	}
-	epochs, err := jobs.Epochs(body, maxEpochs)
+	epochs, err := providerjob.Epochs(body, maxEpochs)
 	if err != nil {
 		return errJob(err.Error())
 	}
@@ -133,7 +133,7 @@ func (e *estimate) training(ctx context.Context) error {
 	if err != nil || once == nil {
 		return err
 	}
-	n := jobs.Times(*once, epochs)
+	n := providerjob.Times(*once, epochs)
 	p.MaxCostNano = min(p.RateCard.MaxCost(&catalog.Limits{Other: []catalog.Other{{Name: catalog.TrainingTokens, Count: n}}}), quota.MaxCallUnits)
 	p.MaxUsage = catalog.Limits{Input: n}
 	return nil
@@ -147,15 +147,15 @@ func (e *estimate) video() error {
 	}
 	p := e.plan
 	if p.Model == "" {
-		e.setModel(splice.Text(body, "model"))
+		e.setModel(jsonedit.Text(body, "model"))
 	}
-	v := jobs.ReadVideo(body)
+	v := providerjob.ReadVideo(body)
 	p.Videos = v.Videos
 	for _, size := range v.Sizes { // the most expensive size counts
-		unit := jobs.Unit{Name: jobs.VideoAt(size), Count: v.Seconds}
+		unit := providerjob.Unit{Name: providerjob.VideoAt(size), Count: v.Seconds}
 		maxUsage := catalog.Limits{Other: []catalog.Other{{Name: unit.Name, Count: unit.Count}}}
 		if cost := p.RateCard.MaxCost(&maxUsage); p.Units == nil || cost > p.MaxCostNano {
-			p.Units, p.MaxUsage, p.MaxCostNano = []jobs.Unit{unit}, maxUsage, cost
+			p.Units, p.MaxUsage, p.MaxCostNano = []providerjob.Unit{unit}, maxUsage, cost
 		}
 		if !p.RateCard.HasPrice(unit.Name) {
 			return unpricedJob(p.PriceName, "video")
@@ -171,7 +171,7 @@ func (e *estimate) unit(name, why string) error {
 	if !p.RateCard.HasPrice(name) {
 		return errJob(why)
 	}
-	p.Units = []jobs.Unit{{Name: name, Count: 1}}
+	p.Units = []providerjob.Unit{{Name: name, Count: 1}}
 	p.MaxUsage = catalog.Limits{Other: []catalog.Other{{Name: name, Count: 1}}}
 	p.MaxCostNano = p.RateCard.MaxCost(&p.MaxUsage)
 	return nil

@@ -8,20 +8,20 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/uploads"
-	"sluice/internal/fault"
-	"sluice/internal/jobs"
-	"sluice/internal/llm"
-	"sluice/internal/quota"
-	"sluice/internal/splice"
-	"sluice/internal/tokens"
+	"sluice/internal/domain/providerjob"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
+	"sluice/internal/limits/quota"
+	"sluice/internal/limits/tokens"
 )
 
 // batchInput returns the maximum usage of a batch: of the requests in the call itself and in all
 // its input files, because the gateway does not know which of them the provider uses. The
 // requests go to the endpoint of the batch. The result is nil without an error when a file is
 // unknown and no cost budget applies.
-func (e *estimate) batchInput(ctx context.Context, from *jobs.Source) (*jobs.Input, error) {
-	input := new(jobs.Input)
+func (e *estimate) batchInput(ctx context.Context, from *providerjob.Source) (*providerjob.Input, error) {
+	input := new(providerjob.Input)
 	for _, list := range from.Lists {
 		if err := addList(input, list); err != nil {
 			return nil, err
@@ -49,7 +49,7 @@ func (e *estimate) batchInput(ctx context.Context, from *jobs.Source) (*jobs.Inp
 
 // trainingTokens returns the tokens of all training files for one epoch. The result is nil under
 // the same conditions as in batchInput.
-func (e *estimate) trainingTokens(ctx context.Context, from *jobs.Source) (*int64, error) {
+func (e *estimate) trainingTokens(ctx context.Context, from *providerjob.Source) (*int64, error) {
 	if len(from.Files) == 0 {
 		return nil, errNoInput
 	}
@@ -59,7 +59,7 @@ func (e *estimate) trainingTokens(ctx context.Context, from *jobs.Source) (*int6
 		if err != nil || input == nil {
 			return nil, err
 		}
-		n = min(n+jobs.Times(input.Training, f.Weight), quota.MaxCallUnits)
+		n = min(n+providerjob.Times(input.Training, f.Weight), quota.MaxCallUnits)
 	}
 	return &n, nil
 }
@@ -67,8 +67,8 @@ func (e *estimate) trainingTokens(ctx context.Context, from *jobs.Source) (*int6
 const errNoInput = errJob("the call has no input file that the gateway can read; upload the file through this gateway (POST /v1/files) and use its id")
 
 // addList counts a list of requests.
-func addList(input *jobs.Input, list []byte) error {
-	for one := range splice.Elements(list) {
+func addList(input *providerjob.Input, list []byte) error {
+	for one := range jsonedit.Elements(list) {
 		if err := input.Add(one, "", maxRequestTokens); err != nil {
 			return errJob("cannot count the list of requests: " + err.Error())
 		}
@@ -83,7 +83,7 @@ func maxRequestTokens(ep llm.Endpoint, body []byte, model string) int64 {
 
 // fileInput returns the usage of an input file: the counts from its upload through this node, or
 // else from a fetch at the provider. A fetched file is limited to the maximum upload size.
-func (e *estimate) fileInput(ctx context.Context, id string) (*jobs.Input, error) {
+func (e *estimate) fileInput(ctx context.Context, id string) (*providerjob.Input, error) {
 	key := e.call.fileKey(id)
 	input, ok := e.files.Get(key)
 	switch {
@@ -122,7 +122,7 @@ func plainID(id string) string {
 	return strings.Clone(id)
 }
 
-func (e *estimate) fetchInput(ctx context.Context, id string) (*jobs.Input, error) {
+func (e *estimate) fetchInput(ctx context.Context, id string) (*providerjob.Input, error) {
 	c, err := e.Upstream.Get(ctx, e.call.Key, e.call.access(), "/files/"+inPath(id)+"/content")
 	if err != nil {
 		return nil, err
@@ -144,8 +144,8 @@ func inPath(id string) string {
 
 // countFile counts a file of requests or training examples, line by line. A line without a model
 // uses the model of the job, which may differ between the jobs of a file.
-func countFile(file io.Reader) (*jobs.Input, error) {
-	input := new(jobs.Input)
+func countFile(file io.Reader) (*providerjob.Input, error) {
+	input := new(providerjob.Input)
 	err := uploads.EachLine(file, func(_ int, line []byte) error {
 		if err := input.Add(line, "", maxRequestTokens); err != nil {
 			return fault.New(fault.InvalidParameter, err.Error()).WithParam("file")
@@ -159,7 +159,7 @@ func countFile(file io.Reader) (*jobs.Input, error) {
 // that the maximum usage is known when the job is created. An earlier count for the same id is
 // replaced or dropped, because an id may be a path in a bucket.
 func (t *Jobs) noteFile(c *Call, response []byte) {
-	id := jobs.ID(response)
+	id := providerjob.ID(response)
 	if id == "" {
 		return
 	}
@@ -172,7 +172,7 @@ func (t *Jobs) noteFile(c *Call, response []byte) {
 
 // uploaded returns the usage of an uploaded file. It returns nil when the file must be read from
 // the provider, for example for a form with several files, of which the provider uses one.
-func (c *Call) uploaded() *jobs.Input {
+func (c *Call) uploaded() *providerjob.Input {
 	if c.Form == nil || !c.Budgeted {
 		return nil
 	}

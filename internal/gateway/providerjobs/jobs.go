@@ -1,6 +1,6 @@
 // Package providerjobs accounts for work that providers finish long after they accepted it:
 // batches, fine-tuning jobs and videos. It computes the maximum cost of the call that creates a
-// job, starts to poll the job, and bills the job when it has ended. Package jobs has the stored
+// job, starts to poll the job, and bills the job when it has ended. Package providerjob has the stored
 // job, its tracker and the rules of providers' formats. Start reading at Jobs.
 package providerjobs
 
@@ -9,16 +9,16 @@ import (
 	"log/slog"
 	"time"
 
-	"sluice/internal/catalog"
-	"sluice/internal/credential"
-	"sluice/internal/ident"
-	"sluice/internal/jobs"
+	"sluice/internal/domain/credential"
+	"sluice/internal/domain/keys"
+	"sluice/internal/domain/providerjob"
+	"sluice/internal/domain/record"
+	"sluice/internal/domain/tenant"
 	"sluice/internal/kernel/boundedcache"
-	"sluice/internal/keys"
-	"sluice/internal/quota"
-	"sluice/internal/record"
-	"sluice/internal/tenant"
-	"sluice/internal/tokens"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/limits/catalog"
+	"sluice/internal/limits/quota"
+	"sluice/internal/limits/tokens"
 )
 
 // Snapshot is an immutable snapshot of the control plane. *live.Snapshot implements it.
@@ -75,7 +75,7 @@ type Deps struct {
 	Limiter        Limiter
 	Upstream       Upstream
 	Recorder       Recorder
-	Tracker        *jobs.Tracker // nil: no job is polled; each is charged its maximum cost
+	Tracker        *providerjob.Tracker // nil: no job is polled; each is charged its maximum cost
 	Counter        *tokens.Counter
 	Clock          ident.Clock
 	Log            *slog.Logger
@@ -90,11 +90,11 @@ const maxCountedFiles = 10_000
 // Jobs accounts for the jobs that callers create at providers. It is safe for concurrent use.
 type Jobs struct {
 	Deps
-	files    *boundedcache.Cache[string, *jobs.Input] // counted input files, by fileKey
-	accesses *boundedcache.Cache[string, *Access]     // of private jobs, by jobs.Key
+	files    *boundedcache.Cache[string, *providerjob.Input] // counted input files, by fileKey
+	accesses *boundedcache.Cache[string, *Access]            // of private jobs, by providerjob.Key
 }
 
 // New returns a Jobs that uses the given dependencies.
 func New(d Deps) *Jobs {
-	return &Jobs{Deps: d, files: boundedcache.New[string, *jobs.Input](maxCountedFiles), accesses: boundedcache.New[string, *Access](jobs.MaxOpen)}
+	return &Jobs{Deps: d, files: boundedcache.New[string, *providerjob.Input](maxCountedFiles), accesses: boundedcache.New[string, *Access](providerjob.MaxOpen)}
 }

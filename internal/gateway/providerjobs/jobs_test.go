@@ -7,19 +7,19 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/internal/catalog"
-	"sluice/internal/credential"
-	"sluice/internal/fault"
+	"sluice/internal/domain/credential"
+	"sluice/internal/domain/keys"
+	"sluice/internal/domain/providerjob"
+	"sluice/internal/domain/record"
+	"sluice/internal/domain/routing"
+	"sluice/internal/domain/tenant"
 	"sluice/internal/gateway/providerjobs"
-	"sluice/internal/ident"
-	"sluice/internal/jobs"
-	"sluice/internal/keys"
-	"sluice/internal/llm"
-	"sluice/internal/quota"
-	"sluice/internal/record"
-	"sluice/internal/routing"
-	"sluice/internal/tenant"
-	"sluice/internal/tokens"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/kernel/llm"
+	"sluice/internal/limits/catalog"
+	"sluice/internal/limits/quota"
+	"sluice/internal/limits/tokens"
 )
 
 var prices = catalog.NewPriceList(catalog.New(ident.System{}, slog.New(slog.DiscardHandler), catalog.Builtin()))
@@ -64,7 +64,7 @@ func videoCall(budgeted bool) (*providerjobs.Call, *providerjobs.Plan) {
 		Key: &keys.Entry{}, Endpoint: llm.Proxy, Method: "POST", Path: "/videos", Document: []byte(`{"model":"sora-2","seconds":"8","size":"1280x720"}`),
 		Target: &routing.Target{}, Provider: "openai", Model: "sora-2", PriceName: "sora-2", Budgeted: budgeted,
 	}
-	return c, &providerjobs.Plan{Kind: jobs.Video, Model: c.Model, PriceName: c.PriceName, RateCard: prices.Find("openai", c.PriceName, nil)}
+	return c, &providerjobs.Plan{Kind: providerjob.Video, Model: c.Model, PriceName: c.PriceName, RateCard: prices.Find("openai", c.PriceName, nil)}
 }
 
 const videoNano = 800_000_000
@@ -104,7 +104,7 @@ func TestEstimate_ReadsABatchFileUnderABudgetOnly(t *testing.T) {
 			c, p := videoCall(budgeted)
 			c.Endpoint, c.Path, c.Model, c.PriceName = llm.CreateBatch, "/batches", "", ""
 			c.Document = []byte(`{"input_file_id":"file_1","endpoint":"/v1/chat/completions","completion_window":"24h"}`)
-			p.Kind, p.Model, p.PriceName = jobs.Batch, "", ""
+			p.Kind, p.Model, p.PriceName = providerjob.Batch, "", ""
 			if err := newJobs(up, &recorder{}).Estimate(t.Context(), c, p); err != nil {
 				t.Fatal(err)
 			}
@@ -128,7 +128,7 @@ func TestOpen_ReportsThatAJobCannotBePolledWithoutATracker(t *testing.T) {
 
 func TestCheckJob_BillsAJobThatHasEnded(t *testing.T) {
 	t.Parallel()
-	job := &jobs.Job{Kind: jobs.Video, Path: "/videos/video_1", Provider: "openai", Model: "sora-2", Endpoint: llm.Proxy, Units: []jobs.Unit{{Name: jobs.VideoAt("1280x720"), Count: 8}}}
+	job := &providerjob.Job{Kind: providerjob.Video, Path: "/videos/video_1", Provider: "openai", Model: "sora-2", Endpoint: llm.Proxy, Units: []providerjob.Unit{{Name: providerjob.VideoAt("1280x720"), Count: 8}}}
 	for name, c := range map[string]struct {
 		status    int
 		body      string
@@ -140,8 +140,8 @@ func TestCheckJob_BillsAJobThatHasEnded(t *testing.T) {
 		"running":   {200, `{"id":"video_1","status":"in_progress"}`, false, nil, 0, ""},
 		"completed": {200, `{"id":"video_1","status":"completed"}`, true, nil, videoNano, "settled"},
 		"failed":    {200, `{"id":"video_1","status":"failed"}`, true, nil, 0, "released"},
-		"unknown":   {404, `{}`, false, jobs.ErrRefused, 0, ""},
-		"not JSON":  {200, `<html>`, false, jobs.ErrRefused, 0, ""},
+		"unknown":   {404, `{}`, false, providerjob.ErrRefused, 0, ""},
+		"not JSON":  {200, `<html>`, false, providerjob.ErrRefused, 0, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -166,8 +166,8 @@ func TestCheckJob_BillsAJobThatHasEnded(t *testing.T) {
 
 func TestCheckJob_NeedsTheAccessOfAPrivateJob(t *testing.T) {
 	t.Parallel()
-	_, err := newJobs(&provider{}, &recorder{}).CheckJob(t.Context(), &jobs.Job{Kind: jobs.Video, Private: true})
-	if !errors.Is(err, jobs.ErrNoCredential) {
+	_, err := newJobs(&provider{}, &recorder{}).CheckJob(t.Context(), &providerjob.Job{Kind: providerjob.Video, Private: true})
+	if !errors.Is(err, providerjob.ErrNoCredential) {
 		t.Errorf("error %v, want ErrNoCredential", err)
 	}
 }
@@ -175,7 +175,7 @@ func TestCheckJob_NeedsTheAccessOfAPrivateJob(t *testing.T) {
 func TestAbandonJob_BillsTheMaximum(t *testing.T) {
 	t.Parallel()
 	r := &recorder{}
-	got := newJobs(&provider{}, r).AbandonJob(&jobs.Job{Kind: jobs.Video, Provider: "openai", MaxCostNano: 7}, "it is gone")
+	got := newJobs(&provider{}, r).AbandonJob(&providerjob.Job{Kind: providerjob.Video, Provider: "openai", MaxCostNano: 7}, "it is gone")
 	got.Record()
 	if got.Cost != 7 || r.records[0].Spend.State != "unknown" || r.records[0].Error != "it is gone" {
 		t.Errorf("cost %d, record %+v", got.Cost, r.records[0])

@@ -4,17 +4,17 @@ import (
 	"context"
 	"math"
 
-	"sluice/internal/jobs"
-	"sluice/internal/keys"
-	"sluice/internal/quota"
-	"sluice/internal/tenant"
+	"sluice/internal/domain/keys"
+	"sluice/internal/domain/providerjob"
+	"sluice/internal/domain/tenant"
+	"sluice/internal/limits/quota"
 )
 
 // countTokens subtracts the tokens of a finished job from the rates that apply to its caller. They
 // count in the window in which the job is settled.
 //
 //nolint:contextcheck // the usage counts, whatever becomes of the round that found it
-func (t *Jobs) countTokens(j *jobs.Job, n int64) {
+func (t *Jobs) countTokens(j *providerjob.Job, n int64) {
 	if n <= 0 {
 		return
 	}

@@ -6,17 +6,17 @@ import (
 	"slices"
 	"strings"
 
-	"sluice/internal/ident"
-	"sluice/internal/jobs"
-	"sluice/internal/llm"
+	"sluice/internal/domain/providerjob"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/kernel/llm"
 )
 
 // Open stores the job that a call created, with what the call charges to budgets, and starts to
 // poll it. response is the response as the caller receives it. Open returns false for a job that
 // cannot be polled and is to be charged its maximum cost: its id is unknown, too many jobs are
 // open, or the database is unreachable. The job is stored even if the caller disconnects.
-func (t *Jobs) Open(c *Call, p *Plan, response []byte, charges []jobs.Charge) bool {
-	if p.Kind == jobs.Eval { // its price is the price of one run
+func (t *Jobs) Open(c *Call, p *Plan, response []byte, charges []providerjob.Charge) bool {
+	if p.Kind == providerjob.Eval { // its price is the price of one run
 		return false
 	}
 	why := "the response does not contain a job id, or too many jobs are open"
@@ -36,18 +36,18 @@ func (t *Jobs) Open(c *Call, p *Plan, response []byte, charges []jobs.Charge) bo
 }
 
 // newJob returns the job that the response describes, or nil when it cannot be polled.
-func (t *Jobs) newJob(c *Call, plan *Plan, response []byte) *jobs.Job {
-	id, p := jobs.ID(response), &c.Key.Principal
-	if id == "" || plan.Kind == jobs.Unknown || t.Tracker.Full() {
+func (t *Jobs) newJob(c *Call, plan *Plan, response []byte) *providerjob.Job {
+	id, p := providerjob.ID(response), &c.Key.Principal
+	if id == "" || plan.Kind == providerjob.Unknown || t.Tracker.Full() {
 		return nil
 	}
-	j := &jobs.Job{
+	j := &providerjob.Job{
 		ID: ident.NewIDAt(t.Clock.Now()), Kind: plan.Kind, UpstreamID: plainID(id), Path: c.readPath(id), Proxied: c.Endpoint == llm.Proxy, Private: c.Private,
 		OrgID: p.OrgID, WorkspaceID: p.WorkspaceID, KeyID: p.ID, KeyName: p.Name, UserID: p.UserID,
 		RequestID: c.RequestID, TraceID: c.TraceID, ConfigID: c.ConfigID, TargetPath: c.Target.Path, Metadata: maps.Clone(c.Metadata),
 		Provider: c.Provider, Model: strings.Clone(c.PriceName), Endpoint: c.Endpoint, Method: c.Method, Shown: strings.Clone(c.LoggedPath), Region: c.Region,
 		Created: c.Started, Charged: t.Clock.Now(), MaxCostNano: plan.MaxCostNano, Tokens: plan.MaxUsage.Input + plan.MaxUsage.Output, Input: plan.Input, Units: plan.Units, Videos: plan.Videos,
-		Extends: plan.Kind == jobs.Video && jobs.Extends(c.Path),
+		Extends: plan.Kind == providerjob.Video && providerjob.Extends(c.Path),
 	}
 	if c.Account != nil {
 		j.ProviderID = c.Account.Slug
@@ -63,7 +63,7 @@ func (c *Call) readPath(id string) string {
 	case llm.CreateFinetune:
 		return "/fine_tuning/jobs/" + inPath(id)
 	default:
-		return jobs.ReadPath(c.Path, id)
+		return providerjob.ReadPath(c.Path, id)
 	}
 }
 
@@ -82,10 +82,10 @@ func (t *Jobs) Observe(c *Call, response []byte) {
 		t.noteFile(c, response)
 		return
 	}
-	if c.Endpoint != llm.GetBatchOutput && !jobs.ReadState(response).Ended {
+	if c.Endpoint != llm.GetBatchOutput && !providerjob.ReadState(response).Ended {
 		return
 	}
-	key := jobs.Key(c.Key.Principal.WorkspaceID, plainID(c.ID))
+	key := providerjob.Key(c.Key.Principal.WorkspaceID, plainID(c.ID))
 	if c.Private {
 		t.accesses.Put(key, c.access())
 	}

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"time"
 
-	"sluice/internal/fault"
+	"sluice/internal/kernel/fault"
 )
 
 // farewellTime is the timeout for both sides of a conversation to acknowledge its end. It is

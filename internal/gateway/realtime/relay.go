@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"sluice/internal/fault"
-	"sluice/internal/record"
+	"sluice/internal/domain/record"
+	"sluice/internal/kernel/fault"
 )
 
 // Meter sees the text events of a conversation before they are relayed. An error refuses the

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"sluice/internal/fault"
+	"sluice/internal/domain/record"
 	"sluice/internal/gateway/realtime"
-	"sluice/internal/record"
-	"sluice/internal/wire"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/wire"
 )
 
 // socket is one side whose messages come from incoming. Closing that channel is how the other

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"sluice/internal/fault"
-	"sluice/internal/wire"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/wire"
 )
 
 // Socket is one side of a WebSocket conversation. Read is for one goroutine. Write and Close are

@@ -6,10 +6,10 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/responses"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
-	"sluice/internal/wire"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
+	"sluice/internal/kernel/wire"
 )
 
 // Conversation is the stored context of one POST /responses call, and whether its response is
@@ -29,24 +29,24 @@ type Conversation struct {
 // is fault.InvalidParameter when the workspace does not have such a response.
 func (s *Store) Begin(ctx context.Context, workspace string, body []byte) (*Conversation, error) {
 	c := &Conversation{target: s, workspace: workspace, body: body}
-	store, _ := splice.Find(body, "store")
+	store, _ := jsonedit.Find(body, "store")
 	if shouldStore := string(store) != "false"; shouldStore && s != nil {
 		c.store = workspace != "" && s.ready()
 		c.rejected = !c.store
 	}
-	previous, _ := splice.Find(body, "previous_response_id")
+	previous, _ := jsonedit.Find(body, "previous_response_id")
 	goesOn := len(previous) > 0 && string(previous) != "null"
 	if !goesOn && !refers(body) {
 		return c, nil
 	}
-	d := splice.GetDoc()
-	defer splice.PutDoc(d)
-	if err := splice.Scan(body, d); err != nil {
+	d := jsonedit.GetDoc()
+	defer jsonedit.PutDoc(d)
+	if err := jsonedit.Scan(body, d); err != nil {
 		return nil, fault.From(err)
 	}
 	f := finder{store: s, workspace: workspace}
 	if goesOn {
-		c.previous, _ = splice.Unquote(previous)
+		c.previous, _ = jsonedit.Unquote(previous)
 		if err := f.goOn(ctx, c.previous); err != nil {
 			return nil, err
 		}
@@ -61,7 +61,7 @@ func (s *Store) Begin(ctx context.Context, workspace string, body []byte) (*Conv
 
 // Edits returns the edits that let a provider with its own responses serve a call that continues
 // from a response of the gateway, or refers to its items. It returns none for any other call.
-func (s *Store) Edits(ctx context.Context, workspace string, ep llm.Endpoint, d *splice.Doc) ([]splice.Edit, error) {
+func (s *Store) Edits(ctx context.Context, workspace string, ep llm.Endpoint, d *jsonedit.Doc) ([]jsonedit.Edit, error) {
 	if s == nil || ep != llm.CreateModelResponse && ep != llm.CountResponseInputTokens {
 		return nil, nil
 	}
@@ -104,12 +104,12 @@ func (c *Conversation) SaveResponse(body []byte) []byte {
 	if c == nil || !c.store || c.take(body) {
 		return body
 	}
-	d := splice.GetDoc()
-	defer splice.PutDoc(d)
-	if splice.Scan(body, d) != nil { // dialects write JSON: cannot happen
+	d := jsonedit.GetDoc()
+	defer jsonedit.PutDoc(d)
+	if jsonedit.Scan(body, d) != nil { // dialects write JSON: cannot happen
 		return body
 	}
-	return d.Apply([]splice.Edit{splice.Set("store", []byte("false"))})
+	return d.Apply([]jsonedit.Edit{jsonedit.Set("store", []byte("false"))})
 }
 
 // SaveStream stores the result of a completed stream. It runs before the last event is sent, so
@@ -126,9 +126,9 @@ func (c *Conversation) SaveStream(enc dialect.EventEncoder) {
 
 // take stores a response and reports whether that succeeded.
 func (c *Conversation) take(response []byte) bool {
-	id, _ := splice.Find(response, "id")
-	name, _ := splice.Unquote(id)
-	input, _ := splice.Find(c.body, "input")
+	id, _ := jsonedit.Find(response, "id")
+	name, _ := jsonedit.Unquote(id)
+	input, _ := jsonedit.Find(c.body, "input")
 	err := c.target.save(c.workspace, name, listed(asItems(input), name), bytes.Clone(response))
 	if err != nil {
 		c.store, c.rejected = false, true

@@ -6,7 +6,7 @@ import (
 
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/responses"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
 )
 
 // asItems returns an input as a list of items. A string becomes one message.
@@ -35,8 +35,8 @@ var contextItemTypes = map[string]bool{
 // and without brackets. With plain, it omits ids, which are unknown to another store, and
 // reasoning, which only its own provider can use.
 func appendContextItems(dst, list []byte, plain bool) []byte {
-	for item := range splice.Elements(list) {
-		kind := splice.Text(item, "type")
+	for item := range jsonedit.Elements(list) {
+		kind := jsonedit.Text(item, "type")
 		switch {
 		case !contextItemTypes[kind], plain && kind == "reasoning":
 			continue
@@ -57,14 +57,14 @@ func appendItem(dst, item []byte) []byte {
 
 // without returns an object without the named members.
 func without(raw []byte, names ...string) []byte {
-	d := splice.GetDoc()
-	defer splice.PutDoc(d)
-	if splice.Scan(raw, d) != nil {
+	d := jsonedit.GetDoc()
+	defer jsonedit.PutDoc(d)
+	if jsonedit.Scan(raw, d) != nil {
 		return raw
 	}
-	edits := make([]splice.Edit, len(names))
+	edits := make([]jsonedit.Edit, len(names))
 	for i, n := range names {
-		edits[i] = splice.Drop(n)
+		edits[i] = jsonedit.Drop(n)
 	}
 	return d.Apply(edits)
 }
@@ -75,7 +75,7 @@ func listed(list []byte, unique string) []byte {
 	unique = strings.TrimPrefix(unique, responses.ID(""))
 	out := []byte{'['}
 	n := 0
-	for item := range splice.Elements(list) {
+	for item := range jsonedit.Elements(list) {
 		if n > 0 {
 			out = append(out, ',')
 		}
@@ -91,20 +91,20 @@ var idPrefixes = map[string]string{
 }
 
 func shown(item []byte, unique string) []byte {
-	d := splice.GetDoc()
-	defer splice.PutDoc(d)
-	if splice.Scan(item, d) != nil {
+	d := jsonedit.GetDoc()
+	defer jsonedit.PutDoc(d)
+	if jsonedit.Scan(item, d) != nil {
 		return item
 	}
 	kind, ok := d.String("type")
 	if !ok {
 		kind = "message"
 	}
-	edits := []splice.Edit{splice.SetDefault("type", splice.Quote(kind)), splice.SetDefault("id", splice.Quote(idPrefixes[kind]+unique))}
+	edits := []jsonedit.Edit{jsonedit.SetDefault("type", jsonedit.Quote(kind)), jsonedit.SetDefault("id", jsonedit.Quote(idPrefixes[kind]+unique))}
 	if kind == "message" {
-		edits = append(edits, splice.SetDefault("status", []byte(`"completed"`)))
+		edits = append(edits, jsonedit.SetDefault("status", []byte(`"completed"`)))
 		if content, _ := d.Raw("content"); len(content) > 0 && content[0] == '"' {
-			edits = append(edits, splice.Set("content", inParts(content, splice.Text(item, "role"))))
+			edits = append(edits, jsonedit.Set("content", inParts(content, jsonedit.Text(item, "role"))))
 		}
 	}
 	return d.Apply(edits)

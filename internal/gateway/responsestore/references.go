@@ -5,8 +5,8 @@ import (
 	"context"
 
 	"sluice/internal/dialect/responses"
-	"sluice/internal/fault"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
 )
 
 // itemReference is the type of an item that refers to a stored item:
@@ -55,23 +55,23 @@ func unknownResponse(id string) error {
 
 func (f *finder) response(ctx context.Context, id string) (storedResponse, error) {
 	input, response, err := f.store.find(ctx, f.workspace, id)
-	output, _ := splice.Find(response, "output")
+	output, _ := jsonedit.Find(response, "output")
 	return storedResponse{input, output}, err
 }
 
 // edits returns the edits that insert the earlier items and replace references with their items.
 // An input that is not a list is unchanged; the codec refuses it.
-func (f *finder) edits(ctx context.Context, d *splice.Doc) ([]splice.Edit, error) {
-	var edits []splice.Edit
+func (f *finder) edits(ctx context.Context, d *jsonedit.Doc) ([]jsonedit.Edit, error) {
+	var edits []jsonedit.Edit
 	if f.goesOn {
-		edits = append(edits, splice.Drop("previous_response_id"))
+		edits = append(edits, jsonedit.Drop("previous_response_id"))
 	}
 	input, ok := d.Raw("input")
 	if input = asItems(input); ok && input[0] != '[' && string(input) != "null" {
 		return edits, nil
 	}
 	list := append([]byte{'['}, f.before...)
-	for item := range splice.Elements(input) {
+	for item := range jsonedit.Elements(input) {
 		referred, err := f.referred(ctx, item)
 		switch {
 		case err != nil:
@@ -82,16 +82,16 @@ func (f *finder) edits(ctx context.Context, d *splice.Doc) ([]splice.Edit, error
 			list = appendItem(list, item)
 		}
 	}
-	return append(edits, splice.Set("input", append(list, ']'))), nil
+	return append(edits, jsonedit.Set("input", append(list, ']'))), nil
 }
 
 // referred returns the item that a reference refers to. It returns nil for any other item, and
 // for a reference that the gateway does not store. The provider or the codec checks those.
 func (f *finder) referred(ctx context.Context, item []byte) ([]byte, error) {
-	if f.store == nil || splice.Text(item, "type") != itemReference {
+	if f.store == nil || jsonedit.Text(item, "type") != itemReference {
 		return nil, nil
 	}
-	id := splice.Text(item, "id")
+	id := jsonedit.Text(item, "id")
 	response, isLocal := responses.Whose(id)
 	if !isLocal {
 		return nil, nil
@@ -111,8 +111,8 @@ func (f *finder) referred(ctx context.Context, item []byte) ([]byte, error) {
 		f.known[response] = was
 	}
 	for _, list := range [...][]byte{was.output, was.input} {
-		for found := range splice.Elements(list) {
-			if splice.Text(found, "id") == id {
+		for found := range jsonedit.Elements(list) {
+			if jsonedit.Text(found, "id") == id {
 				return found, nil
 			}
 		}

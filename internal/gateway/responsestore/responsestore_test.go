@@ -14,11 +14,11 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/responses"
-	"sluice/internal/fault"
-	"sluice/internal/ident"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
-	"sluice/internal/wire"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
+	"sluice/internal/kernel/wire"
 )
 
 // memoryResponses keeps responses in memory, and can be away.
@@ -323,7 +323,7 @@ func continueConversation(t *testing.T, k *Store, body, id, output string) *Conv
 	if err != nil {
 		t.Fatalf("%v\n%s", err, body)
 	}
-	if !splice.Valid(c.body) {
+	if !jsonedit.Valid(c.body) {
 		t.Fatalf("no JSON: %s", c.body)
 	}
 	response := []byte(`{"id":"` + id + `","object":"response","output":` + output + `,"store":true}`)
@@ -440,8 +440,8 @@ func TestConversationGoesElsewhere(t *testing.T) {
 	continueConversation(t, k, `{"input":"Weather?"}`, old, `[{"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":"EqQB"},{"id":"msg_1","type":"message","status":"completed","role":"assistant","content":[{"type":"output_text","text":"Warm"}]}]`)
 	native := func(body string) string {
 		t.Helper()
-		var d splice.Doc
-		if err := splice.Scan([]byte(body), &d); err != nil {
+		var d jsonedit.Doc
+		if err := jsonedit.Scan([]byte(body), &d); err != nil {
 			t.Fatal(err)
 		}
 		edits, err := k.Edits(t.Context(), "w", llm.CreateModelResponse, &d)

@@ -8,9 +8,9 @@ import (
 
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/responses"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // Serves reports whether a call is for a response that the gateway created, as its id shows.
@@ -91,7 +91,7 @@ func page(list []byte, q url.Values) ([]byte, error) {
 		}
 		limit = n
 	}
-	items := slices.Collect(splice.Elements(list))
+	items := slices.Collect(jsonedit.Elements(list))
 	switch order := q.Get("order"); order {
 	case "asc":
 	case "", "desc":
@@ -100,7 +100,7 @@ func page(list []byte, q url.Values) ([]byte, error) {
 		return nil, fault.New(fault.InvalidParameter, `order must be "asc" or "desc"`).WithParam("order")
 	}
 	if after := q.Get("after"); after != "" {
-		i := slices.IndexFunc(items, func(item []byte) bool { return splice.Text(item, "id") == after })
+		i := slices.IndexFunc(items, func(item []byte) bool { return jsonedit.Text(item, "id") == after })
 		if i < 0 {
 			return nil, fault.Newf(fault.InvalidParameter, "after: unknown item %q", fault.Clip(after)).WithParam("after")
 		}
@@ -118,7 +118,7 @@ func writePage(items [][]byte, more bool) []byte {
 	}
 	var first, last string
 	if len(items) > 0 {
-		first, last = splice.Text(items[0], "id"), splice.Text(items[len(items)-1], "id")
+		first, last = jsonedit.Text(items[0], "id"), jsonedit.Text(items[len(items)-1], "id")
 	}
 	w.ClosePage(first, last, more)
 	w.Close('}')

@@ -10,13 +10,13 @@ import (
 	"sync"
 	"time"
 
-	"sluice/internal/background"
 	"sluice/internal/dialect/responses"
-	"sluice/internal/fault"
-	"sluice/internal/ident"
+	"sluice/internal/kernel/background"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
 )
 
-// Database contains the stored responses; *store.Store implements it. input is a JSON list of
+// Database contains the stored responses; *sqlstore.Store implements it. input is a JSON list of
 // items, response the object that the caller got. FindResponse and DeleteResponse find only the
 // responses of the given workspace.
 //

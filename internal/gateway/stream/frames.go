@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
-	"sluice/internal/wire"
+	"sluice/internal/kernel/wire"
 )
 
 // AmazonContentType is the content type of Amazon's streams, whose events are binary frames.

@@ -5,8 +5,8 @@ package stream
 
 import (
 	"sluice/internal/dialect"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // Partial is what the client already received of a failed stream. The next target continues it. It
@@ -44,24 +44,24 @@ func (c *Partial) MaxAdded() int64 {
 const instruction = "Continue your last message exactly where it stops. Repeat nothing of it and add no introduction."
 
 // Edit appends the partial text and the instruction to the messages of the call.
-func (c *Partial) Edit(d *splice.Doc) splice.Edit {
+func (c *Partial) Edit(d *jsonedit.Doc) jsonedit.Edit {
 	out := append(make([]byte, 0, 256+len(c.Text)), '[')
 	if raw, ok := d.Raw("messages"); ok {
-		for m := range splice.Elements(raw) {
+		for m := range jsonedit.Elements(raw) {
 			out = append(append(out, m...), ',')
 		}
 	}
 	out = append(out, `{"role":"assistant","content":`...)
-	out = append(out, splice.Quote(c.Text)...)
+	out = append(out, jsonedit.Quote(c.Text)...)
 	out = append(out, `},{"role":"user","content":"`+instruction+`"}]`...)
-	return splice.Set("messages", out)
+	return jsonedit.Set("messages", out)
 }
 
 // ContinuedEvent returns the event that shows the client where the source of the stream changed. It is a
 // chunk without choices, which every client ignores.
 func (c *Partial) ContinuedEvent(to string) []byte {
 	out := append([]byte("\n\n"), `data: {"id":`...) // blank lines end an event that was cut in the middle
-	out = append(out, splice.Quote(c.ID)...)
+	out = append(out, jsonedit.Quote(c.ID)...)
 	out = append(out, `,"object":"chat.completion.chunk","created":0,"model":"","choices":[],"gateway_event":{"type":"stream_continued","from":"`+c.From+`","to":"`+to+`"}}`...)
 	return append(out, "\n\n"...)
 }

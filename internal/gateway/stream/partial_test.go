@@ -5,9 +5,9 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/gateway/stream"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
-	"sluice/internal/wire"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
+	"sluice/internal/kernel/wire"
 )
 
 func TestContinue_JoinsTheTextOfEarlierTargets(t *testing.T) {
@@ -31,15 +31,15 @@ func TestContinue_NeedsThePlainTextOfAChat(t *testing.T) {
 
 func TestPartial_EditAddsAtMostMaxAdded(t *testing.T) {
 	t.Parallel()
-	d := splice.GetDoc()
-	defer splice.PutDoc(d)
+	d := jsonedit.GetDoc()
+	defer jsonedit.PutDoc(d)
 	const body = `{"messages":[{"role":"user","content":"count"}]}`
-	if err := splice.Scan([]byte(body), d); err != nil {
+	if err := jsonedit.Scan([]byte(body), d); err != nil {
 		t.Fatal(err)
 	}
 	p := &stream.Partial{Text: `one "two"`}
 	const want = `{"messages":[{"role":"user","content":"count"},{"role":"assistant","content":"one \"two\""},{"role":"user","content":"Continue your last message exactly where it stops. Repeat nothing of it and add no introduction."}]}`
-	if got := string(d.Apply([]splice.Edit{p.Edit(d)})); got != want {
+	if got := string(d.Apply([]jsonedit.Edit{p.Edit(d)})); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	if p.MaxAdded() < 100 || (*stream.Partial)(nil).MaxAdded() != 0 {

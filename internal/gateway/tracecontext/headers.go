@@ -3,9 +3,9 @@ package tracecontext
 import (
 	"encoding/hex"
 
+	"sluice/internal/domain/record"
 	"sluice/internal/gateway/call"
-	"sluice/internal/record"
-	"sluice/internal/wire"
+	"sluice/internal/kernel/wire"
 )
 
 // The headers of W3C Trace Context. Source: https://www.w3.org/TR/trace-context/, sections

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"sluice/internal/gateway/call"
-	"sluice/internal/wire"
+	"sluice/internal/kernel/wire"
 )
 
 // idMax is the maximum length, in bytes, of ids from callers.

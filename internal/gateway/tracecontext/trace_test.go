@@ -6,7 +6,7 @@ import (
 
 	"sluice/internal/gateway/call"
 	"sluice/internal/gateway/tracecontext"
-	"sluice/internal/wire"
+	"sluice/internal/kernel/wire"
 )
 
 const (

@@ -3,7 +3,7 @@ package multipartedit
 import (
 	"strings"
 
-	"sluice/internal/wire"
+	"sluice/internal/kernel/wire"
 )
 
 // Edit is one change of a form. Edits apply in order.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"sluice/internal/fault"
-	"sluice/internal/wire"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/wire"
 )
 
 // Limits are the limits of a multipart form. A zero field means the default.

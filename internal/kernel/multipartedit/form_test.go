@@ -14,9 +14,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"sluice/internal/fault"
+	"sluice/internal/kernel/fault"
 	"sluice/internal/kernel/multipartedit"
-	"sluice/internal/wire"
+	"sluice/internal/kernel/wire"
 )
 
 const (

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
 )
 
 // paramNames returns the parameter names of a header value that mime.ParseMediaType accepts, in
@@ -59,7 +59,7 @@ func (p *Part) refuseStars(params []string) error {
 			return malformed("the name of a part is encoded; send it as name=\"…\"")
 		case base == "filename" && !slices.Contains(params, "filename"):
 			return malformed("the file name of a part is encoded, without a plain filename; send it as filename=\"…\"").WithParam(p.Name)
-		case base == "filename" && splice.RoutingKeyIndex([]byte(p.Name)) >= 0:
+		case base == "filename" && jsonedit.RoutingKeyIndex([]byte(p.Name)) >= 0:
 			return malformed("a part that is not a file has an encoded file name").WithParam(p.Name)
 		}
 	}

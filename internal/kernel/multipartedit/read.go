@@ -7,9 +7,9 @@ import (
 	"io"
 	"sync"
 
-	"sluice/internal/fault"
-	"sluice/internal/splice"
-	"sluice/internal/wire"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/wire"
 )
 
 // Read reads a multipart/form-data body once, writes it to the spool and indexes its
@@ -18,7 +18,7 @@ import (
 //
 // A body that violates RFC 7578, or that two readers could parse as two different forms,
 // is fault.InvalidRequest. So is a duplicate field whose name affects access or cost (see
-// splice.RoutingKeyIndex); Param is that name. A body over lim.Total is fault.TooLarge. Another
+// jsonedit.RoutingKeyIndex); Param is that name. A body over lim.Total is fault.TooLarge. Another
 // content type is fault.UnsupportedMedia. Errors of r and of the spool are wrapped. The
 // caller closes the spool, also after an error.
 func Read(r io.Reader, contentType string, spool *wire.Spool, lim Limits) (*Form, error) {
@@ -296,12 +296,12 @@ func cutShort() error { return malformed("unexpected end before the last boundar
 func (f *Form) rejectDuplicateFields() error {
 	var seen uint64 // one bit for each routing key
 	for k := range f.Parts {
-		g := splice.RoutingKeyIndex([]byte(f.Parts[k].Name))
+		g := jsonedit.RoutingKeyIndex([]byte(f.Parts[k].Name))
 		if g < 0 {
 			continue
 		}
 		if seen&(1<<g) != 0 {
-			return fault.Newf(fault.InvalidRequest, "duplicate form field %s; send it once", splice.RoutingKeyName(g)).WithParam(splice.RoutingKeyName(g))
+			return fault.Newf(fault.InvalidRequest, "duplicate form field %s; send it once", jsonedit.RoutingKeyName(g)).WithParam(jsonedit.RoutingKeyName(g))
 		}
 		seen |= 1 << g
 	}

@@ -13,10 +13,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"sluice/internal/background"
-	"sluice/internal/ident"
 	"sluice/internal/kernel/atomicfile"
-	"sluice/internal/quota"
+	"sluice/internal/kernel/background"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/limits/quota"
 )
 
 // interval is the time between two snapshots of the rate counters. A killed process loses

@@ -11,8 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"sluice/internal/ident"
-	"sluice/internal/quota"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/limits/quota"
 )
 
 var aRate = quota.Hold{Counter: quota.CounterID{Subject: "key", Entry: "requests/rpd"}, Unit: quota.PerDay, Amount: 1, Limit: 100, Spent: true}

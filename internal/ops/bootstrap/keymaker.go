@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 	"time"
 
-	"sluice/internal/access"
-	"sluice/internal/ident"
-	"sluice/internal/keys"
-	"sluice/internal/resource"
-	"sluice/internal/sealed"
+	"sluice/internal/control/resource"
+	"sluice/internal/domain/keys"
+	"sluice/internal/kernel/access"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/kernel/sealed"
 )
 
 // KeyMaker makes records of API keys. It stores nothing.

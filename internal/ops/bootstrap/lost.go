@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"sluice/internal/resource"
+	"sluice/internal/control/resource"
 )
 
 // LostDatabase recognises a SQLite database that is missing or empty although the data directory

@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"sluice/internal/access"
-	"sluice/internal/fault"
-	"sluice/internal/ident"
-	"sluice/internal/resource"
-	"sluice/internal/tenant"
+	"sluice/internal/control/resource"
+	"sluice/internal/domain/tenant"
+	"sluice/internal/kernel/access"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
 )
 
 // FirstKeys are the raw values of the keys that a first start creates. They are shown once. The

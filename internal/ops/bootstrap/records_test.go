@@ -3,13 +3,13 @@ package bootstrap_test
 import (
 	"testing"
 
-	"sluice/internal/ident"
-	"sluice/internal/keys"
+	"sluice/internal/control/resource"
+	"sluice/internal/domain/keys"
+	"sluice/internal/domain/tenant"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/kernel/sealed"
 	"sluice/internal/ops/bootstrap"
-	"sluice/internal/resource"
-	"sluice/internal/sealed"
-	"sluice/internal/store/storetest"
-	"sluice/internal/tenant"
+	"sluice/internal/storage/sqlstore/storetest"
 )
 
 func TestDeployment_IsCreatedOnce(t *testing.T) {

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	"sluice/internal/fault"
+	"sluice/internal/control/resource"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/sealed"
 	"sluice/internal/ops/keyfile"
-	"sluice/internal/resource"
-	"sluice/internal/sealed"
 )
 
 // OpenSealer opens the sealer of a deployment with the keys of setting (ENCRYPTION_KEY), or else

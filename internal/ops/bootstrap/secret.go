@@ -9,12 +9,12 @@ import (
 	"fmt"
 	"time"
 
-	"sluice/internal/audit"
-	"sluice/internal/fault"
-	"sluice/internal/ident"
+	"sluice/internal/control/resource"
+	"sluice/internal/domain/audit"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/kernel/sealed"
 	"sluice/internal/ops/keyfile"
-	"sluice/internal/resource"
-	"sluice/internal/sealed"
 )
 
 // SecretKind is the kind of the records that contain the secrets of a deployment.

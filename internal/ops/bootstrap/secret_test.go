@@ -4,10 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/internal/ident"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/kernel/sealed"
 	"sluice/internal/ops/bootstrap"
-	"sluice/internal/sealed"
-	"sluice/internal/store/storetest"
+	"sluice/internal/storage/sqlstore/storetest"
 )
 
 // All nodes of a deployment hash keys alike, whichever made the pepper.

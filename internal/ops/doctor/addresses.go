@@ -10,11 +10,11 @@ import (
 	"slices"
 	"strings"
 
-	"sluice/internal/credential"
+	"sluice/internal/control/resource"
+	"sluice/internal/domain/credential"
+	"sluice/internal/domain/routing"
+	"sluice/internal/kernel/sealed"
 	"sluice/internal/provider"
-	"sluice/internal/resource"
-	"sluice/internal/routing"
-	"sluice/internal/sealed"
 )
 
 // addresses returns the sorted addresses of saved integrations, virtual keys and configs, one

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"sluice/internal/config"
+	"sluice/internal/ops/config"
 )
 
 // Certificate checks the certificate of the listener: for which names and how long it is valid.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"sluice/internal/ops/hint"
-	"sluice/internal/store"
+	"sluice/internal/storage/sqlstore"
 )
 
 // Limits on how far the clock may differ from others: the clock of the database server, and the
@@ -41,7 +41,7 @@ func (c Clock) check(ctx context.Context, clock func() time.Time) Finding {
 	case newest.Sub(now) > fileSlack:
 		f.Err = fmt.Errorf("%s, but %s was written at %s", message, path, newest.UTC().Format(time.RFC3339))
 	}
-	if f.Err != nil || d.db == nil || d.Database.Engine == store.SQLite {
+	if f.Err != nil || d.db == nil || d.Database.Engine == sqlstore.SQLite {
 		f.Detail = message + ", later than the files in DATA_DIR and the build of this program; no other clock is available to compare"
 		return f
 	}

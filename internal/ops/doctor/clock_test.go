@@ -6,14 +6,14 @@ import (
 	"testing"
 	"time"
 
-	"sluice/internal/store"
-	"sluice/internal/store/storetest"
+	"sluice/internal/storage/sqlstore"
+	"sluice/internal/storage/sqlstore/storetest"
 )
 
 // The clock is compared with what is at hand, and what differs is named.
 func TestDoctorOfTheClock(t *testing.T) {
 	t.Parallel()
-	d := Deployment{Dir: t.TempDir(), Database: store.Settings{Engine: store.SQLite}}
+	d := Deployment{Dir: t.TempDir(), Database: sqlstore.Settings{Engine: sqlstore.SQLite}}
 	file := filepath.Join(d.Dir, "journal", "1.wal")
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		t.Fatal(err)

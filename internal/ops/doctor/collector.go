@@ -3,9 +3,9 @@ package doctor
 import (
 	"context"
 
-	"sluice/internal/config"
-	"sluice/internal/sealed"
-	"sluice/internal/telemetry/otlp"
+	"sluice/internal/kernel/sealed"
+	"sluice/internal/ops/config"
+	"sluice/internal/ops/telemetry/otlp"
 )
 
 // Collectors sends empty messages to the telemetry collectors.

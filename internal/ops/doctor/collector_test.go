@@ -5,8 +5,8 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"sluice/internal/config"
-	"sluice/internal/sealed"
+	"sluice/internal/kernel/sealed"
+	"sluice/internal/ops/config"
 )
 
 // Doctor tries the collectors that are in use, as what is sent to them would go, and says

@@ -9,25 +9,25 @@ import (
 	"os"
 	"time"
 
-	"sluice/internal/credential"
+	"sluice/internal/control/resource"
+	"sluice/internal/domain/credential"
+	"sluice/internal/kernel/sealed"
 	"sluice/internal/ops/bootstrap"
 	"sluice/internal/ops/hint"
-	"sluice/internal/resource"
-	"sluice/internal/sealed"
-	"sluice/internal/store"
+	"sluice/internal/storage/sqlstore"
 )
 
 // Deployment is the access of several checks to the database and the sealed values of a
 // deployment. Database and Sealing open it for the checks after them.
 type Deployment struct {
-	Database store.Settings
+	Database sqlstore.Settings
 	Dir      string   // the data directory
 	Keys     [][]byte // of ENCRYPTION_KEY; none for the key file
 	Lost     bootstrap.LostDatabase
 
-	db    *store.Store   // nil when it cannot be read
-	box   *sealed.Sealer // nil when sealed values cannot be opened
-	fresh bool           // the database is empty because the gateway has never started
+	db    *sqlstore.Store // nil when it cannot be read
+	box   *sealed.Sealer  // nil when sealed values cannot be opened
+	fresh bool            // the database is empty because the gateway has never started
 }
 
 // Close closes the database if it is open.
@@ -53,7 +53,7 @@ const connectTimeout = 15 * time.Second
 func (d *Deployment) checkDatabase(ctx context.Context) Finding {
 	set := d.Database
 	f := Finding{Subject: "database", Hint: hint.Database(set, nil)}
-	if set.Engine == store.SQLite {
+	if set.Engine == sqlstore.SQLite {
 		if _, err := os.Stat(set.Path); errors.Is(err, fs.ErrNotExist) {
 			d.fresh, f.Detail = true, "the file will be created on the first start: "+set.Path
 			f.Err, f.Hint = d.Lost.Check(ctx, nil), ""
@@ -62,7 +62,7 @@ func (d *Deployment) checkDatabase(ctx context.Context) Finding {
 	}
 	ctx, stop := context.WithTimeout(ctx, connectTimeout)
 	defer stop()
-	db, err := store.Open(ctx, set, slog.New(slog.DiscardHandler)) // the finding reports what the store would log
+	db, err := sqlstore.Open(ctx, set, slog.New(slog.DiscardHandler)) // the finding reports what the store would log
 	if err != nil {
 		f.Err, f.Hint = hint.DatabaseError(set, err), hint.Database(set, err)
 		return f
@@ -73,7 +73,7 @@ func (d *Deployment) checkDatabase(ctx context.Context) Finding {
 	if err == nil {
 		_, err = db.Count(ctx, resource.Query{Kind: credential.IntegrationKind})
 	}
-	if d.fresh = errors.Is(err, store.ErrNoTables) && !d.tablesOnlyAtWriter(ctx, db); err != nil && !d.fresh {
+	if d.fresh = errors.Is(err, sqlstore.ErrNoTables) && !d.tablesOnlyAtWriter(ctx, db); err != nil && !d.fresh {
 		f.Err, f.Hint = errors.Join(hint.DatabaseError(set, err), db.Close()), hint.Database(set, err)
 		return f
 	}
@@ -92,7 +92,7 @@ func (d *Deployment) checkDatabase(ctx context.Context) Finding {
 
 // tablesOnlyAtWriter reports whether the tables that the reader lacks exist at the writer. It is
 // false without a reader.
-func (d *Deployment) tablesOnlyAtWriter(ctx context.Context, db *store.Store) bool {
+func (d *Deployment) tablesOnlyAtWriter(ctx context.Context, db *sqlstore.Store) bool {
 	if d.Database.Reader.Host == "" {
 		return false
 	}

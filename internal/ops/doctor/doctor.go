@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"strings"
 
-	"sluice/internal/config"
+	"sluice/internal/ops/config"
 )
 
 // Finding is the result of one check of doctor.

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"sluice/internal/config"
-	"sluice/internal/sealed"
+	"sluice/internal/kernel/sealed"
+	"sluice/internal/ops/config"
 )
 
 func marked(f Finding) string {

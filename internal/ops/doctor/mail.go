@@ -6,7 +6,7 @@ import (
 	"net"
 	"strconv"
 
-	"sluice/internal/mail/smtp"
+	"sluice/internal/ops/smtp"
 )
 
 // Mail logs in to the mail server. It sends nothing.

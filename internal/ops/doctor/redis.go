@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"sluice/internal/cluster/redis"
+	"sluice/internal/limits/redis"
 	"sluice/internal/ops/hint"
 )
 

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"sluice/internal/cluster/redis"
-	"sluice/internal/cluster/redistest"
-	"sluice/internal/sealed"
+	"sluice/internal/kernel/sealed"
+	"sluice/internal/limits/redis"
+	"sluice/internal/limits/redistest"
 )
 
 // What is wrong with Redis is told with its cure, by a real server.

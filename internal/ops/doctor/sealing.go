@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"sluice/internal/fault"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/sealed"
 	"sluice/internal/ops/bootstrap"
 	"sluice/internal/ops/hint"
 	"sluice/internal/ops/keyfile"
-	"sluice/internal/sealed"
 )
 
 // errUnmade reports a key file that the first start will create.

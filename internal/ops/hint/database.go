@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"sluice/internal/store"
+	"sluice/internal/storage/sqlstore"
 )
 
 // knownError is an error that is recognised by the text of a server or its driver.
@@ -60,21 +60,21 @@ var ofReader = strings.NewReplacer("DB_HOST", "DB_READER_HOST", "DB_PORT", "DB_R
 
 // Database returns what to do about an error of the database with these settings, or about any
 // problem with it if err is nil.
-func Database(s store.Settings, err error) string {
-	if errors.Is(err, store.ErrNewer) {
+func Database(s sqlstore.Settings, err error) string {
+	if errors.Is(err, sqlstore.ErrNewer) {
 		return "start that version, or restore the backup made before the upgrade"
 	}
-	if lacks := (*store.MissingPrivileges)(nil); errors.As(err, &lacks) {
+	if lacks := (*sqlstore.MissingPrivileges)(nil); errors.As(err, &lacks) {
 		return privilegeHint(s, lacks)
 	}
-	if s.Reader.Host != "" && errors.Is(err, store.ErrNoTables) {
+	if s.Reader.Host != "" && errors.Is(err, sqlstore.ErrNoTables) {
 		return "set DB_READER_HOST to a replica of DB_HOST, or wait until that replica has caught up with DB_HOST"
 	}
 	text := ""
 	if err != nil {
 		text = err.Error()
 	}
-	if s.Engine == store.SQLite {
+	if s.Engine == sqlstore.SQLite {
 		return fmt.Sprintf(findHint(fileFaults, text, anyFileFault), s.Path)
 	}
 	hint := findHint(serverFaults, text, anyServerFault)
@@ -85,7 +85,7 @@ func Database(s store.Settings, err error) string {
 }
 
 // privilegeHint returns how to grant a login the rights that it lacks.
-func privilegeHint(s store.Settings, l *store.MissingPrivileges) string {
+func privilegeHint(s sqlstore.Settings, l *sqlstore.MissingPrivileges) string {
 	switch {
 	case l.Make:
 		return "grant DB_USER this privilege in DB_NAME (CREATE on its schema in PostgreSQL; ALL on the database in MariaDB and MySQL), or run sluice migrate as a database user that has it"
@@ -107,7 +107,7 @@ func findHint(faults []knownError, text, other string) string {
 
 // WithDatabase adds a hint to an error of opening or migrating the database. It leaves
 // context.Canceled unchanged.
-func WithDatabase(s store.Settings, err error) error {
+func WithDatabase(s sqlstore.Settings, err error) error {
 	if errors.Is(err, context.Canceled) {
 		return err
 	}
@@ -116,7 +116,7 @@ func WithDatabase(s store.Settings, err error) error {
 
 // DatabaseError rewords an error of the database for operators: it removes repeated lines, and
 // leaves out roles if there is no separate reader. The result wraps err.
-func DatabaseError(s store.Settings, err error) error {
+func DatabaseError(s sqlstore.Settings, err error) error {
 	text := withoutRepeats(err.Error())
 	if s.Reader.Host == "" {
 		text = strings.NewReplacer("database reader: ", "database: ", "database writer: ", "database: ",

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/internal/store"
+	"sluice/internal/storage/sqlstore"
 )
 
 // What PostgreSQL 15, MariaDB 10.11 and their drivers say, and what is to be done about it.
@@ -32,7 +32,7 @@ func TestDatabaseCures(t *testing.T) {
 		{"TLS requested but server does not support TLS", "enable TLS in the server"},
 		{"something else", anyServerFault},
 	} {
-		if got := Database(store.Settings{Engine: store.Postgres}, errors.New(c.message)); !strings.Contains(got, c.hint) {
+		if got := Database(sqlstore.Settings{Engine: sqlstore.Postgres}, errors.New(c.message)); !strings.Contains(got, c.hint) {
 			t.Errorf("%q does not contain %q", got, c.hint)
 		}
 	}
@@ -42,7 +42,7 @@ func TestDatabaseCures(t *testing.T) {
 func TestDatabaseErrorSaysItOnce(t *testing.T) {
 	t.Parallel()
 	err := errors.New("database reader: failed to connect:\n\trefused\n\trefused")
-	if got := DatabaseError(store.Settings{Engine: store.SQLite}, err); got.Error() != "database: failed to connect:\n\trefused" || !errors.Is(got, err) {
+	if got := DatabaseError(sqlstore.Settings{Engine: sqlstore.SQLite}, err); got.Error() != "database: failed to connect:\n\trefused" || !errors.Is(got, err) {
 		t.Errorf("%q", got)
 	}
 }

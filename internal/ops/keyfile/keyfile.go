@@ -12,10 +12,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"sluice/internal/config"
-	"sluice/internal/ident"
 	"sluice/internal/kernel/atomicfile"
-	"sluice/internal/sealed"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/kernel/sealed"
+	"sluice/internal/ops/config"
 )
 
 // Name is the name of the file below the data directory. It contains one key a line, the current

@@ -7,17 +7,17 @@ import (
 	"fmt"
 	"log/slog"
 
-	"sluice/internal/agent"
-	"sluice/internal/credential"
-	"sluice/internal/guard"
-	"sluice/internal/keys"
-	"sluice/internal/mail"
-	"sluice/internal/mcp"
+	"sluice/internal/control/resource"
+	"sluice/internal/domain/agent"
+	"sluice/internal/domain/credential"
+	"sluice/internal/domain/guardrail"
+	"sluice/internal/domain/keys"
+	"sluice/internal/domain/mail"
+	"sluice/internal/domain/mcp"
+	"sluice/internal/domain/routing"
+	"sluice/internal/domain/tenant"
+	"sluice/internal/kernel/sealed"
 	"sluice/internal/ops/bootstrap"
-	"sluice/internal/resource"
-	"sluice/internal/routing"
-	"sluice/internal/sealed"
-	"sluice/internal/tenant"
 )
 
 // sealedParts contains, for each kind of record with sealed values, the function that seals
@@ -28,7 +28,7 @@ var sealedParts = map[string]func(r *resource.Record, renew renewer) error{
 	credential.IntegrationKind:     resealIntegration,
 	credential.VirtualKeyKind:      resealVirtualKey,
 	routing.SavedKind:              resealConfig,
-	guard.Kind:                     resealGuardrail,
+	guardrail.Kind:                 resealGuardrail,
 	credential.SecretReferenceKind: resealReference,
 	mail.Kind:                      resealMail,
 	tenant.AuthKind:                resealAuth,
@@ -195,8 +195,8 @@ func resealConfig(r *resource.Record, renew renewer) error {
 }
 
 func resealGuardrail(r *resource.Record, renew renewer) error {
-	var g guard.Guardrail
-	return inBody(r, &g, func() error { return renew(&g.Sealed, guard.Context(r.ID)) })
+	var g guardrail.Guardrail
+	return inBody(r, &g, func() error { return renew(&g.Sealed, guardrail.Context(r.ID)) })
 }
 
 func resealReference(r *resource.Record, renew renewer) error {

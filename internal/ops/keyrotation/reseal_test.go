@@ -8,20 +8,20 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/internal/agent"
-	"sluice/internal/credential"
-	"sluice/internal/guard"
-	"sluice/internal/ident"
-	"sluice/internal/keys"
-	"sluice/internal/mail"
-	"sluice/internal/mcp"
+	"sluice/internal/control/resource"
+	"sluice/internal/domain/agent"
+	"sluice/internal/domain/credential"
+	"sluice/internal/domain/guardrail"
+	"sluice/internal/domain/keys"
+	"sluice/internal/domain/mail"
+	"sluice/internal/domain/mcp"
+	"sluice/internal/domain/routing"
+	"sluice/internal/domain/tenant"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/kernel/sealed"
 	"sluice/internal/ops/bootstrap"
-	"sluice/internal/resource"
-	"sluice/internal/routing"
-	"sluice/internal/sealed"
-	"sluice/internal/store"
-	"sluice/internal/store/storetest"
-	"sluice/internal/tenant"
+	"sluice/internal/storage/sqlstore"
+	"sluice/internal/storage/sqlstore/storetest"
 )
 
 const (
@@ -55,7 +55,7 @@ var secretsOf = map[string]func(seal func(text string) []byte) (body any){
 		return credential.VirtualKey{Key: seal("a"), Sealed: seal("b")}
 	},
 	routing.SavedKind:              func(seal func(string) []byte) any { return routing.Saved{Sealed: seal("a")} },
-	guard.Kind:                     func(seal func(string) []byte) any { return guard.Guardrail{Sealed: seal("a")} },
+	guardrail.Kind:                 func(seal func(string) []byte) any { return guardrail.Guardrail{Sealed: seal("a")} },
 	mcp.IntegrationKind:            func(seal func(string) []byte) any { return mcp.Integration{Configurations: seal("a")} },
 	mcp.ConnectionKind:             func(seal func(string) []byte) any { return mcp.Connection{Tokens: seal("a")} },
 	agent.IntegrationKind:          func(seal func(string) []byte) any { return agent.Integration{Configurations: seal("a")} },
@@ -67,7 +67,7 @@ var secretsOf = map[string]func(seal func(text string) []byte) (body any){
 }
 
 // saveTwice keeps a record of a kind in two versions, sealed by a box each.
-func saveTwice(t *testing.T, s *store.Store, kind string, first, second *sealed.Sealer) string {
+func saveTwice(t *testing.T, s *sqlstore.Store, kind string, first, second *sealed.Sealer) string {
 	t.Helper()
 	r := resource.Record{Kind: kind, ID: ident.NewID(), Name: kind, Status: resource.Active, Version: 1}
 	context := kind + "/" + r.ID
@@ -101,7 +101,7 @@ func saveTwice(t *testing.T, s *store.Store, kind string, first, second *sealed.
 	return r.ID
 }
 
-func emptyStore(t *testing.T) *store.Store {
+func emptyStore(t *testing.T) *sqlstore.Store {
 	t.Helper()
 	s := storetest.Open(t, storetest.SQLite(t))
 	if err := s.Migrate(t.Context()); err != nil {

@@ -10,10 +10,10 @@ import (
 	"log/slog"
 	"time"
 
-	"sluice/internal/lease"
+	"sluice/internal/kernel/lease"
 	"sluice/internal/ops/bootstrap"
 	"sluice/internal/ops/keyfile"
-	"sluice/internal/store"
+	"sluice/internal/storage/sqlstore"
 )
 
 // Rotation seals all secrets of a deployment under its current key. Without ENCRYPTION_KEY it
@@ -21,7 +21,7 @@ import (
 // it finishes, the key file contains every key in use. No other process may use the data
 // directory meanwhile.
 type Rotation struct {
-	Store *store.Store
+	Store *sqlstore.Store
 	Dir   string   // the data directory, which contains the key file
 	Keys  [][]byte // of ENCRYPTION_KEY, the current one first; none for the key file
 	Lease string   // name of the lease that a running gateway holds

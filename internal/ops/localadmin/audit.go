@@ -7,11 +7,11 @@ import (
 	"io"
 	"time"
 
-	"sluice/internal/audit"
-	"sluice/internal/fault"
-	"sluice/internal/resource"
-	"sluice/internal/store"
-	"sluice/internal/tenant"
+	"sluice/internal/control/resource"
+	"sluice/internal/domain/audit"
+	"sluice/internal/domain/tenant"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/storage/sqlstore"
 )
 
 // AuditQuery selects a part of the audit trail: an organisation by id or slug, which may be empty
@@ -23,7 +23,7 @@ type AuditQuery struct {
 
 // ExportAudit writes the part of the audit trail that query selects as JSON lines, signed by
 // signer, as of now. It reads everything from s.
-func ExportAudit(ctx context.Context, w io.Writer, s *store.Store, signer *audit.Signer, query AuditQuery, now time.Time) error {
+func ExportAudit(ctx context.Context, w io.Writer, s *sqlstore.Store, signer *audit.Signer, query AuditQuery, now time.Time) error {
 	org, err := findOrganisation(ctx, s, query.Organisation)
 	if err != nil {
 		return err

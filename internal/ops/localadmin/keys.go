@@ -7,12 +7,12 @@ import (
 	"encoding/json"
 	"strings"
 
-	"sluice/internal/access"
-	"sluice/internal/fault"
-	"sluice/internal/keys"
+	"sluice/internal/control/resource"
+	"sluice/internal/domain/keys"
+	"sluice/internal/domain/tenant"
+	"sluice/internal/kernel/access"
+	"sluice/internal/kernel/fault"
 	"sluice/internal/ops/bootstrap"
-	"sluice/internal/resource"
-	"sluice/internal/tenant"
 )
 
 // NewKey describes a key to create from the command line.

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"sluice/internal/resource"
+	"sluice/internal/control/resource"
 )
 
 // A database that fails is not taken for one without the workspace.

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"strings"
 
-	"sluice/internal/fault"
-	"sluice/internal/ident"
-	"sluice/internal/identity"
-	"sluice/internal/resource"
-	"sluice/internal/sealed"
-	"sluice/internal/tenant"
+	"sluice/internal/control/resource"
+	"sluice/internal/domain/identity"
+	"sluice/internal/domain/tenant"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/kernel/sealed"
 )
 
 // User is a user as the command line lists them.

@@ -12,7 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"sluice/internal/fault"
+	"sluice/internal/kernel/fault"
 	"sluice/internal/provider/netguard"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"sluice/internal/fault"
+	"sluice/internal/kernel/fault"
 )
 
 // maxURLBytes is the maximum length of a URL from a caller.

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"testing"
 
+	"sluice/internal/kernel/wire"
 	"sluice/internal/provider"
 	"sluice/internal/provider/sign"
-	"sluice/internal/wire"
 )
 
 func TestAccessTokensOfAnthropicAreBearerTokens(t *testing.T) {

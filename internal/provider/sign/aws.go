@@ -8,8 +8,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"sluice/internal/fault"
-	"sluice/internal/ident"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
 	"sluice/internal/provider"
 )
 

@@ -14,11 +14,11 @@ import (
 	"testing"
 	"time"
 
-	"sluice/internal/fault"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/sealed"
+	"sluice/internal/kernel/wire"
 	"sluice/internal/provider"
 	"sluice/internal/provider/sign"
-	"sluice/internal/sealed"
-	"sluice/internal/wire"
 )
 
 // fixed is a clock that stands still.

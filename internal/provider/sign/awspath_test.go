@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"sluice/internal/kernel/wire"
 	"sluice/internal/provider"
 	"sluice/internal/provider/sign"
-	"sluice/internal/wire"
 )
 
 // sigV4 works a signature out as Amazon's description has it, step by step and without

@@ -11,7 +11,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
 
-	"sluice/internal/fault"
+	"sluice/internal/kernel/fault"
 	"sluice/internal/provider"
 )
 

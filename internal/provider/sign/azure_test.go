@@ -10,10 +10,10 @@ import (
 	"sync"
 	"testing"
 
-	"sluice/internal/fault"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/wire"
 	"sluice/internal/provider"
 	"sluice/internal/provider/sign"
-	"sluice/internal/wire"
 )
 
 // entra is a token service for all three modes; a token names what was asked for.

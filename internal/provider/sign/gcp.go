@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"strings"
 
-	"sluice/internal/fault"
-	"sluice/internal/ident"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
 	"sluice/internal/provider"
 )
 

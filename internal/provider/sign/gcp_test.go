@@ -18,10 +18,10 @@ import (
 	"testing"
 	"time"
 
-	"sluice/internal/fault"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/wire"
 	"sluice/internal/provider"
 	"sluice/internal/provider/sign"
-	"sluice/internal/wire"
 )
 
 // robot is the key of the tests' service account; making one takes a while.

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"sluice/internal/fault"
+	"sluice/internal/kernel/fault"
 )
 
 // Default token URL of a service account, scope of its tokens, and lifetime of its assertion.

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"sluice/internal/wire"
+	"sluice/internal/kernel/wire"
 )
 
 // The identities that GCP_AUTH_MODE selects for the gateway at Google.

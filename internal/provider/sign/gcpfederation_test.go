@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"sluice/internal/fault"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/sealed"
 	"sluice/internal/provider"
 	"sluice/internal/provider/sign"
-	"sluice/internal/sealed"
 )
 
 const pool = "//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/p/providers/x"

@@ -5,9 +5,9 @@ import (
 	"net/url"
 	"strings"
 
-	"sluice/internal/fault"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/wire"
 	"sluice/internal/provider"
-	"sluice/internal/wire"
 )
 
 // none sends no credential, for local engines such as Ollama.

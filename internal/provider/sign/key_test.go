@@ -3,10 +3,10 @@ package sign_test
 import (
 	"testing"
 
-	"sluice/internal/fault"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/wire"
 	"sluice/internal/provider"
 	"sluice/internal/provider/sign"
-	"sluice/internal/wire"
 )
 
 func TestKeys(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/internal/fault"
+	"sluice/internal/kernel/fault"
 )
 
 // hugeKey is what looks like an RSA key of so many bits. Its factors are no primes, as

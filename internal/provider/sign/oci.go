@@ -11,10 +11,10 @@ import (
 	"strconv"
 	"strings"
 
-	"sluice/internal/fault"
-	"sluice/internal/ident"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/kernel/wire"
 	"sluice/internal/provider"
-	"sluice/internal/wire"
 )
 
 // ociSigner signs with the API key of an Oracle user: an HTTP signature with RSA-SHA256,

@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"sluice/internal/wire"
+	"sluice/internal/kernel/wire"
 )
 
 const (

@@ -13,8 +13,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 
-	"sluice/internal/fault"
-	"sluice/internal/ident"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
 )
 
 // Credentials of a role last an hour, the maximum for a role assumed by a role. They are

@@ -12,9 +12,9 @@ import (
 	"math/big"
 	"testing"
 
-	"sluice/internal/fault"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/wire"
 	"sluice/internal/provider"
-	"sluice/internal/wire"
 )
 
 // bareKey is what looks like a key, factors of so many bits, without the values that

@@ -7,7 +7,7 @@ import (
 	"errors"
 	"strings"
 
-	"sluice/internal/fault"
+	"sluice/internal/kernel/fault"
 )
 
 // rsaKey reads a private key in PEM form as OpenSSL and Oracle's console write it: PKCS#1 or

@@ -5,11 +5,11 @@ import (
 	"net/http"
 	"time"
 
-	"sluice/internal/fault"
-	"sluice/internal/ident"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/kernel/sealed"
+	"sluice/internal/kernel/wire"
 	"sluice/internal/provider"
-	"sluice/internal/sealed"
-	"sluice/internal/wire"
 )
 
 // Request is an upstream call to be signed. Signing changes Header and, for keys sent in the

@@ -12,7 +12,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"sluice/internal/wire"
+	"sluice/internal/kernel/wire"
 )
 
 // sigV4 signs requests with Signature Version 4. The SDK's signer does the same with net/http's

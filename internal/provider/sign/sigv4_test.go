@@ -13,9 +13,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 
+	"sluice/internal/kernel/wire"
 	"sluice/internal/provider"
 	"sluice/internal/provider/sign"
-	"sluice/internal/wire"
 )
 
 // Whatever is signed, the signature is the one that the SDK's signer makes.

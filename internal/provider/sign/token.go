@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"sluice/internal/ident"
+	"sluice/internal/kernel/ident"
 )
 
 // token is an access token with its lifetime.

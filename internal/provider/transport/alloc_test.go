@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"sluice/internal/kernel/wire"
 	"sluice/internal/provider/transport"
-	"sluice/internal/wire"
 )
 
 // chatCall is a chat request of about 1 KB as the data plane sends it.

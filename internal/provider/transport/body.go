@@ -5,8 +5,8 @@ import (
 	"io"
 	"time"
 
-	"sluice/internal/wire"
-	"sluice/internal/wire/syntax"
+	"sluice/internal/http1/syntax"
+	"sluice/internal/kernel/wire"
 )
 
 // http1Response is a Response with its body in one allocation.

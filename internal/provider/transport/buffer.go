@@ -5,8 +5,8 @@ import (
 	"io"
 	"sync"
 
-	"sluice/internal/wire"
-	"sluice/internal/wire/syntax"
+	"sluice/internal/http1/syntax"
+	"sluice/internal/kernel/wire"
 )
 
 // bufferBytes is the size of a buffer. It holds a typical head and a body of about 10 KB in one

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"sluice/internal/fault"
+	"sluice/internal/kernel/fault"
 	"sluice/internal/provider/netguard"
 )
 

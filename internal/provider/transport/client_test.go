@@ -12,9 +12,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"sluice/internal/fault"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/wire"
 	"sluice/internal/provider/transport"
-	"sluice/internal/wire"
 )
 
 // kinds are the servers that every relay property holds for.

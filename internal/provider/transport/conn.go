@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"sluice/internal/wire"
+	"sluice/internal/kernel/wire"
 )
 
 // conn is one HTTP/1.1 connection. While in use it belongs to the call; otherwise it is in the

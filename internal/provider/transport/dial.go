@@ -9,8 +9,8 @@ import (
 	"net/url"
 	"time"
 
-	"sluice/internal/fault"
-	"sluice/internal/wire/socket"
+	"sluice/internal/http1/socket"
+	"sluice/internal/kernel/fault"
 )
 
 // dial connects to the host, through its proxy if it has one, and performs the handshake. raw

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"sluice/internal/fault"
+	"sluice/internal/kernel/fault"
 )
 
 // ErrStalled is returned by Body.Read when the upstream sent nothing for longer than

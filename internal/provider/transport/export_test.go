@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"sluice/internal/wire"
+	"sluice/internal/kernel/wire"
 )
 
 // ReadResponse reads one answer to method from nc as the client does, with reads of

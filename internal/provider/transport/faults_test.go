@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"sluice/internal/fault"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/wire"
 	"sluice/internal/provider/netguard"
 	"sluice/internal/provider/transport"
 	"sluice/internal/test/upstream"
-	"sluice/internal/wire"
 )
 
 const okHead = "HTTP/1.1 200 OK\r\n"

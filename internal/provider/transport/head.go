@@ -3,8 +3,8 @@ package transport
 import (
 	"bytes"
 
-	"sluice/internal/wire"
-	"sluice/internal/wire/syntax"
+	"sluice/internal/http1/syntax"
+	"sluice/internal/kernel/wire"
 )
 
 const (

@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"sluice/internal/fault"
+	"sluice/internal/kernel/fault"
 )
 
 // hostKey is the key under which connections are shared.

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"sluice/internal/fault"
+	"sluice/internal/kernel/fault"
 	"sluice/internal/provider/transport"
 )
 

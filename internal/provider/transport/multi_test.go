@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"sluice/internal/fault"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/wire"
 	"sluice/internal/provider/transport"
-	"sluice/internal/wire"
 )
 
 // What fails over HTTP/2 has the codes that it has over HTTP/1.1.

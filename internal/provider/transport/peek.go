@@ -5,7 +5,7 @@ import (
 	"net"
 	"syscall"
 
-	"sluice/internal/wire/socket"
+	"sluice/internal/http1/socket"
 )
 
 // socketProbe checks whether a connection has data to read, without reading it.

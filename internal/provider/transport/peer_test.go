@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"sluice/internal/kernel/wire"
 	"sluice/internal/provider/netguard"
 	"sluice/internal/provider/transport"
-	"sluice/internal/wire"
 )
 
 // newClient makes a client that may call loopback addresses.

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"sluice/internal/wire"
+	"sluice/internal/kernel/wire"
 )
 
 // Pending is a call that continues after the timeout for the head of its response: see

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"sluice/internal/fault"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/wire"
 	"sluice/internal/provider/netguard"
 	"sluice/internal/provider/transport"
-	"sluice/internal/wire"
 )
 
 // A call whose time for the head is over goes on where somebody takes it over, and gives its

@@ -13,10 +13,10 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"sluice/internal/fault"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/wire"
 	"sluice/internal/provider/netguard"
 	"sluice/internal/provider/transport"
-	"sluice/internal/wire"
 )
 
 // noNames is a resolver that knows no name.

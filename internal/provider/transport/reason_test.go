@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"sluice/internal/fault"
+	"sluice/internal/kernel/fault"
 )
 
 func TestConnectReason_NamesTheKindOfFailureAlone(t *testing.T) {

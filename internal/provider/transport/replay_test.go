@@ -11,9 +11,9 @@ import (
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
 
-	"sluice/internal/fault"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/wire"
 	"sluice/internal/provider/transport"
-	"sluice/internal/wire"
 )
 
 // When a request whose pooled connection failed is sent again.

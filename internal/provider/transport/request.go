@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"time"
 
-	"sluice/internal/wire"
-	"sluice/internal/wire/syntax"
+	"sluice/internal/http1/syntax"
+	"sluice/internal/kernel/wire"
 )
 
 // Request is one call to an upstream.

@@ -3,8 +3,8 @@ package transport
 import (
 	"time"
 
-	"sluice/internal/fault"
-	"sluice/internal/wire"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/wire"
 )
 
 // Response is the response of an upstream.

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"sluice/internal/wire"
+	"sluice/internal/kernel/wire"
 )
 
 // Under cancelled calls, closed bodies, large and small uploads and chunked and

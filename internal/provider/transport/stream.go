@@ -14,9 +14,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"sluice/internal/fault"
-	"sluice/internal/wire"
-	"sluice/internal/wire/syntax"
+	"sluice/internal/http1/syntax"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/wire"
 )
 
 const (

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"sluice/internal/wire"
+	"sluice/internal/kernel/wire"
 )
 
 // inlineBytes is the maximum size of a body that is sent before reading the response. Larger

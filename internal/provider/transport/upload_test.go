@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"sluice/internal/kernel/wire"
 	"sluice/internal/provider/transport"
-	"sluice/internal/wire"
 )
 
 // A refusal that comes while a large body is under way is delivered, whether the

@@ -1,5 +1,5 @@
 // Package listen serves a gateway of a test as the program serves its own: through the
-// fast front, with net/http behind it.
+// HTTP/1.1 server, with net/http for the rest.
 package listen
 
 import (
@@ -14,10 +14,10 @@ import (
 	"testing"
 	"time"
 
-	"sluice/internal/dataplane"
-	"sluice/internal/dataplane/front"
-	"sluice/internal/dataplane/front/h1"
-	"sluice/internal/wire"
+	"sluice/internal/gateway"
+	"sluice/internal/gateway/nethttp"
+	"sluice/internal/http1/server"
+	"sluice/internal/kernel/wire"
 )
 
 // Server is a gateway that listens.
@@ -28,18 +28,18 @@ type Server struct {
 
 // Start serves a gateway on the loopback interface until the test ends. The test fails
 // when a goroutine that served it panicked.
-func Start(t testing.TB, g *dataplane.Gateway) *Server {
+func Start(t testing.TB, g *gateway.Gateway) *Server {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	errorLog := &complaints{}
-	s := &h1.Server{
-		Gateway: g, Patience: h1.UsualTimeouts(), Log: slog.New(slog.NewTextHandler(errorLog, nil)),
+	s := &server.Server{
+		Gateway: g, Patience: server.UsualTimeouts(), Log: slog.New(slog.NewTextHandler(errorLog, nil)),
 		IsModelRoute: func(string, string, wire.Header) bool { return true },
 		Rest: &http.Server{
-			Handler: front.New(g), ReadHeaderTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+			Handler: nethttp.New(g), ReadHeaderTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 			ErrorLog: log.New(errorLog, "", 0),
 		},
 	}

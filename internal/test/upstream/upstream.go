@@ -1,5 +1,5 @@
 // Package upstream is the model provider of the tests: the scripted answers of
-// internal/demo, served by a server that can go wrong in every way a real provider
+// internal/ops/demo, served by a server that can go wrong in every way a real provider
 // does, and that remembers what it was sent byte for byte.
 //
 //	up := upstream.Start(t)
@@ -27,7 +27,7 @@ import (
 	"testing"
 	"time"
 
-	"sluice/internal/demo"
+	"sluice/internal/ops/demo"
 	"sluice/internal/test/upstream/testcert"
 )
 

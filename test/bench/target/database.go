@@ -5,13 +5,13 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"sluice/internal/store"
-	"sluice/internal/store/storetest"
+	"sluice/internal/storage/sqlstore"
+	"sluice/internal/storage/sqlstore/storetest"
 )
 
 // Database is where a Deployment keeps its control plane.
 type Database struct {
-	server store.Settings // the zero value: SQLite, in the data directory
+	server sqlstore.Settings // the zero value: SQLite, in the data directory
 	drop   func() error
 }
 
@@ -38,9 +38,9 @@ func (d *Database) finishImport(ctx context.Context) error {
 }
 
 // settings lead to the database from here.
-func (d *Database) settings(dataDir string) store.Settings {
+func (d *Database) settings(dataDir string) sqlstore.Settings {
 	if d.server.Engine == "" {
-		return store.Settings{Engine: store.SQLite, Path: filepath.Join(dataDir, "sluice.db")}
+		return sqlstore.Settings{Engine: sqlstore.SQLite, Path: filepath.Join(dataDir, "sluice.db")}
 	}
 	return d.server
 }
@@ -52,7 +52,7 @@ func (d *Database) Env() []string {
 	}
 	w := d.server.Writer
 	return []string{
-		"DB_TYPE=" + store.Postgres, "DB_HOST=" + w.Host, "DB_PORT=" + strconv.Itoa(w.Port), "DB_USER=" + w.User,
+		"DB_TYPE=" + sqlstore.Postgres, "DB_HOST=" + w.Host, "DB_PORT=" + strconv.Itoa(w.Port), "DB_USER=" + w.User,
 		"DB_PASS=" + w.Pass.Reveal(), "DB_NAME=" + w.Name,
 	}
 }

@@ -11,13 +11,13 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"sluice/internal/access"
 	"sluice/internal/control/apikeys"
-	"sluice/internal/ident"
-	"sluice/internal/keys"
-	"sluice/internal/resource"
-	"sluice/internal/store"
-	"sluice/internal/tenant"
+	"sluice/internal/control/resource"
+	"sluice/internal/domain/keys"
+	"sluice/internal/domain/tenant"
+	"sluice/internal/kernel/access"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/storage/sqlstore"
 	"sluice/test/bench/proc"
 )
 
@@ -83,8 +83,8 @@ func (d *Deployment) Stop() error {
 }
 
 // fill stores workspaces and keys as the administration would.
-func (d *Deployment) fill(ctx context.Context, set store.Settings) (err error) {
-	s, err := store.Open(ctx, set, slog.New(slog.DiscardHandler))
+func (d *Deployment) fill(ctx context.Context, set sqlstore.Settings) (err error) {
+	s, err := sqlstore.Open(ctx, set, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func stored(r resource.Record, body any) (resource.Record, error) {
 	return r, err
 }
 
-func insert(ctx context.Context, s *store.Store, all []resource.Record) error {
+func insert(ctx context.Context, s *sqlstore.Store, all []resource.Record) error {
 	for len(all) > 0 {
 		some := all[:min(seedBatch, len(all))]
 		err := s.InTx(ctx, func(tx resource.Tx) error {

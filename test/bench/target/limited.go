@@ -12,15 +12,15 @@ import (
 	"strconv"
 	"time"
 
-	"sluice/internal/access"
 	"sluice/internal/control/apikeys"
-	"sluice/internal/ident"
-	"sluice/internal/keys"
-	"sluice/internal/quota"
-	"sluice/internal/resource"
-	"sluice/internal/sealed"
-	"sluice/internal/store"
-	"sluice/internal/tenant"
+	"sluice/internal/control/resource"
+	"sluice/internal/domain/keys"
+	"sluice/internal/domain/tenant"
+	"sluice/internal/kernel/access"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/kernel/sealed"
+	"sluice/internal/limits/quota"
+	"sluice/internal/storage/sqlstore"
 )
 
 // Policies is how many policies the workspace of Limited.Governed has, half of them
@@ -57,8 +57,8 @@ func StartLimited(ctx context.Context, path, dir string, u *Upstream, r *Redis) 
 }
 
 // fill stores workspaces, keys and policies as the administration would.
-func (l *Limited) fill(ctx context.Context, set store.Settings) (err error) {
-	s, err := store.Open(ctx, set, slog.New(slog.DiscardHandler))
+func (l *Limited) fill(ctx context.Context, set sqlstore.Settings) (err error) {
+	s, err := sqlstore.Open(ctx, set, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (l *Limited) fill(ctx context.Context, set store.Settings) (err error) {
 
 // hasher hashes keys as the deployment does, whose pepper is in its store; internal/app
 // puts it there.
-func (l *Limited) hasher(ctx context.Context, s *store.Store) (*keys.Hasher, error) {
+func (l *Limited) hasher(ctx context.Context, s *sqlstore.Store) (*keys.Hasher, error) {
 	const kind, slug = "deployment", "key-pepper"
 	box, err := sealed.NewBox([]byte(l.sealing))
 	if err != nil {
@@ -142,7 +142,7 @@ func (f *filler) metered(subject quota.Subject, budgets []quota.Budget) {
 	}
 }
 
-func insertMeters(ctx context.Context, s *store.Store, all []quota.Meter) error {
+func insertMeters(ctx context.Context, s *sqlstore.Store, all []quota.Meter) error {
 	for some := range slices.Chunk(all, seedBatch) {
 		if err := s.InTx(ctx, func(tx resource.Tx) (err error) {
 			for i := 0; i < len(some) && err == nil; i++ {

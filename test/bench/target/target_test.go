@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/internal/quota"
+	"sluice/internal/limits/quota"
 	"sluice/internal/test/upstream/responder"
 )
 

@@ -8,7 +8,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"sluice/internal/gateway/call"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // asyncFields lists the body fields that request a response before the work is done: deferred

@@ -7,9 +7,9 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"sluice/internal/catalog"
-	"sluice/internal/llm"
-	"sluice/internal/tokens"
+	"sluice/internal/kernel/llm"
+	"sluice/internal/limits/catalog"
+	"sluice/internal/limits/tokens"
 )
 
 // Maximum usage of speech. The token count is Gemini's, which is higher than that of others.

@@ -3,19 +3,19 @@ package bound_test
 import (
 	"testing"
 
+	"sluice/internal/domain/routing"
 	"sluice/internal/gateway/call"
 	"sluice/internal/gateway/metering/bound"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 	"sluice/internal/provider"
-	"sluice/internal/routing"
-	"sluice/internal/splice"
 )
 
 // newCall returns a call of an endpoint with a JSON body.
 func newCall(t *testing.T, ep llm.Endpoint, body string) *bound.Call {
 	t.Helper()
-	doc := new(splice.Doc)
-	if err := splice.Scan([]byte(body), doc); err != nil {
+	doc := new(jsonedit.Doc)
+	if err := jsonedit.Scan([]byte(body), doc); err != nil {
 		t.Fatal(err)
 	}
 	return &bound.Call{Params: call.Params{Doc: doc, Target: &routing.Target{}}, Endpoint: ep, Spec: &provider.Spec{ID: "openai", Platform: provider.PlatformOpenAI}}

@@ -8,10 +8,10 @@ import (
 	"cmp"
 
 	"sluice/internal/gateway/call"
+	"sluice/internal/kernel/llm"
 	"sluice/internal/kernel/multipartedit"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/wire"
 	"sluice/internal/provider"
-	"sluice/internal/wire"
 )
 
 // Call describes one call of a provider as far as its maximum usage depends on it. It refers to

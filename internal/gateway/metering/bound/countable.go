@@ -3,7 +3,7 @@ package bound
 import (
 	"bytes"
 
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 )
 
 // worded lists the endpoints that are billed by text input and output, whose tokens the gateway

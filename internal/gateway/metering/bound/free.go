@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"sluice/internal/gateway/call"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 	"sluice/internal/provider"
 )
 

@@ -3,7 +3,7 @@ package bound
 import (
 	"strings"
 
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
 	"sluice/internal/provider"
 )
 

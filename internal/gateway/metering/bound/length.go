@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"strings"
 
+	"sluice/internal/domain/routing"
 	"sluice/internal/gateway/call"
-	"sluice/internal/llm"
-	"sluice/internal/routing"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // Length is the size of the response that a call permits.
@@ -142,7 +142,7 @@ func isOne(list []string, name []byte) bool {
 		return len(list) == 0
 	}
 	for _, one := range list {
-		if string(name) == one || name[0] == '"' && splice.IsName(name, one) {
+		if string(name) == one || name[0] == '"' && jsonedit.IsName(name, one) {
 			return true
 		}
 	}
@@ -196,7 +196,7 @@ func (l *length) take(r []reader, holder, name, plain, val []byte) {
 		l.responses = max(l.responses, countIn(val))
 	case holder == nil && lengthHolders[string(plain)]:
 		var key [longestName]byte
-		for member, val := range splice.Members(val) {
+		for member, val := range jsonedit.Members(val) {
 			l.take(r, name, member, plainName(key[:0], member), val)
 		}
 	}
@@ -236,7 +236,7 @@ func countIn(val []byte) int64 {
 // numberIn parses a number, or a string that contains one, which some providers accept.
 func numberIn(val []byte) (n float64, ok bool) {
 	text := string(val)
-	if plain, quoted := splice.Unquote(val); quoted {
+	if plain, quoted := jsonedit.Unquote(val); quoted {
 		text = strings.TrimSpace(plain)
 	}
 	n, err := strconv.ParseFloat(text, 64)
@@ -247,7 +247,7 @@ func numberIn(val []byte) (n float64, ok bool) {
 // It returns nil for a name that does not fit into the capacity of to: none that counts is so long.
 func plainName(to, name []byte) []byte {
 	if bytes.IndexByte(name, '\\') >= 0 {
-		text, _ := splice.Unquote(name)
+		text, _ := jsonedit.Unquote(name)
 		name = []byte(text)
 	}
 	for _, c := range name {

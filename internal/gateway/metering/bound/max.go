@@ -6,11 +6,11 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"sluice/internal/catalog"
 	"sluice/internal/dialect/usage"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
-	"sluice/internal/tokens"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
+	"sluice/internal/limits/catalog"
+	"sluice/internal/limits/tokens"
 )
 
 // Maximum usage of a call that does not state one.
@@ -18,7 +18,7 @@ const (
 	DefaultMaxOutputTokens = catalog.DefaultMaxOutputTokens // tokens of a response, unless the catalog has a limit
 	MaxSearches            = catalog.MaxSearches            // searches, or calls of another provider tool, that a model makes
 	maxDocumentPages       = 1000                           // pages of a document
-	maxImageTokens         = 16_384                         // tokens of an image: see internal/tokens
+	maxImageTokens         = 16_384                         // tokens of an image: see internal/limits/tokens
 
 	maxContainers      = 2                  // containers in which a response runs code
 	maxImageToolTokens = 2 * maxImageTokens // tokens of images that a tool reads and makes, and of their prompts
@@ -169,7 +169,7 @@ func (c *Call) maxToolCalls(m *Models) (list []catalog.Other) {
 // memory returns the largest container size that the tools request; "" for none.
 func memory(tools []byte) (largest string) {
 	for _, size := range usage.ContainerMemories() {
-		if splice.ContainsText(tools, `"`+size+`"`) {
+		if jsonedit.ContainsText(tools, `"`+size+`"`) {
 			largest = size
 		}
 	}

@@ -6,10 +6,10 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"sluice/internal/catalog"
-	"sluice/internal/fault"
 	"sluice/internal/gateway/call"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/limits/catalog"
 )
 
 // A call may name models that the provider uses automatically when the first one is unavailable
@@ -45,13 +45,13 @@ func (m *Models) ReadFallbacks(c *Call) error {
 	for _, list := range call.ModelLists() {
 		raw, ok := c.Raw(list)
 		m.MayFallBack = m.MayFallBack || ok
-		for one := range splice.Elements(raw) {
+		for one := range jsonedit.Elements(raw) {
 			m.addFallback(one)
-			for name, val := range splice.Members(one) {
+			for name, val := range jsonedit.Members(one) {
 				switch {
-				case splice.IsName(name, "model"):
+				case jsonedit.IsName(name, "model"):
 					m.addFallback(val)
-				case splice.IsName(name, "max_tokens"):
+				case jsonedit.IsName(name, "max_tokens"):
 					m.maxTokens = max(m.maxTokens, tokensOf(gjson.ParseBytes(val)))
 				}
 			}
@@ -65,7 +65,7 @@ func (m *Models) ReadFallbacks(c *Call) error {
 
 // addFallback adds the model that a raw string names. It ignores other values.
 func (m *Models) addFallback(raw []byte) {
-	if model, named := splice.Unquote(raw); named && len(m.Fallbacks) <= maxFallbacks {
+	if model, named := jsonedit.Unquote(raw); named && len(m.Fallbacks) <= maxFallbacks {
 		m.Fallbacks = append(m.Fallbacks, Fallback{Model: model})
 	}
 }

@@ -5,10 +5,10 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"sluice/internal/catalog"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
+	"sluice/internal/limits/catalog"
 	"sluice/internal/provider"
-	"sluice/internal/splice"
 )
 
 // maxChoices limits the choices per prompt that the maximum usage of a call assumes.
@@ -36,7 +36,7 @@ func (c *Call) maxOutputTokens(m *Models, l Length) int64 {
 // calls them instances.
 func (c *Call) prompts() (n int64) {
 	raw, _ := c.Raw("prompt")
-	for p := range splice.Elements(raw) {
+	for p := range jsonedit.Elements(raw) {
 		if p[0] == '"' || p[0] == '[' {
 			n++
 		}

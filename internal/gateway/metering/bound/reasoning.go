@@ -6,9 +6,9 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"sluice/internal/catalog"
 	"sluice/internal/gateway/call"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/llm"
+	"sluice/internal/limits/catalog"
 )
 
 // MayReason reports whether a model may reason in this call, given the call's parameters.

@@ -7,8 +7,8 @@ import (
 
 	"sluice/internal/dialect/responses"
 	"sluice/internal/gateway/call"
-	"sluice/internal/llm"
-	"sluice/internal/splice"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
 )
 
 // A call may continue from content that its provider stores, by the id of a response or a
@@ -41,7 +41,7 @@ func (c *Call) maxContextTokens(inputLimit int64, sizes *ResponseSizes) int64 {
 		return unknown
 	}
 	raw := c.sentParam("previous_response_id")
-	id, named := splice.Unquote(raw)
+	id, named := jsonedit.Unquote(raw)
 	if !named || id == "" || responses.IsID(id) {
 		return 0
 	}
@@ -55,7 +55,7 @@ func (c *Call) maxContextTokens(inputLimit int64, sizes *ResponseSizes) int64 {
 // content.
 func (c *Call) sentParam(name string) []byte {
 	if _, replaced := call.FindParam(c.Target.Override, name); c.Restored != nil && !replaced {
-		raw, _ := splice.Find(c.Restored, name)
+		raw, _ := jsonedit.Find(c.Restored, name)
 		return raw
 	}
 	raw, _ := c.Raw(name)
@@ -84,7 +84,7 @@ type origin struct{ workspace, provider, host, id string }
 // Key returns the key of the response to a call, or 0 if the response, a JSON object, does not
 // have an id.
 func (s *ResponseSizes) Key(c *Call, response []byte) uint64 {
-	id, _ := splice.Find(response, "id")
+	id, _ := jsonedit.Find(response, "id")
 	return s.keyOf(c, id)
 }
 

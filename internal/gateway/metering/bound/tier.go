@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"strings"
 
-	"sluice/internal/catalog"
-	"sluice/internal/llm"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
+	"sluice/internal/limits/catalog"
 	"sluice/internal/provider"
-	"sluice/internal/splice"
 )
 
 // tierHeaders are the headers that select a tier on providers' own routes.
@@ -43,8 +43,8 @@ func serviceTier(c *Call) string {
 	tier := c.Text("service_tier")
 	if tier == "" && c.Endpoint == llm.Proxy {
 		native, _ := c.Raw("serviceTier") // Gemini: a string; Bedrock: {"type":"priority"}
-		name, _ := splice.Unquote(native)
-		tier = cmp.Or(name, splice.Text(native, "type"))
+		name, _ := jsonedit.Unquote(native)
+		tier = cmp.Or(name, jsonedit.Text(native, "type"))
 		for _, header := range tierHeaders {
 			tier = cmp.Or(tier, c.Header.Get(header))
 		}

@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"sluice/internal/dialect/gemini"
-	"sluice/internal/jobs"
-	"sluice/internal/routing"
-	"sluice/internal/splice"
+	"sluice/internal/domain/providerjob"
+	"sluice/internal/domain/routing"
+	"sluice/internal/kernel/jsonedit"
 )
 
 // A provider may add input that is not in the body of the call: results of its tools and content
@@ -57,10 +57,10 @@ func isProviderInput(c *Call, name, val []byte, depth int) bool {
 		return hasProviderTool(c, val, "")
 	case string(plain) == "toolconfig": // of Converse, whose tools belong to the caller or to the system
 		return bytes.Contains(val, []byte(`"systemTool"`))
-	case jobs.AddsInput(string(plain)):
-		return jobs.IsSet(val)
+	case providerjob.AddsInput(string(plain)):
+		return providerjob.IsSet(val)
 	case depth < 2 && extraHolders[string(plain)]:
-		for name, member := range splice.Members(val) {
+		for name, member := range jsonedit.Members(val) {
 			if isProviderInput(c, name, member, depth+1) {
 				return true
 			}
@@ -75,8 +75,8 @@ func hasProviderTool(c *Call, tools []byte, word string) bool {
 	if len(tools) > 0 && tools[0] == '{' {
 		return mentions(tools, word)
 	}
-	for tool := range splice.Elements(tools) {
-		if mentions(tool, word) && (!jobs.CallerRuns(tool) || isGoogleBuiltin(c, tool)) {
+	for tool := range jsonedit.Elements(tools) {
+		if mentions(tool, word) && (!providerjob.CallerRuns(tool) || isGoogleBuiltin(c, tool)) {
 			return true
 		}
 	}
@@ -89,7 +89,7 @@ func isGoogleBuiltin(c *Call, tool []byte) bool {
 	if c.Spec.ID != "google" && c.Spec.ID != "vertex-ai" {
 		return false
 	}
-	return gemini.IsBuiltin(splice.Text(tool, "name")) || gemini.IsBuiltin(splice.Text(tool, "function", "name"))
+	return gemini.IsBuiltin(jsonedit.Text(tool, "name")) || gemini.IsBuiltin(jsonedit.Text(tool, "function", "name"))
 }
 
 // mentionsSearch reports whether a parameter outside the conversation mentions search. Tools that
@@ -129,7 +129,7 @@ func mentions(raw []byte, word string) bool {
 		return true
 	}
 	if bytes.Contains(raw, []byte(`\u`)) {
-		raw = splice.AppendUnquoted(nil, raw)
+		raw = jsonedit.AppendUnquoted(nil, raw)
 	}
 	return mentionsPlain(raw, strings.ReplaceAll(word, "_", ""))
 }

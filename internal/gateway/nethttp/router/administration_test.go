@@ -9,12 +9,12 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/internal/admin"
+	"sluice/internal/control"
 	"sluice/internal/control/logs"
-	"sluice/internal/dataplane/front"
-	"sluice/internal/ident"
-	"sluice/internal/llm"
-	"sluice/internal/wire"
+	"sluice/internal/gateway/nethttp"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/kernel/llm"
+	"sluice/internal/kernel/wire"
 )
 
 // routed is a router of the whole administration, with a mark in place of the data plane and of
@@ -30,7 +30,7 @@ func newRouted(t *testing.T) routed {
 	mark := func(by string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("x-by", by) }
 	}
-	a := admin.New(admin.Parts{Clock: ident.System{}, Version: "1"})
+	a := control.New(control.Parts{Clock: ident.System{}, Version: "1"})
 	pages := map[string]http.HandlerFunc{"/": mark("page"), "/health": mark("page"), "/v1/health": mark("page")}
 	for _, route := range logs.TelemetryPaths() {
 		pages["/v1"+route.Path], pages["/v2"+route.Path] = mark("page"), mark("page")
@@ -39,7 +39,7 @@ func newRouted(t *testing.T) routed {
 	return routed{New(o), a.Routes(), t}
 }
 
-// ask sends a request with header lines. Both fronts must agree about it.
+// ask sends a request with header lines. Both servers must agree about it.
 func (r routed) ask(method, path string, lines ...string) (by string, w *httptest.ResponseRecorder) {
 	r.t.Helper()
 	req := httptest.NewRequest(method, path, nil)
@@ -50,8 +50,8 @@ func (r routed) ask(method, path string, lines ...string) (by string, w *httptes
 	w = httptest.NewRecorder()
 	r.ServeHTTP(w, req)
 	by = w.Header().Get("x-by")
-	if isModel := r.IsModelRoute(method, path, front.Header(req)); isModel != (by == "model") {
-		r.t.Errorf("%s %s %q: the fast front's: %v, answered by %q", method, path, lines, isModel, by)
+	if isModel := r.IsModelRoute(method, path, nethttp.Header(req)); isModel != (by == "model") {
+		r.t.Errorf("%s %s %q: the HTTP/1.1 server's: %v, answered by %q", method, path, lines, isModel, by)
 	}
 	return by, w
 }
@@ -371,7 +371,7 @@ func TestRoutingModelCallsAllocatesNothing(t *testing.T) {
 	r := newRouted(t)
 	h := wire.Header{{Name: "x-gateway-provider", Value: "@x"}, {Name: "content-type", Value: "application/json"}}
 	for _, path := range []string{"/v1/chat/completions", "/v1/vector_stores/VS_1/files", "/v1beta/models/m:generateContent"} {
-		typed := testing.AllocsPerRun(100, func() { front.Typed("POST", path) })
+		typed := testing.AllocsPerRun(100, func() { nethttp.Typed("POST", path) })
 		if n := testing.AllocsPerRun(100, func() { r.IsModelRoute("POST", path, h) }); n > typed {
 			t.Errorf("%s: %v allocations, want %v", path, n, typed)
 		}

@@ -7,9 +7,9 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"sluice/internal/fault"
-	"sluice/internal/sealed"
-	"sluice/internal/wire"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/sealed"
+	"sluice/internal/kernel/wire"
 )
 
 // maxPathChars is the maximum length of a path in an error text.

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"sluice/internal/dataplane/front"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
+	"sluice/internal/gateway/nethttp"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/llm"
 )
 
 // pathStart is the start of a path, with escapes decoded, in lower case and without versions. For
@@ -167,7 +167,7 @@ func (r *Router) refuse(w http.ResponseWriter, req *http.Request) {
 func (r *Router) allowed(escaped string) []string {
 	list := r.o.Routes.Allowed(escaped)
 	for _, m := range [...]string{http.MethodGet, http.MethodPost, http.MethodDelete} {
-		if front.Typed(m, escaped) && !slices.Contains(list, m) {
+		if nethttp.Typed(m, escaped) && !slices.Contains(list, m) {
 			list = append(list, m)
 		}
 	}
@@ -191,7 +191,7 @@ func (r *Router) unknownRoute(escaped string) *fault.Error {
 // nothingAt returns the error for a path without a route. Most of these calls come from clients
 // whose base URL lacks its end.
 func nothingAt(method, path string) *fault.Error {
-	if front.Typed(method, "/v1"+path) {
+	if nethttp.Typed(method, "/v1"+path) {
 		return fault.Newf(fault.UnknownRoute, "unknown path %s, but /v1%[1]s exists; end the base URL of the client with /v1", ClipPath(path))
 	}
 	return fault.Newf(fault.UnknownRoute, "unknown path %s; model routes and admin routes begin with /v1", ClipPath(path))

@@ -8,12 +8,12 @@ import (
 	"net/url"
 	"strings"
 
-	"sluice/internal/dataplane"
-	"sluice/internal/dataplane/front"
-	"sluice/internal/dataplane/front/h1"
-	"sluice/internal/fault"
-	"sluice/internal/llm"
-	"sluice/internal/wire"
+	"sluice/internal/gateway"
+	"sluice/internal/gateway/nethttp"
+	"sluice/internal/http1/server"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/llm"
+	"sluice/internal/kernel/wire"
 )
 
 // Administration is the part of the administration that the router needs. Paths are escaped, as
@@ -77,10 +77,10 @@ const (
 	anAdmin
 )
 
-// owner is the single rule that both fronts use. The path is escaped, as received. selection
+// owner is the single rule that both HTTP servers use. The path is escaped, as received. selection
 // reads the headers; it is called only if they matter.
-func (r *Router) owner(method, path string, selection func() dataplane.Selection) owner {
-	if front.Typed(method, path) {
+func (r *Router) owner(method, path string, selection func() gateway.Selection) owner {
+	if nethttp.Typed(method, path) {
 		return aModel
 	}
 	sel := selection()
@@ -100,7 +100,7 @@ func (r *Router) owner(method, path string, selection func() dataplane.Selection
 		return aModel
 	case r.isMeantForAdmin(start, path, sel.Provider):
 		return mistaken
-	case sel.Any() || front.Models(method, path):
+	case sel.Any() || nethttp.Models(method, path):
 		return aModel
 	}
 	return noOwner
@@ -145,13 +145,13 @@ func (r *Router) page(path string) http.HandlerFunc {
 // ids contain %2F.
 func (r *Router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	path := req.URL.EscapedPath()
-	by := r.owner(req.Method, path, func() dataplane.Selection { return front.Selected(req.Header, r.o.Aliases) })
+	by := r.owner(req.Method, path, func() gateway.Selection { return nethttp.Selected(req.Header, r.o.Aliases) })
 	if by == aModel {
-		h1.MarkAuthenticated(req.Context()) // the gateway rejects callers by their headers
+		server.MarkAuthenticated(req.Context()) // the gateway rejects callers by their headers
 		r.o.Model.ServeHTTP(w, req)
 		return
 	}
-	front.WithTimeouts(r.fallbackHandler(by, path), h1.UsualTimeouts()).ServeHTTP(w, req)
+	nethttp.WithTimeouts(r.fallbackHandler(by, path), server.UsualTimeouts()).ServeHTTP(w, req)
 }
 
 // fallbackHandler returns the handler of a request that is not model traffic.
@@ -169,7 +169,7 @@ func (r *Router) fallbackHandler(by owner, path string) http.Handler {
 		case by == mistaken:
 			r.refuse(w, req)
 			return
-		case r.o.AdminKey != nil && r.o.AdminKey(front.Header(req)):
+		case r.o.AdminKey != nil && r.o.AdminKey(nethttp.Header(req)):
 			surface = fault.Admin
 		}
 		r.reject(surface, w, req, nothingAt(req.Method, path))
@@ -180,7 +180,7 @@ func (r *Router) fallbackHandler(by owner, path string) http.Handler {
 	return refuse
 }
 
-// IsModelRoute reports whether the fast front may serve a request: it belongs to the data plane,
+// IsModelRoute reports whether the HTTP/1.1 server may serve a request: it belongs to the data plane,
 // and is not a browser's request to a gateway with CORS.
 func (r *Router) IsModelRoute(method, path string, h wire.Header) bool {
 	if r.o.CORS && h.Has("origin") {
@@ -191,5 +191,5 @@ func (r *Router) IsModelRoute(method, path string, h wire.Header) bool {
 			return false
 		}
 	}
-	return r.owner(method, path, func() dataplane.Selection { return front.Selection(h, r.o.Aliases) }) == aModel
+	return r.owner(method, path, func() gateway.Selection { return nethttp.Selection(h, r.o.Aliases) }) == aModel
 }

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/internal/dataplane/front"
+	"sluice/internal/gateway/nethttp"
 	"sluice/internal/gateway/nethttp/router"
-	"sluice/internal/wire"
+	"sluice/internal/kernel/wire"
 )
 
 var discard = slog.New(slog.DiscardHandler)
@@ -89,8 +89,8 @@ func TestRouter(t *testing.T) {
 		if got := w.Header().Get("x-by"); got != c.by || c.by == "" && w.Code != http.StatusNotFound {
 			t.Errorf("%s %s %s: answered by %q with %d", c.method, c.path, c.header, got, w.Code)
 		}
-		if isModel := r.IsModelRoute(c.method, c.path, front.Header(req)); isModel != (c.by == "model") {
-			t.Errorf("%s %s %s: the fast front's: %v", c.method, c.path, c.header, isModel)
+		if isModel := r.IsModelRoute(c.method, c.path, nethttp.Header(req)); isModel != (c.by == "model") {
+			t.Errorf("%s %s %s: the HTTP/1.1 server's: %v", c.method, c.path, c.header, isModel)
 		}
 	}
 }
@@ -122,7 +122,7 @@ func TestNowhere(t *testing.T) {
 	}
 }
 
-// The fast front leaves to net/http what it would have to read in another way.
+// The HTTP/1.1 server leaves to net/http what it would have to read in another way.
 func TestNotTheFastFronts(t *testing.T) {
 	t.Parallel()
 	r := router.New(router.Options{Routes: paths{"POST /v1/keys"}, CORS: true})

@@ -7,14 +7,14 @@ import (
 	"encoding/json"
 	"time"
 
-	"sluice/internal/credential"
-	"sluice/internal/demo"
-	"sluice/internal/fault"
+	"sluice/internal/control/resource"
+	"sluice/internal/domain/credential"
+	"sluice/internal/domain/routing"
+	"sluice/internal/domain/tenant"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/sealed"
 	"sluice/internal/ops/bootstrap"
-	"sluice/internal/resource"
-	"sluice/internal/routing"
-	"sluice/internal/sealed"
-	"sluice/internal/tenant"
+	"sluice/internal/ops/demo"
 )
 
 // Slug is the slug of the scripted provider: "@demo" in calls.

@@ -14,16 +14,16 @@ import (
 	"strings"
 	"time"
 
-	"sluice/internal/access"
-	"sluice/internal/catalog"
-	"sluice/internal/demo"
-	"sluice/internal/fault"
-	"sluice/internal/ident"
-	"sluice/internal/keys"
-	"sluice/internal/llm"
+	"sluice/internal/control/resource"
+	"sluice/internal/domain/keys"
+	"sluice/internal/domain/record"
+	"sluice/internal/kernel/access"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/kernel/llm"
+	"sluice/internal/limits/catalog"
 	"sluice/internal/ops/bootstrap"
-	"sluice/internal/record"
-	"sluice/internal/resource"
+	"sluice/internal/ops/demo"
 )
 
 const (

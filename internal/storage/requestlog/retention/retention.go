@@ -7,9 +7,9 @@ import (
 	"log/slog"
 	"time"
 
-	"sluice/internal/ident"
-	"sluice/internal/logstore"
-	"sluice/internal/tenant"
+	"sluice/internal/domain/tenant"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/storage/requestlog"
 )
 
 // Job deletes expired logs.
@@ -24,7 +24,7 @@ type Job struct {
 
 // Logs deletes what is older than the cutoffs.
 type Logs interface {
-	Retain(ctx context.Context, r logstore.Retention) error
+	Retain(ctx context.Context, r requestlog.Retention) error
 }
 
 // Run deletes expired logs at the start and then once an hour, until ctx ends. The first run
@@ -60,7 +60,7 @@ func hourly(ctx context.Context, do func()) error {
 }
 
 // cutoffs returns the times before which logs are deleted: complete days in UTC, without the current day.
-func cutoffs(now time.Time, deployment tenant.Retention, overrides map[string]tenant.Retention) (r logstore.Retention) {
+func cutoffs(now time.Time, deployment tenant.Retention, overrides map[string]tenant.Retention) (r requestlog.Retention) {
 	midnight := now.UTC().Truncate(24 * time.Hour)
 	before := func(days *int) time.Time { return midnight.AddDate(0, 0, -*days) }
 	all := deployment.Capped(deployment)
@@ -72,6 +72,6 @@ func cutoffs(now time.Time, deployment tenant.Retention, overrides map[string]te
 	return r
 }
 
-func due(before time.Time) logstore.RetentionCutoffs {
-	return logstore.RetentionCutoffs{Before: before, Workspaces: map[string]time.Time{}}
+func due(before time.Time) requestlog.RetentionCutoffs {
+	return requestlog.RetentionCutoffs{Before: before, Workspaces: map[string]time.Time{}}
 }

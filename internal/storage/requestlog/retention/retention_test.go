@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"sluice/internal/logstore"
-	"sluice/internal/tenant"
+	"sluice/internal/domain/tenant"
+	"sluice/internal/storage/requestlog"
 )
 
 func TestRetentionIsInWholeDays(t *testing.T) {
@@ -21,16 +21,16 @@ func TestRetentionIsInWholeDays(t *testing.T) {
 		"long":  {Bodies: new(9), Rows: new(9)},
 	}
 	got := cutoffs(now, tenant.Retention{Bodies: new(3), Rows: new(5), Metrics: new(10)}, overrides)
-	want := logstore.Retention{
-		Bodies:  logstore.RetentionCutoffs{Before: day(19), Workspaces: map[string]time.Time{"short": day(21), "long": day(19)}},
-		Rows:    logstore.RetentionCutoffs{Before: day(17), Workspaces: map[string]time.Time{"short": day(18), "long": day(17)}},
-		Metrics: logstore.RetentionCutoffs{Before: day(12), Workspaces: map[string]time.Time{"short": day(18), "long": day(12)}},
+	want := requestlog.Retention{
+		Bodies:  requestlog.RetentionCutoffs{Before: day(19), Workspaces: map[string]time.Time{"short": day(21), "long": day(19)}},
+		Rows:    requestlog.RetentionCutoffs{Before: day(17), Workspaces: map[string]time.Time{"short": day(18), "long": day(17)}},
+		Metrics: requestlog.RetentionCutoffs{Before: day(12), Workspaces: map[string]time.Time{"short": day(18), "long": day(12)}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("due (-want +got):\n%s", diff)
 	}
 	without := cutoffs(now, tenant.Retention{Bodies: new(30), Rows: new(10), Metrics: new(10)}, nil)
-	if all := (logstore.RetentionCutoffs{Before: day(12), Workspaces: map[string]time.Time{}}); !cmp.Equal(without, logstore.Retention{Bodies: all, Rows: all, Metrics: all}) {
+	if all := (requestlog.RetentionCutoffs{Before: day(12), Workspaces: map[string]time.Time{}}); !cmp.Equal(without, requestlog.Retention{Bodies: all, Rows: all, Metrics: all}) {
 		t.Errorf("rows and bodies outlive figures: %+v", without)
 	}
 }

@@ -1,5 +1,5 @@
 // Package scripted has providers that speak other shapes than OpenAI's: a script of
-// internal/test/upstream for each, whose answers repeat the question as those of internal/demo
+// internal/test/upstream for each, whose answers repeat the question as those of internal/ops/demo
 // do, so that one set of expectations holds for providers of every shape. They are as
 // strict as the real ones in what translations get wrong: roles that do not alternate,
 // results of tools that nobody called, thoughts whose signature was changed.

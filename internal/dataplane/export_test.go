@@ -1,5 +1,0 @@
-package dataplane
-
-// RenewMeter makes the gateway account with the parts that a test has replaced. It must be called
-// before the first request.
-func (g *Gateway) RenewMeter() { g.meter = g.newMeter() }

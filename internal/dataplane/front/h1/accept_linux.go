@@ -1,6 +1,0 @@
-package h1
-
-import "syscall"
-
-// offNetwork is an error of accept that only Linux has.
-const offNetwork = syscall.ENONET

@@ -1,9 +1,0 @@
-//go:build !linux
-
-package h1
-
-// polls is empty, because each connection is checked separately.
-type polls struct{}
-
-// left returns all connections.
-func (polls) left(waiting []*conn) []*conn { return waiting }

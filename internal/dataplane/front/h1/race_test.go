@@ -1,6 +1,0 @@
-//go:build race
-
-package h1_test
-
-// raceEnabled says that allocations cannot be counted.
-const raceEnabled = true

@@ -1,6 +1,0 @@
-//go:build race
-
-package dataplane_test
-
-// raceEnabled says that the race detector is on, which allocates on its own.
-const raceEnabled = true

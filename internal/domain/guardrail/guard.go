@@ -1,0 +1,143 @@
+// Package guardrail holds guardrails: named sets of checks that judge what goes to a
+// model and what comes back. This file is the stored form; which checks there are,
+// and what each may be told, is the table in known.go.
+package guardrail
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/sealed"
+)
+
+// Kind is the kind of the stored record.
+const Kind = "guardrail"
+
+// Limits of a guardrail.
+const (
+	MaxChecks          = 50
+	MaxParametersBytes = 64 << 10 // of one check, as JSON
+	maxCheckName       = 255
+)
+
+// Guardrail is the stored body of a guardrail. The parameters of checks may hold
+// credentials of external services, so the checks are kept sealed as a whole.
+// Source: contract/content-and-observability.yaml, GuardrailDetails.
+type Guardrail struct {
+	Name    string  `json:"name"`
+	Sealed  []byte  `json:"sealed"` // JSON list of Check, under Context
+	Actions Actions `json:"actions"`
+	// SentActions are the actions as a client wrote them, for answers; Actions are what
+	// they mean. Nil in records of before.
+	SentActions json.RawMessage `json:"sent_actions,omitempty"`
+	OwnerID     string          `json:"owner_id,omitempty"`   // of the key or user that made it
+	UpdatedBy   string          `json:"updated_by,omitempty"` // of the last one who changed it
+}
+
+// Context is what the checks of a record are sealed under: "guardrail/0191…".
+func Context(recordID string) string { return Kind + "/" + recordID }
+
+// Seal keeps checks, a JSON list of Check, as those of a record.
+func (g *Guardrail) Seal(box *sealed.Sealer, recordID string, checks []byte) (err error) {
+	g.Sealed, err = box.Seal(checks, Context(recordID))
+	return err
+}
+
+// Text returns the checks as they were written, in the clear; the caller owns the
+// bytes. The error is that of sealed.Box.
+func (g *Guardrail) Text(box *sealed.Sealer, recordID string) ([]byte, error) {
+	return box.Open(g.Sealed, Context(recordID))
+}
+
+// Open returns the checks in the clear, for whoever runs them.
+func (g *Guardrail) Open(box *sealed.Sealer, recordID string) ([]Check, error) {
+	text, err := g.Text(box, recordID)
+	if err != nil {
+		return nil, err
+	}
+	var checks []Check
+	if err := json.Unmarshal(text, &checks); err != nil {
+		return nil, fmt.Errorf("read the checks of guardrail %s: %w", recordID, err)
+	}
+	return checks, nil
+}
+
+// Check is one check of a guardrail.
+// Source: contract/content-and-observability.yaml, GuardrailCheck.
+type Check struct {
+	ID         string          `json:"id"` // "default.wordCount", an alias of it, or "wordCount"
+	Name       string          `json:"name,omitempty"`
+	Parameters json.RawMessage `json:"parameters,omitempty"` // a JSON object; absent means {}
+	IsEnabled  *bool           `json:"is_enabled,omitempty"` // nil means true; false skips the check
+}
+
+// Enabled reports whether the check is to run.
+func (c *Check) Enabled() bool { return c.IsEnabled == nil || *c.IsEnabled }
+
+// Read decodes a JSON list of checks and holds each against the table: the check
+// must exist, have every parameter that it needs, none that it does not know, and
+// each in its form. A refusal is fault.InvalidParameter and names the place, for
+// example "checks[1].parameters.rule". That the URLs in it may be called is not
+// judged here: URLs lists them.
+func Read(list []byte) ([]Check, error) {
+	var checks []Check
+	if err := json.Unmarshal(list, &checks); err != nil {
+		return nil, fault.New(fault.InvalidParameter, "must be a list of checks").WithParam("checks").WithCause(err)
+	}
+	if len(checks) == 0 || len(checks) > MaxChecks {
+		return nil, fault.Newf(fault.InvalidParameter, "must have 1 to %d checks", MaxChecks).WithParam("checks")
+	}
+	for i := range checks {
+		if err := checks[i].validate(fmt.Sprintf("checks[%d]", i)); err != nil {
+			return nil, err
+		}
+	}
+	return checks, nil
+}
+
+func (c *Check) validate(path string) error {
+	known, ok := Find(c.ID)
+	switch {
+	case !ok:
+		return fault.New(fault.InvalidParameter, "unknown check; write source.check, for example default.wordCount").WithParam(path + ".id")
+	case len(c.Name) > maxCheckName:
+		return fault.Newf(fault.InvalidParameter, "must not exceed %d characters", maxCheckName).WithParam(path + ".name")
+	case len(c.Parameters) > MaxParametersBytes:
+		return fault.Newf(fault.InvalidParameter, "must not exceed %d bytes", MaxParametersBytes).WithParam(path + ".parameters")
+	}
+	params, err := c.parameters()
+	if err != nil {
+		return fault.New(fault.InvalidParameter, "must be an object").WithParam(path + ".parameters").WithCause(err)
+	}
+	if p := known.judge(params); p != nil {
+		return fault.New(fault.InvalidParameter, p.text).WithParam(path + ".parameters" + p.path)
+	}
+	return nil
+}
+
+func (c *Check) parameters() (map[string]any, error) {
+	var params map[string]any
+	if len(c.Parameters) == 0 {
+		return params, nil
+	}
+	err := json.Unmarshal(c.Parameters, &params)
+	return params, err
+}
+
+// URLs are the addresses that a check calls, by the path of their parameter:
+// "parameters.webhookURL". The check was read by Read.
+func (c *Check) URLs() map[string]string {
+	known, ok := Find(c.ID)
+	params, err := c.parameters()
+	if !ok || err != nil {
+		return nil
+	}
+	urls := make(map[string]string)
+	for _, p := range known.Params {
+		if u, isText := params[p.Name].(string); isText && p.URL {
+			urls["parameters."+p.Name] = u
+		}
+	}
+	return urls
+}

@@ -1,0 +1,162 @@
+package gateway
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"sluice/internal/dialect"
+	"sluice/internal/dialect/modellists"
+	"sluice/internal/domain/credential"
+	"sluice/internal/domain/keys"
+	"sluice/internal/domain/routing"
+	"sluice/internal/gateway/modellist"
+	"sluice/internal/kernel/access"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/llm"
+	"sluice/internal/kernel/wire"
+)
+
+// ModelLists configures how the gateway reads the model lists of saved providers whose models are
+// not in the catalog.
+type ModelLists struct {
+	Period  time.Duration // age at which a list is read again; 0 reads no lists
+	Wait    time.Duration // how long GET /models waits for a list that has not been read yet
+	Timeout time.Duration // of one call to a provider
+}
+
+// maxModelListBytes is the maximum size of a provider's model list.
+const maxModelListBytes = 4 << 20
+
+// newLister returns the lister of models. It reads the lists of providers through the gateway.
+func newLister(g *Gateway) (*modellist.Lister, *modellist.Lists) {
+	set := g.set.ModelLists
+	if set.Period <= 0 {
+		return modellist.NewLister(g.Specs, g.Prices, nil), nil
+	}
+	lists := modellist.New(modellist.Options{Read: g.readModelList, Period: set.Period, Wait: set.Wait, Timeout: set.Timeout, Clock: g.Clock, Log: g.Log})
+	return modellist.NewLister(g.Specs, g.Prices, lists), lists
+}
+
+// ReadModelLists reads the lists that GET /models needs, until ctx ends.
+func (g *Gateway) ReadModelLists(ctx context.Context) error {
+	if g.modelLists == nil {
+		<-ctx.Done()
+		return nil
+	}
+	return g.modelLists.Run(ctx)
+}
+
+// asksModels reports whether a call requests the list of models or one of its entries.
+func (x *exchange) asksModels() bool {
+	return x.match.Endpoint == llm.ListModels || x.match.Endpoint == llm.RetrieveModel
+}
+
+// wantsCatalogue reports whether the gateway lists the models itself: the call has no config, or
+// the request or its config requests the integrated models.
+func wantsCatalogue(x *exchange) bool {
+	if x.config == nil || x.ctl.FetchIntegrated == "true" {
+		return true
+	}
+	return slices.ContainsFunc(x.config.Leaves(), func(t *routing.Target) bool { return t.FetchIntegratedModels })
+}
+
+// respondModelList responds to GET /models and GET /models/{id} without calling the routed
+// provider.
+// Source: contract/dataplane.md 6.1.
+func (g *Gateway) respondModelList(ctx context.Context, x *exchange) error {
+	body, err := g.modelList(ctx, x)
+	if err != nil {
+		return err
+	}
+	return g.respondLocally(x, body)
+}
+
+func (g *Gateway) modelList(ctx context.Context, x *exchange) ([]byte, error) {
+	r := &modellist.Request{Directory: x.dir, Workspace: x.key.Principal.WorkspaceID, Time: x.started, Named: x.namedAccounts(), Anthropic: x.nativeClient}
+	if x.match.Endpoint == llm.RetrieveModel {
+		return g.models.Find(r, x.match.ID)
+	}
+	return g.models.List(ctx, r)
+}
+
+// namedAccounts returns the saved providers that the request or its config names, by slug or id.
+// An empty list permits all.
+// Source: contract/dataplane.md 6.1.
+func (x *exchange) namedAccounts() (named []string) {
+	add := func(provider, virtualKey, model string) {
+		if slug, ok := strings.CutPrefix(provider, "@"); ok {
+			named = append(named, slug)
+		}
+		if virtualKey != "" {
+			named = append(named, virtualKey)
+		}
+		if slug, _ := credential.SplitModel(model); slug != "" {
+			named = append(named, slug)
+		}
+	}
+	add(x.ctl.Provider, x.ctl.VirtualKey, "")
+	if x.config == nil {
+		return named
+	}
+	for _, t := range x.config.Leaves() {
+		model, _ := modelOf(t.Override)
+		add(t.Provider, t.VirtualKey, model)
+	}
+	return named
+}
+
+// errOtherProvider is the error of a read whose provider was changed or deleted meanwhile.
+var errOtherProvider = fault.New(fault.Conflict, "the provider was changed or deleted")
+
+// readModelList reads the models of a saved provider. It runs the same steps as a caller's
+// request, so the credential goes only where a call would send it. The call is not recorded and
+// counts against no limit.
+func (g *Gateway) readModelList(ctx context.Context, s modellist.Source) ([]string, error) {
+	req := &wire.Request{Method: "GET", Path: "/v1/models"}
+	x := g.newExchange(req, &collected{})
+	g.open.Add(-1) // a draining gateway does not wait for it
+	defer func() {
+		x.close()
+		x.scratch.release()
+	}()
+	saved := x.dir.FindAccount(s.Workspace, s.Provider)
+	if saved == nil || modellist.SourceOf(s.Workspace, saved) != s {
+		return nil, errOtherProvider
+	}
+	x.key = &keys.Entry{Principal: access.Principal{WorkspaceID: s.Workspace}}
+	x.scope, x.config = x.dir.FindWorkspace(s.Workspace), fromHeaders
+	a := &x.scratch.attempt
+	a.reset()
+	a.x, a.started, x.last, x.attempts = x, x.started, a, 1
+	a.target = &routing.Target{Provider: "@" + s.Provider, Path: "model list"}
+	for _, step := range [...]func(context.Context, *attempt) error{g.resolve, g.shape} {
+		if err := step(ctx, a); err != nil {
+			return nil, err
+		}
+	}
+	return g.callModelList(ctx, a)
+}
+
+// callModelList sends the prepared call of an attempt and reads the model names.
+func (g *Gateway) callModelList(ctx context.Context, a *attempt) ([]string, error) {
+	resp, err := g.call(ctx, a, nil)
+	if err != nil {
+		return nil, err
+	}
+	body, err := readAll(resp, maxModelListBytes)
+	switch {
+	case err != nil:
+		return nil, err
+	case resp.Status != 200:
+		return nil, fault.Newf(fault.UpstreamFailed, "the provider responded with status %d", resp.Status)
+	case a.speech.unified != nil:
+		out, err := a.speech.unified.TranslateResponse(&dialect.Incoming{Status: resp.Status, Header: resp.Header, Body: body, Created: g.Clock.Now().Unix(), Sent: a.sent, To: a.to})
+		if err != nil {
+			return nil, err
+		}
+		body = out.Body
+	}
+	return modellists.Names(body, modellist.MaxNames)
+}

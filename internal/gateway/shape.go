@@ -1,0 +1,226 @@
+package gateway
+
+import (
+	"cmp"
+	"context"
+	"strings"
+
+	"sluice/internal/dialect"
+	"sluice/internal/dialect/media"
+	"sluice/internal/domain/routing"
+	"sluice/internal/gateway/stream"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
+	"sluice/internal/kernel/wire"
+	"sluice/internal/provider"
+	"sluice/internal/provider/sign"
+
+	"github.com/tidwall/gjson"
+)
+
+// shape builds the upstream call from the client's: its address, its headers and its body. The
+// target's changes are edited into the client's bytes; all other bytes are unchanged.
+// Source: contract/dataplane.md 3.1 and 6.2.
+func (g *Gateway) shape(ctx context.Context, a *attempt) error {
+	if err := g.planCall(ctx, a); err != nil {
+		return err
+	}
+	if a.estimated {
+		return g.estimate(ctx, a)
+	}
+	if err := g.rejectStatefulThread(a); err != nil {
+		return err
+	}
+	if err := g.shapeBody(ctx, a); err != nil {
+		return err
+	}
+	return g.upstreamHeader(a)
+}
+
+func (g *Gateway) planCall(ctx context.Context, a *attempt) error {
+	x := a.x
+	host := a.customHost()
+	call := provider.Call{
+		Method: x.req.Method, ID: x.match.ID, Path: x.path, RawQuery: x.query(a.model),
+		Model: a.model, User: x.user, Stream: a.wantsStream(), CustomHost: host,
+	}
+	if host != "" {
+		if err := g.urls.CheckURL(host); err != nil {
+			return fault.From(err).WithParam("custom_host")
+		}
+	}
+	var err error
+	if call.Underlying, err = g.underlying(ctx, a); err != nil {
+		return err
+	}
+	p, err := g.choosePlan(a, call)
+	if err != nil {
+		return err
+	}
+	if p.Named != "" && host == "" {
+		if err := g.urls.CheckURL(p.Scheme + "://" + p.Host); err != nil {
+			return fault.From(err).WithParam(p.Named)
+		}
+	}
+	a.plan, a.addedParams = p, 0
+	a.leftOut |= g.refusedParams.find(p.Host, p.Model, a.started)
+	return nil
+}
+
+// wantsStream reports whether the body requests a stream, after the target's parameters are
+// applied.
+// Source: contract/dataplane.md 3.1.
+func (a *attempt) wantsStream() bool {
+	if t := a.target; a.x.form != nil || len(t.Default)+len(t.Override)+len(t.Drop) == 0 {
+		return a.x.stream
+	}
+	return a.params().Value("stream").Type == gjson.True
+}
+
+// customHost returns the base URL that replaces the provider's: from the header, or else the
+// target, or else the saved provider.
+func (a *attempt) customHost() string {
+	return cmp.Or(a.x.ctl.CustomHost, a.target.CustomHost, a.values["custom_host"])
+}
+
+// shapeBody applies the target's changes and the provider's rules to the body.
+func (g *Gateway) shapeBody(ctx context.Context, a *attempt) error {
+	x := a.x
+	if x.direct != nil && sign.Hashes(a.plan.Auth, a.values) {
+		if err := g.holdDirect(x); err != nil {
+			return err
+		}
+	}
+	s := a.shaping()
+	if a.unified() {
+		s.Rules = &g.rules.lookup(a.plan).request
+	}
+	if a.plan.Model != x.model || x.account != "" || x.deployed != "" {
+		s.Model = a.plan.Model
+	}
+	switch {
+	case a.isNative():
+		return g.shapeNative(a, s)
+	case a.speech.translates():
+		if s.Rules = nil; x.deployed == "" {
+			s.Model = ""
+		}
+		return g.translate(ctx, a, s)
+	case x.doc != nil && a.unified():
+		return g.shapeUnified(ctx, a, s)
+	case x.form != nil:
+		return g.shapeForm(a, s)
+	case x.doc != nil:
+		shaped := g.Dialect.Shape(x.match.Endpoint, x.doc, s)
+		a.stream = x.stream
+		a.body = spliced(x, shaped.Edits)
+	case x.spool != nil:
+		a.body = x.spool.Payload()
+	case x.direct != nil:
+		a.body = *x.direct
+	}
+	return nil
+}
+
+// shapeNative shapes a body in the provider's own format. It applies only the changes of the
+// config.
+func (g *Gateway) shapeNative(a *attempt, s dialect.Shaping) error {
+	var edits []jsonedit.Edit
+	if a.x.doc != nil {
+		edits = g.Dialect.Shape(llm.Proxy, a.x.doc, dialect.Shaping{Default: s.Default, Override: s.Override, Drop: s.Drop}).Edits
+	}
+	return g.setNativeBody(a, edits)
+}
+
+// shapeUnified shapes a JSON body of a typed route for a provider that uses the caller's format.
+func (g *Gateway) shapeUnified(ctx context.Context, a *attempt, s dialect.Shaping) error {
+	x := a.x
+	if err := g.Dialect.Check(x.match.Endpoint, x.doc, s); err != nil {
+		return err
+	}
+	s.NoUsage = a.leftOut&dialect.AddedUsage != 0
+	shaped := g.Dialect.Shape(x.match.Endpoint, x.doc, s)
+	a.stream, a.addedUsageRequest = shaped.Stream, shaped.AddedUsageRequest
+	if shaped.AddedUsageRequest {
+		a.addedParams = dialect.AddedUsage
+	}
+	if err := a.recordDropped(shaped.Unsupported); err != nil {
+		return err
+	}
+	edits := shaped.Edits
+	if x.partial != nil {
+		edits = append(edits, x.partial.Edit(x.doc))
+	}
+	stateEdits, err := g.States.Edits(ctx, x.key.Principal.WorkspaceID, x.match.Endpoint, x.doc)
+	if err != nil {
+		return err
+	}
+	edits = append(edits, stateEdits...)
+	if len(stateEdits) > 0 {
+		a.restored = x.doc.Apply(edits)
+	}
+	switch {
+	case s.Rules.Inline:
+		body, err := media.Inline(ctx, x.doc.Apply(edits), g.downloads.Files().Fetch)
+		a.body = wire.Bytes(body)
+		return err
+	case a.restored != nil:
+		a.body = wire.Bytes(a.restored)
+	default:
+		a.body = spliced(x, edits)
+	}
+	return nil
+}
+
+// shapeForm shapes a form. Its files are sent unchanged.
+func (g *Gateway) shapeForm(a *attempt, s dialect.Shaping) error {
+	x := a.x
+	if err := g.Dialect.CheckForm(x.match.Endpoint, x.form, s); err != nil {
+		return err
+	}
+	if err := fileAllowed(a); err != nil {
+		return err
+	}
+	a.stream = x.stream
+	body, err := x.form.Edit(g.Dialect.ShapeForm(x.match.Endpoint, x.form, s))
+	a.body = body
+	return err
+}
+
+// shaping returns the changes that the target's config requests.
+func (a *attempt) shaping() dialect.Shaping {
+	return dialect.Shaping{Default: params(a.target.Default), Override: params(a.target.Override), Drop: a.target.Drop}
+}
+
+// spliced returns the client's body with the edits applied. Without edits it returns the original
+// bytes.
+func spliced(x *exchange, edits []jsonedit.Edit) wire.Payload {
+	if len(edits) == 0 {
+		return x.spool.Payload()
+	}
+	return wire.Bytes(x.doc.Apply(edits))
+}
+
+// params converts a target's parameters for the dialect; most targets have none.
+func params(list []routing.Param) []dialect.Param {
+	if len(list) == 0 {
+		return nil
+	}
+	out := make([]dialect.Param, len(list))
+	for i, p := range list {
+		out[i] = dialect.Param{Key: p.Key, Raw: p.Raw}
+	}
+	return out
+}
+
+// amazonStream is the content type of Amazon's streams, whose events are binary frames.
+const amazonStream = stream.AmazonContentType
+
+// eventStream reports whether an upstream response is an event stream.
+func eventStream(h wire.Header) bool {
+	t := h.Get("content-type")
+	return strings.HasPrefix(t, "text/event-stream") || strings.HasPrefix(t, "application/x-ndjson") || strings.HasPrefix(t, amazonStream)
+}
+
+var errEmptyStream = fault.New(fault.UpstreamFailed, "the provider ended the stream before the first event")

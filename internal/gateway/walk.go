@@ -1,0 +1,119 @@
+package gateway
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"sluice/internal/domain/record"
+	"sluice/internal/domain/routing"
+	"sluice/internal/gateway/metering"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/llm"
+)
+
+// walk lets the strategy of the config choose targets until one succeeds or none is left. The
+// last attempt remains in x.last for respond.
+func (g *Gateway) walk(ctx context.Context, x *exchange) error {
+	if g.States.Serves(x.match) {
+		return g.serveStoredResponse(ctx, x)
+	}
+	if x.asksModels() && wantsCatalogue(x) {
+		return g.respondModelList(ctx, x)
+	}
+	if x.match.Endpoint == llm.RetrieveModel {
+		x.accountInPath()
+	}
+	if mayRepeat(x.config) {
+		if err := g.holdDirect(x); err != nil {
+			return err
+		}
+	}
+	scope := ""
+	if !x.config.IsStateless() {
+		scope = x.key.Principal.WorkspaceID + "/" + x.configID
+	}
+	_, err := g.Engine.Walk(ctx, x.config, scope, conditionInputs{x}, x.scratch.visit)
+	return err
+}
+
+// mayRepeat reports whether a request routed by c may be sent more than once.
+func mayRepeat(c *routing.Config) bool {
+	t := c.Root.Target
+	return t == nil || t.Retry != nil && t.Retry.Attempts > 0
+}
+
+// attemptTarget makes one attempt and returns its outcome to the strategy.
+func (g *Gateway) attemptTarget(ctx context.Context, x *exchange, t *routing.Target) routing.Outcome {
+	if x.last != nil {
+		g.discard(x.last)
+	}
+	a := &x.scratch.attempt
+	a.reset() // a literal would be built on the stack, which keeps its size while a stream waits
+	a.x, a.target, a.number, a.started = x, t, x.attempts, g.Clock.Now()
+	a.strict = x.ctl.Strict != "false" && (t.Strict == nil || *t.Strict)
+	if x.attempts == 0 {
+		x.walked = a.started
+	}
+	x.attempts++
+	x.last = a
+	err := g.try(ctx, a)
+	o := routing.Outcome{Status: cmp.Or(a.failing, a.status), FromGateway: a.estimated, Committed: a.committed, Err: err, Latency: a.firstByte}
+	o.Ended, o.Final = a.committed && !a.canContinue, a.outlives.IsDetached()
+	if f := fault.From(err); f != nil {
+		o.UpstreamFailed = f.Code == fault.UpstreamUnreachable || f.Code == fault.UpstreamFailed || f.Code == fault.UpstreamTimeout
+		o.Garbled = f.Code == fault.UpstreamInvalid
+		o.Status, o.Final = f.HTTPStatus(), o.Final || f.Code == fault.ClientGone || metering.IsCallerRefusal(f)
+		o.Skipped = f.Code == fault.NotSupported || o.Garbled || f.Code == fault.SecretUnavailable
+		if a.unguarded { // another target may not have a guardrail
+			o.Skipped, o.Final = false, true
+		}
+	}
+	return o
+}
+
+// discard ends an attempt whose response is not sent because the walk continues.
+func (g *Gateway) discard(a *attempt) {
+	g.record(a, a.recordedOutcome())
+	a.close()
+}
+
+// finish turns the error of an attempt into its fault and its record. A failure is recorded
+// immediately. A successful attempt is recorded when its response is sent.
+func (g *Gateway) finish(a *attempt, err error) {
+	if err == nil {
+		return
+	}
+	a.fault = fault.From(err)
+	a.status = a.fault.HTTPStatus()
+	g.record(a, outcomeOf(a.fault))
+}
+
+func outcomeOf(f *fault.Error) record.Outcome {
+	switch f.Code {
+	case fault.UpstreamTimeout:
+		return record.Timeout
+	case fault.UpstreamUnreachable, fault.UpstreamFailed:
+		return record.Unreachable
+	case fault.UpstreamInvalid:
+		return record.Invalid
+	case fault.ClientGone:
+		return record.ClientGone
+	case fault.TooLarge: // detected after a part of it was sent
+		return record.Failed
+	default:
+		if ofBody(f) { // also after a part of it was sent
+			return record.Failed
+		}
+		return record.Refused
+	}
+}
+
+// clientGone returns the error of a client that disconnected. An upstream failure caused by the
+// disconnect counts as the same.
+func clientGone(ctx context.Context, err error) error {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return fault.Wrap(fault.ClientGone, err)
+	}
+	return err
+}

@@ -1,0 +1,6 @@
+package server
+
+import "syscall"
+
+// offNetwork is an error of accept that only Linux has.
+const offNetwork = syscall.ENONET

@@ -1,4 +1,0 @@
-package secretref
-
-// Wait waits for what is being fetched.
-func (r *Reader) Wait() { r.cache.busy.Wait() }
