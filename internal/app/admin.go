@@ -30,59 +30,59 @@ import (
 // A change is in force when its response is sent.
 func (a *App) buildAdmin(context.Context) error {
 	parts := control.Parts{
-		Store:     a.store,
-		Box:       a.box,
-		Hasher:    a.hasher,
-		Identify:  a.identify,
-		Wake:      a.changed,
-		Clock:     a.clock,
-		Log:       a.log,
-		Version:   a.version,
-		KeyPrefix: a.set.Security.APIKeyPrefix,
-		Features:  a.features(),
-		Specs:     a.specs,
-		Guard:     a.guard,
-		Secrets:   a.secrets,
-		Limits:    options.ConfigLimits(a.set),
-		Logs:      a.logs,
-		Journal:   a.redactingJournal(),
-		Models:    a.catalog,
+		Store:      a.store,
+		Box:        a.box,
+		Hasher:     a.hasher,
+		Identify:   a.identify,
+		Wake:       a.changed,
+		Clock:      a.clock,
+		Log:        a.log,
+		Version:    a.version,
+		KeyPrefix:  a.set.Security.APIKeyPrefix,
+		ConsoleURL: a.consoleURL(),
+		MCPURL:     a.mcpURL(),
+		Features:   a.features(),
+		Specs:      a.specs,
+		Guard:      a.guard,
+		Outside:    a.client.HTTPClient(),
+		Secrets:    a.secrets,
+		Models:     a.catalog,
+		Meters:     a.store,
+		Deployments: map[deployment.Type]int{
+			deployment.Production: a.set.Deployments.MaxProduction, deployment.NonProduction: a.set.Deployments.MaxNonProduction,
+		},
+		Requests: control.RequestRules{
+			PerMinute: a.set.Server.AdminPerMinute, MaxRecords: a.set.Server.RecordsPerKind, Strict: a.set.Server.StrictAdmin,
+			Ingest: a.ingested, Proxies: a.proxies,
+		},
+		SignIn: control.SignIn{
+			Local: a.set.People.AuthMode != "SSO", Passwords: identity.NewPasswords(),
+			Throttle: identity.NewLoginThrottle(), Invites: identity.NewLoginThrottle(),
+		},
+		RequestLog: a.administeredLog(),
+		Audit:      control.AuditLog{Trail: a.store, Signer: a.signer},
+		Configs:    control.ConfigRules{Limits: options.ConfigLimits(a.set), Breakers: a.breakersOf},
+	}
+	a.admin = control.New(parts)
+	return a.buildWorker(parts)
+}
+
+// administeredLog returns the request log as the administration uses it.
+func (a *App) administeredLog() control.RequestLog {
+	return control.RequestLog{
+		Logs:    a.logs,
+		Journal: a.redactingJournal(),
+		Replay:  a.replay,
 		Rerate: rerate.New(rerate.Parts{
 			Logs: a.logs, Journal: a.journal, Prices: a.prices, Accounts: func() rerate.Accounts { return a.directory.Current() }, Clock: a.clock,
 		}),
 		Exports:         a.exported,
 		ExportRetention: a.exportRetention(),
-		Breakers:        a.breakersOf,
+		Retention:       options.Retention(a.set.Logs),
+		RetentionShown:  people.RetentionShown{Bodies: a.set.Logs.RetentionDisplay, Metrics: a.set.Logs.MetricsRetentionDisplay},
+		MaxBodyBytes:    a.set.Logs.BodyMaxBytes(),
 		Draining:        a.draining.Load,
-		Replay:          a.replay,
-		Outside:         a.client.HTTPClient(),
-		Deployments: map[deployment.Type]int{
-			deployment.Production: a.set.Deployments.MaxProduction, deployment.NonProduction: a.set.Deployments.MaxNonProduction,
-		},
-
-		LogRetention:   options.Retention(a.set.Logs),
-		RetentionShown: people.RetentionShown{Bodies: a.set.Logs.RetentionDisplay, Metrics: a.set.Logs.MetricsRetentionDisplay},
-		BodyLogBytes:   a.set.Logs.BodyMaxBytes(),
-
-		Meters:      a.store,
-		Audit:       a.store,
-		AuditSigner: a.signer,
-		Proxies:     a.proxies,
-		PerMinute:   a.set.Server.AdminPerMinute,
-		Ingest:      a.ingested,
-
-		StrictRequests: a.set.Server.StrictAdmin,
-		MaxRecords:     a.set.Server.RecordsPerKind,
-
-		ConsoleURL: a.consoleURL(),
-		MCPURL:     a.mcpURL(),
-		LocalLogin: a.set.People.AuthMode != "SSO",
-		Passwords:  identity.NewPasswords(),
-		Throttle:   identity.NewLoginThrottle(),
-		Invites:    identity.NewLoginThrottle(),
 	}
-	a.admin = control.New(parts)
-	return a.buildWorker(parts)
 }
 
 // identify returns the principal that authenticate finds. After it, the caller's body may arrive

@@ -11,7 +11,7 @@ import (
 // buildWorker creates the worker that runs the jobs of the administration, on this node or
 // another. parts are those of the administration.
 func (a *App) buildWorker(parts control.Parts) (err error) {
-	if parts.Templates, err = mail.NewTemplateSet(a.set.Mail.Templates, options.Brand(a.set.Mail)); err != nil {
+	if parts.Mail.Templates, err = mail.NewTemplateSet(a.set.Mail.Templates, options.Brand(a.set.Mail)); err != nil {
 		return err
 	}
 	if a.set.Mail.Enabled {
@@ -19,7 +19,7 @@ func (a *App) buildWorker(parts control.Parts) (err error) {
 		if err != nil {
 			return err
 		}
-		parts.Mail = sender
+		parts.Mail.Sender = sender
 	}
 	metrics := jobs.NewMetrics()
 	a.metrics.Register(metrics.Collectors()...)

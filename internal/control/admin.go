@@ -54,61 +54,88 @@ type Parts struct {
 	ConsoleURL string
 	// MCPURL is the public address of tool servers, without a trailing slash:
 	// "https://mcp.example.com". The slug of a server and "/mcp" follow it.
-	MCPURL     string
-	LocalLogin bool // users sign in with e-mail and password
-	Passwords  *identity.Passwords
-	Throttle   *identity.LoginThrottle // limits logins
-	Invites    *identity.LoginThrottle // limits acceptances of invitations
-	Features   map[string]bool         // deployment flags by name, "POLICY_ENABLED"; a flag that is absent is on
-	Specs      Specs
-	Guard      Guard
-	Secrets    Secrets
-	Limits     routing.Limits
-	Logs       Logs
-	Journal    logs.Journal // receives custom logs
-	// Replay sends a logged request again for the caller of r. The API key pays for it; if it is
-	// empty, that of r does. An error means that the request was rejected before it reached a
-	// target.
-	Replay          func(r *http.Request, key sealed.String, remote string, call *replay.Call) (*replay.Outcome, error)
-	Models          credentials.Models
-	Rerate          *rerate.Engine
-	Exports         logs.ExportFiles
-	ExportRetention time.Duration // how long the file of a log export is stored
-	// LogRetention is how long the deployment stores logs; no organisation or workspace may set
-	// more.
-	LogRetention tenant.Retention
-	// RetentionShown is how long bodies and records are stored, as consoles show it.
-	RetentionShown people.RetentionShown
-	// BodyLogBytes is the maximum number of bytes stored of each body of a custom log.
-	BodyLogBytes int
+	MCPURL   string
+	Features map[string]bool // deployment flags by name, "POLICY_ENABLED"; a flag that is absent is on
+
+	Specs   Specs
+	Guard   Guard
+	Outside *http.Client // for addresses that callers name; blocks private addresses
+	Secrets Secrets
+	Models  credentials.Models
+	Meters  budgets.Meters
 	// Deployments is the maximum number of gateways of each type that an organisation may
 	// register; a type that is absent has no limit.
 	Deployments map[deployment.Type]int
-	Outside     *http.Client // for addresses that callers name; blocks private addresses
-	Breakers    func(workspaceID string) []routing.BreakerState
-	// Draining reports whether the program is shutting down: endless responses then end. Nil
-	// means never.
-	Draining func() bool
 
-	// Mail sends emails to a mail server; if it is nil, mails wait in the outbox. Templates
-	// renders the emails; only jobs need it.
-	Mail      people.Mailer
-	Templates *mail.TemplateSet
+	Requests   RequestRules
+	SignIn     SignIn
+	RequestLog RequestLog
+	Audit      AuditLog
+	Configs    ConfigRules
+	Mail       Mail
+}
 
+// RequestRules are what the administration requires of every request.
+type RequestRules struct {
 	// PerMinute is how many administrative requests each key or user may send in a minute to this
 	// node; 0 for no limit.
 	PerMinute int
 	// MaxRecords is how many records of a kind a workspace or the organisation may have; 0 for no
 	// limit.
 	MaxRecords int
-	// StrictRequests rejects unknown fields and parameters in every request.
-	StrictRequests bool
-	Ingest         *resource.Rate // limits the entries of each workspace: feedback, custom logs; nil for no limit
+	// Strict rejects unknown fields and parameters.
+	Strict  bool
+	Ingest  *resource.Rate // limits the entries of each workspace: feedback, custom logs; nil for no limit
+	Proxies wire.Proxies   // proxies that are trusted to report client addresses; may be nil
+}
 
-	Meters      budgets.Meters
-	Audit       logs.AuditTrail
-	AuditSigner *audit.Signer
-	Proxies     wire.Proxies // proxies that are trusted to report client addresses; may be nil
+// SignIn is how users sign in to the console.
+type SignIn struct {
+	Local     bool // with e-mail and password
+	Passwords *identity.Passwords
+	Throttle  *identity.LoginThrottle // limits logins
+	Invites   *identity.LoginThrottle // limits acceptances of invitations
+}
+
+// RequestLog is the log of model requests and what is done with it.
+type RequestLog struct {
+	Logs    Logs
+	Journal logs.Journal // receives custom logs
+	// Replay sends a logged request again for the caller of r. The API key pays for it; if it is
+	// empty, that of r does. An error means that the request was rejected before it reached a
+	// target.
+	Replay          func(r *http.Request, key sealed.String, remote string, call *replay.Call) (*replay.Outcome, error)
+	Rerate          *rerate.Engine
+	Exports         logs.ExportFiles
+	ExportRetention time.Duration // how long the file of a log export is stored
+	// Retention is how long the deployment stores logs; no organisation or workspace may set more.
+	Retention tenant.Retention
+	// RetentionShown is how long bodies and records are stored, as consoles show it.
+	RetentionShown people.RetentionShown
+	// MaxBodyBytes is the maximum number of bytes stored of each body of a custom log.
+	MaxBodyBytes int
+	// Draining reports whether the program is shutting down: endless responses then end. Nil
+	// means never.
+	Draining func() bool
+}
+
+// AuditLog is the log of changes, and the key that signs its checkpoints.
+type AuditLog struct {
+	Trail  logs.AuditTrail
+	Signer *audit.Signer
+}
+
+// ConfigRules are the limits of configs, and the state of their circuit breakers on this node.
+type ConfigRules struct {
+	Limits routing.Limits
+	// Breakers returns the circuit breakers of a workspace's configs.
+	Breakers func(workspaceID string) []routing.BreakerState
+}
+
+// Mail sends emails. Only jobs use it.
+type Mail struct {
+	Sender    people.Mailer // nil if there is no mail server; emails then wait in the outbox
+	Templates *mail.TemplateSet
 }
 
 // Secrets reads from external secret managers: *secretmanager.Reader.
@@ -174,7 +201,8 @@ func Describe(p Parts) *huma.OpenAPI { return newEngine(p).OpenAPI() }
 func newEngine(p Parts) *resource.Engine {
 	k := newDeps(p)
 	return resource.New(resource.Parts{
-		Store: p.Store, Identify: p.Identify, FindWorkspace: directory.FindWorkspace, Wake: p.Wake, Features: p.Features, Proxies: p.Proxies, PerMinute: p.PerMinute, Strict: p.StrictRequests, MaxRecords: p.MaxRecords, Ingest: p.Ingest,
+		Store: p.Store, Identify: p.Identify, FindWorkspace: directory.FindWorkspace, Wake: p.Wake, Features: p.Features,
+		Proxies: p.Requests.Proxies, PerMinute: p.Requests.PerMinute, Strict: p.Requests.Strict, MaxRecords: p.Requests.MaxRecords, Ingest: p.Requests.Ingest,
 		KnownField: knownFields(), Clock: p.Clock, Log: p.Log,
 	}, huma.Info{
 		Title:       "Sluice",

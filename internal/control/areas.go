@@ -22,16 +22,16 @@ import (
 func (k deps) logDeps() logs.Deps {
 	return logs.Deps{
 		Box: k.Box, Clock: k.Clock, Log: k.Log,
-		Logs: k.Logs, Analytics: k.Logs, Draining: k.Draining,
-		Journal: k.Journal, BodyLogBytes: k.BodyLogBytes,
-		Replay: k.Replay,
+		Logs: k.RequestLog.Logs, Analytics: k.RequestLog.Logs, Draining: k.RequestLog.Draining,
+		Journal: k.RequestLog.Journal, BodyLogBytes: k.RequestLog.MaxBodyBytes,
+		Replay: k.RequestLog.Replay,
 		MayEditKey: func(c *resource.Call, r *resource.Row[keys.Key]) bool {
 			return c.May(apikeys.Scopes("update", r), access.Target{OrgID: r.OrgID, WorkspaceID: r.WorkspaceID}) == nil
 		},
 		ConfigVersions: k.configTexts,
-		Exports:        k.Exports, ExportRetention: k.ExportRetention, ConsoleURL: k.ConsoleURL,
-		Rerate: k.Rerate, Providers: k.Specs,
-		Audit: k.Audit, AuditSigner: k.AuditSigner,
+		Exports:        k.RequestLog.Exports, ExportRetention: k.RequestLog.ExportRetention, ConsoleURL: k.ConsoleURL,
+		Rerate: k.RequestLog.Rerate, Providers: k.Specs,
+		Audit: k.Audit.Trail, AuditSigner: k.Audit.Signer,
 	}
 }
 
@@ -68,9 +68,9 @@ func (k deps) deploymentDeps() deployments.Deps {
 // peopleDeps returns the dependencies of the area of organisations, users and workspaces.
 func (k deps) peopleDeps() people.Deps {
 	return people.Deps{
-		Store: k.Store, Box: k.Box, Hasher: k.Hasher, Log: k.Log, Guard: k.Guard, ConsoleURL: k.ConsoleURL, LocalLogin: k.LocalLogin,
-		Passwords: k.Passwords, Throttle: k.Throttle, Invites: k.Invites, Features: k.Features, LogRetention: k.LogRetention,
-		RetentionShown: k.RetentionShown, Proxies: k.Proxies, Mail: k.Mail, Templates: k.Templates, Budgets: k.Budgets, Sweeper: k.Sweeper,
+		Store: k.Store, Box: k.Box, Hasher: k.Hasher, Log: k.Log, Guard: k.Guard, ConsoleURL: k.ConsoleURL, LocalLogin: k.SignIn.Local,
+		Passwords: k.SignIn.Passwords, Throttle: k.SignIn.Throttle, Invites: k.SignIn.Invites, Features: k.Features, LogRetention: k.RequestLog.Retention,
+		RetentionShown: k.RequestLog.RetentionShown, Proxies: k.Requests.Proxies, Mail: k.Mail.Sender, Templates: k.Mail.Templates, Budgets: k.Budgets, Sweeper: k.Sweeper,
 		UserKeys: apikeys.UserKeys{Deps: k.apikeyDeps()}, Integrations: integrationGrants{k}, DefaultCollection: prompts.EnsureDefaultCollection,
 	}
 }
@@ -82,7 +82,7 @@ func (k deps) apikeyDeps() apikeys.Deps {
 
 // configDeps returns the dependencies of the area of configs and guardrails.
 func (k deps) configDeps() configs.Deps {
-	return configs.Deps{Box: k.Box, Guard: k.Guard, Limits: k.Limits, Breakers: k.Breakers}
+	return configs.Deps{Box: k.Box, Guard: k.Guard, Limits: k.Configs.Limits, Breakers: k.Configs.Breakers}
 }
 
 // credentialDeps returns the dependencies of the area of integrations, providers and models.
@@ -93,7 +93,7 @@ func (k deps) credentialDeps() credentials.Deps {
 // limitDeps returns the dependencies of the area of budgets and rate limits.
 func (k deps) limitDeps() limits.Deps {
 	return limits.Deps{
-		Store: k.Store, Specs: k.Specs, Logs: k.Logs, Meters: k.Meters, ConsoleURL: k.ConsoleURL, Features: k.Features, Budgets: k.Budgets, Sweeper: k.Sweeper,
+		Store: k.Store, Specs: k.Specs, Logs: k.RequestLog.Logs, Meters: k.Meters, ConsoleURL: k.ConsoleURL, Features: k.Features, Budgets: k.Budgets, Sweeper: k.Sweeper,
 	}
 }
 

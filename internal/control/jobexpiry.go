@@ -12,7 +12,7 @@ import (
 // purgeFeedback deletes feedback that is older than the statistics of any trace that it may
 // rate. If statistics are stored forever, so is feedback.
 func (k deps) purgeFeedback(ctx context.Context, now time.Time) error {
-	days := k.LogRetention.Metrics
+	days := k.RequestLog.Retention.Metrics
 	if days == nil {
 		return nil
 	}

@@ -98,7 +98,8 @@ func (w *ageing) job(t *testing.T, name string) jobs.Job {
 	}
 	list := control.Jobs(control.Parts{
 		Store: w.watch, Box: w.box, Hasher: w.hasher, Clock: w.clock, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), KeyPrefix: "sk-",
-		Wake: func() { w.wakes++ }, Mail: w.mailer, Templates: templates, Meters: w.watch, LogRetention: tenant.Retention{Metrics: new(365)},
+		Wake: func() { w.wakes++ }, Mail: control.Mail{Sender: w.mailer, Templates: templates}, Meters: w.watch,
+		RequestLog: control.RequestLog{Retention: tenant.Retention{Metrics: new(365)}},
 	})
 	i := slices.IndexFunc(list, func(j jobs.Job) bool { return j.Name == name })
 	if i < 0 {

@@ -131,15 +131,22 @@ func newWorldOn(t *testing.T, st *sqlstore.Store, served resource.Store) *world 
 	w.admin = control.New(control.Parts{
 		Store: served, Box: box, Hasher: w.hasher, Identify: w.identify, Wake: func() { w.wakes++ }, Clock: w.clock,
 		Log: slog.New(slog.NewTextHandler(io.MultiWriter(t.Output(), &w.logged), nil)), Version: "test", KeyPrefix: "sk-", Features: map[string]bool{"POLICY_ENABLED": true},
-		Meters: meters, Audit: st, AuditSigner: w.signer, Proxies: wire.Proxies{netip.MustParsePrefix("203.0.113.0/24")},
-		ConsoleURL: "https://gateway.example.com", LocalLogin: true, Passwords: identity.NewPasswords(), Throttle: identity.NewLoginThrottle(), Invites: identity.NewLoginThrottle(),
+		Meters: meters, Audit: control.AuditLog{Trail: st, Signer: w.signer}, Requests: control.RequestRules{Proxies: wire.Proxies{netip.MustParsePrefix("203.0.113.0/24")}},
+		ConsoleURL: "https://gateway.example.com", SignIn: control.SignIn{Local: true, Passwords: identity.NewPasswords(), Throttle: identity.NewLoginThrottle(), Invites: identity.NewLoginThrottle()},
 		Deployments: map[deployment.Type]int{deployment.Production: 1}, Outside: &http.Client{Transport: newOutside(t)},
-		Draining: w.draining.Load, Replay: w.replayed,
 		Secrets: managers{}, MCPURL: "https://mcp.example.com",
-		Specs: specs, Guard: netguard.New([]string{"llm.corp"}).WithKeyHosts([]string{"llm.corp:443", "llm.corp:8200"}), Limits: routing.DefaultLimits(), Logs: logs, Exports: w.exports, ExportRetention: exportRetention, Journal: logs, Models: models, Rerate: rerate.New(rerate.Parts{Logs: logs, Journal: logs, Prices: catalog.NewPriceList(models), Accounts: func() rerate.Accounts { return noAccounts{} }, Clock: w.clock}), BodyLogBytes: 4 << 10, RetentionShown: people.RetentionShown{Bodies: 60, Metrics: 300}, LogRetention: tenant.Retention{Bodies: new(90), Rows: new(200), Metrics: new(365)},
-		Breakers: func(workspace string) []routing.BreakerState {
-			return []routing.BreakerState{{Scope: workspace + "/pc-main", Config: "9f86d081884c7d65", Path: "config.targets[0]", State: routing.StateOpen, Failures: 4, OpenedAt: began, ClosesAt: began.Add(time.Minute)}}
+		Specs: specs, Guard: netguard.New([]string{"llm.corp"}).WithKeyHosts([]string{"llm.corp:443", "llm.corp:8200"}), Models: models,
+		RequestLog: control.RequestLog{
+			Logs: logs, Journal: logs, Replay: w.replayed, Draining: w.draining.Load, Exports: w.exports, ExportRetention: exportRetention,
+			Rerate: rerate.New(rerate.Parts{
+				Logs: logs, Journal: logs, Prices: catalog.NewPriceList(models), Accounts: func() rerate.Accounts { return noAccounts{} }, Clock: w.clock,
+			}),
+			MaxBodyBytes: 4 << 10, Retention: tenant.Retention{Bodies: new(90), Rows: new(200), Metrics: new(365)},
+			RetentionShown: people.RetentionShown{Bodies: 60, Metrics: 300},
 		},
+		Configs: control.ConfigRules{Limits: routing.DefaultLimits(), Breakers: func(workspace string) []routing.BreakerState {
+			return []routing.BreakerState{{Scope: workspace + "/pc-main", Config: "9f86d081884c7d65", Path: "config.targets[0]", State: routing.StateOpen, Failures: 4, OpenedAt: began, ClosesAt: began.Add(time.Minute)}}
+		}},
 	})
 	w.describe = newDescribed(t, w.admin)
 	key := w.signer.Public()

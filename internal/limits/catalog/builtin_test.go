@@ -111,8 +111,8 @@ func TestBuiltinCovers(t *testing.T) {
 	prices := builtinFiles(t, catalog.PricingFiles)
 	for _, f := range prices {
 		models += len(f.models)
-		if _, err := os.Stat(filepath.Join("..", "provider", "specs", f.provider+".json")); err != nil {
-			t.Errorf("%s is no provider: %v", f.provider, err)
+		if _, err := os.Stat(filepath.Join("..", "..", "provider", "specs", f.provider+".json")); err != nil {
+			t.Errorf("%s is not a provider: %v", f.provider, err)
 		}
 	}
 	t.Logf("%d models of %d providers", models, len(prices))

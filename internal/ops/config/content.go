@@ -64,7 +64,7 @@ func (l *loader) keyContent(s setting, g rawSetting) (rawSetting, *Problem) {
 }
 
 func isLikelyPath(text string) bool {
-	for _, start := range []string{"/", "./", "../.."} {
+	for _, start := range []string{"/", "./", "../"} {
 		if strings.HasPrefix(text, start) && !strings.ContainsAny(text, "\n\x00") {
 			return true
 		}
