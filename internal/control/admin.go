@@ -3,6 +3,8 @@
 // at New.
 package control
 
+//go:generate go test -run ^TestOpenAPI_PublishedFileIsCurrent$ -update
+
 import (
 	"context"
 	"log/slog"

@@ -38,7 +38,7 @@ func TestOpenAPI_PublishedFileIsCurrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(stored, current) {
-		t.Error("api/openapi.json is out of date; run go test ./internal/control -run OpenAPI -update")
+		t.Error("api/openapi.json is out of date; run go generate ./internal/control")
 	}
 }
 

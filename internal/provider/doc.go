@@ -6,3 +6,5 @@
 // Nothing here sends anything. Package sign adds the credential to a planned call, package
 // transport sends it.
 package provider
+
+//go:generate go test -run ^(TestPlansGolden|TestManual_ListsEveryProvider)$ -update

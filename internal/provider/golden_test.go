@@ -14,7 +14,7 @@ import (
 	"sluice/internal/provider"
 )
 
-var update = flag.Bool("update", false, "rewrite testdata/plans.golden")
+var update = flag.Bool("update", false, "rewrite testdata/plans.golden and docs/providers.md")
 
 // Every provider and variant with every endpoint it lists: method, URL, headers,
 // how it is signed. Rewrite with go test -run Golden -update, and read the diff.

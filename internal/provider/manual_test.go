@@ -1,7 +1,6 @@
 package provider_test
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"slices"
@@ -12,22 +11,18 @@ import (
 	"sluice/internal/provider"
 )
 
-var writeManual = flag.Bool("manual", false, "write docs/providers.md anew")
-
-// The list of providers in the documentation says what the specifications say.
-// Write it anew with: go test ./internal/provider -run Manual -manual
-func TestManualIsFresh(t *testing.T) {
+func TestManual_ListsEveryProvider(t *testing.T) {
 	t.Parallel()
 	const path = "../../docs/providers.md"
 	want := manual(t)
-	if *writeManual {
+	if *update {
 		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 	got, err := os.ReadFile(path)
 	if err != nil || string(got) != want {
-		t.Errorf("docs/providers.md is not what the specifications say (%v); run this test with -manual", err)
+		t.Errorf("docs/providers.md is out of date (%v); run go generate ./internal/provider", err)
 	}
 }
 
@@ -40,13 +35,17 @@ func manual(t *testing.T) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# Providers
 
-The %d known providers. The id is the value of `+"`x-gateway-provider`"+`, of `+"`provider`"+` in a config and
-of `+"`ai_provider_id`"+` in an integration; aliases are understood too. Any further path of a
-provider can be called as it stands (pass-through). Who lists one of
-chatComplete, messages and createModelResponse serves callers of all three, see
-[translation.md](translation.md).
+Sluice supports %d providers. Use an id or an alias from this table:
 
-Generated from `+"`internal/provider/specs`"+` by `+"`go test ./internal/provider -run Manual -manual`"+`.
+- in the header `+"`x-gateway-provider`"+`
+- as `+"`provider`"+` in a config
+- as `+"`ai_provider_id`"+` of an integration
+
+Required credentials are **bold**. A provider that has one of the endpoints chatComplete, messages
+and createModelResponse serves callers of all three ([translation.md](translation.md)). Sluice
+passes every other path through unchanged ([pass-through.md](pass-through.md)).
+
+To update this page after a change in `+"`internal/provider/specs`"+`, run `+"`go generate ./internal/provider`"+`.
 
 | Id | Name | Credentials | Endpoints |
 |---|---|---|---|

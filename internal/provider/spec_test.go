@@ -22,8 +22,8 @@ func TestSpecs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(table.All()); n != 91 {
-		t.Errorf("%d providers, the catalogue has 91", n)
+	if n := len(table.All()); n < 91 {
+		t.Errorf("got %d providers, want 91 or more: a specification is missing", n)
 	}
 	for _, s := range table.All() {
 		t.Run(s.ID, func(t *testing.T) {
