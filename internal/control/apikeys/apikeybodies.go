@@ -18,7 +18,7 @@ type apiKeyIn struct {
 	jsonfield.OwnerIn
 	Name        string                                `json:"name" minLength:"1" maxLength:"255"`
 	Description *string                               `json:"description,omitempty" nullable:"true" maxLength:"1024"`
-	Scopes      []string                              `json:"scopes" nullable:"false" minItems:"1" maxItems:"200" doc:"for example completions.write"`
+	Scopes      []string                              `json:"scopes" nullable:"false" minItems:"1" maxItems:"200" doc:"Scopes of the key, for example completions.write"`
 	UserID      string                                `json:"user_id,omitempty" format:"uuid" doc:"Id of the user of a user key"`
 	Defaults    *jsonfield.Nullable[keyDefaultsIn]    `json:"defaults,omitempty" nullable:"true" doc:"Defaults for every request made with the key; stored without effect on Admin keys, which cannot send model traffic"`
 	AlertEmails []string                              `json:"alert_emails,omitempty" nullable:"true" format:"email" maxItems:"50"`
@@ -39,8 +39,8 @@ type apiKeyPatch struct {
 	WorkspaceID string                                `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; for Admin keys"`
 	Rotation    *jsonfield.Nullable[rotationPolicyIn] `json:"rotation_policy,omitempty" nullable:"true" doc:"Replaces the present policy; null removes it"`
 	UsageLimits *jsonfield.Nullable[budgets.BudgetIn] `json:"usage_limits,omitempty" nullable:"true" doc:"Replaces the limit; null removes it"`
-	RateLimits  []budgets.RateIn                      `json:"rate_limits,omitempty" nullable:"true" maxItems:"8" doc:"Replaces all"`
-	ResetUsage  bool                                  `json:"reset_usage,omitempty" writeOnly:"true" doc:"Resets the usage"`
+	RateLimits  []budgets.RateIn                      `json:"rate_limits,omitempty" nullable:"true" maxItems:"8" doc:"Replaces the whole list"`
+	ResetUsage  bool                                  `json:"reset_usage,omitempty" writeOnly:"true" doc:"Sets the usage of all limits to zero"`
 }
 
 type keyDefaultsIn struct {

@@ -42,7 +42,7 @@ type exclusionsIn struct {
 }
 
 type exclusionIn struct {
-	WorkspaceID string `json:"workspace_id" maxLength:"255" doc:"id or slug"`
+	WorkspaceID string `json:"workspace_id" maxLength:"255" doc:"Id or slug of the workspace"`
 	Excluded    bool   `json:"excluded"`
 }
 

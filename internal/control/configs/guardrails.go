@@ -58,7 +58,7 @@ type guardrailIn struct {
 type guardrailPatch struct {
 	Name        string      `json:"name,omitempty" minLength:"1" maxLength:"255"`
 	Checks      []checkIn   `json:"checks,omitempty" nullable:"false" minItems:"1" maxItems:"50" doc:"Replaces all; a secret may be sent back as the mask that was returned"`
-	Actions     actionsSent `json:"actions,omitempty" doc:"Replaces all"`
+	Actions     actionsSent `json:"actions,omitempty" doc:"Replaces all actions"`
 	WorkspaceID string      `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; for Admin keys"`
 }
 

@@ -28,7 +28,7 @@ func (k models) discovery() resource.Resource {
 
 // scopeView is a scope as clients see it.
 type scopeView struct {
-	Scope    string           `json:"scope" doc:"for example completions.write"`
+	Scope    string           `json:"scope" doc:"Scope, for example completions.write"`
 	KeyTypes []access.KeyType `json:"key_types" nullable:"false" enum:"organisation-service,workspace-service,workspace-user"`
 	Object   string           `json:"object" enum:"scope"`
 }

@@ -47,7 +47,7 @@ type grantIn struct {
 	Enabled      bool                              `json:"enabled" doc:"false revokes access to the integration"`
 	UsageLimits  jsonfield.Raw[[]budgets.BudgetIn] `json:"usage_limits,omitempty" nullable:"true" maxItems:"1" doc:"Replaces the limit that all providers of the integration in the workspace share; null or an empty list removes it"`
 	RateLimits   jsonfield.Raw[[]budgets.RateIn]   `json:"rate_limits,omitempty" nullable:"true" maxItems:"1" doc:"Replaces the rate limit; a value of 0 blocks all calls"`
-	ResetUsage   bool                              `json:"reset_usage,omitempty" writeOnly:"true" doc:"Resets the usage"`
+	ResetUsage   bool                              `json:"reset_usage,omitempty" writeOnly:"true" doc:"Sets the usage of all limits to zero"`
 	MakeProvider *bool                             `json:"create_default_provider,omitempty" doc:"Takes precedence over the top-level value"`
 	ProviderSlug string                            `json:"default_provider_slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"Takes precedence over the top-level value"`
 }

@@ -26,7 +26,7 @@ type grantedView struct {
 	Enabled       bool                 `json:"enabled"`
 	UsageLimits   []budgets.BudgetView `json:"usage_limits" nullable:"true"`
 	RateLimits    []quota.Rate         `json:"rate_limits" nullable:"true"`
-	Status        string               `json:"status" enum:"active,exhausted,archived" doc:"archived after access was revoked"`
+	Status        string               `json:"status" enum:"active,exhausted,archived" doc:"State of the grant; archived after access was revoked"`
 	CreatedAt     resource.Stamp       `json:"created_at"`
 	LastUpdatedAt *resource.Stamp      `json:"last_updated_at" nullable:"true"`
 	LastResetAt   *resource.Stamp      `json:"last_reset_at" nullable:"true"`

@@ -33,7 +33,7 @@ type integrationIn struct {
 // integrationPatch is the body of an update.
 type integrationPatch struct {
 	Name           string                          `json:"name,omitempty" minLength:"1" maxLength:"255"`
-	Key            string                          `json:"key,omitempty" maxLength:"16384" writeOnly:"true" doc:"empty takes it away"`
+	Key            string                          `json:"key,omitempty" maxLength:"16384" writeOnly:"true" doc:"Credential of the provider; an empty value removes it"`
 	Description    *string                         `json:"description,omitempty" nullable:"true" maxLength:"1024"`
 	Configurations map[string]any                  `json:"configurations,omitempty" doc:"Replaces the fields; omitted secret fields are retained"`
 	Tags           map[string]string               `json:"tags,omitempty" nullable:"true"`
@@ -63,7 +63,7 @@ type integrationView struct {
 	OwnerID         string            `json:"owner_id"`
 	Description     *string           `json:"description" nullable:"true"`
 	Tags            map[string]string `json:"tags"`
-	Pricing         string            `json:"pricing,omitempty" enum:"free" doc:"Value as set"`
+	Pricing         string            `json:"pricing,omitempty" enum:"free" doc:"Price as set: free, or absent"`
 	Status          string            `json:"status" enum:"active,archived"`
 	WorkspacesCount int               `json:"workspaces_count" doc:"Number of workspaces that may use it"`
 	CreatedAt       resource.Stamp    `json:"created_at"`

@@ -65,8 +65,8 @@ type providerPatch struct {
 	ExpiresAt   *time.Time                            `json:"expires_at,omitempty" nullable:"true"`
 	Pricing     *string                               `json:"pricing,omitempty" nullable:"true" enum:"free" doc:"free: calls through it do not cost anything; null: prices from the price list"`
 	UsageLimits *jsonfield.Nullable[budgets.BudgetIn] `json:"usage_limits,omitempty" nullable:"true" doc:"Replaces the limit; null removes it"`
-	RateLimits  []budgets.RateIn                      `json:"rate_limits,omitempty" nullable:"true" maxItems:"8" doc:"Replaces all"`
-	ResetUsage  bool                                  `json:"reset_usage,omitempty" writeOnly:"true" doc:"Resets the usage"`
+	RateLimits  []budgets.RateIn                      `json:"rate_limits,omitempty" nullable:"true" maxItems:"8" doc:"Replaces the whole list"`
+	ResetUsage  bool                                  `json:"reset_usage,omitempty" writeOnly:"true" doc:"Sets the usage of all limits to zero"`
 	WorkspaceID string                                `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; for Admin keys"`
 }
 
@@ -79,7 +79,7 @@ type providerView struct {
 	IntegrationID string                                 `json:"integration_id" doc:"Slug of the integration"`
 	Note          *string                                `json:"note" nullable:"true"`
 	Tags          map[string]string                      `json:"tags"`
-	Pricing       string                                 `json:"pricing,omitempty" enum:"free" doc:"Value as set"`
+	Pricing       string                                 `json:"pricing,omitempty" enum:"free" doc:"Price as set: free, or absent"`
 	Status        string                                 `json:"status" enum:"active,exhausted,expired"`
 	UsageLimits   jsonfield.Nullable[budgets.BudgetView] `json:"usage_limits"`
 	RateLimits    []quota.Rate                           `json:"rate_limits" nullable:"true"`

@@ -118,8 +118,8 @@ type virtualKeyPatch struct {
 	ExpiresAt   *time.Time                            `json:"expires_at,omitempty" nullable:"true"`
 	Pricing     *string                               `json:"pricing,omitempty" nullable:"true" enum:"free" doc:"free: calls through it do not cost anything; null: prices from the price list"`
 	UsageLimits *jsonfield.Nullable[budgets.BudgetIn] `json:"usage_limits,omitempty" nullable:"true" doc:"Replaces the limit; null removes it"`
-	RateLimits  []budgets.RateIn                      `json:"rate_limits,omitempty" nullable:"true" maxItems:"8" doc:"Replaces all"`
-	ResetUsage  bool                                  `json:"reset_usage,omitempty" writeOnly:"true" doc:"Resets the usage"`
+	RateLimits  []budgets.RateIn                      `json:"rate_limits,omitempty" nullable:"true" maxItems:"8" doc:"Replaces the whole list"`
+	ResetUsage  bool                                  `json:"reset_usage,omitempty" writeOnly:"true" doc:"Sets the usage of all limits to zero"`
 	WorkspaceID string                                `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; for Admin keys"`
 	Mappings    []secretmapping.SecretMappingIn       `json:"secret_mappings,omitempty" nullable:"false" maxItems:"50" doc:"Replaces all; an empty list removes them"`
 }
@@ -153,7 +153,7 @@ type virtualKeyView struct {
 	MaskedKey      *string                                `json:"masked_api_key,omitempty"`
 	ModelConfig    map[string]any                         `json:"model_config,omitempty" doc:"Fields of the provider; a secret member x is returned masked, as masked_x"`
 	Note           *string                                `json:"note" nullable:"true"`
-	Pricing        string                                 `json:"pricing,omitempty" enum:"free" doc:"Value as set"`
+	Pricing        string                                 `json:"pricing,omitempty" enum:"free" doc:"Price as set: free, or absent"`
 	Status         string                                 `json:"status" enum:"active,exhausted,expired"`
 	UsageLimits    jsonfield.Nullable[budgets.BudgetView] `json:"usage_limits"`
 	RateLimits     []quota.Rate                           `json:"rate_limits" nullable:"true"`

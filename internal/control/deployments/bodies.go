@@ -84,7 +84,7 @@ type deploymentView struct {
 	Config           map[string]any            `json:"deployment_config,omitempty"`
 	Auth             *deploymentAuthView       `json:"auth_settings,omitempty"`
 	Workspaces       []deploymentWorkspaceView `json:"workspaces,omitempty" nullable:"false" doc:"Workspaces that may use it; absent for all"`
-	ClientAuth       string                    `json:"client_auth,omitempty" doc:"masked"`
+	ClientAuth       string                    `json:"client_auth,omitempty" doc:"Masked secret"`
 }
 
 type deploymentAuthView struct {

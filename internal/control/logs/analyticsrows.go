@@ -11,14 +11,14 @@ import (
 
 type userRow struct {
 	User     string `json:"user"`
-	Requests string `json:"requests" doc:"Integer"`
+	Requests string `json:"requests" doc:"Number of requests, as a string"`
 	Cost     string `json:"cost" doc:"US cents, as a number"`
 	Object   string `json:"object" enum:"analytics-group"`
 }
 
 type modelRow struct {
 	Model    string `json:"ai_model"`
-	Requests string `json:"requests" doc:"Integer"`
+	Requests string `json:"requests" doc:"Number of requests, as a string"`
 	Object   string `json:"object" enum:"analytics-group"`
 }
 
@@ -37,7 +37,7 @@ type unpricedRow struct {
 type metadataRow struct {
 	Value         string         `json:"metadata_value"`
 	Requests      int64          `json:"requests"`
-	Cost          float64        `json:"cost" doc:"US cents"`
+	Cost          float64        `json:"cost" doc:"Cost in US cents"`
 	AverageTokens float64        `json:"avg_tokens"`
 	Weighted      float64        `json:"avg_weighted_feedback"`
 	Judged        int64          `json:"requests_with_feedback"`
@@ -58,12 +58,12 @@ type propertyRow struct {
 	Provider      string `json:"ai_service,omitempty" doc:"Id of the provider; each of these eight only in groups by that property"`
 	Model         string `json:"model,omitempty"`
 	Status        *int   `json:"status_code,omitempty" nullable:"false"`
-	Key           string `json:"api_key,omitempty" doc:"id"`
+	Key           string `json:"api_key,omitempty" doc:"Id of the API key"`
 	Config        string `json:"config,omitempty" doc:"Slug or id from the request log"`
-	Workspace     string `json:"workspace,omitempty" doc:"id"`
+	Workspace     string `json:"workspace,omitempty" doc:"Id of the workspace"`
 	WorkspaceSlug string `json:"workspace_slug,omitempty" doc:"Slug of the workspace"`
 	ProviderID    string `json:"provider,omitempty" doc:"Slug of the saved provider"`
-	Prompt        string `json:"prompt,omitempty" doc:"slug"`
+	Prompt        string `json:"prompt,omitempty" doc:"Slug of the prompt"`
 	Requests      int64  `json:"requests"`
 	Object        string `json:"object" enum:"analytics-group"`
 
@@ -72,12 +72,12 @@ type propertyRow struct {
 	AverageTokens  *float64        `json:"avg_tokens,omitempty" nullable:"false"`
 	AverageInput   *float64        `json:"avg_input_tokens,omitempty" nullable:"false"`
 	AverageOutput  *float64        `json:"avg_output_tokens,omitempty" nullable:"false"`
-	AverageLatency *float64        `json:"avg_latency,omitempty" nullable:"false" doc:"ms"`
-	P95            *float64        `json:"p95_latency,omitempty" nullable:"false" doc:"ms"`
-	P99            *float64        `json:"p99_latency,omitempty" nullable:"false" doc:"ms"`
-	SuccessRate    *float64        `json:"success_rate,omitempty" nullable:"false" doc:"percent"`
+	AverageLatency *float64        `json:"avg_latency,omitempty" nullable:"false" doc:"Average latency in milliseconds"`
+	P95            *float64        `json:"p95_latency,omitempty" nullable:"false" doc:"95th percentile of the latency in milliseconds"`
+	P99            *float64        `json:"p99_latency,omitempty" nullable:"false" doc:"99th percentile of the latency in milliseconds"`
+	SuccessRate    *float64        `json:"success_rate,omitempty" nullable:"false" doc:"Successful requests in percent"`
 	Errors         *int64          `json:"error_count,omitempty" nullable:"false"`
-	HitRate        *float64        `json:"cache_hit_rate,omitempty" nullable:"false" doc:"percent"`
+	HitRate        *float64        `json:"cache_hit_rate,omitempty" nullable:"false" doc:"Cache hits in percent"`
 	Last           *resource.Stamp `json:"last_seen,omitempty" nullable:"false"`
 	First          *resource.Stamp `json:"first_seen,omitempty" nullable:"false"`
 }

@@ -29,29 +29,29 @@ type requestsPoint struct {
 }
 
 type costSummary struct {
-	Total   float64 `json:"total" doc:"US cents"`
+	Total   float64 `json:"total" doc:"Total in US cents"`
 	Average float64 `json:"avg" doc:"US cents per request"`
 }
 
 type costPoint struct {
 	Timestamp resource.Stamp `json:"timestamp"`
-	Total     float64        `json:"total" doc:"US cents"`
+	Total     float64        `json:"total" doc:"Total in US cents"`
 	Average   float64        `json:"avg" doc:"US cents per request"`
 }
 
 type latencySummary struct {
-	Average float64 `json:"avg" doc:"ms"`
-	P50     float64 `json:"p50" doc:"ms"`
-	P90     float64 `json:"p90" doc:"ms"`
-	P99     float64 `json:"p99" doc:"ms"`
+	Average float64 `json:"avg" doc:"Average in milliseconds"`
+	P50     float64 `json:"p50" doc:"Median in milliseconds"`
+	P90     float64 `json:"p90" doc:"90th percentile in milliseconds"`
+	P99     float64 `json:"p99" doc:"99th percentile in milliseconds"`
 }
 
 type latencyPoint struct {
 	Timestamp resource.Stamp `json:"timestamp"`
-	Average   float64        `json:"avg" doc:"ms"`
-	P50       float64        `json:"p50" doc:"ms"`
-	P90       float64        `json:"p90" doc:"ms"`
-	P99       float64        `json:"p99" doc:"ms"`
+	Average   float64        `json:"avg" doc:"Average in milliseconds"`
+	P50       float64        `json:"p50" doc:"Median in milliseconds"`
+	P90       float64        `json:"p90" doc:"90th percentile in milliseconds"`
+	P99       float64        `json:"p99" doc:"99th percentile in milliseconds"`
 }
 
 type tokensSummary struct {
@@ -85,12 +85,12 @@ type averagePoint struct {
 }
 
 type rateSummary struct {
-	Rate float64 `json:"rate" doc:"percent"`
+	Rate float64 `json:"rate" doc:"Rate in percent"`
 }
 
 type ratePoint struct {
 	Timestamp resource.Stamp `json:"timestamp"`
-	Rate      float64        `json:"rate" doc:"percent"`
+	Rate      float64        `json:"rate" doc:"Rate in percent"`
 }
 
 type userRequestsSummary struct {
@@ -146,7 +146,7 @@ type hitsPoint struct {
 	Semantic      int64          `json:"semantic_hits"`
 	Rate          float64        `json:"rate" doc:"Percent of all requests"`
 	SimpleSaved   float64        `json:"cumulative_simple_cache_savings" doc:"US cents saved by the hits up to this point"`
-	SemanticSaved float64        `json:"cumulative_semantic_cache_savings" doc:"US cents"`
+	SemanticSaved float64        `json:"cumulative_semantic_cache_savings" doc:"US cents saved by semantic hits up to this point"`
 }
 
 type scorePoint struct {

@@ -24,7 +24,7 @@ type logAttempt struct {
 	Outcome        record.Outcome `json:"outcome"`
 	Error          string         `json:"error,omitempty"`
 	Retries        int32          `json:"retries" doc:"Retries within the attempt"`
-	ResponseTime   int64          `json:"response_time" doc:"ms"`
+	ResponseTime   int64          `json:"response_time" doc:"Response time in milliseconds"`
 	TotalUnits     int64          `json:"total_units"`
 	Cost           *float64       `json:"cost" nullable:"true" doc:"US cents; null when unknown"`
 }

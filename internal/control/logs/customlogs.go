@@ -57,7 +57,7 @@ type customResponseIn struct {
 	Status    int               `json:"status,omitempty" minimum:"100" maximum:"599" default:"200"`
 	Headers   map[string]string `json:"headers,omitempty" doc:"Headers; only the content type is stored"`
 	Body      map[string]any    `json:"body" doc:"Response body; its usage becomes the usage of the call"`
-	Took      int64             `json:"response_time,omitempty" minimum:"0" maximum:"86400000" doc:"ms"`
+	Took      int64             `json:"response_time,omitempty" minimum:"0" maximum:"86400000" doc:"Response time in milliseconds"`
 	TookCamel int64             `json:"responseTime,omitempty" minimum:"0" maximum:"86400000"`
 	TookShort int64             `json:"time,omitempty" minimum:"0" maximum:"86400000" doc:"Alias of response_time"`
 	Stream    bool              `json:"streamingMode,omitempty" doc:"Whether the response was streamed"`

@@ -41,7 +41,7 @@ type logRequest struct {
 
 type logResponse struct {
 	Status         int32             `json:"status"`
-	ResponseTime   int64             `json:"responseTime" doc:"ms"`
+	ResponseTime   int64             `json:"responseTime" doc:"Response time in milliseconds"`
 	Headers        map[string]string `json:"headers,omitempty"`
 	Body           any               `json:"body,omitempty"`
 	Truncated      bool              `json:"truncated,omitempty"`
@@ -81,7 +81,7 @@ type logTimings struct {
 	FirstByte         float64 `json:"first_byte" doc:"Time from the start of the attempt to the provider's first byte; 0 without a response"`
 	Upstream          float64 `json:"upstream" doc:"Time from sending the call until the provider's last byte; includes queue and connect"`
 	ResponseParsing   float64 `json:"response_parsing"`
-	GatewayProcessing float64 `json:"gateway_processing" doc:"total without upstream"`
+	GatewayProcessing float64 `json:"gateway_processing" doc:"Milliseconds of the request that the provider did not take"`
 	Total             float64 `json:"total" doc:"Time until the last byte"`
 }
 

@@ -47,11 +47,11 @@ func (exportField) Schema(huma.Registry) *huma.Schema {
 // exportFiltersIn lists the filters. record.ReadExportFilters defines their meaning and further
 // rules.
 type exportFiltersIn struct {
-	From        *string           `json:"time_of_generation_min,omitempty" nullable:"true" format:"date-time" doc:"inclusive"`
-	To          *string           `json:"time_of_generation_max,omitempty" nullable:"true" format:"date-time" doc:"exclusive"`
+	From        *string           `json:"time_of_generation_min,omitempty" nullable:"true" format:"date-time" doc:"Start of the range, inclusive"`
+	To          *string           `json:"time_of_generation_max,omitempty" nullable:"true" format:"date-time" doc:"End of the range, exclusive"`
 	TotalMin    *int64            `json:"total_units_min,omitempty" nullable:"true" minimum:"0"`
 	TotalMax    *int64            `json:"total_units_max,omitempty" nullable:"true" minimum:"0"`
-	CostMin     *float64          `json:"cost_min,omitempty" nullable:"true" minimum:"0" doc:"US cents"`
+	CostMin     *float64          `json:"cost_min,omitempty" nullable:"true" minimum:"0" doc:"Minimum cost in US cents"`
 	CostMax     *float64          `json:"cost_max,omitempty" nullable:"true" minimum:"0"`
 	Models      commaText         `json:"ai_model,omitempty"`
 	Providers   commaText         `json:"ai_org,omitempty"`
@@ -61,12 +61,12 @@ type exportFiltersIn struct {
 	OutputMax   *int64            `json:"completion_token_max,omitempty" nullable:"true" minimum:"0"`
 	Statuses    commaText         `json:"status_code,omitempty" doc:"200, 4xx, 500-503"`
 	Metadata    map[string]string `json:"metadata,omitempty" doc:"Pairs that must all match"`
-	Pairs       commaText         `json:"ai_org_model,omitempty" doc:"provider__model"`
+	Pairs       commaText         `json:"ai_org_model,omitempty" doc:"Provider and model, joined as provider__model"`
 	WeightedMin *float64          `json:"weighted_feedback_min,omitempty" nullable:"true" minimum:"-10" maximum:"10"`
 	WeightedMax *float64          `json:"weighted_feedback_max,omitempty" nullable:"true" minimum:"-10" maximum:"10"`
 	VirtualKeys commaText         `json:"virtual_keys,omitempty" doc:"Slugs of saved providers"`
 	TraceIDs    commaText         `json:"trace_id,omitempty"`
-	Configs     commaText         `json:"configs,omitempty" doc:"slugs"`
+	Configs     commaText         `json:"configs,omitempty" doc:"Slugs of configs"`
 	Workspace   *string           `json:"workspace_slug,omitempty" nullable:"true" doc:"Workspace of the export"`
 	PromptSlugs commaText         `json:"prompt_slug,omitempty"`
 	PageSize    *int              `json:"page_size,omitempty" nullable:"true" minimum:"1" maximum:"50000" doc:"Number of exported rows; 50000 when absent"`

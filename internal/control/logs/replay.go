@@ -74,8 +74,8 @@ type replaySide struct {
 	ReqUnits      int64          `json:"req_units"`
 	ResUnits      int64          `json:"res_units"`
 	TotalUnits    int64          `json:"total_units"`
-	ResponseTime  int64          `json:"response_time" doc:"ms"`
-	FirstByte     int64          `json:"time_to_first_byte" doc:"ms"`
+	ResponseTime  int64          `json:"response_time" doc:"Response time in milliseconds"`
+	FirstByte     int64          `json:"time_to_first_byte" doc:"Time to the first byte in milliseconds"`
 	Stream        bool           `json:"stream" doc:"Whether the response was streamed; a replay is never streamed"`
 }
 

@@ -35,7 +35,7 @@ func (k rerating) routes() resource.Resource {
 type rerateIn struct {
 	From        time.Time `json:"time_of_generation_min" doc:"Start of the range, inclusive"`
 	To          time.Time `json:"time_of_generation_max" doc:"End of the range, exclusive; at most 31 days after the start"`
-	DryRun      bool      `json:"dry_run" doc:"true does not change anything"`
+	DryRun      bool      `json:"dry_run" doc:"Whether the costs are only computed, not changed"`
 	WorkspaceID string    `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; absent: all workspaces"`
 	Provider    string    `json:"ai_org,omitempty" maxLength:"256" doc:"Id of a provider, for example openai"`
 	Model       string    `json:"ai_model,omitempty" maxLength:"256" doc:"Model requested from the provider"`

@@ -73,7 +73,7 @@ type LogMetrics struct {
 	OrganisationName string  `json:"organisation_name"`
 	ConfigID         string  `json:"config_id,omitempty" doc:"Id of the saved config; absent for an inline or a deleted config"`
 	ConfigVersionID  string  `json:"config_version_id,omitempty" doc:"Id of the config version when the request arrived"`
-	CacheType        *string `json:"cache_type" nullable:"true" enum:"simple,semantic" doc:"null when the cache was not used"`
+	CacheType        *string `json:"cache_type" nullable:"true" enum:"simple,semantic" doc:"Kind of cache that answered; null when no cache was used"`
 	InternalTraceID  string  `json:"internal_trace_id" doc:"Id of the request inside the gateway"`
 	Runtime          string  `json:"runtime" doc:"Runtime that the client library reports, for example node"`
 	RuntimeVersion   string  `json:"runtime_version"`

@@ -15,7 +15,7 @@ import (
 type authOut struct {
 	Settings  authView     `json:"auth_settings"`
 	Domains   []domainView `json:"domains" nullable:"false"`
-	ScimToken *string      `json:"scim_token" nullable:"true" doc:"masked"`
+	ScimToken *string      `json:"scim_token" nullable:"true" doc:"Masked secret"`
 }
 
 type authView struct {

@@ -73,7 +73,7 @@ type settingsIn struct {
 	GatewayURL           *string `json:"dashboard_gateway_url,omitempty" nullable:"true" maxLength:"2048" format:"uri"`
 	MCPGatewayURL        *string `json:"dashboard_mcp_gateway_url,omitempty" nullable:"true" maxLength:"2048" format:"uri"`
 	DefaultKeyAutoCreate *bool   `json:"default_workspace_user_api_key_auto_create,omitempty" nullable:"true"`
-	CacheTTL             *int    `json:"default_cache_ttl,omitempty" nullable:"true" minimum:"0" maximum:"31536000" doc:"seconds"`
+	CacheTTL             *int    `json:"default_cache_ttl,omitempty" nullable:"true" minimum:"0" maximum:"31536000" doc:"Default lifetime of cached responses in seconds"`
 	DebugLogEnforced     *int    `json:"debug_log_enforced,omitempty" nullable:"true" enum:"0,1" doc:"Extension: with 1, x-gateway-debug of requests cannot override debug_log"`
 }
 
@@ -166,9 +166,9 @@ type exportsIn struct {
 }
 
 type orgDefaultsIn struct {
-	InputGuardrails  []string `json:"input_guardrails,omitempty" nullable:"false" maxItems:"100" doc:"Slugs or ids"`
-	OutputGuardrails []string `json:"output_guardrails,omitempty" nullable:"false" maxItems:"100" doc:"Slugs or ids"`
-	DefaultWorkspace string   `json:"default_workspace,omitempty" maxLength:"255" doc:"slug"`
+	InputGuardrails  []string `json:"input_guardrails,omitempty" nullable:"false" maxItems:"100" doc:"Slugs or ids of guardrails"`
+	OutputGuardrails []string `json:"output_guardrails,omitempty" nullable:"false" maxItems:"100" doc:"Slugs or ids of guardrails"`
+	DefaultWorkspace string   `json:"default_workspace,omitempty" maxLength:"255" doc:"Slug of the default workspace"`
 }
 
 type schemasIn struct {

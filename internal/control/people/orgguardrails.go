@@ -14,8 +14,8 @@ import (
 
 // orgGuardrailsIn sets the guardrails that run on every request of the organisation.
 type orgGuardrailsIn struct {
-	InputGuardrails  []string `json:"input_guardrails,omitempty" nullable:"false" maxItems:"100" doc:"Slugs or ids"`
-	OutputGuardrails []string `json:"output_guardrails,omitempty" nullable:"false" maxItems:"100" doc:"Slugs or ids"`
+	InputGuardrails  []string `json:"input_guardrails,omitempty" nullable:"false" maxItems:"100" doc:"Slugs or ids of guardrails"`
+	OutputGuardrails []string `json:"output_guardrails,omitempty" nullable:"false" maxItems:"100" doc:"Slugs or ids of guardrails"`
 	OrganisationID   string   `json:"organisation_id,omitempty" format:"uuid"`
 }
 

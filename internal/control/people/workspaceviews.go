@@ -34,8 +34,8 @@ type workspacePatch struct {
 	Security    *securityIn          `json:"security_settings,omitempty" doc:"Settings in sections that the organisation opened"`
 	Settings    *WorkspaceSettingsIn `json:"settings,omitempty"`
 	UsageLimits []budgets.BudgetIn   `json:"usage_limits,omitempty" nullable:"true" maxItems:"20" doc:"Replaces all; usage is retained where measure and period are unchanged"`
-	RateLimits  []budgets.RateIn     `json:"rate_limits,omitempty" nullable:"true" maxItems:"8" doc:"Replaces all"`
-	ResetUsage  bool                 `json:"reset_usage,omitempty" writeOnly:"true" doc:"Resets the usage"`
+	RateLimits  []budgets.RateIn     `json:"rate_limits,omitempty" nullable:"true" maxItems:"8" doc:"Replaces the whole list"`
+	ResetUsage  bool                 `json:"reset_usage,omitempty" writeOnly:"true" doc:"Sets the usage of all limits to zero"`
 }
 
 // workspaceOut is the body of a deletion.
@@ -48,8 +48,8 @@ type workspaceDefaultsIn struct {
 	Metadata         map[string]string `json:"metadata,omitempty" doc:"Metadata added to every request; replaced as an object"`
 	ConfigID         *string           `json:"config_id,omitempty" nullable:"true" maxLength:"255" doc:"Config for requests that do not send one"`
 	UserAPIKeyConfig *string           `json:"user_api_key_config,omitempty" nullable:"true" maxLength:"255" doc:"Config for requests of user keys that do not send one"`
-	InputGuardrails  []string          `json:"input_guardrails,omitempty" nullable:"true" maxItems:"100" doc:"Slugs or ids"`
-	OutputGuardrails []string          `json:"output_guardrails,omitempty" nullable:"true" maxItems:"100" doc:"Slugs or ids"`
+	InputGuardrails  []string          `json:"input_guardrails,omitempty" nullable:"true" maxItems:"100" doc:"Slugs or ids of guardrails"`
+	OutputGuardrails []string          `json:"output_guardrails,omitempty" nullable:"true" maxItems:"100" doc:"Slugs or ids of guardrails"`
 }
 
 // workspaceView is a workspace as clients see it. The fields from created_by on are shown only

@@ -54,14 +54,14 @@ type labelIn struct {
 	jsonfield.OwnerIn
 	Name        string  `json:"name" minLength:"1" maxLength:"100" doc:"Label name; not latest, default, a number or a universal label"`
 	Description *string `json:"description,omitempty" nullable:"true" maxLength:"1024"`
-	Color       *string `json:"color_code,omitempty" nullable:"true" doc:"#RRGGBB"`
+	Color       *string `json:"color_code,omitempty" nullable:"true" doc:"Colour as #RRGGBB"`
 }
 
 // labelPatch is the body of an update.
 type labelPatch struct {
 	Name        string  `json:"name,omitempty" minLength:"1" maxLength:"100"`
 	Description *string `json:"description,omitempty" nullable:"true" maxLength:"1024"`
-	Color       *string `json:"color_code,omitempty" nullable:"true" doc:"#RRGGBB"`
+	Color       *string `json:"color_code,omitempty" nullable:"true" doc:"Colour as #RRGGBB"`
 	WorkspaceID string  `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; for Admin keys"`
 }
 

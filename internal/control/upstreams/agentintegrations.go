@@ -72,7 +72,7 @@ type agentIntegrationIn struct {
 	Slug           string                          `json:"slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"Unique in the organisation; generated when absent"`
 	Description    *string                         `json:"description,omitempty" nullable:"true" maxLength:"1024"`
 	AuthType       string                          `json:"auth_type,omitempty" enum:"none,headers" default:"none"`
-	Configurations map[string]any                  `json:"configurations,omitempty" nullable:"true" doc:"custom_headers"`
+	Configurations map[string]any                  `json:"configurations,omitempty" nullable:"true" doc:"Settings of the integration: custom_headers"`
 	Mappings       []secretmapping.SecretMappingIn `json:"secret_mappings,omitempty" nullable:"false" maxItems:"50" doc:"Headers that are read from secret managers at call time, for example configurations.custom_headers.Authorization"`
 }
 
