@@ -9,46 +9,53 @@ import (
 
 // reader is a consumer. Nothing after its position is deleted.
 type reader struct {
-	j    *Journal
-	done record.Position // guarded by Journal.mu
+	consumers *consumers
+	files     *segmentSet
+	scanner   *scanner
+	done      record.Position // guarded by segmentSet.mu
 }
 
-func (j *Journal) reader() reader { return reader{j: j} }
+func (j *Journal) reader() reader {
+	return reader{consumers: &j.consumers, files: &j.files, scanner: &j.scanner}
+}
 
 // enlist makes the journal retain what r has not consumed.
-func (j *Journal) enlist(r *reader) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.readers = append(j.readers, r)
+func (c *consumers) enlist(r *reader) {
+	c.files.mu.Lock()
+	defer c.files.mu.Unlock()
+	c.readers = append(c.readers, r)
 }
 
 // Trim reports that the consumer no longer needs anything before a position, because it is
 // safe elsewhere. Files that no consumer needs are deleted.
-func (r *reader) Trim(before record.Position) error { return r.j.trim(r, before) }
+func (r *reader) Trim(before record.Position) error { return r.consumers.trim(r, before) }
 
 // Lag returns the number of entries, of both kinds, after the position of the last Trim.
 func (r *reader) Lag() uint64 {
-	r.j.mu.Lock()
-	defer r.j.mu.Unlock()
-	return r.j.lag(r.done.Seq)
+	r.files.mu.Lock()
+	defer r.files.mu.Unlock()
+	return r.files.lag(r.done.Seq)
 }
 
 // Remaining returns the number of entries, of both kinds, from a position on.
 func (r *reader) Remaining(pos record.Position) uint64 {
-	r.j.mu.Lock()
-	defer r.j.mu.Unlock()
-	return r.j.lag(pos.Seq)
+	r.files.mu.Lock()
+	defer r.files.mu.Unlock()
+	return r.files.lag(pos.Seq)
 }
 
 // Records is the consumer of log records: the log store. Its methods are safe for concurrent
 // use.
-type Records struct{ reader }
+type Records struct {
+	reader
+	appender *appender // for Mark
+}
 
 // Records adds a consumer of log records. Add all consumers after Open and before any of them
 // trims, because the journal retains what they need only from then on.
 func (j *Journal) Records() *Records {
-	r := &Records{j.reader()}
-	j.enlist(&r.reader)
+	r := &Records{reader: j.reader(), appender: &j.appender}
+	j.consumers.enlist(&r.reader)
 	return r
 }
 
@@ -58,12 +65,12 @@ func (j *Journal) Records() *Records {
 // during the call; its strings may be retained. Entries that cannot be read are skipped and
 // counted. Positions may be read again until they are trimmed.
 func (r *Records) Read(from record.Position, visit func(*record.Attempt, *record.Correction) bool) record.Position {
-	return r.j.readRecords(from, visit)
+	return r.scanner.readRecords(from, visit)
 }
 
-func (j *Journal) readRecords(from record.Position, visit func(*record.Attempt, *record.Correction) bool) record.Position {
+func (sc *scanner) readRecords(from record.Position, visit func(*record.Attempt, *record.Correction) bool) record.Position {
 	var a record.Attempt
-	return j.scan(from, j.throttled(func(f frame) bool {
+	return sc.scan(from, sc.throttled(func(f frame) bool {
 		stored := f.payload()
 		switch {
 		case !f.intact():
@@ -76,31 +83,25 @@ func (j *Journal) readRecords(from record.Position, visit func(*record.Attempt, 
 		case a.Decode(stored) == nil:
 			return visit(&a, nil)
 		}
-		j.recordCorrupt(f)
+		sc.damage.recordCorrupt(f)
 		return true
 	}))
-}
-
-// recordCorrupt counts and logs an entry that cannot be read back and is skipped.
-func (j *Journal) recordCorrupt(f frame) {
-	j.damaged.Add(1)
-	j.o.Logger.Warn("skipping corrupt journal entry", "path", f.seg.path, "offset", f.offset, "sequence", f.seq)
 }
 
 // Mark appends a Correction without an ID whose Operation is id. A consumer that has read it
 // has read every record that was appended before.
 func (r *Records) Mark(id string) error {
-	return r.j.AppendCorrection(&record.Correction{Operation: id})
+	return r.appender.AppendCorrection(&record.Correction{Operation: id})
 }
 
 // Wait returns when there is a log record at or after a position, with ErrClosed after Close,
 // or with the error of ctx if that ends first. It does not poll.
 func (r *Records) Wait(ctx context.Context, pos record.Position) error {
-	return r.j.waitRecord(ctx, pos)
+	return r.scanner.waitRecord(ctx, pos)
 }
 
-func (j *Journal) waitRecord(ctx context.Context, pos record.Position) error {
-	return j.wait(ctx, pos, func(f frame) bool { return !ledger.Stored(f.payload()) })
+func (sc *scanner) waitRecord(ctx context.Context, pos record.Position) error {
+	return sc.wait(ctx, pos, func(f frame) bool { return !ledger.Stored(f.payload()) })
 }
 
 // Lines is the consumer of ledger entries. Its methods are safe for concurrent use.
@@ -112,7 +113,7 @@ type Lines struct {
 // Lines adds a consumer of ledger entries, as Records adds one of log records.
 func (j *Journal) Lines() *Lines {
 	r := &Lines{reader: j.reader()}
-	j.enlist(&r.reader)
+	j.consumers.enlist(&r.reader)
 	return r
 }
 
@@ -135,7 +136,7 @@ func (r *Lines) ReadAt(positions []record.Position, visit func(pos record.Positi
 		return
 	}
 	read := r.decodeVisitor((*ledger.Entry).Decode, visit)
-	r.j.scan(positions[0], r.j.throttled(func(f frame) bool {
+	r.scanner.scan(positions[0], r.scanner.throttled(func(f frame) bool {
 		for len(positions) > 0 && positions[0].Seq < f.seq {
 			positions = positions[1:]
 		}
@@ -144,7 +145,7 @@ func (r *Lines) ReadAt(positions []record.Position, visit func(pos record.Positi
 }
 
 func (r *Lines) read(from record.Position, decode func(*ledger.Entry, []byte) error, visit func(pos record.Position, l *ledger.Entry) bool) record.Position {
-	return r.j.scan(from, r.j.throttled(r.decodeVisitor(decode, visit)))
+	return r.scanner.scan(from, r.scanner.throttled(r.decodeVisitor(decode, visit)))
 }
 
 // decodeVisitor returns a function that decodes the ledger entries of frames for visit.
@@ -156,7 +157,7 @@ func (r *Lines) decodeVisitor(decode func(*ledger.Entry, []byte) error, visit fu
 			return true
 		}
 		if decode(&l, stored) != nil {
-			r.j.recordCorrupt(f)
+			r.scanner.damage.recordCorrupt(f)
 			return true
 		}
 		return visit(f.position(), &l)
@@ -166,7 +167,7 @@ func (r *Lines) decodeVisitor(decode func(*ledger.Entry, []byte) error, visit fu
 // Wait returns when there is an entry of either kind at or after a position, or as
 // Records.Wait does.
 func (r *Lines) Wait(ctx context.Context, pos record.Position) error {
-	return r.j.wait(ctx, pos, func(frame) bool { return true })
+	return r.scanner.wait(ctx, pos, func(frame) bool { return true })
 }
 
 // closing returns the stored ledger entry in a frame, its own or that of its attempt or

@@ -20,13 +20,9 @@ import (
 	"log/slog"
 	"os"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
 
-	"sluice/internal/domain/record"
 	"sluice/internal/kernel/ident"
-	"sluice/internal/limits/ledger"
 )
 
 // Errors of Append. Stats.Refused counts each of them.
@@ -95,38 +91,31 @@ func (o Options) validate() error {
 type Journal struct {
 	o    Options
 	lock *os.File
-	id   string
 
-	mu               sync.Mutex // guards the fields below, and the guarded fields of segments
-	first            uint64     // first sequence number of this run
-	segments         []*segment // oldest first; the last one may be active
-	active           *segment   // nil until the first Append
-	preallocated     []*segment // created before they are needed, or used before
-	idlePreallocated int        // how many of them, at the front, were not needed since dropSpares
-	running          bool       // Run is running: spare files are retained
-	number           uint64     // of the next file
-	next             uint64     // sequence number of the next entry
-	readers          []*reader  // the consumers
-	tails            []*Tail
-	refusal          error     // why entries are rejected at present
-	createError      error     // why no file could be created
-	retry            time.Time // no new file is tried before this time
-	closed           bool
+	appender // writes entries; the journal has its exported methods
+	files    segmentSet
+	pool     segmentPool
+	syncer   syncer
+	scanner  scanner
+	waiters  waiters
+	damage   damageLog
 
-	syncing  sync.Mutex // one Sync at a time; taken before mu
-	trimming sync.Mutex // one Trim at a time; taken before mu
+	consumers consumers
+	wake      wakeup // of Run
+}
 
-	dirty atomic.Bool               // something was appended since the last Sync
-	late  atomic.Pointer[time.Time] // since when Run has tried to write entries to the disk; nil while nothing waits
-	poke  chan struct{}
-
-	waiters struct { // wakes Wait
-		waiting atomic.Bool
-		mu      sync.Mutex // guards ch
-		ch      chan struct{}
-	}
-
-	appended, lines, bytes, refused, cut, damaged, syncs atomic.Uint64
+// newJournal connects the parts of a journal with a locked directory and a name. It has no files yet.
+func newJournal(o Options, lock *os.File, id string) *Journal {
+	j := &Journal{o: o, lock: lock, wake: make(wakeup, 1)}
+	j.files.o, j.damage.o = &j.o, &j.o
+	j.syncer.o, j.syncer.files = &j.o, &j.files
+	j.pool.o, j.pool.files, j.pool.wake = &j.o, &j.files, j.wake
+	j.scanner.files, j.scanner.waiters, j.scanner.damage = &j.files, &j.waiters, &j.damage
+	j.consumers.o, j.consumers.files, j.consumers.pool = &j.o, &j.files, &j.pool
+	j.appender.o, j.appender.id = &j.o, id
+	j.appender.files, j.appender.pool, j.appender.syncer = &j.files, &j.pool, &j.syncer
+	j.appender.waiters, j.appender.wake = &j.waiters, j.wake
+	return j
 }
 
 // Stats are statistics of a journal. Lag, Segments, Disk and Limit are present values, the others
@@ -145,233 +134,35 @@ type Stats struct {
 	Limit    int64  // maximum of Disk: Options.MaxBytes
 }
 
-// entry is a value that can be appended: an attempt, a ledger entry or a correction.
-type entry interface {
-	EncodedSize() int
-	AppendTo(dst []byte) []byte
-}
-
-// Append stores a copy of a and returns once the copy survives the death of the process. It does
-// not wait for the disk, except that the first entry of a new file may have to reserve that file.
-//
-// When the disk is full or the limit is reached, the rest of the last file takes the record; the
-// second half of that file takes it without its bodies. After that Append returns ErrFull, again
-// without waiting: a new file is tried once a second. It also returns ErrTooLarge, ErrClosed and,
-// if a closes no ledger entry, ErrUnwritten. After an error the ledger entry that a closes is not
-// closed either.
-func (j *Journal) Append(a *record.Attempt) error {
-	_, _, err := j.AppendWhere(a)
-	return err
-}
-
-// AppendWhere is Append that also returns the position of the entry, and that of the next one in
-// the same file.
-func (j *Journal) AppendWhere(a *record.Attempt) (pos, next record.Position, err error) {
-	if len(a.Closing) == 0 { // the call was not sent
-		if err := j.unwrittenError(); err != nil {
-			j.refused.Add(1)
-			return pos, next, err
-		}
-	}
-	size := a.EncodedSize()
-	if size > j.o.MaxRecordBytes {
-		if a, err = shortened(a, j.o.MaxRecordBytes); err != nil {
-			j.refused.Add(1)
-			return pos, next, fmt.Errorf("append %s: %w", a.ID, err)
-		}
-		j.cut.Add(1)
-		size = a.EncodedSize()
-	}
-	f, err := j.storeEntry(a, size, true)
-	if errors.Is(err, ErrFull) { // its bodies can be dropped, the rest and the closing cannot
-		s := bare(a)
-		if f, err = j.storeEntry(s, s.EncodedSize(), false); err == nil && s.EncodedSize() < size {
-			j.cut.Add(1)
-		}
-	}
-	if err != nil {
-		j.refused.Add(1)
-	}
-	return f.position(), f.next(), err
-}
-
-// AppendLine stores a copy of a ledger entry that no attempt contains: one that is reserved, or
-// closed without a log record. Its guarantees and errors are those of Append, except for a reserved
-// entry. That is rejected as soon as the last file is being written, because the rest of that file
-// is for closing the entries of calls in progress. It is also rejected with ErrUnwritten.
-func (j *Journal) AppendLine(l *ledger.Entry) error {
-	size := l.EncodedSize()
-	if size > j.o.MaxRecordBytes {
-		j.refused.Add(1)
-		return fmt.Errorf("append entry %s: %w", l.ID, ErrTooLarge)
-	}
-	if l.State == ledger.Reserved {
-		if err := j.checkCapacity(); err != nil {
-			j.refused.Add(1)
-			return err
-		}
-	}
-	_, err := j.append(l, size)
-	if err == nil {
-		j.lines.Add(1)
-	}
-	return err
-}
-
-// AppendCorrection stores a correction with the ledger entry that it contains, so that both are
-// read from one journal entry. Its guarantees and errors are those of AppendLine for a reserved
-// entry: a correction can be made later, the closing of a call cannot.
-func (j *Journal) AppendCorrection(c *record.Correction) error {
-	b, err := c.Encode()
-	if err != nil {
-		return err
-	}
-	if len(b) > j.o.MaxRecordBytes {
-		err = ErrTooLarge
-	} else if err = j.checkCapacity(); err == nil {
-		_, err = j.append(encoded(b), len(b))
-		return err
-	}
-	j.refused.Add(1)
-	return fmt.Errorf("append correction of %s: %w", c.ID, err)
-}
-
-// encoded is an entry in its stored form.
-type encoded []byte
-
-// EncodedSize implements entry.
-func (e encoded) EncodedSize() int { return len(e) }
-
-// AppendTo implements entry.
-func (e encoded) AppendTo(dst []byte) []byte { return append(dst, e...) }
-
-// checkCapacity returns why the file that is being written is the last possible one, nil if it is
-// not. It may create the next file to find out. It also returns ErrUnwritten.
-func (j *Journal) checkCapacity() error {
-	if err := j.unwrittenError(); err != nil {
-		return err
-	}
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	err := j.last()
-	if err == nil || errors.Is(err, errLimit) || j.closed || j.leavesToRun() {
-		return err
-	}
-	s, err := j.grow()
-	if err == nil {
-		j.preallocated = append(j.preallocated, s)
-	}
-	return err
-}
-
-// last returns why the file that is being written is the last possible one, nil if it is not.
-// Unlike checkCapacity it does not try to create a file. Callers hold mu.
-func (j *Journal) last() error {
-	switch {
-	case j.active == nil || len(j.preallocated) > 0:
-		return nil
-	case j.full():
-		return errLimit
-	}
-	return j.createError
-}
-
-// tight reports whether an entry would be in the second half of the last file. That half has
-// capacity for the outcomes of ten thousand calls, without their bodies. Callers hold mu.
-func (j *Journal) tight(need int64) bool {
-	return j.active != nil && j.active.used+need > int64(len(j.active.data)/2) && j.last() != nil
-}
-
-// errLimit is ErrFull because the files have reached Options.MaxBytes.
-var errLimit = fmt.Errorf("%w: its files have reached their maximum size", ErrFull)
-
-// append stores an entry, and counts it if it is rejected.
-func (j *Journal) append(e entry, size int) (frame, error) {
-	f, err := j.storeEntry(e, size, false)
-	if err != nil {
-		j.refused.Add(1)
-	}
-	return f, err
-}
-
-// storeEntry stores an entry. spare marks one with bodies that can be dropped. It is rejected where
-// the rest of the last file is for entries without such bodies.
-func (j *Journal) storeEntry(e entry, size int, spare bool) (frame, error) {
-	f, err := j.reserve(size, spare)
-	if err != nil {
-		return frame{}, err
-	}
-	if !f.fill(e) {
-		return frame{}, errChanged
-	}
-	j.appended.Add(1)
-	j.bytes.Add(uint64(size))
-	if !j.dirty.Load() && j.dirty.CompareAndSwap(false, true) {
-		j.wakeRun()
-	}
-	j.ring()
-	return f, nil
-}
-
-var errChanged = errors.New("journal entry changed while it was stored")
-
 // ID returns the name of the journal, and with it of the node: a UUID that was created with the
 // directory. The sequence numbers of one journal mean nothing in another.
 func (j *Journal) ID() string { return j.id }
 
-// reserve takes the next sequence number and space for size bytes. spare is that of storeEntry.
-func (j *Journal) reserve(size int, spare bool) (frame, error) {
-	need := frameBytes(size)
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.closed {
-		return frame{}, ErrClosed
-	}
-	if spare && j.tight(need) {
-		return frame{}, ErrFull
-	}
-	if j.active == nil || j.active.used+need > int64(len(j.active.data)) {
-		if err := j.roll(); err != nil {
-			j.refusal = err
-			return frame{}, err
-		}
-	}
-	j.refusal = nil
-	s := j.active
-	f := frame{seg: s, offset: s.used, seq: j.next, size: size}
-	f.begin()
-	s.used += need
-	j.next++
-	s.next = j.next
-	s.refs.Add(1) // until the frame is filled
-	return f, nil
-}
-
 // Err returns why entries, or only reserved ledger entries, are rejected at present; nil while all
 // are accepted. Health checks use it. It returns even if the disk does not respond.
 func (j *Journal) Err() error {
-	if err := j.unwrittenError(); err != nil {
+	if err := j.syncer.unwrittenError(); err != nil {
 		return err
 	}
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.refusal != nil {
-		return j.refusal
+	j.files.mu.Lock()
+	defer j.files.mu.Unlock()
+	if j.pool.refusal != nil {
+		return j.pool.refusal
 	}
-	return j.last()
+	return j.appender.last()
 }
 
 // Stats returns the statistics.
 func (j *Journal) Stats() Stats {
 	st := Stats{
-		Appended: j.appended.Load(), Lines: j.lines.Load(), Bytes: j.bytes.Load(), Refused: j.refused.Load(),
-		Cut: j.cut.Load(), Damaged: j.damaged.Load(), Syncs: j.syncs.Load(),
+		Appended: j.counters.appended.Load(), Lines: j.counters.lines.Load(), Bytes: j.counters.bytes.Load(), Refused: j.counters.refused.Load(),
+		Cut: j.counters.cut.Load(), Damaged: j.damage.damaged.Load(), Syncs: j.syncer.syncs.Load(),
 	}
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	st.Lag = j.lag(j.needed().Seq)
-	st.Segments, st.Limit = len(j.segments)+len(j.preallocated), j.o.MaxBytes
-	for _, s := range slices.Concat(j.segments, j.preallocated) {
+	j.files.mu.Lock()
+	defer j.files.mu.Unlock()
+	st.Lag = j.files.lag(j.consumers.needed().Seq)
+	st.Segments, st.Limit = len(j.files.segments)+len(j.pool.preallocated), j.o.MaxBytes
+	for _, s := range slices.Concat(j.files.segments, j.pool.preallocated) {
 		st.Disk += int64(len(s.data))
 	}
 	return st

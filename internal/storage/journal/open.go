@@ -28,17 +28,19 @@ func Open(o Options) (*Journal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open journal: %w", err)
 	}
-	j := &Journal{o: o, lock: lock, poke: make(chan struct{}, 1)}
-	if j.id, err = identity(o.Dir, o.Logger); err != nil {
+	id, err := identity(o.Dir, o.Logger)
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open journal: %w", err), lock.Close())
 	}
-	if err := j.load(); err != nil {
+	j := newJournal(o, lock, id)
+	r := recovery{o: &j.o, files: &j.files, pool: &j.pool, damage: &j.damage}
+	if err := r.load(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open journal: %w", err), j.Close())
 	}
 	// Using the clock for numbers keeps them growing even if the newest records, or the
 	// complete directory, were lost after a reader had stored its position.
-	j.next = max(j.next, uint64(o.Clock.Now().UnixMicro()))
-	j.first = j.next
+	j.files.next = max(j.files.next, uint64(o.Clock.Now().UnixMicro()))
+	j.files.first = j.files.next
 	return j, nil
 }
 
@@ -55,50 +57,52 @@ func lockDir(dir string) (*os.File, error) {
 	return f, nil
 }
 
+// recovery opens the segments of earlier runs. Open uses it before anything else uses the
+// journal, so it takes no lock.
+type recovery struct {
+	o      *Options
+	files  *segmentSet
+	pool   *segmentPool
+	damage *damageLog
+}
+
 // load opens the segments of earlier runs.
-func (j *Journal) load() error {
-	numbers, err := segmentNumbers(j.o.Dir)
+func (r *recovery) load() error {
+	numbers, err := segmentNumbers(r.o.Dir)
 	if err != nil {
 		return err
 	}
 	for _, number := range numbers {
-		if err := j.loadSegment(number); err != nil {
+		if err := r.loadSegment(number); err != nil {
 			return err
 		}
-		j.number = number + 1
+		r.pool.number = number + 1
 	}
 	// A preallocated file may have a lower number than a file that was created later and used
 	// first.
-	slices.SortFunc(j.segments, func(a, b *segment) int { return cmp.Compare(a.first, b.first) })
-	j.logMissing()
+	slices.SortFunc(r.files.segments, func(a, b *segment) int { return cmp.Compare(a.first, b.first) })
+	r.logMissing()
 	return nil
 }
 
 // logMissing logs files that end before the next one of their run begins: what followed the
 // fault is lost. Between runs, numbers jump.
-func (j *Journal) logMissing() {
-	for i, s := range j.segments[:max(len(j.segments)-1, 0)] {
-		next := j.segments[i+1]
+func (r *recovery) logMissing() {
+	for i, s := range r.files.segments[:max(len(r.files.segments)-1, 0)] {
+		next := r.files.segments[i+1]
 		if s.next >= next.first || s.run().Load() != next.run().Load() {
 			continue
 		}
-		j.recordLost(s, s.used, next.first-s.next)
+		r.damage.recordLost(s, s.used, next.first-s.next)
 	}
 }
 
-// recordLost counts and logs entries that were at an offset of a file and cannot be found.
-func (j *Journal) recordLost(s *segment, offset int64, entries uint64) {
-	j.damaged.Add(entries)
-	j.o.Logger.Error("journal segment is corrupt; entries in the damaged range are lost",
-		"path", s.path, "offset", offset, "entries_lost", entries)
-}
-
-func (j *Journal) loadSegment(number uint64) error {
-	path := segmentPath(j.o.Dir, number)
+func (r *recovery) loadSegment(number uint64) error {
+	path := segmentPath(r.o.Dir, number)
 	s, err := openSegment(path, number)
 	switch {
 	case errors.Is(err, errNoSegment):
-		j.o.Logger.Warn("cannot read journal segment; moved aside", "path", path+".damaged", "error", err)
+		r.o.Logger.Warn("cannot read journal segment; moved aside", "path", path+".damaged", "error", err)
 		return os.Rename(path, path+".damaged")
 	case err != nil:
 		return err
@@ -107,10 +111,10 @@ func (j *Journal) loadSegment(number uint64) error {
 		return os.Remove(path)
 	}
 	for _, h := range s.holes {
-		j.recordLost(s, h.from, h.missing)
+		r.damage.recordLost(s, h.from, h.missing)
 	}
-	j.segments = append(j.segments, s)
-	j.next = max(j.next, s.next)
+	r.files.segments = append(r.files.segments, s)
+	r.files.next = max(r.files.next, s.next)
 	return nil
 }
 
@@ -136,20 +140,20 @@ func segmentNumbers(dir string) ([]uint64, error) {
 // ErrClosed. Records being appended at that moment are treated as after a crash. Closing twice
 // does nothing.
 func (j *Journal) Close() error {
-	j.mu.Lock()
-	if j.closed {
-		j.mu.Unlock()
+	j.files.mu.Lock()
+	if j.files.closed {
+		j.files.mu.Unlock()
 		return nil
 	}
-	j.closed = true
-	j.mu.Unlock()
-	err := j.Sync()
+	j.files.closed = true
+	j.files.mu.Unlock()
+	err := j.syncer.sync()
 
-	j.mu.Lock()
-	segments, active, spares := j.segments, j.active, j.preallocated
-	j.segments, j.active, j.preallocated = nil, nil, nil
-	j.mu.Unlock()
-	j.ring()
+	j.files.mu.Lock()
+	segments, active, spares := j.files.segments, j.files.active, j.pool.preallocated
+	j.files.segments, j.files.active, j.pool.preallocated = nil, nil, nil
+	j.files.mu.Unlock()
+	j.waiters.ring()
 	for _, s := range segments {
 		s.release()
 	}

@@ -19,7 +19,7 @@ const padHeader = 16
 const unitBytes = 16 << 10
 
 // pad makes the writer continue in a unit that was not written to yet. Callers hold
-// Journal.mu.
+// segmentSet.mu.
 func (s *segment) pad() {
 	gap := -s.used & (unitBytes - 1)
 	if gap == 0 || s.first == s.next {

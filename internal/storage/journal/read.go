@@ -19,33 +19,28 @@ type view struct {
 	quiet   bool // no one else held the segment
 }
 
-// hold takes a reference. Callers hold Journal.mu.
+// hold takes a reference. Callers hold segmentSet.mu.
 func (s *segment) hold() view {
 	refs := s.refs.Add(1)
 	return view{seg: s, first: s.first, next: s.next, from: s.from, fromSeq: s.fromSeq, used: s.used, sealed: s.sealed, quiet: refs == 2}
 }
 
-// view finds the segment of the first record at or after seq.
-func (j *Journal) view(seq uint64) (view, bool) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	for _, s := range j.segments {
-		if s.next > seq {
-			return s.hold(), true
-		}
-	}
-	return view{}, false
+// scanner reads the entries of all segments in order, and waits for further ones.
+type scanner struct {
+	files   *segmentSet
+	waiters *waiters
+	damage  *damageLog
 }
 
 // scan calls visit with the complete frames from a position on.
-func (j *Journal) scan(pos record.Position, visit func(frame) bool) record.Position {
+func (sc *scanner) scan(pos record.Position, visit func(frame) bool) record.Position {
 	for {
-		v, ok := j.view(pos.Seq)
+		v, ok := sc.files.view(pos.Seq)
 		if !ok {
 			return pos
 		}
 		var end bool
-		if pos, end = v.scan(pos, visit, j.recordLost); !end {
+		if pos, end = v.scan(pos, visit, sc.damage.recordLost); !end {
 			_ = v.seg.forget(int64(len(v.seg.data))) // after an error its pages only remain in memory
 		}
 		v.seg.release()
@@ -133,15 +128,15 @@ func (v view) locate(pos record.Position) record.Position {
 
 // wait returns when there is a matching entry at or after a position, with ErrClosed after
 // Close, or with the error of ctx if that ends first. It does not poll.
-func (j *Journal) wait(ctx context.Context, begin record.Position, matters func(frame) bool) error {
+func (sc *scanner) wait(ctx context.Context, begin record.Position, matters func(frame) bool) error {
 	for {
-		bell := j.listen()
+		bell := sc.waiters.listen()
 		readable := false
-		begin = j.scan(begin, func(f frame) bool { readable = matters(f); return !readable })
+		begin = sc.scan(begin, func(f frame) bool { readable = matters(f); return !readable })
 		if readable {
 			return nil
 		}
-		if j.isClosed() {
+		if sc.files.isClosed() {
 			return ErrClosed
 		}
 		select {
@@ -149,35 +144,5 @@ func (j *Journal) wait(ctx context.Context, begin record.Position, matters func(
 			return ctx.Err()
 		case <-bell:
 		}
-	}
-}
-
-func (j *Journal) isClosed() bool {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.closed
-}
-
-// listen returns the channel that the next ring closes.
-func (j *Journal) listen() <-chan struct{} {
-	j.waiters.mu.Lock()
-	defer j.waiters.mu.Unlock()
-	if j.waiters.ch == nil {
-		j.waiters.ch = make(chan struct{})
-	}
-	j.waiters.waiting.Store(true)
-	return j.waiters.ch
-}
-
-// ring wakes all waiters. It costs one load if there are none.
-func (j *Journal) ring() {
-	if !j.waiters.waiting.Load() {
-		return
-	}
-	j.waiters.mu.Lock()
-	defer j.waiters.mu.Unlock()
-	if j.waiters.waiting.Swap(false) {
-		close(j.waiters.ch)
-		j.waiters.ch = nil
 	}
 }

@@ -19,15 +19,15 @@ const (
 // saves finding its blocks, filling them with zeros and freeing them. It also saves the memory
 // of a new one, which on a virtual machine may have to come from the host first (64 MB of
 // zeros: 170 ms there, 15 in memory that the machine has; KVM, Linux 6.18, 2026-11-23).
-// Callers hold mu.
-func (j *Journal) reusable(segments []*segment) (again, rest []*segment) {
-	available := j.o.MaxBytes - int64(len(j.preallocated))*j.o.SegmentBytes
-	for _, s := range j.segments {
+// Callers hold segmentSet.mu.
+func (p *segmentPool) reusable(segments []*segment) (again, rest []*segment) {
+	available := p.o.MaxBytes - int64(len(p.preallocated))*p.o.SegmentBytes
+	for _, s := range p.files.segments {
 		available -= int64(len(s.data))
 	}
 	for _, s := range segments {
-		available -= j.o.SegmentBytes
-		if j.running && s.live && s.refs.Load() == 1 && available >= 0 && len(j.preallocated)+len(again) < maxPreallocated {
+		available -= p.o.SegmentBytes
+		if p.files.running && s.live && s.refs.Load() == 1 && available >= 0 && len(p.preallocated)+len(again) < maxPreallocated {
 			again = append(again, s)
 		} else {
 			rest = append(rest, s)
@@ -37,7 +37,7 @@ func (j *Journal) reusable(segments []*segment) (again, rest []*segment) {
 }
 
 // reuse turns segments that are in no list into preallocated files.
-func (j *Journal) reuse(segments []*segment) error {
+func (p *segmentPool) reuse(segments []*segment) error {
 	if len(segments) == 0 {
 		return nil
 	}
@@ -50,31 +50,31 @@ func (j *Journal) reuse(segments []*segment) error {
 		s.from, s.fromSeq, s.used, s.first, s.next = fileHeader, 0, fileHeader, 0, 0
 		s.sealed, s.durable = false, false
 	}
-	j.mu.Lock()
-	if !j.closed {
-		j.preallocated = append(j.preallocated, segments...)
+	p.files.mu.Lock()
+	if !p.files.closed {
+		p.preallocated = append(p.preallocated, segments...)
 		segments = nil
 	}
-	j.mu.Unlock()
-	j.wakeRun()
+	p.files.mu.Unlock()
+	p.wake.send()
 	return errors.Join(append(errs, remove(segments))...)
 }
 
 // dropSpares removes the preallocated files that were not needed since the last call, except
 // fewSpares.
-func (j *Journal) dropSpares() error {
-	j.mu.Lock()
-	n := max(0, min(j.idlePreallocated, len(j.preallocated))-fewSpares) // there are none after Close
-	old := slices.Clone(j.preallocated[:n])
-	j.preallocated = slices.Delete(j.preallocated, 0, n)
-	j.idlePreallocated = len(j.preallocated)
-	j.mu.Unlock()
+func (p *segmentPool) dropSpares() error {
+	p.files.mu.Lock()
+	n := max(0, min(p.idlePreallocated, len(p.preallocated))-fewSpares) // there are none after Close
+	old := slices.Clone(p.preallocated[:n])
+	p.preallocated = slices.Delete(p.preallocated, 0, n)
+	p.idlePreallocated = len(p.preallocated)
+	p.files.mu.Unlock()
 	return remove(old)
 }
 
 // manySpares reports whether some may have to be removed.
-func (j *Journal) manySpares() bool {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return len(j.preallocated) > fewSpares
+func (p *segmentPool) manySpares() bool {
+	p.files.mu.Lock()
+	defer p.files.mu.Unlock()
+	return len(p.preallocated) > fewSpares
 }

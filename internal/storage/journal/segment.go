@@ -23,7 +23,7 @@ type segment struct {
 	begin  int64          // offset of the first record
 	holes  []corruptRange // ranges that recovery skipped, in order
 
-	// Guarded by Journal.mu.
+	// Guarded by segmentSet.mu.
 	first   uint64 // sequence number of the first record
 	next    uint64 // sequence number after the last record
 	used    int64  // bytes, including the file header
@@ -124,7 +124,7 @@ func (s *segment) consumedSequence() *atomic.Uint64 { return s.atomicUint64(32) 
 func (s *segment) run() *atomic.Uint64 { return s.atomicUint64(24) }
 
 // start prepares an empty segment for records of a run, beginning with seq. Callers hold
-// Journal.mu.
+// segmentSet.mu.
 func (s *segment) start(seq, run uint64) {
 	s.since().Store(seq)
 	s.run().Store(run)

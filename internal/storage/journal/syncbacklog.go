@@ -18,25 +18,25 @@ const maxUnwritten = 30 * time.Second
 
 // unwrittenError returns ErrUnwritten if that applies. It takes no lock, because the holder
 // may wait for the disk.
-func (j *Journal) unwrittenError() error {
-	if since := j.late.Load(); since != nil && time.Since(*since) >= maxUnwritten {
+func (sy *syncer) unwrittenError() error {
+	if since := sy.late.Load(); since != nil && time.Since(*since) >= maxUnwritten {
 		return ErrUnwritten
 	}
 	return nil
 }
 
-// syncAndReport is Sync and reports its result.
-func (j *Journal) syncAndReport(disk *background.OutageLog) bool {
+// syncAndReport calls sync and reports its result.
+func (sy *syncer) syncAndReport(disk *background.OutageLog) bool {
 	now := time.Now()
-	j.late.CompareAndSwap(nil, &now)
+	sy.late.CompareAndSwap(nil, &now)
 	silent := time.AfterFunc(maxUnwritten, func() { disk.Failed(errSilent) })
-	err := j.Sync()
+	err := sy.sync()
 	silent.Stop()
 	if err != nil {
 		disk.Failed(err)
 		return false
 	}
-	j.late.Store(nil)
+	sy.late.Store(nil)
 	disk.Recovered()
 	return true
 }

@@ -12,10 +12,10 @@ const (
 )
 
 // throttled pauses between the slices of what it visits.
-func (j *Journal) throttled(visit func(frame) bool) func(frame) bool {
+func (sc *scanner) throttled(visit func(frame) bool) func(frame) bool {
 	n := 0
 	return func(f frame) bool {
-		if n++; n%slice == 0 && j.isNearTail(f.seq) {
+		if n++; n%slice == 0 && sc.files.isNearTail(f.seq) {
 			time.Sleep(rest)
 		}
 		return visit(f)
@@ -23,8 +23,8 @@ func (j *Journal) throttled(visit func(frame) bool) func(frame) bool {
 }
 
 // isNearTail reports whether an entry is one of the last of a journal that is being written.
-func (j *Journal) isNearTail(seq uint64) bool {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.running && j.lag(seq) < catchUpLag
+func (set *segmentSet) isNearTail(seq uint64) bool {
+	set.mu.Lock()
+	defer set.mu.Unlock()
+	return set.running && set.lag(seq) < catchUpLag
 }

@@ -4,60 +4,59 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 
 	"sluice/internal/domain/record"
 )
+
+// consumers are the readers of a journal: the log store, the ledger and the tails. They decide which
+// segments are still needed.
+type consumers struct {
+	o     *Options
+	files *segmentSet
+	pool  *segmentPool
+
+	trimming sync.Mutex // one trim at a time; taken before segmentSet.mu
+
+	readers []*reader // guarded by segmentSet.mu
+	tails   []*Tail   // guarded by segmentSet.mu
+}
 
 // trim records the position of a consumer and deletes the files that no consumer needs any
 // more, except some that are retained for reuse while Run runs (reuse.go). The active file
 // remains, and before there is one the last file of earlier runs: if the clock was set back,
 // only that file shows which numbers are used. What all consumers have consumed is not written
 // to disk any more.
-func (j *Journal) trim(r *reader, before record.Position) error {
-	j.trimming.Lock()
-	defer j.trimming.Unlock()
-	j.mu.Lock()
+func (c *consumers) trim(r *reader, before record.Position) error {
+	c.trimming.Lock()
+	defer c.trimming.Unlock()
+	c.files.mu.Lock()
 	if before.Seq > r.done.Seq {
 		r.done = before
 	}
-	j.advanceSequence(before.Seq)
-	needed := j.needed()
+	c.files.advanceSequence(before.Seq)
+	needed := c.needed()
 	n := 0
-	for n < len(j.segments)-1 && j.segments[n].sealed && j.segments[n].next <= needed.Seq {
+	for n < len(c.files.segments)-1 && c.files.segments[n].sealed && c.files.segments[n].next <= needed.Seq {
 		n++
 	}
-	n = j.countRemovable(n)
-	old := j.segments[:n:n]
-	j.segments = j.segments[n:]
-	for _, s := range j.segments {
+	n = c.countRemovable(n)
+	old := c.files.segments[:n:n]
+	c.files.segments = c.files.segments[n:]
+	for _, s := range c.files.segments {
 		s.consume(needed)
 	}
-	again, rest := j.reusable(old)
-	j.mu.Unlock()
-	if err := errors.Join(remove(rest), j.reuse(again)); err != nil {
+	again, rest := c.pool.reusable(old)
+	c.files.mu.Unlock()
+	if err := errors.Join(remove(rest), c.pool.reuse(again)); err != nil {
 		return fmt.Errorf("trim journal: %w", err)
 	}
 	return nil
 }
 
-// advanceSequence continues numbers after those that a consumer has, because it would skip
-// lower ones. A consumer is ahead of the journal only if files were lost, or older ones
-// restored, and the clock was set back. Callers hold mu.
-func (j *Journal) advanceSequence(seq uint64) {
-	if seq <= j.next || j.closed {
-		return
-	}
-	j.o.Logger.Warn("consumer offset is beyond the journal (segments lost, clock set back); advancing sequence numbers",
-		"next", j.next, "goes_on_at", seq)
-	if j.active != nil {
-		j.active.sealed, j.active = true, nil
-	}
-	j.next, j.first = seq, seq
-}
-
-// needed returns the position of the slowest consumer. Callers hold mu.
-func (j *Journal) needed() (oldest record.Position) {
-	for i, r := range j.readers {
+// needed returns the position of the slowest consumer. Callers hold segmentSet.mu.
+func (c *consumers) needed() (oldest record.Position) {
+	for i, r := range c.readers {
 		if i == 0 || r.done.Seq < oldest.Seq {
 			oldest = r.done
 		}
@@ -65,18 +64,8 @@ func (j *Journal) needed() (oldest record.Position) {
 	return oldest
 }
 
-// lag counts the entries from a sequence number on. Callers hold mu.
-func (j *Journal) lag(seq uint64) (n uint64) {
-	for _, s := range j.segments {
-		if from := max(s.first, seq); from < s.next {
-			n += s.next - from
-		}
-	}
-	return n
-}
-
 // consume records that the entries before a position are no longer needed, if its hint gives
-// the offset. Callers hold Journal.mu.
+// the offset. Callers hold segmentSet.mu.
 func (s *segment) consume(before record.Position) {
 	if !s.live || before.Seq <= s.first || before.Seq > s.next || before.Offset <= s.from {
 		return
