@@ -35,7 +35,15 @@ type requestCounts struct {
 // batchEndpoints are the endpoints that a batch may call.
 var batchEndpoints = map[string]bool{"/v1/chat/completions": true, "/v1/completions": true, "/v1/embeddings": true, "/v1/responses": true}
 
-func (u *Upstream) createBatch(w http.ResponseWriter, r *http.Request) error {
+// batchAPI serves batches. It sends the calls of a batch to the provider itself.
+type batchAPI struct {
+	*runtime
+	files    *fileAPI
+	provider http.Handler
+	stored   *store[batch]
+}
+
+func (api *batchAPI) createBatch(w http.ResponseWriter, r *http.Request) error {
 	var q struct {
 		Input    string            `json:"input_file_id"`
 		Endpoint string            `json:"endpoint"`
@@ -45,7 +53,7 @@ func (u *Upstream) createBatch(w http.ResponseWriter, r *http.Request) error {
 	if _, err := decode(w, r, &q); err != nil {
 		return err
 	}
-	input, ok := u.files.find(q.Input)
+	input, ok := api.files.stored.find(q.Input)
 	switch {
 	case !ok:
 		return badParam("input_file_id", "No such File object: %s", q.Input)
@@ -57,44 +65,44 @@ func (u *Upstream) createBatch(w http.ResponseWriter, r *http.Request) error {
 		return badParam("completion_window", "Invalid 'completion_window': expected 24h.")
 	}
 	b := batch{
-		ID: u.numbered("batch_"), Object: "batch", Endpoint: q.Endpoint, Input: q.Input, Window: q.Window,
-		Status: "validating", Created: u.now(), Expires: u.now() + 24*3600,
+		ID: api.numbered("batch_"), Object: "batch", Endpoint: q.Endpoint, Input: q.Input, Window: q.Window,
+		Status: "validating", Created: api.now(), Expires: api.now() + 24*3600,
 	}
 	if q.Metadata != nil {
 		b.Metadata = q.Metadata
 	}
-	u.batches.put(b.ID, b, maxRecordBytes/maxRecords)
+	api.stored.put(b.ID, b, maxRecordBytes/maxRecords)
 	writeJSON(w, http.StatusOK, b)
 	return nil
 }
 
-func (u *Upstream) listBatches(w http.ResponseWriter, r *http.Request) error {
-	return writePage(w, r, u.batches)
+func (api *batchAPI) listBatches(w http.ResponseWriter, r *http.Request) error {
+	return writePage(w, r, api.stored)
 }
 
 // findBatch returns the batch after its next step. Two concurrent callers may both make the
 // calls; the responses are the same, and the second output file wins.
-func (u *Upstream) findBatch(w http.ResponseWriter, r *http.Request) error {
-	b, err := u.batches.named(r, "batch")
+func (api *batchAPI) findBatch(w http.ResponseWriter, r *http.Request) error {
+	b, err := api.stored.named(r, "batch")
 	if err != nil {
 		return err
 	}
-	now := u.now()
+	now := api.now()
 	switch b.Status {
 	case "validating":
 		b.Status, b.InProgress = "in_progress", &now
 	case "in_progress":
-		u.runBatch(r.Context(), &b)
+		api.runBatch(r.Context(), &b)
 		b.Status, b.Completed = "completed", &now
 	}
-	u.batches.change(b.ID, func(batch) batch { return b })
+	api.stored.change(b.ID, func(batch) batch { return b })
 	writeJSON(w, http.StatusOK, b)
 	return nil
 }
 
-func (u *Upstream) cancelBatch(w http.ResponseWriter, r *http.Request) error {
-	now := u.now()
-	b, ok := u.batches.change(r.PathValue("id"), func(b batch) batch {
+func (api *batchAPI) cancelBatch(w http.ResponseWriter, r *http.Request) error {
+	now := api.now()
+	b, ok := api.stored.change(r.PathValue("id"), func(b batch) batch {
 		if b.Status == "validating" || b.Status == "in_progress" {
 			b.Status, b.Cancelled = "cancelled", &now
 		}

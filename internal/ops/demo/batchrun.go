@@ -39,8 +39,8 @@ type batchError struct {
 // runBatch makes the batch's calls on the provider itself and stores the results: responses in
 // the output file, unusable lines in the error file. It stops at maxBatchLines, and when a file
 // would exceed maxFile.
-func (u *Upstream) runBatch(ctx context.Context, b *batch) {
-	input, _ := u.files.find(b.Input) // a file deleted meanwhile is an empty batch
+func (api *batchAPI) runBatch(ctx context.Context, b *batch) {
+	input, _ := api.files.stored.find(b.Input) // a file deleted meanwhile is an empty batch
 	var out, bad bytes.Buffer
 	lines := bufio.NewScanner(bytes.NewReader(input.body))
 	lines.Buffer(nil, maxJSON)
@@ -49,7 +49,7 @@ func (u *Upstream) runBatch(ctx context.Context, b *batch) {
 			continue
 		}
 		b.Counts.Total++
-		res := u.runLine(ctx, b, lines.Bytes())
+		res := api.runLine(ctx, b, lines.Bytes())
 		to, count := &out, &b.Counts.Completed
 		if res.Error != nil {
 			to, count = &bad, &b.Counts.Failed
@@ -61,20 +61,20 @@ func (u *Upstream) runBatch(ctx context.Context, b *batch) {
 		}
 		to.Write(append(line, '\n'))
 	}
-	b.Output = u.storeResults(b.ID+"_output.jsonl", out.Bytes())
-	b.ErrorFile = u.storeResults(b.ID+"_error.jsonl", bad.Bytes())
+	b.Output = api.storeResults(b.ID+"_output.jsonl", out.Bytes())
+	b.ErrorFile = api.storeResults(b.ID+"_error.jsonl", bad.Bytes())
 }
 
 // storeResults stores a file of results and returns its id, nil if it is empty.
-func (u *Upstream) storeResults(name string, body []byte) *string {
+func (api *batchAPI) storeResults(name string, body []byte) *string {
 	if len(body) == 0 {
 		return nil
 	}
-	f := u.storeFile(name, "batch_output", body)
+	f := api.files.storeFile(name, "batch_output", body)
 	return &f.ID
 }
 
-func (u *Upstream) runLine(ctx context.Context, b *batch, raw []byte) batchResult {
+func (api *batchAPI) runLine(ctx context.Context, b *batch, raw []byte) batchResult {
 	var line batchLine
 	err := json.Unmarshal(raw, &line)
 	res := batchResult{ID: fmt.Sprintf("batch_req_%s_%d", b.ID, b.Counts.Total), CustomID: line.CustomID}
@@ -84,18 +84,18 @@ func (u *Upstream) runLine(ctx context.Context, b *batch, raw []byte) batchResul
 	case line.Method != http.MethodPost || line.URL != b.Endpoint:
 		res.Error = &batchError{"mismatched_endpoint", "The line's method or url does not match the batch."}
 	default:
-		res.Response, res.Error = u.callSelf(ctx, line)
+		res.Response, res.Error = api.callSelf(ctx, line)
 	}
 	return res
 }
 
-func (u *Upstream) callSelf(ctx context.Context, line batchLine) (*batchResponse, *batchError) {
+func (api *batchAPI) callSelf(ctx context.Context, line batchLine) (*batchResponse, *batchError) {
 	r, err := http.NewRequestWithContext(ctx, line.Method, line.URL, bytes.NewReader(line.Body))
 	if err != nil {
 		return nil, &batchError{"invalid_url", "The line's url is not usable."}
 	}
 	w := &capture{head: http.Header{}}
-	u.mux.ServeHTTP(w, r)
+	api.provider.ServeHTTP(w, r)
 	if !json.Valid(w.body.Bytes()) {
 		return nil, &batchError{"invalid_request", "Streams are not supported in a batch."}
 	}

@@ -47,7 +47,10 @@ func (a choiceContent) tokens() int64 {
 	return n
 }
 
-func (u *Upstream) chat(w http.ResponseWriter, r *http.Request) error {
+// chatAPI serves chat completions and the older completions.
+type chatAPI struct{ *runtime }
+
+func (api *chatAPI) chat(w http.ResponseWriter, r *http.Request) error {
 	var q chatRequest
 	seed, err := decode(w, r, &q)
 	if err != nil {
@@ -62,9 +65,9 @@ func (u *Upstream) chat(w http.ResponseWriter, r *http.Request) error {
 		answers[i] = q.generateChoice(i)
 		used.Completion += answers[i].tokens()
 	}
-	head := chatHead{ID: "chatcmpl-" + seed, Created: u.now(), Model: q.Model, Fingerprint: "fp_demo"}
+	head := chatHead{ID: "chatcmpl-" + seed, Created: api.now(), Model: q.Model, Fingerprint: "fp_demo"}
 	if q.Stream {
-		u.streamChat(w, r, &q, head, answers, used.total())
+		api.streamChat(w, r, &q, head, answers, used.total())
 		return nil
 	}
 	head.Object = "chat.completion"

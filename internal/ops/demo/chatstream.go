@@ -20,9 +20,9 @@ type chatStream struct {
 // streamChat streams the response as OpenAI does: per choice a chunk with the role, one per word
 // or part of arguments, and one with the finish reason; then, only if requested, a chunk without
 // choices that contains the usage; then [DONE].
-func (u *Upstream) streamChat(w http.ResponseWriter, r *http.Request, q *chatRequest, head chatHead, answers []choiceContent, used usage) {
+func (api *chatAPI) streamChat(w http.ResponseWriter, r *http.Request, q *chatRequest, head chatHead, answers []choiceContent, used usage) {
 	head.Object = "chat.completion.chunk"
-	s := chatStream{events: u.stream(w, r), head: head, askUsage: q.StreamOptions.IncludeUsage}
+	s := chatStream{events: api.stream(w, r), head: head, askUsage: q.StreamOptions.IncludeUsage}
 	for i, a := range answers {
 		s.role(i, a)
 		for _, p := range textChunks(a.text) {

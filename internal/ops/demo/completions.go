@@ -33,7 +33,7 @@ type completionChoice struct {
 }
 
 // complete continues each prompt n times.
-func (u *Upstream) complete(w http.ResponseWriter, r *http.Request) error {
+func (api *chatAPI) complete(w http.ResponseWriter, r *http.Request) error {
 	var q completionRequest
 	seed, err := decode(w, r, &q)
 	if err != nil {
@@ -46,7 +46,7 @@ func (u *Upstream) complete(w http.ResponseWriter, r *http.Request) error {
 	case q.N < 0 || n*len(q.Prompt) > maxChoices:
 		return badParam("n", "Invalid 'n': at most %d choices in all.", maxChoices)
 	}
-	response := completion{ID: "cmpl-" + seed, Object: "text_completion", Created: u.now(), Model: q.Model, Fingerprint: "fp_demo"}
+	response := completion{ID: "cmpl-" + seed, Object: "text_completion", Created: api.now(), Model: q.Model, Fingerprint: "fp_demo"}
 	used := usage{}
 	for _, p := range q.Prompt {
 		used.Prompt += Tokens(p)
@@ -57,7 +57,7 @@ func (u *Upstream) complete(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	if q.Stream {
-		u.streamCompletion(w, r, response, used.total(), q.StreamOptions.IncludeUsage)
+		api.streamCompletion(w, r, response, used.total(), q.StreamOptions.IncludeUsage)
 		return nil
 	}
 	response.Usage = used.total()
@@ -66,8 +66,8 @@ func (u *Upstream) complete(w http.ResponseWriter, r *http.Request) error {
 }
 
 // streamCompletion streams the response with a word per chunk, and with usage as in streamChat.
-func (u *Upstream) streamCompletion(w http.ResponseWriter, r *http.Request, complete completion, used usage, askUsage bool) {
-	s, c := u.stream(w, r), complete
+func (api *chatAPI) streamCompletion(w http.ResponseWriter, r *http.Request, complete completion, used usage, askUsage bool) {
+	s, c := api.stream(w, r), complete
 	if askUsage {
 		c.Usage = null
 	}

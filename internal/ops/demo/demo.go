@@ -15,7 +15,6 @@ package demo
 import (
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"sluice/internal/kernel/ident"
@@ -29,16 +28,12 @@ type Options struct {
 	Clock ident.Clock   // stamps "created" fields; nil: the machine's
 }
 
-// Upstream is the scripted provider: an http.Handler for paths below /v1. It is safe for
-// concurrent use and starts no goroutines.
+// Upstream is the scripted provider: an http.Handler for paths below /v1. It checks the key and
+// routes each request to the type of its API, for example chatAPI. It is safe for concurrent use and
+// starts no goroutines.
 type Upstream struct {
-	opts      Options
-	mux       *http.ServeMux
-	number    atomic.Int64
-	files     *store[file]
-	batches   *store[batch]
-	jobs      *store[job]
-	responses *store[storedResponse]
+	key sealed.String
+	mux *http.ServeMux
 }
 
 var _ http.Handler = (*Upstream)(nil)
@@ -48,14 +43,8 @@ func New(o Options) *Upstream {
 	if o.Clock == nil {
 		o.Clock = ident.System{}
 	}
-	u := &Upstream{
-		opts: o, mux: http.NewServeMux(),
-		files:     newStore[file](maxFiles, maxFileBytes),
-		batches:   newStore[batch](maxRecords, maxRecordBytes),
-		jobs:      newStore[job](maxRecords, maxRecordBytes),
-		responses: newStore[storedResponse](maxRecords, maxRecordBytes),
-	}
-	for pattern, h := range u.routes() {
+	u := &Upstream{key: o.Key, mux: http.NewServeMux()}
+	for pattern, h := range routes(&runtime{clock: o.Clock, gap: o.Gap}, u.mux) {
 		u.mux.Handle(pattern, h)
 	}
 	return u
@@ -77,11 +66,11 @@ func (u *Upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // knows reports whether the caller may call. Images are public, like OpenAI's image URLs, and so
 // is everything if no key is set.
 func (u *Upstream) knows(r *http.Request) bool {
-	if u.opts.Key.Empty() || strings.HasPrefix(r.URL.Path, imagePath) {
+	if u.key.Empty() || strings.HasPrefix(r.URL.Path, imagePath) {
 		return true
 	}
 	key, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	return ok && u.opts.Key.Equal(key)
+	return ok && u.key.Equal(key)
 }
 
 // handler serves one endpoint; a *refusal that it returns becomes the response.
@@ -94,40 +83,45 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // routes returns the endpoints. "/" matches what no other pattern matches, wrong methods
-// included, so that these too get OpenAI's error body.
-func (u *Upstream) routes() map[string]handler {
+// included, so that these too get OpenAI's error body. provider serves the calls of batches.
+func routes(rt *runtime, provider http.Handler) map[string]handler {
+	chat, images, audio := &chatAPI{rt}, &imageAPI{rt}, &audioAPI{rt}
+	responses := &responseAPI{rt, newStore[storedResponse](maxRecords, maxRecordBytes)}
+	files := &fileAPI{rt, newStore[file](maxFiles, maxFileBytes)}
+	batches := &batchAPI{rt, files, provider, newStore[batch](maxRecords, maxRecordBytes)}
+	jobs := &fineTuningAPI{rt, files, newStore[job](maxRecords, maxRecordBytes)}
 	return map[string]handler{
-		"POST /v1/chat/completions":             u.chat,
-		"POST /v1/completions":                  u.complete,
-		"POST /v1/embeddings":                   u.embed,
-		"POST /v1/audio/transcriptions":         u.transcribe,
-		"POST /v1/audio/translations":           u.translate,
-		"POST /v1/audio/speech":                 u.createSpeech,
-		"POST /v1/images/generations":           u.generateImage,
-		"POST /v1/images/edits":                 u.editImage,
-		"GET " + imagePath + "{name}":           u.serveImage,
-		"POST /v1/moderations":                  u.moderate,
-		"POST /v1/rerank":                       u.rerank,
-		"POST /v1/responses":                    u.respond,
-		"GET /v1/responses/{id}":                u.findResponse,
-		"DELETE /v1/responses/{id}":             u.dropResponse,
-		"GET /v1/responses/{id}/input_items":    u.inputItems,
-		"POST /v1/files":                        u.uploadFile,
-		"GET /v1/files":                         u.listFiles,
-		"GET /v1/files/{id}":                    u.findFile,
-		"DELETE /v1/files/{id}":                 u.dropFile,
-		"GET /v1/files/{id}/content":            u.fileContent,
-		"POST /v1/batches":                      u.createBatch,
-		"GET /v1/batches":                       u.listBatches,
-		"GET /v1/batches/{id}":                  u.findBatch,
-		"POST /v1/batches/{id}/cancel":          u.cancelBatch,
-		"POST /v1/fine_tuning/jobs":             u.createJob,
-		"GET /v1/fine_tuning/jobs":              u.listJobs,
-		"GET /v1/fine_tuning/jobs/{id}":         u.findJob,
-		"POST /v1/fine_tuning/jobs/{id}/cancel": u.cancelJob,
-		"GET /v1/models":                        u.listModels,
-		"GET /v1/models/{id}":                   u.findModel,
-		"GET /v1/realtime":                      u.realtime,
+		"POST /v1/chat/completions":             chat.chat,
+		"POST /v1/completions":                  chat.complete,
+		"POST /v1/embeddings":                   embed,
+		"POST /v1/audio/transcriptions":         audio.transcribe,
+		"POST /v1/audio/translations":           audio.translate,
+		"POST /v1/audio/speech":                 audio.createSpeech,
+		"POST /v1/images/generations":           images.generateImage,
+		"POST /v1/images/edits":                 images.editImage,
+		"GET " + imagePath + "{name}":           images.serveImage,
+		"POST /v1/moderations":                  moderate,
+		"POST /v1/rerank":                       rerank,
+		"POST /v1/responses":                    responses.respond,
+		"GET /v1/responses/{id}":                responses.findResponse,
+		"DELETE /v1/responses/{id}":             responses.dropResponse,
+		"GET /v1/responses/{id}/input_items":    responses.inputItems,
+		"POST /v1/files":                        files.uploadFile,
+		"GET /v1/files":                         files.listFiles,
+		"GET /v1/files/{id}":                    files.findFile,
+		"DELETE /v1/files/{id}":                 files.dropFile,
+		"GET /v1/files/{id}/content":            files.fileContent,
+		"POST /v1/batches":                      batches.createBatch,
+		"GET /v1/batches":                       batches.listBatches,
+		"GET /v1/batches/{id}":                  batches.findBatch,
+		"POST /v1/batches/{id}/cancel":          batches.cancelBatch,
+		"POST /v1/fine_tuning/jobs":             jobs.createJob,
+		"GET /v1/fine_tuning/jobs":              jobs.listJobs,
+		"GET /v1/fine_tuning/jobs/{id}":         jobs.findJob,
+		"POST /v1/fine_tuning/jobs/{id}/cancel": jobs.cancelJob,
+		"GET /v1/models":                        listModels,
+		"GET /v1/models/{id}":                   findModel,
+		"GET /v1/realtime":                      realtime,
 		"/":                                     unknown,
 	}
 }

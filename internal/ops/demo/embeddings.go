@@ -39,7 +39,7 @@ type embeddingUsage struct {
 	Total  int64 `json:"total_tokens"`
 }
 
-func (u *Upstream) embed(w http.ResponseWriter, r *http.Request) error {
+func embed(w http.ResponseWriter, r *http.Request) error {
 	var q embeddingRequest
 	if _, err := decode(w, r, &q); err != nil {
 		return err

@@ -21,11 +21,11 @@ type events struct {
 var errGone = errors.New("the client disconnected")
 
 // stream sends the head of an event stream.
-func (u *Upstream) stream(w http.ResponseWriter, r *http.Request) *events {
+func (rt *runtime) stream(w http.ResponseWriter, r *http.Request) *events {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-cache")
 	w.WriteHeader(http.StatusOK)
-	return &events{w: w, rc: http.NewResponseController(w), gone: r.Context().Done(), gap: u.opts.Gap}
+	return &events{w: w, rc: http.NewResponseController(w), gone: r.Context().Done(), gap: rt.gap}
 }
 
 // data sends v as an event without a name.

@@ -23,7 +23,13 @@ type file struct {
 // purposes are the purposes that OpenAI permits for a file.
 var purposes = map[string]bool{"assistants": true, "batch": true, "fine-tune": true, "vision": true, "user_data": true, "evals": true}
 
-func (u *Upstream) uploadFile(w http.ResponseWriter, r *http.Request) error {
+// fileAPI serves and stores files. Batches and fine-tuning jobs read their input from it.
+type fileAPI struct {
+	*runtime
+	stored *store[file]
+}
+
+func (api *fileAPI) uploadFile(w http.ResponseWriter, r *http.Request) error {
 	f, err := readForm(r, maxFile+1)
 	if err != nil {
 		return err
@@ -37,26 +43,26 @@ func (u *Upstream) uploadFile(w http.ResponseWriter, r *http.Request) error {
 	case got.Size > maxFile:
 		return &refusal{Status: http.StatusRequestEntityTooLarge, Message: "The file is larger than 8 MiB.", Param: "file"}
 	}
-	writeJSON(w, http.StatusOK, u.storeFile(got.Name, f.first("purpose"), got.Head))
+	writeJSON(w, http.StatusOK, api.storeFile(got.Name, f.first("purpose"), got.Head))
 	return nil
 }
 
 // storeFile stores a file of at most maxFile bytes.
-func (u *Upstream) storeFile(name, purpose string, body []byte) file {
+func (api *fileAPI) storeFile(name, purpose string, body []byte) file {
 	f := file{
-		ID: u.numbered("file-"), Object: "file", Bytes: int64(len(body)), Created: u.now(),
+		ID: api.numbered("file-"), Object: "file", Bytes: int64(len(body)), Created: api.now(),
 		Filename: name, Purpose: purpose, Status: "processed", body: body,
 	}
-	u.files.put(f.ID, f, f.Bytes)
+	api.stored.put(f.ID, f, f.Bytes)
 	return f
 }
 
-func (u *Upstream) listFiles(w http.ResponseWriter, r *http.Request) error {
-	return writePage(w, r, u.files)
+func (api *fileAPI) listFiles(w http.ResponseWriter, r *http.Request) error {
+	return writePage(w, r, api.stored)
 }
 
-func (u *Upstream) findFile(w http.ResponseWriter, r *http.Request) error {
-	f, err := u.files.named(r, "File")
+func (api *fileAPI) findFile(w http.ResponseWriter, r *http.Request) error {
+	f, err := api.stored.named(r, "File")
 	if err != nil {
 		return err
 	}
@@ -64,12 +70,12 @@ func (u *Upstream) findFile(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func (u *Upstream) dropFile(w http.ResponseWriter, r *http.Request) error {
-	return writeDropped(w, r, u.files, "File", "file")
+func (api *fileAPI) dropFile(w http.ResponseWriter, r *http.Request) error {
+	return writeDropped(w, r, api.stored, "File", "file")
 }
 
-func (u *Upstream) fileContent(w http.ResponseWriter, r *http.Request) error {
-	f, err := u.files.named(r, "File")
+func (api *fileAPI) fileContent(w http.ResponseWriter, r *http.Request) error {
+	f, err := api.stored.named(r, "File")
 	if err != nil {
 		return err
 	}

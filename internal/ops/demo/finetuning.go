@@ -27,7 +27,14 @@ type job struct {
 	trainTokens int64
 }
 
-func (u *Upstream) createJob(w http.ResponseWriter, r *http.Request) error {
+// fineTuningAPI serves fine-tuning jobs.
+type fineTuningAPI struct {
+	*runtime
+	files  *fileAPI
+	stored *store[job]
+}
+
+func (api *fineTuningAPI) createJob(w http.ResponseWriter, r *http.Request) error {
 	var q struct {
 		Model      string  `json:"model"`
 		Training   string  `json:"training_file"`
@@ -38,7 +45,7 @@ func (u *Upstream) createJob(w http.ResponseWriter, r *http.Request) error {
 	if _, err := decode(w, r, &q); err != nil {
 		return err
 	}
-	input, ok := u.files.find(q.Training)
+	input, ok := api.files.stored.find(q.Training)
 	switch {
 	case q.Model == "":
 		return badParam("model", "you must provide a model parameter")
@@ -48,24 +55,24 @@ func (u *Upstream) createJob(w http.ResponseWriter, r *http.Request) error {
 		return badParam("suffix", "Invalid 'suffix': at most 64 characters.")
 	}
 	j := job{
-		ID: u.numbered("ftjob-"), Object: "fine_tuning.job", Created: u.now(), Model: q.Model, Org: "org-demo",
+		ID: api.numbered("ftjob-"), Object: "fine_tuning.job", Created: api.now(), Model: q.Model, Org: "org-demo",
 		Status: "validating_files", Training: q.Training, Validation: q.Validation, Results: []string{}, Seed: q.Seed,
 		Hyper:  map[string]any{"n_epochs": 1, "batch_size": 1, "learning_rate_multiplier": 1},
 		suffix: q.Suffix, trainTokens: Tokens(string(input.body)),
 	}
-	u.jobs.put(j.ID, j, maxRecordBytes/maxRecords)
+	api.stored.put(j.ID, j, maxRecordBytes/maxRecords)
 	writeJSON(w, http.StatusOK, j)
 	return nil
 }
 
-func (u *Upstream) listJobs(w http.ResponseWriter, r *http.Request) error {
-	return writePage(w, r, u.jobs)
+func (api *fineTuningAPI) listJobs(w http.ResponseWriter, r *http.Request) error {
+	return writePage(w, r, api.stored)
 }
 
 // findJob returns the job after its next step.
-func (u *Upstream) findJob(w http.ResponseWriter, r *http.Request) error {
-	now := u.now()
-	j, ok := u.jobs.change(r.PathValue("id"), func(j job) job {
+func (api *fineTuningAPI) findJob(w http.ResponseWriter, r *http.Request) error {
+	now := api.now()
+	j, ok := api.stored.change(r.PathValue("id"), func(j job) job {
 		switch j.Status {
 		case "validating_files":
 			j.Status = "running"
@@ -82,9 +89,9 @@ func (u *Upstream) findJob(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func (u *Upstream) cancelJob(w http.ResponseWriter, r *http.Request) error {
-	now := u.now()
-	j, ok := u.jobs.change(r.PathValue("id"), func(j job) job {
+func (api *fineTuningAPI) cancelJob(w http.ResponseWriter, r *http.Request) error {
+	now := api.now()
+	j, ok := api.stored.change(r.PathValue("id"), func(j job) job {
 		if j.Status != "succeeded" && j.Status != "cancelled" {
 			j.Status, j.Finished = "cancelled", &now
 		}

@@ -32,15 +32,18 @@ type imageRequest struct {
 	files   int // images in an edit request
 }
 
-func (u *Upstream) generateImage(w http.ResponseWriter, r *http.Request) error {
+// imageAPI serves images and their URLs.
+type imageAPI struct{ *runtime }
+
+func (api *imageAPI) generateImage(w http.ResponseWriter, r *http.Request) error {
 	var q imageRequest
 	if _, err := decode(w, r, &q); err != nil {
 		return err
 	}
-	return u.paint(w, r, q)
+	return api.paint(w, r, q)
 }
 
-func (u *Upstream) editImage(w http.ResponseWriter, r *http.Request) error {
+func (api *imageAPI) editImage(w http.ResponseWriter, r *http.Request) error {
 	f, err := readForm(r, 0)
 	if err != nil {
 		return err
@@ -56,12 +59,12 @@ func (u *Upstream) editImage(w http.ResponseWriter, r *http.Request) error {
 			}
 		}
 	}
-	return u.paint(w, r, q)
+	return api.paint(w, r, q)
 }
 
 // paint responds with n images of one colour each, derived from the prompt. Usage is the prompt's
 // words, a token for each input image, and 100 for each output image.
-func (u *Upstream) paint(w http.ResponseWriter, r *http.Request, q imageRequest) error {
+func (api *imageAPI) paint(w http.ResponseWriter, r *http.Request, q imageRequest) error {
 	n := max(q.N, 1)
 	switch {
 	case q.Prompt == "":
@@ -81,7 +84,7 @@ func (u *Upstream) paint(w http.ResponseWriter, r *http.Request, q imageRequest)
 		"input_tokens_details": map[string]any{"text_tokens": text, "image_tokens": inputTokens},
 	}
 	if q.Stream {
-		u.streamImages(w, r, q, n, usage)
+		api.streamImages(w, r, q, n, usage)
 		return nil
 	}
 	var data []map[string]any
@@ -93,22 +96,22 @@ func (u *Upstream) paint(w http.ResponseWriter, r *http.Request, q imageRequest)
 		}
 		data = append(data, map[string]any{"b64_json": base64.StdEncoding.EncodeToString(renderPNG(tint))})
 	}
-	writeJSON(w, http.StatusOK, map[string]any{"created": u.now(), "data": data, "usage": usage})
+	writeJSON(w, http.StatusOK, map[string]any{"created": api.now(), "data": data, "usage": usage})
 	return nil
 }
 
 // streamImages sends each image in steps: the requested number of partial images, and then the
 // complete image, with the usage of all.
 // Source: openai-node 6.49.0, ImageGenStreamEvent and ImageEditStreamEvent.
-func (u *Upstream) streamImages(w http.ResponseWriter, r *http.Request, q imageRequest, n int, usage map[string]any) {
+func (api *imageAPI) streamImages(w http.ResponseWriter, r *http.Request, q imageRequest, n int, usage map[string]any) {
 	kind := "image_generation"
 	if q.edit {
 		kind = "image_edit"
 	}
-	s := u.stream(w, r)
+	s := api.stream(w, r)
 	for i := range n {
 		image := map[string]any{
-			"b64_json": base64.StdEncoding.EncodeToString(renderPNG(q.tint(i))), "created_at": u.now(),
+			"b64_json": base64.StdEncoding.EncodeToString(renderPNG(q.tint(i))), "created_at": api.now(),
 			"background": "opaque", "output_format": "png", "quality": "auto", "size": "auto",
 		}
 		image["type"] = kind + ".partial_image"
@@ -126,7 +129,7 @@ func (u *Upstream) streamImages(w http.ResponseWriter, r *http.Request, q imageR
 func (q imageRequest) tint(i int) string { return seedOf(fmt.Append(nil, q.Prompt, i))[:6] }
 
 // serveImage serves the image at a response's URL.
-func (u *Upstream) serveImage(w http.ResponseWriter, r *http.Request) error {
+func (api *imageAPI) serveImage(w http.ResponseWriter, r *http.Request) error {
 	tint, ok := strings.CutSuffix(r.PathValue("name"), ".png")
 	if _, err := hex.DecodeString(tint); err != nil || !ok || len(tint) != 6 {
 		return missing("picture", r.PathValue("name"))

@@ -27,7 +27,7 @@ type model struct {
 	Owner   string `json:"owned_by"`
 }
 
-func (u *Upstream) listModels(w http.ResponseWriter, _ *http.Request) error {
+func listModels(w http.ResponseWriter, _ *http.Request) error {
 	data := make([]model, len(models))
 	for i, id := range models {
 		data[i] = model{id, "model", modelCreated, "sluice-demo"}
@@ -36,7 +36,7 @@ func (u *Upstream) listModels(w http.ResponseWriter, _ *http.Request) error {
 	return nil
 }
 
-func (u *Upstream) findModel(w http.ResponseWriter, r *http.Request) error {
+func findModel(w http.ResponseWriter, r *http.Request) error {
 	for _, id := range models {
 		if id == r.PathValue("id") {
 			writeJSON(w, http.StatusOK, model{id, "model", modelCreated, "sluice-demo"})

@@ -25,7 +25,7 @@ type moderation struct {
 	Inputs     map[string][]string `json:"category_applied_input_types"`
 }
 
-func (u *Upstream) moderate(w http.ResponseWriter, r *http.Request) error {
+func moderate(w http.ResponseWriter, r *http.Request) error {
 	var q struct {
 		Model string `json:"model"`
 		Input texts  `json:"input"`

@@ -37,7 +37,7 @@ type conversation struct {
 // realtime serves a WebSocket: it sends the session, repeats received items, and responds to
 // response.create with the echo of the last text and its usage.
 // Source: https://platform.openai.com/docs/api-reference/realtime, read 2026-11.
-func (u *Upstream) realtime(w http.ResponseWriter, r *http.Request) error {
+func realtime(w http.ResponseWriter, r *http.Request) error {
 	name := r.URL.Query().Get("model")
 	if name == "" {
 		return badParam("model", "you must provide a model parameter")

@@ -8,6 +8,10 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
+	"time"
+
+	"sluice/internal/kernel/ident"
 )
 
 // decode reads a JSON request into v and returns its seed, 24 hex digits that
@@ -28,13 +32,21 @@ func seedOf(body []byte) string {
 	return hex.EncodeToString(sum[:12])
 }
 
+// runtime is what the API types share: the clock, the pause between stream events, and the number of
+// the last stored object.
+type runtime struct {
+	clock  ident.Clock
+	gap    time.Duration
+	number atomic.Int64
+}
+
 // numbered returns a new id for a stored object, for example "file-demo00000007".
-func (u *Upstream) numbered(prefix string) string {
-	return fmt.Sprintf("%sdemo%08d", prefix, u.number.Add(1))
+func (rt *runtime) numbered(prefix string) string {
+	return fmt.Sprintf("%sdemo%08d", prefix, rt.number.Add(1))
 }
 
 // now returns the time of the "created" fields in Unix seconds.
-func (u *Upstream) now() int64 { return u.opts.Clock.Now().Unix() }
+func (rt *runtime) now() int64 { return rt.clock.Now().Unix() }
 
 // content is a text as in OpenAI's requests: a string, or a list of parts of which the text parts
 // count.

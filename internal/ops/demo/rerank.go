@@ -27,7 +27,7 @@ type rankedDocument struct {
 // rerank orders documents by the share of the query's words they contain; documents with equal
 // shares retain their order. It reports one search unit a call, and tokens for query and
 // documents.
-func (u *Upstream) rerank(w http.ResponseWriter, r *http.Request) error {
+func rerank(w http.ResponseWriter, r *http.Request) error {
 	var q rerankRequest
 	seed, err := decode(w, r, &q)
 	if err != nil {

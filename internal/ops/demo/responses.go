@@ -48,35 +48,41 @@ type storedResponse struct {
 	items    []inputItem
 }
 
-func (u *Upstream) respond(w http.ResponseWriter, r *http.Request) error {
+// responseAPI serves the Responses API and stores the responses that the caller wants to find again.
+type responseAPI struct {
+	*runtime
+	stored *store[storedResponse]
+}
+
+func (api *responseAPI) respond(w http.ResponseWriter, r *http.Request) error {
 	var q responseRequest
 	seed, err := decode(w, r, &q)
 	if err != nil {
 		return err
 	}
-	if err := u.checkResponse(&q); err != nil {
+	if err := api.checkResponse(&q); err != nil {
 		return err
 	}
-	response := q.newResponse(u.now())
+	response := q.newResponse(api.now())
 	response.ID, response.Store = "resp_"+seed, q.Store == nil || *q.Store
 	if response.Store {
-		response.ID = u.numbered("resp_")
-		u.responses.put(response.ID, storedResponse{response, q.items}, int64(4096+len(q.Input)))
+		response.ID = api.numbered("resp_")
+		api.stored.put(response.ID, storedResponse{response, q.items}, int64(4096+len(q.Input)))
 	}
 	if q.Stream {
-		u.streamResponse(w, r, response)
+		api.streamResponse(w, r, response)
 		return nil
 	}
 	writeJSON(w, http.StatusOK, response)
 	return nil
 }
 
-func (u *Upstream) checkResponse(q *responseRequest) error {
+func (api *responseAPI) checkResponse(q *responseRequest) error {
 	if q.Model == "" {
 		return badParam("model", "Missing required parameter: 'model'.")
 	}
 	if q.Previous != nil {
-		if _, ok := u.responses.find(*q.Previous); !ok {
+		if _, ok := api.stored.find(*q.Previous); !ok {
 			return &refusal{
 				Status: http.StatusBadRequest, Message: fmt.Sprintf("Previous response with id '%s' not found.", *q.Previous),
 				Param: "previous_response_id", Code: "previous_response_not_found",
@@ -136,8 +142,8 @@ func (q *responseRequest) asChat() chatRequest {
 	return c
 }
 
-func (u *Upstream) findResponse(w http.ResponseWriter, r *http.Request) error {
-	s, err := u.responses.named(r, "response")
+func (api *responseAPI) findResponse(w http.ResponseWriter, r *http.Request) error {
+	s, err := api.stored.named(r, "response")
 	if err != nil {
 		return err
 	}
@@ -145,13 +151,13 @@ func (u *Upstream) findResponse(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func (u *Upstream) dropResponse(w http.ResponseWriter, r *http.Request) error {
-	return writeDropped(w, r, u.responses, "response", "response")
+func (api *responseAPI) dropResponse(w http.ResponseWriter, r *http.Request) error {
+	return writeDropped(w, r, api.stored, "response", "response")
 }
 
 // inputItems returns all items of the input as they were sent.
-func (u *Upstream) inputItems(w http.ResponseWriter, r *http.Request) error {
-	s, err := u.responses.named(r, "response")
+func (api *responseAPI) inputItems(w http.ResponseWriter, r *http.Request) error {
+	s, err := api.stored.named(r, "response")
 	if err != nil {
 		return err
 	}

@@ -5,8 +5,8 @@ import "net/http"
 // streamResponse streams a response as typed events, numbered from 0: created, in progress, the
 // deltas of each output item, and completed or incomplete with the complete response. There is no
 // [DONE].
-func (u *Upstream) streamResponse(w http.ResponseWriter, r *http.Request, response responseBody) {
-	s := u.stream(w, r)
+func (api *responseAPI) streamResponse(w http.ResponseWriter, r *http.Request, response responseBody) {
+	s := api.stream(w, r)
 	begun := response
 	begun.Status, begun.Output, begun.Usage, begun.Incomplete = "in_progress", []outputItem{}, nil, nil
 	s.typed("response.created", map[string]any{"response": begun})

@@ -23,10 +23,13 @@ type speechRequest struct {
 	StreamFormat string `json:"stream_format"`
 }
 
+// audioAPI serves speech, transcriptions and translations.
+type audioAPI struct{ *runtime }
+
 // createSpeech returns a tone per word as a WAV file, whatever format was requested; the content
 // type states it. Format "pcm" returns only the samples, and stream_format "sse" the same bytes
 // as events.
-func (u *Upstream) createSpeech(w http.ResponseWriter, r *http.Request) error {
+func (api *audioAPI) createSpeech(w http.ResponseWriter, r *http.Request) error {
 	var q speechRequest
 	if _, err := decode(w, r, &q); err != nil {
 		return err
@@ -44,7 +47,7 @@ func (u *Upstream) createSpeech(w http.ResponseWriter, r *http.Request) error {
 		audio, kind = audio[waveHead:], "audio/pcm"
 	}
 	if q.StreamFormat == "sse" {
-		u.streamSpeech(w, r, audio, q.Input)
+		api.streamSpeech(w, r, audio, q.Input)
 		return nil
 	}
 	w.Header().Set("Content-Type", kind)
@@ -52,8 +55,8 @@ func (u *Upstream) createSpeech(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func (u *Upstream) streamSpeech(w http.ResponseWriter, r *http.Request, audio []byte, text string) {
-	s := u.stream(w, r)
+func (api *audioAPI) streamSpeech(w http.ResponseWriter, r *http.Request, audio []byte, text string) {
+	s := api.stream(w, r)
 	inputTokens, out := Tokens(text), int64(len(audio)/(2*samplesPerWord))
 	for len(audio) > 0 {
 		n := min(len(audio), speechChunkBytes)

@@ -21,7 +21,7 @@ type transcript struct {
 	segments       bool // segment times requested
 }
 
-func (u *Upstream) transcribe(w http.ResponseWriter, r *http.Request) error {
+func (api *audioAPI) transcribe(w http.ResponseWriter, r *http.Request) error {
 	f, err := readForm(r, waveHead)
 	if err != nil {
 		return err
@@ -32,13 +32,13 @@ func (u *Upstream) transcribe(w http.ResponseWriter, r *http.Request) error {
 	}
 	// whisper-1 accepts the field but does not stream, as OpenAI documents.
 	if f.first("stream") == "true" && t.model != "whisper-1" {
-		u.streamTranscript(w, r, t)
+		api.streamTranscript(w, r, t)
 		return nil
 	}
 	return t.write(w, f.first("response_format"))
 }
 
-func (u *Upstream) translate(w http.ResponseWriter, r *http.Request) error {
+func (api *audioAPI) translate(w http.ResponseWriter, r *http.Request) error {
 	f, err := readForm(r, waveHead)
 	if err != nil {
 		return err
@@ -117,8 +117,8 @@ func (t transcript) usage() any {
 }
 
 // streamTranscript streams the text with a word per event. This stream has no [DONE].
-func (u *Upstream) streamTranscript(w http.ResponseWriter, r *http.Request, t transcript) {
-	s := u.stream(w, r)
+func (api *audioAPI) streamTranscript(w http.ResponseWriter, r *http.Request, t transcript) {
+	s := api.stream(w, r)
 	for _, p := range textChunks(t.text) {
 		s.data(map[string]any{"type": "transcript.text.delta", "delta": p})
 	}
