@@ -1,7 +1,6 @@
 package server
 
 import (
-	"container/list"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -28,53 +27,45 @@ const (
 )
 
 // conn is one client connection. It belongs to the goroutine that serves it, except for the
-// fields that are marked as shared.
+// fields that are marked as shared. Its parts are its socket, the input read from it, the current
+// request, the response writer, and what the evictions record about it.
 type conn struct {
-	s         *Server
+	s *Server
+	clientSocket
+	inputReader
+	requestState
+	out responseWriter
+	evictionRecord
+
+	cancel   context.CancelFunc // cancels the current request; safe for concurrent use
+	remote   string             // address without port
+	since    time.Time
+	setIndex int // index in Server.conns, which guards it
+
+	client    netip.Addr   // whose share of silent connections it counts towards
+	silent    bool         // has not sent a complete request
+	idleAt    time.Time    // when it began to wait for the current request
+	idleSince atomic.Int64 // Unix time in nanoseconds, while state is unused; shared
+
+	state   atomic.Int32 // shared
+	listens atomic.Bool  // the request is complete, and no further bytes follow it; shared
+}
+
+// clientSocket is the socket of a connection, with TLS if the server uses it.
+type clientSocket struct {
 	nc        net.Conn        // where HTTP is read and written: TLS, or tcp itself
 	tcp       net.Conn        // closing it never waits
 	raw       syscall.RawConn // of tcp, nil when it has none
 	fd        int32           // descriptor of tcp, -1 when raw is nil
 	tls       bool
-	tlsReader *tlsReader         // between TLS and tcp, nil without TLS
-	cancel    context.CancelFunc // cancels the current request; safe for concurrent use
-	remote    string             // address without port
-	since     time.Time
-	setIndex  int // index in Server.conns, which guards it
-
-	client    netip.Addr   // whose share of silent connections it counts towards
-	silent    bool         // has not sent a complete request
-	idleSince atomic.Int64 // Unix time in nanoseconds, while state is unused
-
-	// Server.evictions guards the fields from here to waiting.
-	inSilent, inClient *list.Element // nil unless it counts as silent
-	silentSince        time.Time     // when it became silent
-	evicted            bool          // it was evicted and still holds its slot
-	gone               bool          // it has ended
-	http2              bool          // served by net/http, several requests at once
-	streams            bool          // likewise, and net/http has an open stream
-	handlers           int           // number of requests that net/http is serving
-	waiting            int           // number of requests whose body is incomplete (bodyWait)
-
-	bounded bool // tcp itself limits how long a write waits
-
-	state   atomic.Int32
-	listens atomic.Bool // the request is complete, and no further bytes follow it
-
-	input    *buffer            // bytes read and not consumed, nil when there are none
-	limit    time.Time          // read deadline in force; zero means none
-	idleAt   time.Time          // when it began to wait for the current request
-	take     func(uintptr) bool // the method arrive, bound once to avoid allocations
-	failed   error              // error of the last arrive
-	header   wire.Header        // reused for its capacity
-	req      wire.Request
-	body     *body // of the current request, nil when it has none
-	reusable bool  // the client may send another request
-	out      responseWriter
+	tlsReader *tlsReader // between TLS and tcp, nil without TLS
+	bounded   bool       // tcp itself limits how long a write waits
 }
 
 func newConn(s *Server, nc net.Conn, cancel context.CancelFunc) *conn {
-	c := &conn{s: s, nc: nc, tcp: nc, cancel: cancel, since: time.Now(), fd: -1, client: clientOf(nc), silent: true}
+	c := &conn{s: s, cancel: cancel, since: time.Now(), client: clientOf(nc), silent: true}
+	c.clientSocket = clientSocket{nc: nc, tcp: nc, fd: -1}
+	c.inputReader.socket = &c.clientSocket
 	c.bounded = socket.SetWriteStall(nc, s.Patience.WriteStall)
 	c.out.c = c
 	if sc, ok := nc.(syscall.Conn); ok {
@@ -83,7 +74,7 @@ func newConn(s *Server, nc net.Conn, cancel context.CancelFunc) *conn {
 			_ = rc.Control(func(fd uintptr) { c.fd = int32(fd) }) // fails only when closed, as the first read does
 		}
 	}
-	c.take = c.arrive
+	c.take = c.inputReader.arrive
 	if c.remote = nc.RemoteAddr().String(); c.remote != "" {
 		if host, _, err := net.SplitHostPort(c.remote); err == nil {
 			c.remote = host
@@ -265,15 +256,15 @@ const lingering = 500 * time.Millisecond
 
 // lingeringClose closes the sending side and returns when the client has closed the other, or after
 // lingering. A client that continues to send is read slowly.
-func (c *conn) lingeringClose() {
-	if closeWrite(c.nc) != nil {
+func (cs *clientSocket) lingeringClose() {
+	if closeWrite(cs.nc) != nil {
 		return
 	}
-	_ = c.tcp.SetReadDeadline(time.Now().Add(lingering)) // fails only when closed, as the read does
+	_ = cs.tcp.SetReadDeadline(time.Now().Add(lingering)) // fails only when closed, as the read does
 	buf := getBuffer()
 	defer buf.release()
 	for n := 0; ; {
-		k, err := c.tcp.Read(buf.b)
+		k, err := cs.tcp.Read(buf.b)
 		if err != nil {
 			return
 		}

@@ -72,7 +72,7 @@ func (s *Server) releaseOnHandover(nc net.Conn, to http.ConnState) {
 	c := unwrapConn(nc)
 	switch to {
 	case http.StateActive, http.StateIdle:
-		c.setStreams(to == http.StateActive)
+		s.evictions.setStreams(c, to == http.StateActive)
 	case http.StateClosed, http.StateHijacked:
 		s.release(c)
 	case http.StateNew:

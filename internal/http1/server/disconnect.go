@@ -38,12 +38,12 @@ func (l *disconnectPoller) poll(w *connSet) int {
 }
 
 // hasUnread reports whether the socket has unread bytes.
-func (c *conn) hasUnread() bool {
-	if c.raw == nil {
+func (cs *clientSocket) hasUnread() bool {
+	if cs.raw == nil {
 		return false
 	}
 	unread := false
-	err := c.raw.Control(func(fd uintptr) {
+	err := cs.raw.Control(func(fd uintptr) {
 		var b [1]byte
 		n, err := socket.Peek(int(fd), b[:])
 		unread = err == nil && n > 0
@@ -54,16 +54,16 @@ func (c *conn) hasUnread() bool {
 // isClosed reports whether the client closed the connection and everything is read. Unread
 // requests hide the end: they are served first, as in net/http. Under TLS a closing alert may
 // precede the end.
-func (c *conn) isClosed() bool {
+func (cs *clientSocket) isClosed() bool {
 	end := false
-	err := c.raw.Control(func(fd uintptr) {
+	err := cs.raw.Control(func(fd uintptr) {
 		var buf [longestFarewell]byte
 		n, err := socket.Peek(int(fd), buf[:])
 		if err != nil {
 			end = !errors.Is(err, syscall.EAGAIN)
 			return
 		}
-		end = n == 0 || c.tls && isTLSAlert(buf[:n])
+		end = n == 0 || cs.tls && isTLSAlert(buf[:n])
 	})
 	return err == nil && end
 }

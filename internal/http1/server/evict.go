@@ -42,7 +42,7 @@ const (
 // does not finish the TLS handshake, or opens HTTP/2 without a stream, or delays the body of a
 // request whose caller is not authenticated (bodyWait).
 type evictions struct {
-	mu      sync.Mutex                // guards the fields up to pending, and the marked fields of connections
+	mu      sync.Mutex                // guards the fields up to pending, and every evictionRecord
 	silent  list.List                 // of *conn, the oldest first
 	clients map[netip.Addr]*list.List // the same, by client
 	rest    map[*conn]struct{}        // connections that were handed over
@@ -51,6 +51,19 @@ type evictions struct {
 	counts struct{ silent, idle, share atomic.Int64 }
 
 	idle []idleConn // the next to evict, the longest idle last; used only by the accepting goroutine
+}
+
+// evictionRecord is what the evictions record about a connection. evictions.mu guards it, except
+// that http2 is set before other goroutines use it.
+type evictionRecord struct {
+	inSilent, inClient *list.Element // nil unless it counts as silent
+	silentSince        time.Time     // when it became silent
+	evicted            bool          // it was evicted and still holds its slot
+	gone               bool          // it has ended
+	http2              bool          // served by net/http, several requests at once
+	streams            bool          // likewise, and net/http has an open stream
+	handlers           int           // number of requests that net/http is serving
+	waiting            int           // number of requests whose body is incomplete (bodyWait)
 }
 
 // idleConn is a connection that has been idle since a time, in Unix nanoseconds.

@@ -42,7 +42,7 @@ func MarkAuthenticated(ctx context.Context) {
 // connection is being closed.
 func (c *conn) awaitBody(w http.ResponseWriter, r *http.Request) (*http.Request, *bodyWait, bool) {
 	c.s.evictions.enforceShare(c.client, c.s.share())
-	if !c.beginRequest(true) {
+	if !c.s.evictions.beginRequest(c, true) {
 		return r, nil, false
 	}
 	wait := &bodyWait{ReadCloser: r.Body, c: c, limit: time.Now().Add(c.s.unauthenticatedBody())}
@@ -95,5 +95,5 @@ func (w *bodyWait) finish(goesOn bool) bool {
 	}
 	w.done = true
 	w.timer.Stop()
-	return !goesOn || w.c.serveWaiting()
+	return !goesOn || w.c.s.evictions.serveWaiting(w.c)
 }

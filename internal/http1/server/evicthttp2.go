@@ -23,8 +23,7 @@ func (e *evictions) addRest(c *conn) {
 
 // beginRequest records that a handler begins. If waits is true, it waits for a body. It returns
 // false if the connection is being closed.
-func (c *conn) beginRequest(waits bool) bool {
-	e := &c.s.evictions
+func (e *evictions) beginRequest(c *conn, waits bool) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if c.state.Load() == closed {
@@ -35,14 +34,13 @@ func (c *conn) beginRequest(waits bool) bool {
 	} else {
 		c.handlers++
 	}
-	c.updateUse()
+	e.updateUse(c)
 	return true
 }
 
 // serveWaiting records that a handler does not wait for a body any more. It returns false if the
 // connection is being closed.
-func (c *conn) serveWaiting() bool {
-	e := &c.s.evictions
+func (e *evictions) serveWaiting(c *conn) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	c.waiting--
@@ -50,19 +48,18 @@ func (c *conn) serveWaiting() bool {
 	if c.state.Load() == closed {
 		return false
 	}
-	c.updateUse()
+	e.updateUse(c)
 	return true
 }
 
 // endRequest records that a handler has ended. wait is its wait for a body, nil without one. The
 // connection may be evicted while net/http waits for the rest of the body or for the next
 // request.
-func (c *conn) endRequest(wait *bodyWait) {
+func (e *evictions) endRequest(c *conn, wait *bodyWait) {
 	waits := wait != nil && !wait.isDone()
 	if waits {
 		wait.finish(false)
 	}
-	e := &c.s.evictions
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if waits {
@@ -71,14 +68,13 @@ func (c *conn) endRequest(wait *bodyWait) {
 		c.handlers--
 	}
 	if c.state.Load() != closed {
-		c.updateUse()
+		e.updateUse(c)
 	}
 }
 
 // updateUse sets the state of an open connection by its requests: it serves one, it waits for the
-// body of one, or it is idle. The caller holds the mutex of the evictions.
-func (c *conn) updateUse() {
-	e := &c.s.evictions
+// body of one, or it is idle. The caller holds e.mu.
+func (e *evictions) updateUse(c *conn) {
 	switch {
 	case c.handlers > 0:
 		e.removeLocked(c)
@@ -95,15 +91,15 @@ func (c *conn) updateUse() {
 }
 
 // setStreams records whether net/http reports open streams.
-func (c *conn) setStreams(open bool) {
-	c.s.evictions.mu.Lock()
-	defer c.s.evictions.mu.Unlock()
+func (e *evictions) setStreams(c *conn, open bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	c.streams = open && c.http2
 }
 
 // isResponding reports whether the end of a response may still be in transit although its handler
-// has ended. The client has as much time to read it as for any other write. The caller holds the
-// mutex of the evictions.
+// has ended. The client has as much time to read it as for any other write. The caller holds
+// evictions.mu.
 func (c *conn) isResponding(now time.Time) bool {
 	if !c.streams || c.inSilent != nil {
 		return false

@@ -21,14 +21,14 @@ func (s *Server) closeAfterResponse(next http.Handler) http.Handler {
 			var wait *bodyWait
 			ok := false
 			if r.ContentLength == 0 { // an unknown length is -1
-				ok = c.beginRequest(false)
+				ok = s.evictions.beginRequest(c, false)
 			} else {
 				r, wait, ok = c.awaitBody(w, r)
 			}
 			if !ok {
 				panic(http.ErrAbortHandler) // the connection is being closed
 			}
-			defer c.endRequest(wait)
+			defer s.evictions.endRequest(c, wait)
 		}
 		if r.ProtoMajor == 1 || r.Method == preface || s.leaving.Load() {
 			w.Header().Set("Connection", "close") // a handler that accepts an upgrade replaces it; HTTP/2 sends GOAWAY

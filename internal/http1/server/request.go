@@ -13,6 +13,14 @@ import (
 // maxLines is the maximum number of lines of a head. Clients send up to 30.
 const maxLines = 200
 
+// requestState is the request that a connection is serving.
+type requestState struct {
+	header   wire.Header // reused for its capacity
+	req      wire.Request
+	body     *body // of the current request, nil when it has none
+	reusable bool  // the client may send another request
+}
+
 // readRequest waits for the next request and reads its head into c.req. A rejection is a
 // *fault.Error; other errors come from the connection.
 func (c *conn) readRequest() (step, error) {
@@ -119,8 +127,8 @@ func (c *conn) parse(b []byte) (step, error) {
 // old checks a request of HTTP/1.0. The request is handed over if its framing is unambiguous.
 // HTTP/1.0 does not define Transfer-Encoding: a server that supports it there and one that does
 // not would see different requests after it. Source: RFC 9112 section 6.1.
-func (c *conn) old() (step, error) {
-	_, chunked, err := syntax.Framing(c.header)
+func (rs *requestState) old() (step, error) {
+	_, chunked, err := syntax.Framing(rs.header)
 	switch {
 	case chunked || errors.Is(err, syntax.ErrCoding):
 		return closeNow, malformed("HTTP/1.0 does not support Transfer-Encoding")
@@ -174,26 +182,26 @@ type framing struct {
 }
 
 // sort reads the framing from the header and removes the lines that the gateway does not need.
-func (c *conn) sort(f *framing) error {
+func (rs *requestState) sort(f *framing) error {
 	var err error
-	if f.length, f.chunked, err = syntax.Framing(c.header); err != nil {
+	if f.length, f.chunked, err = syntax.Framing(rs.header); err != nil {
 		if errors.Is(err, syntax.ErrCoding) {
 			return refusal(501, "the transfer coding is not supported; use chunked")
 		}
 		return malformed(err.Error())
 	}
-	c.reusable = true
-	hosts, remaining := 0, c.header[:0]
-	for _, line := range c.header {
+	rs.reusable = true
+	hosts, remaining := 0, rs.header[:0]
+	for _, line := range rs.header {
 		switch line.Name {
 		case "host":
-			c.req.Host = line.Value
+			rs.req.Host = line.Value
 			hosts++
 			continue
 		case "transfer-encoding":
 			continue
 		case "connection":
-			c.reusable = c.reusable && !syntax.HasToken(line.Value, "close")
+			rs.reusable = rs.reusable && !syntax.HasToken(line.Value, "close")
 		case "upgrade":
 			f.upgrade = true
 		case "expect":
@@ -204,8 +212,8 @@ func (c *conn) sort(f *framing) error {
 		}
 		remaining = append(remaining, line)
 	}
-	c.header, c.req.Header = remaining, remaining
-	if hosts != 1 || !validHost(c.req.Host) {
+	rs.header, rs.req.Header = remaining, remaining
+	if hosts != 1 || !validHost(rs.req.Host) {
 		return malformed("the Host header must be sent once, with a host")
 	}
 	return nil

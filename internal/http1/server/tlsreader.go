@@ -23,14 +23,14 @@ func (t *tlsReader) Read(p []byte) (int, error) {
 
 // drainTLSBuffer moves data that TLS has read but not returned into the input: TLS reads ahead
 // and returns one record at a time. Nothing is read from the network.
-func (c *conn) drainTLSBuffer() {
-	if c.input == nil {
-		c.input = getBuffer()
+func (in *inputReader) drainTLSBuffer() {
+	if in.input == nil {
+		in.input = getBuffer()
 	}
-	c.tlsReader.closed = true
-	_ = c.input.fill(c.nc, bufferBytes) // the next read returns a permanent error again
-	c.tlsReader.closed = false
-	c.consume(0)
+	in.socket.tlsReader.closed = true
+	_ = in.input.fill(in.socket.nc, bufferBytes) // the next read returns a permanent error again
+	in.socket.tlsReader.closed = false
+	in.consume(0)
 }
 
 // The TLS records by which a client closes a connection: an alert, which TLS 1.3 wraps into a

@@ -7,35 +7,45 @@ import (
 	"time"
 )
 
+// inputReader reads the bytes that a client sends. It has a buffer only while there are some, and
+// sets the deadlines of the reads.
+type inputReader struct {
+	socket *clientSocket
+	input  *buffer            // bytes read and not consumed, nil when there are none
+	limit  time.Time          // read deadline in force; zero means none
+	take   func(uintptr) bool // the method arrive, bound once to avoid allocations
+	failed error              // error of the last arrive
+}
+
 // consume removes n bytes from the input and releases the buffer when it is empty.
-func (c *conn) consume(n int) {
-	if c.input.start += n; c.input.start == c.input.end {
-		c.input.release()
-		c.input = nil
+func (in *inputReader) consume(n int) {
+	if in.input.start += n; in.input.start == in.input.end {
+		in.input.release()
+		in.input = nil
 	}
 }
 
 // arm sets the deadline of the next reads to limit, or later by at most slack. The slack avoids
 // setting the deadline for every read.
-func (c *conn) arm(limit time.Time, slack time.Duration) {
-	if d := c.limit.Sub(limit); d >= 0 && d <= slack {
+func (in *inputReader) arm(limit time.Time, slack time.Duration) {
+	if d := in.limit.Sub(limit); d >= 0 && d <= slack {
 		return
 	}
-	c.limit = limit.Add(slack)
-	_ = c.nc.SetReadDeadline(c.limit) // fails only on a closed connection, as the read does
+	in.limit = limit.Add(slack)
+	_ = in.socket.nc.SetReadDeadline(in.limit) // fails only on a closed connection, as the read does
 }
 
 // armFor is arm for a duration from now. Zero means no limit.
-func (c *conn) armFor(d time.Duration) {
+func (in *inputReader) armFor(d time.Duration) {
 	if d > 0 {
-		c.armFrom(time.Now(), d)
+		in.armFrom(time.Now(), d)
 	}
 }
 
 // armFrom is armFor for a duration from start.
-func (c *conn) armFrom(start time.Time, d time.Duration) {
+func (in *inputReader) armFrom(start time.Time, d time.Duration) {
 	if d > 0 {
-		c.arm(start.Add(d), min(time.Second, d/8))
+		in.arm(start.Add(d), min(time.Second, d/8))
 	}
 }
 
@@ -57,23 +67,23 @@ func (c *conn) await() error {
 
 // receive reads once into a buffer. If possible, it gets the buffer only when there is data,
 // because a connection is idle most of the time.
-func (c *conn) receive() error {
-	if c.tls || c.raw == nil {
-		c.input = getBuffer()
-		err := c.input.fill(c.nc, 0)
+func (in *inputReader) receive() error {
+	if in.socket.tls || in.socket.raw == nil {
+		in.input = getBuffer()
+		err := in.input.fill(in.socket.nc, 0)
 		if err != nil {
-			c.consume(0)
+			in.consume(0)
 		}
 		return err
 	}
-	if err := c.raw.Read(c.take); err != nil {
+	if err := in.socket.raw.Read(in.take); err != nil {
 		return err
 	}
-	return c.failed
+	return in.failed
 }
 
 // arrive reads from a descriptor that may have data. It returns false if there was none.
-func (c *conn) arrive(fd uintptr) bool {
+func (in *inputReader) arrive(fd uintptr) bool {
 	buf := getBuffer()
 	n, err := syscall.Read(int(fd), buf.b)
 	for errors.Is(err, syscall.EINTR) {
@@ -81,12 +91,12 @@ func (c *conn) arrive(fd uintptr) bool {
 	}
 	if n > 0 {
 		buf.end = n
-		c.input, c.failed = buf, nil
+		in.input, in.failed = buf, nil
 		return true
 	}
 	buf.release()
-	if c.failed = err; err == nil {
-		c.failed = net.ErrClosed // closed by the client
+	if in.failed = err; err == nil {
+		in.failed = net.ErrClosed // closed by the client
 	}
 	return !errors.Is(err, syscall.EAGAIN)
 }
