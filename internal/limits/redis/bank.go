@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"hash/fnv"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -27,19 +26,18 @@ type Limiter struct {
 	o           Options
 	local       *quota.Limiter // counts the share of this node
 	life        string         // id of this process
+	redis       connector
 	scripts     *scripts
 	health      *healthLog
 	partitions  [partitions]partition
 	raising     singleflight.Group
 	serverClock atomic.Pointer[serverClock]
-
-	link       atomic.Pointer[link] // nil while not connected
-	connecting sync.Mutex           // held while connecting
 }
 
 // New returns a Limiter. It connects to nothing until Run.
 func New(o Options) (*Limiter, error) {
 	b := &Limiter{o: o.withDefaults(), local: o.Local, life: ident.NewID()}
+	b.redis.o = &b.o
 	b.health = newHealthLog(b.o)
 	var err error
 	if b.scripts, err = loadScripts(); err != nil {
@@ -59,7 +57,7 @@ func (b *Limiter) Run(ctx context.Context) error {
 		all.Go(func() error { return b.partitions[i].live(ctx) })
 	}
 	err := all.Wait()
-	if l := b.link.Load(); l != nil {
+	if l := b.redis.link.Load(); l != nil {
 		l.client.Close()
 	}
 	return err

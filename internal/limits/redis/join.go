@@ -39,7 +39,7 @@ func (p *partition) join(ctx context.Context) (err error) {
 // part is sent Redis uses the old value, so other nodes never find more left than there is,
 // and every script is short whatever the size of the share.
 func (p *partition) joinOnce(ctx context.Context) error {
-	if err := p.limiter.connect(); err != nil {
+	if err := p.redis.connect(); err != nil {
 		return err
 	}
 	epoch, done, err := p.claim(ctx)
@@ -69,7 +69,7 @@ func (p *partition) claim(ctx context.Context) (epoch string, done int64, err er
 	if err != nil {
 		return "", 0, err
 	}
-	_, done, _ = p.membership()
+	_, done, _ = p.snapshot()
 	epoch = ident.NewID()
 	a, err := p.run(ctx, &p.limiter.scripts.claim, append(p.head(before, done, 1), epoch))
 	if err == nil && a.status != "claimed" {
@@ -82,9 +82,9 @@ func (p *partition) claim(ctx context.Context) (epoch string, done int64, err er
 }
 
 // currentEpoch returns the epoch under which Redis knows the node; empty for none.
-func (p *partition) currentEpoch(ctx context.Context) (epoch string, err error) {
-	err = p.limiter.ask(ctx, "found", func(ctx context.Context, c rueidis.Client) (err error) {
-		epoch, err = c.Do(ctx, c.B().Hget().Key(p.roll).Field("e:"+p.limiter.o.Node).Build()).ToString()
+func (sl *slot) currentEpoch(ctx context.Context) (epoch string, err error) {
+	err = sl.redis.ask(ctx, "found", func(ctx context.Context, c rueidis.Client) (err error) {
+		epoch, err = c.Do(ctx, c.B().Hget().Key(sl.roll).Field("e:"+sl.o.Node).Build()).ToString()
 		if rueidis.IsRedisNil(err) {
 			err = nil
 		}
@@ -95,9 +95,9 @@ func (p *partition) currentEpoch(ctx context.Context) (epoch string, err error) 
 
 // reportedBudgets returns the keys of budgets for which Redis has a share of the node, each
 // once.
-func (p *partition) reportedBudgets(ctx context.Context) (ids []string, err error) {
-	err = p.limiter.ask(ctx, "had", func(ctx context.Context, c rueidis.Client) error {
-		fields, err := c.Do(ctx, c.B().Hkeys().Key(p.prefix+"n:"+p.limiter.o.Node).Build()).AsStrSlice()
+func (sl *slot) reportedBudgets(ctx context.Context) (ids []string, err error) {
+	err = sl.redis.ask(ctx, "had", func(ctx context.Context, c rueidis.Client) error {
+		fields, err := c.Do(ctx, c.B().Hkeys().Key(sl.prefix+"n:"+sl.o.Node).Build()).AsStrSlice()
 		for _, field := range fields { // "uc:carrier|entry|value key"
 			if len(field) > 1 {
 				ids = append(ids, field[1:])
@@ -174,7 +174,7 @@ func (p *partition) statement(epoch string, had []string, stored []storeUpdate) 
 // state sends a statement in parts. Store updates come before all shares, because the shares
 // no longer contain what is stored. done is the number of the last run.
 func (p *partition) state(ctx context.Context, s statement, done int64) error {
-	epoch, _, _ := p.membership()
+	epoch, _, _ := p.snapshot()
 	for first := true; first || len(s.parts)+len(s.stored) > 0; first = false {
 		stored := s.stored[:min(len(s.stored), batch)]
 		s.stored = s.stored[len(stored):]

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/rueidis"
@@ -15,34 +17,41 @@ type link struct {
 	since  time.Time
 }
 
+// connector connects this node to Redis. All partitions share it.
+type connector struct {
+	o          *Options
+	link       atomic.Pointer[link] // nil while not connected
+	connecting sync.Mutex           // held while connecting
+}
+
 // connect creates the link if there is none.
-func (b *Limiter) connect() error {
-	b.connecting.Lock()
-	defer b.connecting.Unlock()
-	if b.link.Load() != nil {
+func (c *connector) connect() error {
+	c.connecting.Lock()
+	defer c.connecting.Unlock()
+	if c.link.Load() != nil {
 		return nil
 	}
-	client, err := b.o.Server.client()
+	client, err := c.o.Server.client()
 	if err != nil {
 		return fmt.Errorf("connect to redis: %w", err)
 	}
-	b.link.Store(&link{client, time.Now()})
+	c.link.Store(&link{client, time.Now()})
 	return nil
 }
 
 // ask runs commands with the timeout. After an error it is not known whether they ran.
-func (b *Limiter) ask(ctx context.Context, name string, commands func(context.Context, rueidis.Client) error) error {
-	l := b.link.Load()
+func (c *connector) ask(ctx context.Context, name string, commands func(context.Context, rueidis.Client) error) error {
+	l := c.link.Load()
 	if l == nil {
 		return errUnconnected
 	}
-	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), b.o.Server.Timeout)
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), c.o.Server.Timeout)
 	defer stop()
 	began := time.Now()
 	err := commands(ctx, l.client)
-	b.o.Metrics.ran(name, began, err)
+	c.o.Metrics.ran(name, began, err)
 	if err != nil {
-		b.dropReplicaLink(l, err)
+		c.dropReplicaLink(l, err)
 	}
 	return err
 }
@@ -54,12 +63,12 @@ const minLinkAge = beat
 // dropReplicaLink drops a link whose server no longer accepts writes. The primary may have the
 // same name meanwhile, and an open connection would never reach it. A cluster client detects
 // that automatically.
-func (b *Limiter) dropReplicaLink(l *link, err error) {
+func (c *connector) dropReplicaLink(l *link, err error) {
 	redisErr, ok := rueidis.IsRedisErr(err)
-	if !ok || b.o.Server.Cluster || !strings.HasPrefix(redisErr.Error(), "READONLY") || time.Since(l.since) < minLinkAge {
+	if !ok || c.o.Server.Cluster || !strings.HasPrefix(redisErr.Error(), "READONLY") || time.Since(l.since) < minLinkAge {
 		return
 	}
-	if b.link.CompareAndSwap(l, nil) {
+	if c.link.CompareAndSwap(l, nil) {
 		l.client.Close() // commands in progress there fail
 	}
 }

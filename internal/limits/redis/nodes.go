@@ -3,7 +3,6 @@ package redis
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -75,17 +74,17 @@ func visitPartition(s Server, node string, use func(*Limiter) error) error {
 	if err != nil {
 		return err
 	}
-	if err := b.connect(); err != nil {
+	if err := b.redis.connect(); err != nil {
 		return err
 	}
-	l := b.link.Load()
+	l := b.redis.link.Load()
 	defer l.client.Close()
 	return use(b)
 }
 
 // roster adds the nodes of the partition to all.
-func (p *partition) roster(ctx context.Context, all map[string]*Node) error {
-	return p.eachTriple(ctx, &p.limiter.scripts.roster, p.head("", 0, 0), func(id string, silentMS, budgets int64) {
+func (sl *slot) roster(ctx context.Context, all map[string]*Node) error {
+	return sl.eachTriple(ctx, &sl.scripts.roster, sl.head("", 0, 0), func(id string, silentMS, budgets int64) {
 		silent := time.Duration(silentMS) * time.Millisecond
 		n := all[id]
 		if n == nil {
@@ -97,30 +96,12 @@ func (p *partition) roster(ctx context.Context, all map[string]*Node) error {
 }
 
 // forget releases the share of the visited node in the partition.
-func (p *partition) forget(ctx context.Context) (released []quota.NodeShare, err error) {
-	args := append(p.head("", 0, 1), decimal(missing.Milliseconds()))
-	err = p.eachTriple(ctx, &p.limiter.scripts.forget, args, func(id string, held, used int64) {
+func (sl *slot) forget(ctx context.Context) (released []quota.NodeShare, err error) {
+	args := append(sl.head("", 0, 1), decimal(missing.Milliseconds()))
+	err = sl.eachTriple(ctx, &sl.scripts.forget, args, func(id string, held, used int64) {
 		if counter, ok := nameOf(strings.TrimPrefix(id, budgetPrefix)); ok {
 			released = append(released, quota.NodeShare{Counter: counter, Held: held, Used: used})
 		}
 	})
 	return released, err
-}
-
-// eachTriple runs a script that returns a list of triples: a string and two numbers.
-func (p *partition) eachTriple(ctx context.Context, s *script, args []string, visit func(string, int64, int64)) error {
-	list, err := p.exec(ctx, s, args)
-	if err != nil {
-		return err
-	}
-	for ; len(list) >= 3; list = list[3:] {
-		text, err := list[0].ToString()
-		first, err1 := list[1].AsInt64()
-		second, err2 := list[2].AsInt64()
-		if err := errors.Join(err, err1, err2); err != nil {
-			return fmt.Errorf("redis, %s: %w", s.name, err)
-		}
-		visit(text, first, second)
-	}
-	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strconv"
-	"sync"
 	"time"
 
 	"sluice/internal/kernel/background"
@@ -18,33 +17,22 @@ const (
 	findDeadNodes = 2 * missing / 3 // between searches for missing nodes
 )
 
-// partition connects this node to one slot of Redis.
+// partition connects this node to one slot of Redis. It reserves and settles there what the calls of
+// this node use. Its lock is that of its membership.
 type partition struct {
 	limiter *Limiter
-	number  int
-	prefix  string // "sluice:{limits-3}:"
-	roll    string
+	slot
+	membership
 
 	queue      queue
 	prefetched prefetchedTokens
 	woken      chan struct{} // has an element when there is something to publish
-
-	// mu makes the node's counters, the queue and the epoch consistent. A goroutine that
-	// changes counters or queue holds mu for reading; one that states the complete share of the
-	// node holds it for writing.
-	mu      sync.RWMutex
-	epoch   string        // under which the node states its share; empty before the first time
-	joined  bool          // Redis has accepted the share of the epoch
-	known   bool          // the node has joined before: Redis has no share of an earlier process
-	err     error         // why the last attempt to join failed; nil before the first attempt
-	done    int64         // number of the last script run under the epoch, also guarded by doneMu
-	changed chan struct{} // closed when joined or err changes
-	doneMu  sync.Mutex
 }
 
 func (p *partition) init(b *Limiter, i int) {
-	p.limiter, p.number, p.prefix = b, i, "sluice:{limits-"+strconv.Itoa(i)+"}:"
-	p.roll, p.woken, p.changed = p.prefix+"roll", make(chan struct{}, 1), make(chan struct{})
+	p.limiter, p.woken, p.changed = b, make(chan struct{}, 1), make(chan struct{})
+	prefix := "sluice:{limits-" + strconv.Itoa(i) + "}:"
+	p.slot = slot{o: &b.o, life: b.life, redis: &b.redis, scripts: b.scripts, number: i, prefix: prefix, roll: prefix + "roll"}
 }
 
 // wake requests that the queue is published.
@@ -55,63 +43,19 @@ func (p *partition) wake() {
 	}
 }
 
-// failure returns why the node is not on the roll of Redis. It returns nil if it is, and before
-// the first attempt to join.
-func (p *partition) failure() error {
-	p.mu.RLock()
-	defer p.mu.RUnlock()
-	return p.err
-}
-
 // errNotRegistered reports that Redis does not have the share of this node.
 var errNotRegistered = errors.New("this node has to resend its counters")
 
-// membership returns the epoch, the number of the last script run under it, and whether Redis
-// has accepted it.
-func (p *partition) membership() (epoch string, done int64, joined bool) {
-	p.mu.RLock()
-	defer p.mu.RUnlock()
-	p.doneMu.Lock()
-	defer p.doneMu.Unlock()
-	return p.epoch, p.done, p.joined
-}
-
-// ready waits until the node is on the roll. It returns an error if joining failed or ctx ended.
-func (p *partition) ready(ctx context.Context) (epoch string, done int64, err error) {
-	for {
-		p.mu.RLock()
-		err, changed := p.err, p.changed
-		p.mu.RUnlock()
-		epoch, done, joined := p.membership()
-		if joined || err != nil {
-			return epoch, done, err
-		}
-		select {
-		case <-ctx.Done():
-			return "", 0, ctx.Err()
-		case <-changed:
-		}
-	}
-}
-
 // received records the run number and the server time of a response. The caller holds p.mu.
 func (p *partition) received(a *scriptResult) {
-	p.doneMu.Lock()
-	p.done = max(p.done, a.run())
-	p.doneMu.Unlock()
+	p.recordRun(a.run())
 	p.limiter.serverClock.Store(&serverClock{a.serverTime(), time.Now()})
 }
 
 // resetMembership makes the node state its share again. It is called after a missing response
 // (err), or when Redis does not have the epoch. It does nothing if the epoch has changed since.
 func (p *partition) resetMembership(epoch string, err error) {
-	p.mu.Lock()
-	again := p.joined && p.epoch == epoch
-	if again {
-		p.joined = false
-	}
-	p.mu.Unlock()
-	if again {
+	if p.invalidate(epoch) {
 		p.limiter.health.logFailure(p.number, err)
 		p.wake()
 	}
@@ -119,22 +63,12 @@ func (p *partition) resetMembership(epoch string, err error) {
 
 // set records and logs the result of an attempt to join, and wakes the waiters of ready.
 func (p *partition) set(joined bool, err error) {
-	p.mu.Lock()
-	p.joined, p.err, p.known = joined, err, p.known || joined
-	close(p.changed)
-	p.changed = make(chan struct{})
-	p.mu.Unlock()
+	p.recordJoin(joined, err)
 	if err != nil {
 		p.limiter.health.logUnreachable(p.number, err)
 	} else {
 		p.limiter.health.logRestored(p.number)
 	}
-}
-
-func (p *partition) isJoined() bool {
-	p.mu.RLock()
-	defer p.mu.RUnlock()
-	return p.joined
 }
 
 // live states the share of the node, publishes changes and sends heartbeats until ctx ends.
@@ -215,7 +149,7 @@ func (p *partition) publish(ctx context.Context) error {
 // publishBatch sends one batch to Redis. waiting reports whether some updates must follow those
 // of other nodes; they are in the queue again.
 func (p *partition) publishBatch(ctx context.Context) (waiting bool, err error) {
-	epoch, done, joined := p.membership()
+	epoch, done, joined := p.snapshot()
 	if !joined {
 		return false, errNotRegistered // the goroutine that joins is this one: waiting would never end
 	}
@@ -267,18 +201,9 @@ func (t *storeUpdate) args(now time.Time) []string {
 	return []string{t.id, decimal(t.stored), used, reset, mode}
 }
 
-// findDeadNodes counts missing nodes for the metric. The script also drops what a missing node
-// had of budgets that were reset since its last heartbeat.
-func (p *partition) findDeadNodes(ctx context.Context) {
-	a, err := p.run(ctx, &p.limiter.scripts.missing, append(p.head("", 0, 1), decimal(missing.Milliseconds())))
-	if err == nil {
-		p.limiter.o.Metrics.missing.WithLabelValues(strconv.Itoa(p.number)).Set(float64(a.rest[0]))
-	}
-}
-
 // deregister removes the node from the roll.
 func (p *partition) deregister(ctx context.Context) {
-	epoch, _, _ := p.membership()
+	epoch, _, _ := p.snapshot()
 	if _, err := p.run(ctx, &p.limiter.scripts.deregister, p.head(epoch, 0, 0)); err != nil {
 		p.limiter.o.Logger.Warn("limits: cannot deregister from redis; node counts as missing until it returns", "partition", p.number, "error", err.Error())
 	}

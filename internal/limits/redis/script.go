@@ -1,7 +1,6 @@
 package redis
 
 import (
-	"context"
 	"embed"
 	"fmt"
 	"strconv"
@@ -55,27 +54,6 @@ type scriptResult struct {
 func (a *scriptResult) run() int64            { return a.rest[0] }
 func (a *scriptResult) serverTime() time.Time { return time.UnixMilli(a.rest[1]).UTC() }
 
-// run runs a script in the partition and reads its result.
-func (p *partition) run(ctx context.Context, s *script, args []string) (scriptResult, error) {
-	list, err := p.exec(ctx, s, args)
-	if err != nil {
-		return scriptResult{}, err
-	}
-	return read(s.name, list)
-}
-
-// exec runs a script in the partition, as ask does.
-func (p *partition) exec(ctx context.Context, s *script, args []string) (list []rueidis.RedisMessage, err error) {
-	err = p.limiter.ask(ctx, s.name, func(ctx context.Context, c rueidis.Client) (err error) {
-		list, err = s.lua.Exec(ctx, c, []string{p.roll}, args).ToArray()
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("redis, %s: %w", s.name, err)
-	}
-	return list, nil
-}
-
 func read(name string, list []rueidis.RedisMessage) (a scriptResult, err error) {
 	if len(list) == 0 {
 		return a, fmt.Errorf("redis, %s: empty response", name)
@@ -92,15 +70,6 @@ func read(name string, list []rueidis.RedisMessage) (a scriptResult, err error) 
 		a.rest = append(a.rest, n)
 	}
 	return a, nil
-}
-
-// head returns the arguments that all scripts begin with.
-func (p *partition) head(epoch string, done int64, extra int) []string {
-	now := ""
-	if c := p.limiter.o.Clock; c != nil {
-		now = decimal(c.Now().UnixMilli())
-	}
-	return append(make([]string, 0, 6+extra), p.prefix, p.limiter.o.Node, epoch, decimal(done), now, p.limiter.life)
 }
 
 func decimal(n int64) string { return strconv.FormatInt(n, 10) }
