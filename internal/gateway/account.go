@@ -5,20 +5,31 @@ import (
 	"maps"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"sluice/internal/domain/credential"
 	"sluice/internal/domain/keys"
 	"sluice/internal/domain/routing"
 	"sluice/internal/gateway/call"
 	"sluice/internal/kernel/fault"
 	"sluice/internal/provider"
-
-	"github.com/tidwall/gjson"
+	"sluice/internal/provider/netguard"
+	"sluice/internal/provider/sign"
 )
+
+// credentialResolver determines the provider and the credentials of a target, and signs its calls.
+type credentialResolver struct {
+	specs   *provider.Table
+	hasher  *keys.Hasher
+	secrets Secrets
+	guard   *netguard.Guard
+	signers *sign.Set
+}
 
 // resolve determines the provider and the credentials of a target, in the order of
 // contract/dataplane.md 1.3: a saved provider named in the model field, then the provider that
 // the target names, then the provider that the headers name.
-func (g *Gateway) resolve(ctx context.Context, a *attempt) error {
+func (cr *credentialResolver) resolve(ctx context.Context, a *attempt) error {
 	x, t := a.x, a.target
 	a.model = x.model
 	slug, credField := x.account, credentialField{field: "model"}
@@ -36,17 +47,17 @@ func (g *Gateway) resolve(ctx context.Context, a *attempt) error {
 	}
 	switch {
 	case t.Passthrough && (x.ctl.Provider != "" || x.ctl.VirtualKey != ""):
-		return g.fromRequest(ctx, a) // here the headers take precedence over the body's model
+		return cr.fromRequest(ctx, a) // here the headers take precedence over the body's model
 	case slug != "":
-		return g.saved(ctx, a, slug, credField)
+		return cr.saved(ctx, a, slug, credField)
 	case strings.HasPrefix(t.Provider, "@"):
-		return g.saved(ctx, a, t.Provider[1:], credentialField{t.Path, "provider"})
+		return cr.saved(ctx, a, t.Provider[1:], credentialField{t.Path, "provider"})
 	case t.VirtualKey != "":
-		return g.saved(ctx, a, t.VirtualKey, credentialField{t.Path, "virtual_key"})
+		return cr.saved(ctx, a, t.VirtualKey, credentialField{t.Path, "virtual_key"})
 	case t.Provider != "":
-		return g.inline(a, t.Provider, t, credentialField{t.Path, "provider"})
+		return cr.inline(a, t.Provider, t, credentialField{t.Path, "provider"})
 	}
-	return g.fromRequest(ctx, a)
+	return cr.fromRequest(ctx, a)
 }
 
 // credentialField is the field that names a provider: a field of a target of the config, or a
@@ -69,24 +80,24 @@ func modelOf(params []routing.Param) (string, bool) {
 }
 
 // fromRequest uses the provider that the headers or the prompt name.
-func (g *Gateway) fromRequest(ctx context.Context, a *attempt) error {
+func (cr *credentialResolver) fromRequest(ctx context.Context, a *attempt) error {
 	c := &a.x.ctl
 	switch {
 	case strings.HasPrefix(c.Provider, "@"):
-		return g.saved(ctx, a, c.Provider[1:], credentialField{field: "x-gateway-provider"})
+		return cr.saved(ctx, a, c.Provider[1:], credentialField{field: "x-gateway-provider"})
 	case c.VirtualKey != "":
-		return g.saved(ctx, a, strings.TrimPrefix(c.VirtualKey, "@"), credentialField{field: "x-gateway-virtual-key"})
+		return cr.saved(ctx, a, strings.TrimPrefix(c.VirtualKey, "@"), credentialField{field: "x-gateway-virtual-key"})
 	case c.Provider != "":
-		return g.inline(a, c.Provider, a.target, credentialField{field: "x-gateway-provider"})
+		return cr.inline(a, c.Provider, a.target, credentialField{field: "x-gateway-provider"})
 	case a.x.prompt.provider() != "":
-		return g.saved(ctx, a, a.x.prompt.provider(), credentialField{field: "prompt"})
+		return cr.saved(ctx, a, a.x.prompt.provider(), credentialField{field: "prompt"})
 	}
 	return fault.New(fault.InvalidRequest, "the target has no provider; set provider in the config or send x-gateway-provider").WithParam("x-gateway-provider")
 }
 
 // saved loads the credentials of a provider or virtual key of the workspace. credField is the
 // field that names it.
-func (g *Gateway) saved(ctx context.Context, a *attempt, slug string, credField credentialField) error {
+func (cr *credentialResolver) saved(ctx context.Context, a *attempt, slug string, credField credentialField) error {
 	acct := a.x.dir.FindAccount(a.x.key.Principal.WorkspaceID, slug)
 	if acct == nil {
 		return fault.Newf(fault.InvalidRequest, "unknown provider @%s in this workspace", clip(slug)).WithParam(credField.String())
@@ -94,7 +105,7 @@ func (g *Gateway) saved(ctx context.Context, a *attempt, slug string, credField 
 	if err := usableNow(acct, a, credField); err != nil {
 		return err
 	}
-	spec, ok := g.Specs.Find(acct.Spec)
+	spec, ok := cr.specs.Find(acct.Spec)
 	if !ok {
 		return fault.Newf(fault.Internal, "the provider @%s has the unknown type %q", acct.Slug, acct.Spec)
 	}
@@ -103,7 +114,7 @@ func (g *Gateway) saved(ctx context.Context, a *attempt, slug string, credField 
 	}
 	a.cacheable = len(acct.Secrets) == 0
 	if !a.cacheable {
-		filled, err := g.withSecrets(ctx, acct)
+		filled, err := cr.withSecrets(ctx, acct)
 		if err != nil {
 			return err
 		}
@@ -118,7 +129,7 @@ func (g *Gateway) saved(ctx context.Context, a *attempt, slug string, credField 
 		spec.FromTarget(a.target.Fields, a.values)
 		spec.ReadHeaders(a.x.req.Header, a.values)
 	}
-	return g.checkStoredCredentials(a)
+	return cr.checkStoredCredentials(a)
 }
 
 // hasExtraFields reports whether the request has a header for a credential field, other than the
@@ -161,8 +172,8 @@ func target(code fault.Code, wireCode, typ, text string) error {
 }
 
 // inline uses a provider by its name, with the credentials of the target or of the headers.
-func (g *Gateway) inline(a *attempt, name string, t *routing.Target, credField credentialField) error {
-	spec, ok := g.Specs.Find(name)
+func (cr *credentialResolver) inline(a *attempt, name string, t *routing.Target, credField credentialField) error {
+	spec, ok := cr.specs.Find(name)
 	if !ok {
 		return fault.Newf(fault.InvalidRequest, "unknown provider %q; docs/providers.md lists the supported ones, and saved providers are named @slug", clip(name)).WithParam(credField.String())
 	}
@@ -173,19 +184,19 @@ func (g *Gateway) inline(a *attempt, name string, t *routing.Target, credField c
 	spec.FromTarget(t.Fields, a.values)
 	a.cacheable = t.Provider != "" && (len(t.Fields) > 0 || !t.APIKey.Empty())
 	if !a.cacheable {
-		if err := g.fromHeaders(a); err != nil {
+		if err := cr.fromHeaders(a); err != nil {
 			return err
 		}
 	}
-	return g.checkStoredCredentials(a)
+	return cr.checkStoredCredentials(a)
 }
 
 // fromHeaders adds the credentials that the client sent with the request. It is called only if
 // the target does not set its own credentials.
-func (g *Gateway) fromHeaders(a *attempt) error {
+func (cr *credentialResolver) fromHeaders(a *attempt) error {
 	c := &a.x.ctl
 	if k := strings.TrimSpace(trimBearer(c.Authorization)); k != "" && a.values[provider.Key] == "" {
-		if g.isGatewayKey(a.x.dir, k) {
+		if cr.isGatewayKey(a.x.dir, k) {
 			return fault.New(fault.InvalidRequest, "Authorization contains an API key of this gateway, which is never sent to a provider; send the provider's key there").WithParam("authorization")
 		}
 		a.values[provider.Key] = k
@@ -195,8 +206,8 @@ func (g *Gateway) fromHeaders(a *attempt) error {
 }
 
 // isGatewayKey reports whether a credential is an API key of this gateway.
-func (g *Gateway) isGatewayKey(dir Directory, raw string) bool {
-	return len(raw) <= keys.MaxRaw && dir.FindKey(g.Hasher.Sum(raw)) != nil
+func (cr *credentialResolver) isGatewayKey(dir Directory, raw string) bool {
+	return len(raw) <= keys.MaxRaw && dir.FindKey(cr.hasher.Sum(raw)) != nil
 }
 
 func trimBearer(v string) string {

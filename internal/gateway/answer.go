@@ -3,48 +3,61 @@ package gateway
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/domain/record"
 	"sluice/internal/gateway/disconnect"
+	"sluice/internal/gateway/responsestore"
 	"sluice/internal/kernel/fault"
 	"sluice/internal/kernel/wire"
 )
 
+// responder sends the client the result of its request.
+type responder struct {
+	recorder      *recorder
+	stopped       *atomic.Bool
+	log           *slog.Logger
+	clientHeaders *clientHeaders
+	deliverer     *deliverer
+	states        *responsestore.Store
+}
+
 // respond sends the client the result of the routing: a rejection, the fault of the last attempt,
 // or its response.
-func (g *Gateway) respond(ctx context.Context, x *exchange, err error) error {
+func (r *responder) respond(ctx context.Context, x *exchange, err error) error {
 	switch {
 	case x.headSent && x.streamError != nil:
-		g.discard(x.last) // the upstream's replacement for the rest of the stream is not sent
+		r.recorder.discard(x.last) // the upstream's replacement for the rest of the stream is not sent
 		return x.writeStreamError()
 	case x.headSent:
 		return nil // a stream was relayed to its end, or the client disconnected
 	case err != nil:
-		return g.respondError(x, err)
+		return r.respondError(x, err)
 	case x.last == nil:
 		return nil
 	case x.last.fault != nil:
-		return g.respondError(x, x.last.fault)
+		return r.respondError(x, x.last.fault)
 	}
-	return g.sendResponse(ctx, x.last)
+	return r.sendResponse(ctx, x.last)
 }
 
 // respondError sends an error of the gateway, in the error format of the called API.
-func (g *Gateway) respondError(x *exchange, err error) error {
+func (r *responder) respondError(x *exchange, err error) error {
 	f := fault.From(err)
-	if f.Code == fault.ClientGone && g.stopped.Load() { // the client is still there
+	if f.Code == fault.ClientGone && r.stopped.Load() { // the client is still there
 		f = stopping().WithCause(f)
 	}
 	x.refusal, x.status = f, f.HTTPStatus()
 	if f.Code == fault.Internal {
-		g.Log.Error("internal error", "request_id", x.id, "trace_id", x.trace.ID, "error", f.Error())
+		r.log.Error("internal error", "request_id", x.id, "trace_id", x.trace.ID, "error", f.Error())
 	}
-	g.recordRefusal(x)
-	h := g.addGatewayHeaders(x.scratch.clientHeader[:0], x)
+	r.recorder.recordRefusal(x)
+	h := r.clientHeaders.addGatewayHeaders(x.scratch.clientHeader[:0], x)
 	h = append(h, wire.Field{Name: "content-type", Value: "application/json"})
 	if f.Retry > 0 {
 		h = append(h, wire.Field{Name: "retry-after", Value: strconv.Itoa(int((f.Retry + time.Second - 1) / time.Second))})
@@ -77,7 +90,7 @@ func (x *exchange) errorBody(f *fault.Error) []byte {
 
 // sendResponse sends the response of the attempt. A buffered response is recorded before it is
 // sent.
-func (g *Gateway) sendResponse(ctx context.Context, a *attempt) error {
+func (r *responder) sendResponse(ctx context.Context, a *attempt) error {
 	x := a.x
 	x.status = a.status
 	switch {
@@ -86,16 +99,16 @@ func (g *Gateway) sendResponse(ctx context.Context, a *attempt) error {
 	case a.failing != 0: // an error inside a successful response
 		a.response.body = a.withoutKey(a.response.body)
 	}
-	h := g.responseHeader(x, a.response.header)
+	h := r.clientHeaders.responseHeader(x, a.response.header)
 	if a.response.live {
-		return g.relay(ctx, a, h)
+		return r.deliverer.relay(ctx, a, h)
 	}
 	if a.outlives.IsDetached() { // the client disconnected, and the complete response is known
 		a.drained = true
-		return g.left(a, disconnect.ErrLeft)
+		return r.recorder.left(a, disconnect.ErrLeft)
 	}
-	g.captureClientResponse(a)
-	g.record(a, a.recordedOutcome())
+	r.recorder.captureClientResponse(a)
+	r.recorder.record(a, a.recordedOutcome())
 	x.headSent = true
 	body := x.legible(a.response.body)
 	if err := x.out.Head(a.status, h, int64(len(body))); err != nil {

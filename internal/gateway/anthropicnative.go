@@ -45,7 +45,7 @@ func (x *exchange) isNativeClient() bool {
 // planNative plans a call of an Anthropic client. If a provider with Anthropic's format does not
 // have the endpoint, the call is passed through. Targets with another format are rejected, except
 // for models and model lists, which every caller gets in the target's format.
-func (g *Gateway) planNative(a *attempt, call provider.Call) (*provider.Plan, error) {
+func (c *callPlanner) planNative(a *attempt, call provider.Call) (*provider.Plan, error) {
 	call.Endpoint = a.x.match.Endpoint
 	p, err := a.spec.Plan(call, a.values)
 	if fault.Has(err, fault.NotSupported) && a.spec.Dialect == anthropic {
@@ -57,7 +57,7 @@ func (g *Gateway) planNative(a *attempt, call provider.Call) (*provider.Plan, er
 	}
 	if p.Endpoint.Dialect != anthropic && p.Endpoint.Dialect != provider.Through {
 		if a.x.asksModels() {
-			return g.planFor(a, call, call.Endpoint)
+			return c.planFor(a, call, call.Endpoint)
 		}
 		return nil, fault.Newf(fault.NotSupported, "%s in Anthropic's format is not supported by %s; use the OpenAI format, /v1/files and /v1/batches without anthropic-version", call.Endpoint, a.spec.ID)
 	}
@@ -71,7 +71,7 @@ func (a *attempt) isNative() bool {
 }
 
 // setNativeBody sends the client's body with only the changes of the target's config.
-func (g *Gateway) setNativeBody(a *attempt, edits []jsonedit.Edit) error {
+func (sh *shaper) setNativeBody(a *attempt, edits []jsonedit.Edit) error {
 	x := a.x
 	switch {
 	case x.form != nil:
@@ -98,13 +98,13 @@ func (g *Gateway) setNativeBody(a *attempt, edits []jsonedit.Edit) error {
 // nativeResponse returns the provider's response unchanged. Files and results are relayed. The
 // URL of results is replaced by the gateway's route, because Anthropic's clients would send the
 // gateway's key to it.
-func (g *Gateway) nativeResponse(ctx context.Context, a *attempt) error {
+func (re *receiver) nativeResponse(ctx context.Context, a *attempt) error {
 	switch ep := a.x.match.Endpoint; ep {
 	case llm.RetrieveFileContent, llm.GetBatchOutput:
 		a.response.live = true
 		return nil
 	default:
-		b, err := g.readResponse(ctx, a, g.set.MaxResponseBytes)
+		b, err := re.responses.readResponse(ctx, a, re.maxResponseBytes)
 		if err != nil {
 			return err
 		}

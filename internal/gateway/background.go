@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"log/slog"
 	"maps"
 
 	"sluice/internal/dialect"
@@ -11,6 +12,7 @@ import (
 	"sluice/internal/gateway/metering"
 	"sluice/internal/kernel/jsonedit"
 	"sluice/internal/kernel/llm"
+	"sluice/internal/limits/tokens"
 )
 
 // Background returns the part that polls responses that providers continue in the background.
@@ -21,19 +23,19 @@ func (g *Gateway) Background() *background.Poller { return g.background }
 // ledger entry exists from the call's response on; it is recorded when the background response has
 // ended. It implements background.Call.
 type backgroundCall struct {
-	g       *Gateway
+	tracker *backgroundTracker
 	attempt *attempt // belongs to the goroutine that polls the response
 	input   int64    // tokens of the request, as the gateway counts them
 }
 
 // Poll implements background.Call.
 func (b *backgroundCall) Poll(ctx context.Context) (*background.Result, error) {
-	resp, err := b.g.call(ctx, b.attempt, nil)
+	resp, err := b.tracker.caller.call(ctx, b.attempt, nil)
 	b.attempt.firstByte = 0 // it would be that of this poll only
 	if err != nil {
 		return nil, err
 	}
-	body, err := readAll(resp, b.g.set.MaxResponseBytes)
+	body, err := readAll(resp, b.tracker.maxResponseBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -43,36 +45,49 @@ func (b *backgroundCall) Poll(ctx context.Context) (*background.Result, error) {
 // Record implements background.Call.
 func (b *backgroundCall) Record(got *background.Result, status string) {
 	a, r, size := b.attempt, b.attempt.log(), int64(len(got.Body))
-	r.Response = b.g.truncateBody(got.ContentType, got.Body, size)
+	r.Response = b.tracker.recorder.truncateBody(got.ContentType, got.Body, size)
 	r.Usage, r.ResponseModel = usage.Read(llm.CreateModelResponse, got.Body, "")
 	if a.status = got.Status; status == "failed" {
 		a.status, r.Error = 502, jsonedit.Text(got.Body, "error", "message")
-		b.g.record(a, record.Failed)
+		b.tracker.recorder.record(a, record.Failed)
 		return
 	}
 	if r.BytesOut = size; !r.Usage.Reported { // it was cancelled
-		r.Usage.InputTokens, r.Usage.OutputTokens = b.input, b.g.counter.ResponseBody(llm.CreateModelResponse, got.Body, a.priceName()).Tokens
+		r.Usage.InputTokens, r.Usage.OutputTokens = b.input, b.tracker.counter.ResponseBody(llm.CreateModelResponse, got.Body, a.priceName()).Tokens
 	}
-	b.g.record(a, record.OK)
+	b.tracker.recorder.record(a, record.OK)
 }
 
 // Abandon implements background.Call.
 func (b *backgroundCall) Abandon(o record.Outcome, reason string) {
 	b.attempt.money.SetOutcome(metering.AbandonedBackground)
 	b.attempt.status, b.attempt.log().Error = 504, reason
-	b.g.record(b.attempt, o)
+	b.tracker.recorder.record(b.attempt, o)
+}
+
+// backgroundTracker finds responses that providers continue in the background, and hands them to
+// the poller.
+type backgroundTracker struct {
+	caller           *upstreamCaller
+	maxResponseBytes int64
+	recorder         *recorder
+	counter          *tokens.Counter
+	meter            *metering.Meter
+	background       *background.Poller
+	log              *slog.Logger
+	upstreamHeaders  *upstreamHeaders
 }
 
 // detectBackgroundJob checks a response for background work: it starts at the provider, or it has
 // ended there.
-func (g *Gateway) detectBackgroundJob(a *attempt, response []byte) {
+func (t *backgroundTracker) detectBackgroundJob(a *attempt, response []byte) {
 	switch a.x.match.Endpoint {
 	case llm.CreateModelResponse:
-		a.money.SetResponse(g.meter.ResponseKey(a.bounds(), response))
+		a.money.SetResponse(t.meter.ResponseKey(a.bounds(), response))
 		a.works(response)
 	case llm.GetModelResponse:
 		if status := jsonedit.Text(response, "status"); status != "" && !background.IsWorking(status) {
-			g.background.RequestPoll(a.x.key.Principal.WorkspaceID, a.x.match.ID)
+			t.background.RequestPoll(a.x.key.Principal.WorkspaceID, a.x.match.ID)
 		}
 	default:
 	}
@@ -86,12 +101,12 @@ func (a *attempt) works(response []byte) {
 
 // detectStreamJob checks the first event of a stream for background work. A provider continues a
 // response without a reader only if it is a background response.
-func (g *Gateway) detectStreamJob(a *attempt, first []byte) {
+func (t *backgroundTracker) detectStreamJob(a *attempt, first []byte) {
 	if a.x.match.Endpoint != llm.CreateModelResponse {
 		return
 	}
 	response, _ := jsonedit.Find(dialect.FirstData(first), "response")
-	a.money.SetResponse(g.meter.ResponseKey(a.bounds(), response))
+	a.money.SetResponse(t.meter.ResponseKey(a.bounds(), response))
 	if current, _ := jsonedit.Find(response, "background"); string(current) == "true" {
 		a.works(response)
 	}
@@ -100,14 +115,14 @@ func (g *Gateway) detectStreamJob(a *attempt, first []byte) {
 // handToBackground moves the reservations of an attempt to a new one that polls the background
 // response. It returns nil if there is no such response or if it cannot be polled. In the second
 // case the attempt is charged its maximum cost.
-func (g *Gateway) handToBackground(a *attempt) *background.Response {
+func (t *backgroundTracker) handToBackground(a *attempt) *background.Response {
 	if a.backgroundID == "" || !a.money.IsOpen() {
 		return nil
 	}
-	b, err := g.backgroundCall(a)
+	b, err := t.backgroundCall(a)
 	if err != nil {
 		a.money.SetOutcome(metering.AbandonedBackground)
-		g.Log.Warn("cannot poll background response; charging its maximum cost", "request_id", a.x.id, "trace_id", a.x.trace.ID, "response", a.backgroundID, "error", err.Error())
+		t.log.Warn("cannot poll background response; charging its maximum cost", "request_id", a.x.id, "trace_id", a.x.trace.ID, "response", a.backgroundID, "error", err.Error())
 		return nil
 	}
 	a.money.HandOver()
@@ -116,18 +131,18 @@ func (g *Gateway) handToBackground(a *attempt) *background.Response {
 
 // backgroundCall returns the call that polls the response of an attempt. It is ready to poll and
 // has a ledger entry.
-func (g *Gateway) backgroundCall(a *attempt) (*backgroundCall, error) {
-	if !g.background.HasCapacity() {
+func (t *backgroundTracker) backgroundCall(a *attempt) (*backgroundCall, error) {
+	if !t.background.HasCapacity() {
 		return nil, background.ErrFull
 	}
-	b := &backgroundCall{g: g, attempt: backgroundAttempt(a)}
+	b := &backgroundCall{tracker: t, attempt: backgroundAttempt(a)}
 	if doc := a.x.doc; doc != nil {
-		b.input = g.counter.Request(llm.CreateModelResponse, doc.Source(), a.priceName()).Tokens
+		b.input = t.counter.Request(llm.CreateModelResponse, doc.Source(), a.priceName()).Tokens
 	}
-	if err := g.setAddress(b.attempt, &dialect.Next{Endpoint: llm.GetModelResponse, ID: a.backgroundID}, "GET"); err != nil {
+	if err := t.upstreamHeaders.setAddress(b.attempt, &dialect.Next{Endpoint: llm.GetModelResponse, ID: a.backgroundID}, "GET"); err != nil {
 		return nil, err
 	}
-	if err := g.meter.Open(b.attempt.money, b.attempt.recordID()); err != nil {
+	if err := t.meter.Open(b.attempt.money, b.attempt.recordID()); err != nil {
 		return nil, err // the call retains its reservations
 	}
 	return b, nil
@@ -145,10 +160,13 @@ func backgroundAttempt(a *attempt) *attempt {
 	return b
 }
 
+// startPolling polls a background response until it ends.
+func (t *backgroundTracker) startPolling(r *background.Response) { t.background.Add(r) }
+
 // pollBefore polls a background response before a caller deletes it.
-func (g *Gateway) pollBefore(ctx context.Context, x *exchange) {
+func (t *backgroundTracker) pollBefore(ctx context.Context, x *exchange) {
 	if x.match.Endpoint == llm.DeleteModelResponse {
-		g.background.PollBeforeDelete(ctx, x.key.Principal.WorkspaceID, x.match.ID)
+		t.background.PollBeforeDelete(ctx, x.key.Principal.WorkspaceID, x.match.ID)
 	}
 }
 

@@ -56,7 +56,7 @@ func bench(tb testing.TB) (host string, serve func(*wire.Request)) {
 	})
 	g := newRig(tb).gateway
 	g.Journal = nowhere{}
-	g.RenewMeter()
+	g.Reassemble()
 	return "http://" + ln.Addr().String(), func(req *wire.Request) {
 		var out sink
 		if err := g.Serve(ctx, req, &out); err != nil || out.status != 200 {

@@ -19,30 +19,37 @@ import (
 	"sluice/internal/provider/transport"
 )
 
+// bodyReader reads the body of a request, as far as the gateway needs it, and opens its spools.
+type bodyReader struct {
+	maxJSONBytes   int64
+	maxUploadBytes int64
+	spoolDir       string
+}
+
 // readBody reads the request body in the form that the route needs. A typed JSON body is
 // checked and its top level is indexed. A form is checked part by part. A body that is only
 // passed through is buffered only when it may have to be read or sent twice.
-func (g *Gateway) readBody(x *exchange) error {
+func (b *bodyReader) readBody(x *exchange) error {
 	if x.ctl.Nitro == "true" {
-		return g.readUnread(x)
+		return b.readUnread(x)
 	}
 	switch x.match.Body {
 	case llm.JSON:
-		return g.readJSON(x)
+		return b.readJSON(x)
 	case llm.Multipart:
-		return g.readForm(x)
+		return b.readForm(x)
 	case llm.Opaque:
-		return g.readOpaque(x)
+		return b.readOpaque(x)
 	case llm.NoBody:
 	}
 	return nil
 }
 
-func (g *Gateway) readJSON(x *exchange) error {
+func (b *bodyReader) readJSON(x *exchange) error {
 	if t := mediaType(x.ctl.ContentType); t != "" && t != "application/json" {
 		return fault.Newf(fault.UnsupportedMedia, "content type must be application/json, not %q", clip(t)).WithParam("content-type")
 	}
-	if err := g.hold(x, g.set.MaxJSONBytes); err != nil {
+	if err := b.hold(x, b.maxJSONBytes); err != nil {
 		return err
 	}
 	if x.spool.Len() == 0 && x.match.Endpoint == llm.CancelBatch || x.spool.Len() == 0 && x.match.Endpoint == llm.CancelFinetune {
@@ -56,7 +63,7 @@ func (g *Gateway) readJSON(x *exchange) error {
 	if err := jsonedit.Scan(raw, x.doc); err != nil {
 		return x.orCoded(err)
 	}
-	return g.readFields(x)
+	return b.readFields(x)
 }
 
 // orCoded returns the error for a body that cannot be parsed: err, or fault.UnsupportedMedia when
@@ -70,7 +77,7 @@ func (x *exchange) orCoded(err error) error {
 }
 
 // readFields reads the fields that routing needs from the top level of the body.
-func (g *Gateway) readFields(x *exchange) error {
+func (b *bodyReader) readFields(x *exchange) error {
 	x.nameModel(x.doc.String("model"))
 	x.stream, _ = x.doc.Bool("stream")
 	x.user, _ = x.doc.String("user")
@@ -104,20 +111,20 @@ func (x *exchange) splitModel(m string) (account, model string) {
 	return account, model
 }
 
-func (g *Gateway) readForm(x *exchange) error {
+func (b *bodyReader) readForm(x *exchange) error {
 	if t := mediaType(x.ctl.ContentType); t != "multipart/form-data" {
 		return fault.Newf(fault.UnsupportedMedia, "content type must be multipart/form-data, not %q", clip(t)).WithParam("content-type")
 	}
-	if x.req.Length > g.set.MaxUploadBytes {
-		return tooLarge(g.set.MaxUploadBytes)
+	if x.req.Length > b.maxUploadBytes {
+		return tooLarge(b.maxUploadBytes)
 	}
 	if x.req.Body == nil {
 		return fault.New(fault.InvalidRequest, "the form is required; send it as multipart/form-data").WithParam("body")
 	}
-	x.spool = wire.NewSpool(g.set.SpoolDir)
-	f, err := multipartedit.Read(x.req.Body, x.ctl.ContentType, x.spool, multipartedit.Limits{Total: g.set.MaxUploadBytes})
+	x.spool = wire.NewSpool(b.spoolDir)
+	f, err := multipartedit.Read(x.req.Body, x.ctl.ContentType, x.spool, multipartedit.Limits{Total: b.maxUploadBytes})
 	if err != nil {
-		return unheld(err, g.set.MaxUploadBytes)
+		return unheld(err, b.maxUploadBytes)
 	}
 	x.form = f
 	x.nameModel(f.Value("model"))
@@ -129,18 +136,18 @@ func (g *Gateway) readForm(x *exchange) error {
 // readOpaque buffers a pass-through body that is JSON, because its model field may name the
 // provider and rules of the config may apply to its fields. The fields of a form for videos
 // are read, too. Any other body is sent as it arrives.
-func (g *Gateway) readOpaque(x *exchange) error {
+func (b *bodyReader) readOpaque(x *exchange) error {
 	if x.req.Body == nil || x.req.Length == 0 {
 		return nil
 	}
 	if mediaType(x.ctl.ContentType) == "multipart/form-data" && providerjob.KindOf(x.match.Endpoint, x.req.Method, x.path) == providerjob.Video {
-		return g.readForm(x) // its fields determine the cost
+		return b.readForm(x) // its fields determine the cost
 	}
 	x.bodyNotParsed = true
 	if t := mediaType(x.ctl.ContentType); t != "application/json" && !strings.HasSuffix(t, "+json") {
-		return g.passBodyThrough(x)
+		return b.passBodyThrough(x)
 	}
-	if err := g.hold(x, g.set.MaxJSONBytes); err != nil {
+	if err := b.hold(x, b.maxJSONBytes); err != nil {
 		return err
 	}
 	raw, err := x.spool.Bytes()
@@ -158,15 +165,15 @@ func (g *Gateway) readOpaque(x *exchange) error {
 		return nil
 	}
 	x.doc, x.bodyNotParsed = d, false
-	return g.readFields(x)
+	return b.readFields(x)
 }
 
 // passBodyThrough prepares the body to be streamed to the upstream unchanged.
-func (g *Gateway) passBodyThrough(x *exchange) error {
-	if x.req.Length > g.set.MaxUploadBytes {
-		return tooLarge(g.set.MaxUploadBytes)
+func (b *bodyReader) passBodyThrough(x *exchange) error {
+	if x.req.Length > b.maxUploadBytes {
+		return tooLarge(b.maxUploadBytes)
 	}
-	x.passes = &limitedBody{r: x.req.Body, left: g.set.MaxUploadBytes}
+	x.passes = &limitedBody{r: x.req.Body, left: b.maxUploadBytes}
 	p := wire.Stream(x.passes, x.req.Length)
 	x.direct = &p
 	return nil
@@ -174,17 +181,17 @@ func (g *Gateway) passBodyThrough(x *exchange) error {
 
 // holdDirect buffers a body that was to be streamed to the upstream, because it may have
 // to be sent twice.
-func (g *Gateway) holdDirect(x *exchange) error {
+func (b *bodyReader) holdDirect(x *exchange) error {
 	if x.direct == nil {
 		return nil
 	}
 	x.direct = nil
-	return g.hold(x, g.set.MaxUploadBytes)
+	return b.hold(x, b.maxUploadBytes)
 }
 
-func (g *Gateway) hold(x *exchange, limit int64) error {
+func (b *bodyReader) hold(x *exchange, limit int64) error {
 	x.spool = &x.scratch.body
-	x.spool.Open(g.set.SpoolDir)
+	x.spool.Open(b.spoolDir)
 	if x.req.Body == nil {
 		return nil
 	}
@@ -217,11 +224,11 @@ func unheld(err error, limit int64) error {
 
 // unsent converts the error of a call that failed because the client's body could not be forwarded
 // completely, before or during the provider's response. It returns nil for any other failure.
-func (g *Gateway) unsent(err error) *fault.Error {
+func (b *bodyReader) unsent(err error) *fault.Error {
 	if err == nil || !ofBody(err) {
 		return nil
 	}
-	return fault.From(unheld(err, g.set.MaxUploadBytes))
+	return fault.From(unheld(err, b.maxUploadBytes))
 }
 
 // ofBody reports whether a call failed because the client's body could not be forwarded.

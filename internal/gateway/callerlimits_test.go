@@ -30,7 +30,7 @@ func (r *rig) share(s *redistest.Server) *shared {
 	r.t.Helper()
 	n := startNode(r.t, s)
 	r.gateway.Limiter = n
-	r.gateway.RenewMeter()
+	r.gateway.Reassemble()
 	return n
 }
 

@@ -21,7 +21,7 @@ func (x *exchange) capturesBodies() bool {
 
 // captureClientRequest records the client's JSON body if a different one was sent, and the
 // intermediate body after the changes of the config.
-func (g *Gateway) captureClientRequest(a *attempt, r *record.Attempt) {
+func (re *recorder) captureClientRequest(a *attempt, r *record.Attempt) {
 	x := a.x
 	doc := x.doc
 	if x.prompt != nil {
@@ -32,10 +32,10 @@ func (g *Gateway) captureClientRequest(a *attempt, r *record.Attempt) {
 	}
 	original := doc.Source()
 	if sent, ok := a.body.Memory(); ok && !sameBytes(original, sent) && !bytes.Equal(original, sent) {
-		r.ClientRequest = g.truncateBody(cmp.Or(x.ctl.ContentType, "application/json"), original, int64(len(original)))
+		r.ClientRequest = re.truncateBody(cmp.Or(x.ctl.ContentType, "application/json"), original, int64(len(original)))
 		r.Translated = a.shaped != nil
 		if b := a.shaped; b != nil && !sameBytes(original, b) && !bytes.Equal(original, b) {
-			r.Reshaped = g.truncateBody("application/json", b, int64(len(b)))
+			r.Reshaped = re.truncateBody("application/json", b, int64(len(b)))
 		}
 	}
 }
@@ -43,22 +43,22 @@ func (g *Gateway) captureClientRequest(a *attempt, r *record.Attempt) {
 // captureClientResponse records the client's response if it differs from the upstream's. If only
 // the provider's id was added, it records just that fact: the copy would double the size of most
 // responses.
-func (g *Gateway) captureClientResponse(a *attempt) {
+func (re *recorder) captureClientResponse(a *attempt) {
 	b := a.response.body
 	if a.log().Named || !a.x.capturesBodies() || sameBytes(b, a.log().Response.Bytes) && int64(len(b)) == a.log().Response.Size {
 		return
 	}
-	a.log().ClientResponse = g.truncateBody(a.response.header.Get("content-type"), b, int64(len(b)))
+	a.log().ClientResponse = re.truncateBody(a.response.header.Get("content-type"), b, int64(len(b)))
 }
 
 // captureError records the gateway's error that the client gets for an attempt, if no further
 // attempt follows.
-func (g *Gateway) captureError(a *attempt) {
+func (re *recorder) captureError(a *attempt) {
 	if a.committed || a.fault.Code == fault.ClientGone || !a.x.capturesBodies() {
 		return
 	}
 	b := a.x.errorBody(a.fault)
-	a.log().ClientResponse = g.truncateBody("application/json", b, int64(len(b)))
+	a.log().ClientResponse = re.truncateBody("application/json", b, int64(len(b)))
 }
 
 // sameBytes reports whether two slices start at the same memory address: one is equal to the

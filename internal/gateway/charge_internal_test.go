@@ -25,7 +25,7 @@ func TestEndingOfASpoiledBody(t *testing.T) {
 		}{{true, metering.Abandoned}, {false, metering.Unsent}} {
 			a := &attempt{money: new(metering.Account), upstream: 200, fault: f}
 			a.money.SetSent(c.seen)
-			if got := a.outcomeFor(record.Failed); got != c.want {
+			if got := new(accountant).outcomeFor(a, record.Failed); got != c.want {
 				t.Errorf("%v, seen %v: it ended as %d, want %d", cause, c.seen, got, c.want)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"sluice/internal/domain/routing"
+	"sluice/internal/gateway/intake"
 	"sluice/internal/kernel/fault"
 	"sluice/internal/limits/quota"
 )
@@ -12,11 +13,17 @@ import (
 // headers.
 var fromHeaders = routing.Single(routing.Target{})
 
+// configSelector determines the routing config of a request.
+type configSelector struct {
+	inlineConfigs *intake.InlineConfigs
+	guardrails    *guardrailStep
+}
+
 // chooseConfig determines the routing of the request: the config header, else a provider named in
 // headers or body, else the default of the key or workspace.
 // Source: contract/dataplane.md 1.1 and 1.3.
-func (g *Gateway) chooseConfig(x *exchange) error {
-	if err := g.inlineConfigs.Check(&x.ctl, x.scope); err != nil {
+func (s *configSelector) chooseConfig(x *exchange) error {
+	if err := s.inlineConfigs.Check(&x.ctl, x.scope); err != nil {
 		return err
 	}
 	x.locked = x.key.Key.Defaults.ConfigID != "" && !x.key.Key.Defaults.MayOverride()
@@ -26,16 +33,16 @@ func (g *Gateway) chooseConfig(x *exchange) error {
 	case x.locked && x.ctl.CustomHost != "":
 		return lockedConfig("x-gateway-custom-host", "x-gateway-custom-host")
 	case x.ctl.Config != "":
-		g.setDefaultAside(x)
-		return g.namedConfig(x, x.ctl.Config)
+		s.setDefaultAside(x)
+		return s.namedConfig(x, x.ctl.Config)
 	}
 	if !x.locked && (x.ctl.Provider != "" || x.ctl.VirtualKey != "" || x.account != "" || x.prompt.provider() != "") {
-		g.setDefaultAside(x)
+		s.setDefaultAside(x)
 		x.config = fromHeaders
 		return nil
 	}
-	if name := g.defaultConfig(x); name != "" {
-		return g.namedConfig(x, name)
+	if name := s.defaultConfig(x); name != "" {
+		return s.namedConfig(x, name)
 	}
 	if x.asksModels() {
 		return nil // the catalogue needs no target
@@ -64,7 +71,7 @@ func checkLocked(x *exchange) error {
 // inlineConfig is the config name of a config in the request, where a saved config has its slug.
 const inlineConfig = "inline"
 
-func (g *Gateway) defaultConfig(x *exchange) string {
+func (s *configSelector) defaultConfig(x *exchange) string {
 	if name := x.key.Key.Defaults.ConfigID; name != "" {
 		return name
 	}
@@ -79,14 +86,14 @@ func (g *Gateway) defaultConfig(x *exchange) string {
 
 // namedConfig uses a config that is given inline, beginning with a brace, or is saved in the
 // workspace under that slug or id.
-func (g *Gateway) namedConfig(x *exchange, name string) error {
+func (s *configSelector) namedConfig(x *exchange, name string) error {
 	if strings.HasPrefix(strings.TrimLeft(name, " \t"), "{") {
-		c, err := g.inlineConfigs.Parse(name)
+		c, err := s.inlineConfigs.Parse(name)
 		x.config, x.configID = c, inlineConfig
 		if err != nil {
 			return err
 		}
-		return g.checkNamedGuardrails(x)
+		return s.guardrails.checkNamedGuardrails(x)
 	}
 	c, id, slug, ok := x.dir.FindConfig(x.key.Principal.WorkspaceID, name)
 	if !ok {

@@ -10,12 +10,12 @@ import (
 
 // describeHeads records the headers of all sides. Secrets are masked first.
 // Source: contract/content-and-observability.md 3.1 and 3.2.
-func (g *Gateway) describeHeads(a *attempt, r *record.Attempt) {
+func (re *recorder) describeHeads(a *attempt, r *record.Attempt) {
 	x := a.x
 	b := x.scratch.heads[:0]
 	var ends [4]int
 	for i, h := range [...]wire.Header{x.req.Header, a.header, a.got, x.scratch.clientHeader} {
-		b = g.headerMask.Append(b, h, x.ctl.Sensitive)
+		b = re.headerMask.Append(b, h, x.ctl.Sensitive)
 		ends[i] = len(b)
 	}
 	x.scratch.heads = b

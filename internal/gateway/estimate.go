@@ -6,10 +6,13 @@ import (
 	"slices"
 	"strconv"
 
+	"sluice/internal/dialect"
+	"sluice/internal/gateway/responsestore"
 	"sluice/internal/kernel/fault"
 	"sluice/internal/kernel/jsonedit"
 	"sluice/internal/kernel/llm"
 	"sluice/internal/kernel/wire"
+	"sluice/internal/limits/tokens"
 	"sluice/internal/provider"
 )
 
@@ -25,11 +28,11 @@ var counts = map[llm.Endpoint]llm.Endpoint{
 // either, the call is rejected with the error lacks. Its status is 400, because Anthropic's
 // clients retry after 501.
 // Source: contract/provider-transforms.md 9.5.
-func (g *Gateway) planEstimate(a *attempt, call provider.Call, lacks error) (*provider.Plan, error) {
+func (c *callPlanner) planEstimate(a *attempt, call provider.Call, lacks error) (*provider.Plan, error) {
 	surface := counts[call.Endpoint]
 	for _, ep := range slices.Concat([]llm.Endpoint{surface}, instead[surface]) {
 		call.Endpoint, call.Path = ep, ""
-		p, err := g.planFor(a, call, surface)
+		p, err := c.planFor(a, call, surface)
 		if err == nil {
 			a.speech, a.estimated = translation{}, true
 			return p, nil
@@ -43,14 +46,24 @@ func (g *Gateway) planEstimate(a *attempt, call provider.Call, lacks error) (*pr
 	return nil, &f
 }
 
+// estimator responds to a request for a token count with the gateway's own count.
+type estimator struct {
+	dialects   dialectSet
+	counter    *tokens.Counter
+	recorder   *recorder
+	dialect    *dialect.Dialect
+	translator *translator
+	states     *responsestore.Store
+}
+
 // estimate responds with the gateway's own token count of the conversation. Nothing is sent
 // upstream.
-func (g *Gateway) estimate(ctx context.Context, a *attempt) error {
-	body, err := g.counted(ctx, a)
+func (e *estimator) estimate(ctx context.Context, a *attempt) error {
+	body, err := e.counted(ctx, a)
 	if err != nil {
 		return err
 	}
-	call, err := g.dialects.clients[counts[a.x.match.Endpoint]].DecodeCall(body)
+	call, err := e.dialects.clients[counts[a.x.match.Endpoint]].DecodeCall(body)
 	if err != nil {
 		return err
 	}
@@ -59,28 +72,28 @@ func (g *Gateway) estimate(ctx context.Context, a *attempt) error {
 		return fault.New(fault.InvalidParameter, "model is required; send it in the request body").WithParam("model")
 	}
 	a.body, a.status = wire.Bytes(body), 200
-	a.response.body = g.countResponse(a, g.counter.Call(call, model).Tokens)
+	a.response.body = e.countResponse(a, e.counter.Call(call, model).Tokens)
 	a.response.header = wire.Header{{Name: "content-type", Value: "application/json"}}
 	a.log().BytesOut = int64(len(a.response.body))
-	a.log().Response = g.truncateBody("application/json", a.response.body, a.log().BytesOut)
+	a.log().Response = e.recorder.truncateBody("application/json", a.response.body, a.log().BytesOut)
 	return nil
 }
 
 // counted returns the caller's body after the changes of the target's config. For the Responses
 // API it contains the earlier turns.
-func (g *Gateway) counted(ctx context.Context, a *attempt) ([]byte, error) {
+func (e *estimator) counted(ctx context.Context, a *attempt) ([]byte, error) {
 	if a.x.doc == nil {
 		return nil, fault.New(fault.InvalidParameter, "the body must be a JSON object that contains a conversation")
 	}
 	s := a.shaping()
-	if err := g.Dialect.Check(a.x.match.Endpoint, a.x.doc, s); err != nil {
+	if err := e.dialect.Check(a.x.match.Endpoint, a.x.doc, s); err != nil {
 		return nil, err
 	}
-	body := g.requestedCall(a, s)
+	body := e.translator.requestedCall(a, s)
 	if a.x.match.Endpoint != llm.CountResponseInputTokens {
 		return body, nil
 	}
-	c, err := g.States.Begin(ctx, a.x.key.Principal.WorkspaceID, body)
+	c, err := e.states.Begin(ctx, a.x.key.Principal.WorkspaceID, body)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +101,7 @@ func (g *Gateway) counted(ctx context.Context, a *attempt) ([]byte, error) {
 }
 
 // countResponse returns the response in the format of the endpoint.
-func (g *Gateway) countResponse(a *attempt, n int64) []byte {
+func (e *estimator) countResponse(a *attempt, n int64) []byte {
 	b := []byte(`{`)
 	if a.x.match.Endpoint == llm.CountResponseInputTokens {
 		b = append(b, `"object":"response.input_tokens",`...)

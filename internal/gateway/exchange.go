@@ -4,6 +4,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"sluice/internal/domain/keys"
@@ -28,7 +29,8 @@ import (
 // exchange is one client request and all data about it. It and its attempts belong to the
 // goroutine that serves the request, until the request is served.
 type exchange struct {
-	g            *Gateway
+	walker       *walker         // makes its attempts
+	caller       *upstreamCaller // makes the calls of its attempts
 	scratch      *scratch
 	req          *wire.Request
 	out          wire.Responder
@@ -85,14 +87,25 @@ type exchange struct {
 	status         int
 }
 
-func (g *Gateway) newExchange(req *wire.Request, out wire.Responder) *exchange {
-	g.open.Add(1)
-	if len(g.set.TrustedProxies) > 0 {
-		req.Remote = g.set.TrustedProxies.Client(req.Remote, req.Header.Values("x-forwarded-for")...)
+// exchanges begins the exchange of each request.
+type exchanges struct {
+	open           *atomic.Int64
+	trustedProxies wire.Proxies
+	clock          ident.Clock
+	walker         *walker
+	caller         *upstreamCaller
+	directory      func() Directory
+	headerAliases  []string
+}
+
+func (e *exchanges) newExchange(req *wire.Request, out wire.Responder) *exchange {
+	e.open.Add(1)
+	if len(e.trustedProxies) > 0 {
+		req.Remote = e.trustedProxies.Client(req.Remote, req.Header.Values("x-forwarded-for")...)
 	}
-	r, now := acquireScratch(), g.Clock.Now()
+	r, now := acquireScratch(), e.clock.Now()
 	x := &r.exchange
-	x.g, x.scratch, x.req, x.out, x.dir, x.id, x.started, x.limits = g, r, req, out, g.Directory(), ident.NewIDAt(now), now, &r.caller
+	x.walker, x.caller, x.scratch, x.req, x.out, x.dir, x.id, x.started, x.limits = e.walker, e.caller, r, req, out, e.directory(), ident.NewIDAt(now), now, &r.caller
 	addr := llm.Locate(req.Method, req.Path)
 	x.alias, x.deployed = addr.Alias, addr.Deployment
 	x.match, x.path = lookup(req.Method, addr.Rest)
@@ -101,7 +114,7 @@ func (g *Gateway) newExchange(req *wire.Request, out wire.Responder) *exchange {
 			x.match, x.nativeClient = m, true
 		}
 	}
-	intake.ReadOptions(&x.ctl, req.Header, g.set.HeaderAliases)
+	intake.ReadOptions(&x.ctl, req.Header, e.headerAliases)
 	x.nativeClient = x.nativeClient || x.isNativeClient()
 	x.shown = sealed.Path(req.Path)
 	x.trace = tracecontext.Read(&x.ctl, req.Method, x.shown, x.id)

@@ -30,7 +30,7 @@ func TestFirstCallIsBilledByTheListOfItsProvider(t *testing.T) {
 			prices := catalog.NewPriceList(catalog.New(ident.System{}, slog.New(slog.DiscardHandler), catalog.Dirs(dir, ""), catalog.Builtin()))
 			r := newRig(t)
 			r.gateway.Prices, r.journal.prices = prices, prices
-			r.gateway.RenewMeter()
+			r.gateway.Reassemble()
 			late := name == "a late source"
 			r.up.Handle("/v1/chat/completions", func(upstream.Seen) *upstream.Response {
 				if prices.Loaded("openai") {

@@ -1,12 +1,11 @@
 // Package gateway serves model requests: it identifies the caller, chooses targets, calls
 // providers, and records each attempt with its usage and cost. Start reading at Gateway.Serve and
-// Gateway.try; each step is a function in its own file. The package does not serve HTTP: an HTTP
-// server fills a wire.Request and writes the response.
+// walker.try; each step is a type with its own dependencies. The package does not serve HTTP: an
+// HTTP server fills a wire.Request and writes the response.
 package gateway
 
 import (
 	"log/slog"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -28,7 +27,6 @@ import (
 	"sluice/internal/gateway/providerjobs"
 	"sluice/internal/gateway/realtime"
 	"sluice/internal/gateway/responsestore"
-	"sluice/internal/kernel/boundedcache"
 	"sluice/internal/kernel/ident"
 	"sluice/internal/kernel/wire"
 	"sluice/internal/limits/catalog"
@@ -138,55 +136,88 @@ func DefaultSettings() Settings {
 	}
 }
 
-// Gateway serves model requests. Safe for concurrent use.
+// Gateway serves model requests. Each step of a request is a part with its own dependencies.
+// Safe for concurrent use.
 type Gateway struct {
 	Parts
-	set           Settings
+	set Settings
+	sharedParts
+	open    atomic.Int64 // requests being served
+	stopped atomic.Bool  // the gateway itself cancels calls that end now
+	requestSteps
+	attemptSteps
+}
+
+// requestSteps are the steps of a request, from its head to its response, without its attempts.
+type requestSteps struct {
+	admission     admission
+	bodies        bodyReader
+	prompts       promptRenderer
+	configs       configSelector
+	guardrails    guardrailStep
+	exchanges     exchanges
+	walker        walker
+	catalogue     modelCatalogue
+	conversations conversations
+	clientHeaders clientHeaders
+	responder     responder
+}
+
+// attemptSteps are the steps of an attempt at one target.
+type attemptSteps struct {
+	credentials     credentialResolver
+	upstreamHeaders upstreamHeaders
+	planner         callPlanner
+	shaper          shaper
+	translator      translator
+	estimator       estimator
+	caller          upstreamCaller
+	sender          sender
+	followUps       followUpCaller
+	responses       responseReader
+	receiver        receiver
+	backgroundJobs  backgroundTracker
+	recorder        recorder
+	accountant      accountant
+	deliverer       deliverer
+	jobUpstream     jobUpstream
+}
+
+// sharedParts are the parts that several steps use. New creates them.
+type sharedParts struct {
 	inlineConfigs *intake.InlineConfigs
 	callers       *intake.Authenticator
 	rules         ruleCache
 	urls          *netguard.URLCache
-	plans         plans
-	profiles      *boundedcache.Cache[profileKey, profiled]
 	dialects      dialectSet
-	lines         *dialect.FileLines
 	meter         *metering.Meter
 	counter       *tokens.Counter
 	headerMask    *masking.Headers
-	open          atomic.Int64 // requests being served
 	abandoned     *disconnect.Calls
 	background    *background.Poller
 	jobs          *providerjobs.Jobs
 	downloads     *download.Downloader
 	models        *modellist.Lister
 	modelLists    *modellist.Lists // nil reads no lists of providers
-	recordDrops   droppedRecords
 	refusedParams refusedParams
-	unguarded     sync.Once   // for the log message that guardrails are not run
-	stopped       atomic.Bool // the gateway itself cancels calls that end now
 }
 
 // New returns a gateway that uses the given parts.
 func New(p Parts, s Settings) *Gateway {
-	t := newDialectSet(p.Dialects)
-	g := &Gateway{
-		Parts:         p,
-		set:           s,
-		inlineConfigs: intake.NewInlineConfigs(s.ConfigLimits, s.BlockInline),
-		callers:       &intake.Authenticator{Hasher: p.Hasher, Aliases: s.HeaderAliases, Metadata: s.MetadataFrom, Tokens: p.Tokens},
-		urls:          netguard.NewURLCache(p.Guard),
-		profiles:      boundedcache.New[profileKey, profiled](maxProfiles),
-		dialects:      t,
-		lines:         t.lines(),
-		counter:       tokens.New(),
-		abandoned:     disconnect.New(s.Abandoned, s.AbandonedAnswers),
-		background:    background.New(s.Background, p.Clock, p.Log),
-		headerMask:    masking.NewHeaders(p.Specs, s.HeaderAliases),
-	}
+	g := &Gateway{Parts: p, set: s}
+	g.inlineConfigs = intake.NewInlineConfigs(s.ConfigLimits, s.BlockInline)
+	g.callers = &intake.Authenticator{Hasher: p.Hasher, Aliases: s.HeaderAliases, Metadata: s.MetadataFrom, Tokens: p.Tokens}
+	g.urls = netguard.NewURLCache(p.Guard)
+	g.dialects = newDialectSet(p.Dialects)
+	g.counter = tokens.New()
+	g.abandoned = disconnect.New(s.Abandoned, s.AbandonedAnswers)
+	g.background = background.New(s.Background, p.Clock, p.Log)
+	g.headerMask = masking.NewHeaders(p.Specs, s.HeaderAliases)
 	g.meter = g.newMeter()
 	g.downloads = download.New(p.Client, g.urls, s.UserAgent)
 	g.jobs = newProviderJobs(g)
 	g.models, g.modelLists = newLister(g)
+	g.assemble()
 	return g
 }
 

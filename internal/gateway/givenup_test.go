@@ -133,6 +133,7 @@ func TestPanicIsSettled(t *testing.T) {
 	r := newRig(t)
 	plan := r.limited(keys.Kind, r.keyID(), quota.Limits{Budgets: []quota.Budget{budget(quota.Cost, 100)}})
 	r.gateway.Client = nil // to panic when the call is sent
+	r.gateway.Reassemble()
 	if a := r.call("POST", "/v1/chat/completions", hello, r.custom()...); a.StatusCode != 500 {
 		t.Errorf("%d %s", a.StatusCode, a.Text)
 	}

@@ -2,18 +2,27 @@ package gateway
 
 import (
 	"context"
+	"log/slog"
+	"sync"
 
 	"sluice/internal/domain/routing"
 	"sluice/internal/kernel/fault"
 )
 
+// guardrailStep rejects calls that a mandatory guardrail applies to.
+type guardrailStep struct {
+	guardrailsOff bool
+	log           *slog.Logger
+	unguarded     sync.Once // for the log message that guardrails are not run
+}
+
 // checkGuardrails rejects a call if a guardrail with "deny": true applies to it, because this
 // version does not run guardrails: a check that users rely on must not be skipped silently. Other
 // guardrails are ignored and logged once. Source: ours, until guardrails run;
 // contract/dataplane.md 5 has the five ways in which one is attached.
-func (g *Gateway) checkGuardrails(_ context.Context, a *attempt) error {
+func (s *guardrailStep) checkGuardrails(_ context.Context, a *attempt) error {
 	x, t, scope := a.x, a.target, a.x.scope
-	if len(t.Before)+len(t.After) == 0 && (scope == nil || scope.Mandatory == nil) && x.setAside == nil || g.set.GuardrailsOff {
+	if len(t.Before)+len(t.After) == 0 && (scope == nil || scope.Mandatory == nil) && x.setAside == nil || s.guardrailsOff {
 		return nil
 	}
 	if scope != nil && scope.Mandatory != nil {
@@ -30,7 +39,7 @@ func (g *Gateway) checkGuardrails(_ context.Context, a *attempt) error {
 		}
 	}
 	if len(t.Before)+len(t.After) > 0 {
-		g.warnUnguarded(x, t)
+		s.warnUnguarded(x, t)
 	}
 	return nil
 }
@@ -44,8 +53,8 @@ type setAside struct {
 // setDefaultAside stores the default config of the key or workspace if the request has its own
 // config or names a provider. Its mandatory guardrails still apply.
 // Source: ours, until guardrails run; contract/dataplane.md 1.1 has the rest replaced.
-func (g *Gateway) setDefaultAside(x *exchange) {
-	name := g.defaultConfig(x)
+func (s *configSelector) setDefaultAside(x *exchange) {
+	name := s.defaultConfig(x)
 	if name == "" {
 		return
 	}
@@ -56,8 +65,8 @@ func (g *Gateway) setDefaultAside(x *exchange) {
 
 // checkNamedGuardrails rejects an inline config that names a guardrail that does not exist.
 // Saving such a config is rejected, too.
-func (g *Gateway) checkNamedGuardrails(x *exchange) error {
-	if g.set.GuardrailsOff {
+func (s *guardrailStep) checkNamedGuardrails(x *exchange) error {
+	if s.guardrailsOff {
 		return nil
 	}
 	for _, t := range x.config.Leaves() {
@@ -104,8 +113,8 @@ func (a *attempt) refuseUnguarded(name, by string) error {
 }
 
 // warnUnguarded logs, once, that a config has guardrails that are ignored.
-func (g *Gateway) warnUnguarded(x *exchange, t *routing.Target) {
-	g.unguarded.Do(func() {
-		g.Log.Warn("guardrails are configured but not enforced by this version", "config", x.configID, "target", t.Path, "request_id", x.id)
+func (s *guardrailStep) warnUnguarded(x *exchange, t *routing.Target) {
+	s.unguarded.Do(func() {
+		s.log.Warn("guardrails are configured but not enforced by this version", "config", x.configID, "target", t.Path, "request_id", x.id)
 	})
 }

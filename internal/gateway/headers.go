@@ -8,6 +8,7 @@ import (
 
 	"sluice/internal/domain/routing"
 	"sluice/internal/gateway/call"
+	"sluice/internal/gateway/metering"
 	"sluice/internal/gateway/tracecontext"
 	"sluice/internal/http1/syntax"
 	"sluice/internal/kernel/fault"
@@ -19,23 +20,31 @@ import (
 // prefix begins the name of every control header.
 const prefix = call.HeaderPrefix
 
+// upstreamHeaders builds the headers of upstream requests, and addresses follow-up calls.
+type upstreamHeaders struct {
+	userAgent     string
+	traceContext  bool
+	headerAliases []string
+	ignoreHeaders []string
+}
+
 // upstreamHeader builds the header of the upstream call, without the credential, which the
 // signer adds last. On typed routes it starts empty; on pass-through it starts with the
 // client's lines. The lines of the provider's plan override both.
 // Source: contract/dataplane.md 1.4.
-func (g *Gateway) upstreamHeader(a *attempt) error {
+func (u *upstreamHeaders) upstreamHeader(a *attempt) error {
 	x := a.x
 	h := x.scratch.sent[:0]
 	if a.unified() {
-		h = append(h, wire.Field{Name: "user-agent", Value: g.set.UserAgent})
+		h = append(h, wire.Field{Name: "user-agent", Value: u.userAgent})
 		if a.body.Len() != 0 || x.match.Body != llm.NoBody {
 			h = append(h, wire.Field{Name: "content-type", Value: cmp.Or(x.ctl.ContentType, "application/json")})
 		}
 		if a.plan.Endpoint.Dialect == anthropic {
-			h = g.forwardAnthropicHeaders(h, a)
+			h = u.forwardAnthropicHeaders(h, a)
 		}
 	} else {
-		h = g.relayed(h, x)
+		h = u.relayed(h, x)
 	}
 	names := a.target.ForwardHeaders
 	if x.ctl.Forward != "" {
@@ -45,7 +54,7 @@ func (g *Gateway) upstreamHeader(a *attempt) error {
 		}
 	}
 	for _, n := range names {
-		if name := g.ourName(n); name != passthroughHeader {
+		if name := u.ourName(n); name != passthroughHeader {
 			forwardLines(&h, n, x.req.Header, name)
 		}
 	}
@@ -53,7 +62,7 @@ func (g *Gateway) upstreamHeader(a *attempt) error {
 	for _, f := range a.extra {
 		h.Set(f.Name, f.Value)
 	}
-	if g.set.TraceContext {
+	if u.traceContext {
 		tracecontext.SetHeaders(&h, &x.trace, a.recordID(), int32(a.number), x.req.Header, &x.ctl)
 	}
 	if a.customHost() != "" {
@@ -81,8 +90,8 @@ func forwardLines(h *wire.Header, as string, from wire.Header, name string) {
 
 // ourName returns the name under which the gateway finds a client's header. Headers with the prefix
 // of an alias were renamed to the gateway's prefix.
-func (g *Gateway) ourName(name string) string {
-	for _, a := range g.set.HeaderAliases {
+func (u *upstreamHeaders) ourName(name string) string {
+	for _, a := range u.headerAliases {
 		if rest, ok := strings.CutPrefix(name, a); ok {
 			return prefix + rest
 		}
@@ -98,10 +107,10 @@ const anthropic provider.Dialect = "anthropic"
 // the provider's spec has fields for, such as anthropic-beta, because the spec sends them, and
 // those that are named like a credential.
 // Source: https://platform.claude.com/docs/en/api/overview, read 2026-11.
-func (g *Gateway) forwardAnthropicHeaders(h wire.Header, a *attempt) wire.Header {
+func (u *upstreamHeaders) forwardAnthropicHeaders(h wire.Header, a *attempt) wire.Header {
 	for _, f := range a.x.req.Header {
 		rest, ok := strings.CutPrefix(f.Name, "anthropic-")
-		if ok && !wire.IsCredentialName(rest) && !a.spec.Reads(f.Name) && !slices.Contains(g.set.IgnoreHeaders, f.Name) {
+		if ok && !wire.IsCredentialName(rest) && !a.spec.Reads(f.Name) && !slices.Contains(u.ignoreHeaders, f.Name) {
 			h = append(h, f)
 		}
 	}
@@ -155,10 +164,10 @@ func joined(list, item string) string {
 
 // relayed copies the client's header, except lines about this connection or this gateway, and
 // credentials: only a signer sends a credential.
-func (g *Gateway) relayed(h wire.Header, x *exchange) wire.Header {
+func (u *upstreamHeaders) relayed(h wire.Header, x *exchange) wire.Header {
 	for _, f := range x.req.Header {
 		switch {
-		case wire.HopByHop(f.Name), ofConnection(x.req.Header, f.Name), strings.HasPrefix(f.Name, prefix), slices.Contains(g.set.IgnoreHeaders, f.Name):
+		case wire.HopByHop(f.Name), ofConnection(x.req.Header, f.Name), strings.HasPrefix(f.Name, prefix), slices.Contains(u.ignoreHeaders, f.Name):
 		case f.Name == "content-length", f.Name == "expect", f.Name == "host", wire.CredentialHeader(f.Name):
 		default:
 			h = append(h, f)
@@ -178,9 +187,15 @@ func ofConnection(h wire.Header, name string) bool {
 	return false
 }
 
+// clientHeaders builds the headers of responses to clients.
+type clientHeaders struct {
+	headerAliases []string
+	meter         *metering.Meter
+}
+
 // responseHeader builds the header of the response: the upstream's lines, except those about its
 // connection and its host, and the gateway's. Source: contract/dataplane.md part 2.
-func (g *Gateway) responseHeader(x *exchange, from wire.Header) wire.Header {
+func (c *clientHeaders) responseHeader(x *exchange, from wire.Header) wire.Header {
 	h := x.scratch.clientHeader[:0]
 	for _, f := range from {
 		switch {
@@ -190,7 +205,7 @@ func (g *Gateway) responseHeader(x *exchange, from wire.Header) wire.Header {
 			h = append(h, f)
 		}
 	}
-	h = g.addGatewayHeaders(h, x)
+	h = c.addGatewayHeaders(h, x)
 	x.scratch.clientHeader = h
 	return h
 }
@@ -210,10 +225,10 @@ func ofHost(name string) bool {
 
 // addGatewayHeaders adds the headers that every response has, once with the gateway's prefix and
 // once with each alias.
-func (g *Gateway) addGatewayHeaders(h wire.Header, x *exchange) wire.Header {
+func (c *clientHeaders) addGatewayHeaders(h wire.Header, x *exchange) wire.Header {
 	start := len(h)
 	h = append(h, wire.Field{Name: prefix + "trace-id", Value: x.trace.ID}, wire.Field{Name: prefix + "request-id", Value: x.id})
-	h = g.limitHeader(h, x)
+	h = c.limitHeader(h, x)
 	if a := x.last; a != nil {
 		if a.spec != nil {
 			h = append(h, wire.Field{Name: prefix + "provider", Value: a.spec.ID})
@@ -233,7 +248,7 @@ func (g *Gateway) addGatewayHeaders(h wire.Header, x *exchange) wire.Header {
 	if e := x.refusal; e != nil && e.Exception() {
 		h = append(h, wire.Field{Name: prefix + "gateway-exception", Value: "true"})
 	}
-	for _, alias := range g.set.HeaderAliases {
+	for _, alias := range c.headerAliases {
 		for _, f := range h[start:] {
 			if rest, ok := strings.CutPrefix(f.Name, prefix); ok {
 				h = append(h, wire.Field{Name: alias + rest, Value: f.Value})

@@ -4,21 +4,29 @@ import (
 	"strings"
 
 	"sluice/internal/gateway/intake"
+	"sluice/internal/gateway/metering"
 	"sluice/internal/kernel/access"
 	"sluice/internal/kernel/fault"
 	"sluice/internal/kernel/llm"
 	"sluice/internal/kernel/wire"
 )
 
+// admission identifies the caller of a request and checks its permissions and limits.
+type admission struct {
+	callers      *intake.Authenticator
+	metadataFrom intake.MetadataHeaders
+	meter        *metering.Meter
+}
+
 // identify finds the caller of a request and merges the metadata of the call.
-func (g *Gateway) identify(x *exchange) error {
-	e, err := g.callers.Authenticate(x.dir, x.req, &x.ctl, intake.Arrival{Time: x.started, RequestID: x.id, Path: x.shown})
+func (ad *admission) identify(x *exchange) error {
+	e, err := ad.callers.Authenticate(x.dir, x.req, &x.ctl, intake.Arrival{Time: x.started, RequestID: x.id, Path: x.shown})
 	if err != nil {
 		return err
 	}
 	x.key = e
 	x.scope = x.dir.FindWorkspace(e.Principal.WorkspaceID)
-	x.metadata = g.set.MetadataFrom.Describe(&x.ctl, e, x.scope, &x.req.Header)
+	x.metadata = ad.metadataFrom.Describe(&x.ctl, e, x.scope, &x.req.Header)
 	return nil
 }
 
@@ -29,7 +37,7 @@ func (g *Gateway) Identify(h wire.Header) (*access.Principal, error) {
 }
 
 // authorise checks whether the type and scopes of the key permit this call.
-func (g *Gateway) authorise(x *exchange) error {
+func (ad *admission) authorise(x *exchange) error {
 	p := &x.key.Principal
 	if x.asksModels() && p.Scopes.Has("models.list") {
 		return access.CanCall(p, "models.list")

@@ -115,7 +115,7 @@ func (w *works) restart() {
 	w.tracker = providerjob.New(w.store, w.store, w.clock, slog.New(slog.NewTextHandler(&w.log, nil)))
 	p := w.gateway.ProviderJobs()
 	w.gateway.Clock, p.Clock, p.Tracker = w.clock, w.clock, w.tracker
-	w.gateway.RenewMeter()
+	w.gateway.Reassemble()
 }
 
 // turn lets time pass, and has due jobs checked.
@@ -138,7 +138,7 @@ func (j *jobTracker) follow(r *rig) {
 	j.tracker = providerjob.New(&j.Memory, &j.Memory, &j.clock, slog.New(slog.NewTextHandler(&r.log, nil)))
 	p := r.gateway.ProviderJobs()
 	r.gateway.Clock, p.Clock, p.Tracker = &j.clock, &j.clock, j.tracker
-	r.gateway.RenewMeter()
+	r.gateway.Reassemble()
 }
 
 func (j *jobTracker) turn(t *testing.T, r *rig) {

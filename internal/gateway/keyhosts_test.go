@@ -21,6 +21,7 @@ func trusting(t *testing.T) (r *rig, other *upstream.Server) {
 	t.Helper()
 	r = newRig(t, func(s *gateway.Settings) { s.HeaderAliases = []string{"x-acme-"} })
 	r.gateway.Secrets = vault{"key": stolen}
+	r.gateway.Reassemble()
 	upstreamURL := r.up.URL() + "/v1"
 	for slug, a := range map[string]credential.Account{
 		"hosted":  {Spec: "openai", Values: map[string]string{"key": stolen, "custom_host": upstreamURL}},
@@ -182,6 +183,7 @@ func TestStoredKeyHostsTakeStoredCredentials(t *testing.T) {
 	t.Parallel()
 	r, other := trusting(t)
 	r.gateway.Guard = r.gateway.Guard.WithKeyHosts([]string{strings.TrimPrefix(other.URL(), "http://")})
+	r.gateway.Reassemble()
 	for _, slug := range []string{"hosted", "bare", "mapped", "headers"} {
 		for way, c := range hostWays(t, r, slug, other.URL()+"/v1") {
 			if a := r.chatWith(c[0], c[1]); a.StatusCode != 200 {

@@ -16,7 +16,7 @@ const pathNames = 16
 // which the provider does not read, it uses the segment after "model" or "models". Limits apply
 // to this model, and so does the bill when the response names none. The request itself is
 // unchanged.
-func (g *Gateway) setModelFromPath(a *attempt) {
+func (ac *accountant) setModelFromPath(a *attempt) {
 	if a.x.match.Endpoint != llm.Proxy || !a.spec.ModelsInPaths() {
 		return
 	}
@@ -32,7 +32,7 @@ func (g *Gateway) setModelFromPath(a *attempt) {
 			break
 		}
 		for _, name := range modelCandidates(rest) {
-			if name != "" && g.Prices.Has(a.spec.ID, name, terms) {
+			if name != "" && ac.prices.Has(a.spec.ID, name, terms) {
 				a.model = name
 				return
 			}

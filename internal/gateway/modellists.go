@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"sluice/internal/dialect"
@@ -14,6 +15,7 @@ import (
 	"sluice/internal/gateway/modellist"
 	"sluice/internal/kernel/access"
 	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
 	"sluice/internal/kernel/llm"
 	"sluice/internal/kernel/wire"
 )
@@ -35,7 +37,7 @@ func newLister(g *Gateway) (*modellist.Lister, *modellist.Lists) {
 	if set.Period <= 0 {
 		return modellist.NewLister(g.Specs, g.Prices, nil), nil
 	}
-	lists := modellist.New(modellist.Options{Read: g.readModelList, Period: set.Period, Wait: set.Wait, Timeout: set.Timeout, Clock: g.Clock, Log: g.Log})
+	lists := modellist.New(modellist.Options{Read: g.catalogue.readModelList, Period: set.Period, Wait: set.Wait, Timeout: set.Timeout, Clock: g.Clock, Log: g.Log})
 	return modellist.NewLister(g.Specs, g.Prices, lists), lists
 }
 
@@ -62,23 +64,35 @@ func wantsCatalogue(x *exchange) bool {
 	return slices.ContainsFunc(x.config.Leaves(), func(t *routing.Target) bool { return t.FetchIntegratedModels })
 }
 
+// modelCatalogue responds to requests for models, and reads the model lists of saved providers.
+type modelCatalogue struct {
+	responder   *responder
+	models      *modellist.Lister
+	exchanges   *exchanges
+	open        *atomic.Int64
+	credentials *credentialResolver
+	shaper      *shaper
+	caller      *upstreamCaller
+	clock       ident.Clock
+}
+
 // respondModelList responds to GET /models and GET /models/{id} without calling the routed
 // provider.
 // Source: contract/dataplane.md 6.1.
-func (g *Gateway) respondModelList(ctx context.Context, x *exchange) error {
-	body, err := g.modelList(ctx, x)
+func (m *modelCatalogue) respondModelList(ctx context.Context, x *exchange) error {
+	body, err := m.modelList(ctx, x)
 	if err != nil {
 		return err
 	}
-	return g.respondLocally(x, body)
+	return m.responder.respondLocally(x, body)
 }
 
-func (g *Gateway) modelList(ctx context.Context, x *exchange) ([]byte, error) {
+func (m *modelCatalogue) modelList(ctx context.Context, x *exchange) ([]byte, error) {
 	r := &modellist.Request{Directory: x.dir, Workspace: x.key.Principal.WorkspaceID, Time: x.started, Named: x.namedAccounts(), Anthropic: x.nativeClient}
 	if x.match.Endpoint == llm.RetrieveModel {
-		return g.models.Find(r, x.match.ID)
+		return m.models.Find(r, x.match.ID)
 	}
-	return g.models.List(ctx, r)
+	return m.models.List(ctx, r)
 }
 
 // namedAccounts returns the saved providers that the request or its config names, by slug or id.
@@ -113,10 +127,10 @@ var errOtherProvider = fault.New(fault.Conflict, "the provider was changed or de
 // readModelList reads the models of a saved provider. It runs the same steps as a caller's
 // request, so the credential goes only where a call would send it. The call is not recorded and
 // counts against no limit.
-func (g *Gateway) readModelList(ctx context.Context, s modellist.Source) ([]string, error) {
+func (m *modelCatalogue) readModelList(ctx context.Context, s modellist.Source) ([]string, error) {
 	req := &wire.Request{Method: "GET", Path: "/v1/models"}
-	x := g.newExchange(req, &collected{})
-	g.open.Add(-1) // a draining gateway does not wait for it
+	x := m.exchanges.newExchange(req, &collected{})
+	m.open.Add(-1) // a draining gateway does not wait for it
 	defer func() {
 		x.close()
 		x.scratch.release()
@@ -131,17 +145,17 @@ func (g *Gateway) readModelList(ctx context.Context, s modellist.Source) ([]stri
 	a.reset()
 	a.x, a.started, x.last, x.attempts = x, x.started, a, 1
 	a.target = &routing.Target{Provider: "@" + s.Provider, Path: "model list"}
-	for _, step := range [...]func(context.Context, *attempt) error{g.resolve, g.shape} {
+	for _, step := range [...]func(context.Context, *attempt) error{m.credentials.resolve, m.shaper.shape} {
 		if err := step(ctx, a); err != nil {
 			return nil, err
 		}
 	}
-	return g.callModelList(ctx, a)
+	return m.callModelList(ctx, a)
 }
 
 // callModelList sends the prepared call of an attempt and reads the model names.
-func (g *Gateway) callModelList(ctx context.Context, a *attempt) ([]string, error) {
-	resp, err := g.call(ctx, a, nil)
+func (m *modelCatalogue) callModelList(ctx context.Context, a *attempt) ([]string, error) {
+	resp, err := m.caller.call(ctx, a, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +166,7 @@ func (g *Gateway) callModelList(ctx context.Context, a *attempt) ([]string, erro
 	case resp.Status != 200:
 		return nil, fault.Newf(fault.UpstreamFailed, "the provider responded with status %d", resp.Status)
 	case a.speech.unified != nil:
-		out, err := a.speech.unified.TranslateResponse(&dialect.Incoming{Status: resp.Status, Header: resp.Header, Body: body, Created: g.Clock.Now().Unix(), Sent: a.sent, To: a.to})
+		out, err := a.speech.unified.TranslateResponse(&dialect.Incoming{Status: resp.Status, Header: resp.Header, Body: body, Created: m.clock.Now().Unix(), Sent: a.sent, To: a.to})
 		if err != nil {
 			return nil, err
 		}

@@ -11,20 +11,22 @@ import (
 	"sluice/internal/gateway/call"
 	"sluice/internal/gateway/metering"
 	"sluice/internal/gateway/metering/bound"
+	"sluice/internal/gateway/providerjobs"
 	"sluice/internal/kernel/fault"
 	"sluice/internal/kernel/llm"
 	"sluice/internal/kernel/wire"
 	"sluice/internal/limits/quota"
+	"sluice/internal/limits/tokens"
 )
 
 // limitCaller takes one request from the limits of the caller, or rejects the request.
-func (g *Gateway) limitCaller(ctx context.Context, x *exchange) error {
+func (ad *admission) limitCaller(ctx context.Context, x *exchange) error {
 	if !gated || !bound.IsMetered(x.match, x.req.Method, x.path) {
 		return nil
 	}
 	p := &x.key.Principal
 	key, workspace := x.dir.Limits(keys.Kind, p.ID), x.dir.Limits(tenant.WorkspaceKind, p.WorkspaceID)
-	return g.meter.Admit(ctx, x.limits, x.started, p.OrgID, key, workspace, x.match.Endpoint != llm.Realtime) // a Realtime conversation may never have a response
+	return ad.meter.Admit(ctx, x.limits, x.started, p.OrgID, key, workspace, x.match.Endpoint != llm.Realtime) // a Realtime conversation may never have a response
 }
 
 // checkDeferred checks the caller's limits if they still wait when the call is over. A rejection
@@ -35,32 +37,43 @@ func (g *Gateway) checkDeferred(ctx context.Context, x *exchange, err error) err
 		return err
 	}
 	if x.last != nil {
-		g.discard(x.last)
+		g.recorder.discard(x.last)
 	}
 	return refused
 }
 
+// accountant reserves the maximum cost of calls, closes their ledger entries, and accounts for
+// jobs at providers.
+type accountant struct {
+	prices     prices
+	meter      *metering.Meter
+	metrics    *Metrics
+	counter    *tokens.Counter
+	translator *translator
+	jobs       *providerjobs.Jobs
+}
+
 // reserve takes the maximum usage of the attempt from all limits that apply to it, or rejects the
 // attempt. The attempt is either a job at its provider or a call with an immediate response.
-func (g *Gateway) reserve(ctx context.Context, a *attempt) error {
+func (ac *accountant) reserve(ctx context.Context, a *attempt) error {
 	x := a.x
 	if !x.limits.IsMetered() {
 		return nil
 	}
 	a.openAccount()
-	g.setModelFromPath(a)
+	ac.setModelFromPath(a)
 	kind := a.beginsJob()
 	if kind == "" {
-		return g.meter.Reserve(ctx, a.money, x.limits, a.subject(), a.bounds(), a.recordID())
+		return ac.meter.Reserve(ctx, a.money, x.limits, a.subject(), a.bounds(), a.recordID())
 	}
-	if err := g.meter.Estimate(a.money, x.limits, a.subject(), a.bounds()); err != nil {
+	if err := ac.meter.Estimate(a.money, x.limits, a.subject(), a.bounds()); err != nil {
 		return err
 	}
-	if err := g.estimateJob(ctx, a, kind); err != nil {
+	if err := ac.estimateJob(ctx, a, kind); err != nil {
 		a.money.Drop()
 		return err
 	}
-	return g.meter.Take(ctx, a.money, x.limits, a.subject(), a.recordID())
+	return ac.meter.Take(ctx, a.money, x.limits, a.subject(), a.recordID())
 }
 
 // openAccount sets the account of a metered attempt, from the request's scratch space. The next
@@ -74,28 +87,28 @@ func (a *attempt) openAccount() *metering.Account {
 }
 
 // collectHolds lists the holds of a job again, after its maximum cost was set.
-func (g *Gateway) collectHolds(a *attempt) {
-	g.meter.Collect(a.money, a.x.limits, a.subject(), a.bounds())
+func (ac *accountant) collectHolds(a *attempt) {
+	ac.meter.Collect(a.money, a.x.limits, a.subject(), a.bounds())
 }
 
 // reserveRetry closes the entry of a call that is abandoned for a retry, and reserves the retry.
-func (g *Gateway) reserveRetry(ctx context.Context, a *attempt, err error) error {
+func (ac *accountant) reserveRetry(ctx context.Context, a *attempt, err error) error {
 	if !a.money.IsOpen() {
 		return nil
 	}
 	r := a.chargedResponse()
-	return g.meter.Retry(ctx, a.money, a.bounds(), a.retryOutcome(err), &r)
+	return ac.meter.Retry(ctx, a.money, a.bounds(), ac.retryOutcome(a, err), &r)
 }
 
 // closeReservation adds what the attempt used and cost to its record, together with the closing
 // ledger entry.
-func (g *Gateway) closeReservation(a *attempt, rec *record.Attempt) {
+func (ac *accountant) closeReservation(a *attempt, rec *record.Attempt) {
 	if !a.money.IsOpen() {
 		return
 	}
 	r := a.chargedResponse()
-	if g.meter.Close(a.money, a.bounds(), a.outcomeFor(rec.Outcome), &r, rec) {
-		g.Metrics.spent(a.spec.ID, &rec.Spend)
+	if ac.meter.Close(a.money, a.bounds(), ac.outcomeFor(a, rec.Outcome), &r, rec) {
+		ac.metrics.spent(a.spec.ID, &rec.Spend)
 	}
 }
 
@@ -174,7 +187,7 @@ const sdkPatience = time.Minute
 // limitHeader adds the state of the call's tightest rate limit, and whether retrying a refused
 // call can help.
 // Source: contract/identity-and-governance.md section 7.
-func (g *Gateway) limitHeader(h wire.Header, x *exchange) wire.Header {
+func (c *clientHeaders) limitHeader(h wire.Header, x *exchange) wire.Header {
 	switch f := x.refusal; {
 	case f == nil:
 	case f.Retryable != fault.AgainUnsaid:
@@ -183,7 +196,7 @@ func (g *Gateway) limitHeader(h wire.Header, x *exchange) wire.Header {
 	case f.HTTPStatus() >= 500 && (f.Code == fault.NotSupported || f.Code == fault.InvalidRequest): // clients would treat it as an outage
 		h = append(h, wire.Field{Name: "x-should-retry", Value: "false"})
 	}
-	rate, ok := g.meter.TightestRate(x.limits, &x.scratch.account)
+	rate, ok := c.meter.TightestRate(x.limits, &x.scratch.account)
 	if !ok {
 		return h
 	}

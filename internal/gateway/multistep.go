@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"sluice/internal/dialect"
+	"sluice/internal/gateway/download"
 	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
 	"sluice/internal/kernel/jsonedit"
 	"sluice/internal/kernel/llm"
 	"sluice/internal/provider"
@@ -18,10 +20,23 @@ import (
 // needs a job, a list of files and the files.
 const maxFollowUps = 32
 
+// followUpCaller makes the additional provider calls of an attempt.
+type followUpCaller struct {
+	responses        *responseReader
+	maxResponseBytes int64
+	clock            ident.Clock
+	upstreamHeaders  *upstreamHeaders
+	caller           *upstreamCaller
+	downloads        *download.Downloader
+	headTimeout      time.Duration
+	idleTimeout      time.Duration
+	client           *transport.Client
+}
+
 // fetchFollowUps makes the follow-up calls of a response that consists of several parts, and
 // appends their bodies to incoming.More. responded reports that the last one is already the
 // attempt's response, in the caller's format.
-func (g *Gateway) fetchFollowUps(ctx context.Context, a *attempt, incoming *dialect.Incoming) (responded bool, err error) {
+func (c *followUpCaller) fetchFollowUps(ctx context.Context, a *attempt, incoming *dialect.Incoming) (responded bool, err error) {
 	f, ok := a.speech.unified.(dialect.MultiStep)
 	if !ok {
 		return false, nil
@@ -34,9 +49,9 @@ func (g *Gateway) fetchFollowUps(ctx context.Context, a *attempt, incoming *dial
 		case !more:
 			return false, nil
 		case next.File != nil:
-			return true, g.followedFile(ctx, a, &next)
+			return true, c.followedFile(ctx, a, &next)
 		}
-		b, err := g.ask(ctx, a, &next)
+		b, err := c.ask(ctx, a, &next)
 		if err != nil {
 			return false, err
 		}
@@ -47,8 +62,8 @@ func (g *Gateway) fetchFollowUps(ctx context.Context, a *attempt, incoming *dial
 
 // followedLive makes the one follow-up call whose response replaces the earlier one. The response
 // is relayed as it arrives.
-func (g *Gateway) followedLive(ctx context.Context, a *attempt, n *dialect.Next) error {
-	resp, err := g.askAt(ctx, a, n, cmp.Or(n.Method, "GET"))
+func (c *followUpCaller) followedLive(ctx context.Context, a *attempt, n *dialect.Next) error {
+	resp, err := c.askAt(ctx, a, n, cmp.Or(n.Method, "GET"))
 	if err != nil {
 		return clientGone(ctx, err)
 	}
@@ -58,19 +73,19 @@ func (g *Gateway) followedLive(ctx context.Context, a *attempt, n *dialect.Next)
 	if a.response.live {
 		return nil
 	}
-	return g.normalise(ctx, a)
+	return c.responses.normalise(ctx, a)
 }
 
 // followedFile is followedLive for one or more files, translated to the caller's format as they
 // arrive. It uses the header of the earlier response, because the file's header describes other
 // bytes.
-func (g *Gateway) followedFile(ctx context.Context, a *attempt, n *dialect.Next) error {
+func (c *followUpCaller) followedFile(ctx context.Context, a *attempt, n *dialect.Next) error {
 	head := a.response.header.Clone(1)
-	if err := g.followedLive(ctx, a, n); err != nil || !a.response.live {
+	if err := c.followedLive(ctx, a, n); err != nil || !a.response.live {
 		return err
 	}
 	files := &endToEnd{Body: a.resp.Body, further: n.Further, open: func(url string) (transport.Body, error) {
-		resp, err := g.askURL(ctx, &dialect.Next{URL: url}, "GET")
+		resp, err := c.askURL(ctx, &dialect.Next{URL: url}, "GET")
 		switch {
 		case err != nil:
 			return nil, clientGone(ctx, err)
@@ -91,10 +106,10 @@ func (g *Gateway) followedFile(ctx context.Context, a *attempt, n *dialect.Next)
 // example the output of a batch. When the response names none, a field of the response is
 // returned instead.
 // Source: contract/providers.yaml, getBatchOutput.
-func (g *Gateway) resolveFollowUp(ctx context.Context, a *attempt, body []byte) error {
+func (c *followUpCaller) resolveFollowUp(ctx context.Context, a *attempt, body []byte) error {
 	f := a.plan.Endpoint.Follow
 	if id := firstText(body, f.Fields); id != "" {
-		return g.followedLive(ctx, a, &dialect.Next{Endpoint: f.Endpoint, ID: id})
+		return c.followedLive(ctx, a, &dialect.Next{Endpoint: f.Endpoint, ID: id})
 	}
 	a.response.body = body
 	if raw, ok := jsonedit.Find(body, f.Else); ok {
@@ -114,20 +129,20 @@ func firstText(body []byte, fields []string) string {
 }
 
 // ask makes one follow-up call and returns the response body.
-func (g *Gateway) ask(ctx context.Context, a *attempt, n *dialect.Next) ([]byte, error) {
+func (c *followUpCaller) ask(ctx context.Context, a *attempt, n *dialect.Next) ([]byte, error) {
 	method := cmp.Or(n.Method, "GET")
-	resp, err := g.askAt(ctx, a, n, method)
+	resp, err := c.askAt(ctx, a, n, method)
 	if err != nil {
 		return nil, clientGone(ctx, err)
 	}
-	return readFollowUpBody(a, resp, g.set.MaxResponseBytes, "an additional call of this request")
+	return c.readFollowUpBody(a, resp, c.maxResponseBytes, "an additional call of this request")
 }
 
 // readFollowUpBody reads a provider's response to a part of a request. A status of 400 or above
 // is an error.
-func readFollowUpBody(a *attempt, resp *transport.Response, limit int64, what string) ([]byte, error) {
+func (c *followUpCaller) readFollowUpBody(a *attempt, resp *transport.Response, limit int64, what string) ([]byte, error) {
 	b, err := readAll(resp, limit)
-	a.bodyReadAt = a.x.g.Clock.Now()
+	a.bodyReadAt = c.clock.Now()
 	if err != nil {
 		return nil, err
 	}
@@ -137,18 +152,18 @@ func readFollowUpBody(a *attempt, resp *transport.Response, limit int64, what st
 	return b, nil
 }
 
-func (g *Gateway) askAt(ctx context.Context, a *attempt, n *dialect.Next, method string) (*transport.Response, error) {
+func (c *followUpCaller) askAt(ctx context.Context, a *attempt, n *dialect.Next, method string) (*transport.Response, error) {
 	if n.URL != "" {
-		return g.askURL(ctx, n, method)
+		return c.askURL(ctx, n, method)
 	}
-	if err := g.setAddress(a, n, method); err != nil {
+	if err := c.upstreamHeaders.setAddress(a, n, method); err != nil {
 		return nil, err
 	}
-	return g.call(ctx, a, nil)
+	return c.caller.call(ctx, a, nil)
 }
 
 // setAddress prepares a follow-up call as the attempt's next call.
-func (g *Gateway) setAddress(a *attempt, n *dialect.Next, method string) error {
+func (u *upstreamHeaders) setAddress(a *attempt, n *dialect.Next, method string) error {
 	plan, err := a.spec.Plan(provider.Call{Endpoint: n.Endpoint, Method: method, ID: url.PathEscape(n.ID), Model: a.model, CustomHost: a.customHost()}, a.values)
 	if err != nil {
 		return err
@@ -159,7 +174,7 @@ func (g *Gateway) setAddress(a *attempt, n *dialect.Next, method string) error {
 		}
 	}
 	a.plan, a.body, a.extra = plan, n.Body, n.Header
-	if err := g.upstreamHeader(a); err != nil {
+	if err := u.upstreamHeader(a); err != nil {
 		return err
 	}
 	if !n.Header.Has("content-type") { // the caller's type describes another body
@@ -172,14 +187,14 @@ func (g *Gateway) setAddress(a *attempt, n *dialect.Next, method string) error {
 }
 
 // askURL calls an address that the provider returned, without a credential.
-func (g *Gateway) askURL(ctx context.Context, n *dialect.Next, method string) (*transport.Response, error) {
-	r, err := g.downloads.Request(n.URL, fault.New(fault.UpstreamInvalid, "the provider returned an address that is not an http or https URL"))
+func (c *followUpCaller) askURL(ctx context.Context, n *dialect.Next, method string) (*transport.Response, error) {
+	r, err := c.downloads.Request(n.URL, fault.New(fault.UpstreamInvalid, "the provider returned an address that is not an http or https URL"))
 	if err != nil {
 		return nil, err
 	}
 	r.Method, r.Body, r.Header = method, n.Body, append(n.Header.Clone(1), r.Header...)
-	r.HeadTimeout, r.IdleTimeout = g.set.HeadTimeout, g.set.IdleTimeout
-	return g.Client.Do(ctx, r)
+	r.HeadTimeout, r.IdleTimeout = c.headTimeout, c.idleTimeout
+	return c.client.Do(ctx, r)
 }
 
 // lines returns the dialect parts for translating the lines of files.

@@ -7,7 +7,7 @@ import (
 )
 
 // outcomeFor returns the billing outcome of an attempt that is recorded with o.
-func (a *attempt) outcomeFor(o record.Outcome) metering.Outcome {
+func (ac *accountant) outcomeFor(a *attempt, o record.Outcome) metering.Outcome {
 	switch {
 	case !a.money.IsSent():
 		return metering.Unsent
@@ -17,11 +17,11 @@ func (a *attempt) outcomeFor(o record.Outcome) metering.Outcome {
 		return metering.Refused
 	case o == record.OK, a.drained, a.counted:
 		return metering.Answered
-	case a.unknowable(a.fault):
+	case ac.unknowable(a, a.fault):
 		return metering.AbandonedBackground
 	case !a.committed && !a.bodyReadAt.IsZero() && a.upstream < 400 && a.log().Usage.Reported: // complete, but only its usage can be used
 		return metering.Answered
-	case a.failing != 0 && len(a.response.body) > 0 && !a.log().Usage.Reported && a.answeredSome():
+	case a.failing != 0 && len(a.response.body) > 0 && !a.log().Usage.Reported && ac.answeredSome(a):
 		return metering.Answered
 	case !a.committed && a.fault == nil && o == record.Failed: // an error status, or an error in a response with a success status
 		return metering.Refused
@@ -36,12 +36,12 @@ func (a *attempt) outcomeFor(o record.Outcome) metering.Outcome {
 }
 
 // answeredSome reports whether a response that reports a failure contains text of the model.
-func (a *attempt) answeredSome() bool {
-	return a.x.g.counter.ResponseBody(a.x.match.Endpoint, a.response.body, a.priceName()).Tokens > 0
+func (ac *accountant) answeredSome(a *attempt) bool {
+	return ac.counter.ResponseBody(a.x.match.Endpoint, a.response.body, a.priceName()).Tokens > 0
 }
 
 // retryOutcome returns the billing outcome of a call that was abandoned for a retry.
-func (a *attempt) retryOutcome(err error) metering.Outcome {
+func (ac *accountant) retryOutcome(a *attempt, err error) metering.Outcome {
 	switch {
 	case !a.money.IsSent():
 		return metering.Unsent
@@ -51,7 +51,7 @@ func (a *attempt) retryOutcome(err error) metering.Outcome {
 		return metering.Refused
 	case a.job != nil: // the job may have begun
 		return metering.AbandonedBackground
-	case a.unknowable(fault.From(err)):
+	case ac.unknowable(a, fault.From(err)):
 		return metering.AbandonedBackground
 	}
 	return metering.Abandoned

@@ -35,8 +35,8 @@ type profiled struct {
 // lack the permission to read it, so the call continues then, as one to a model of an unknown
 // family.
 // Source: contract/provider-transforms.md 3.1.
-func (g *Gateway) underlying(ctx context.Context, a *attempt) (string, error) {
-	d := g.dialects.dialects[a.spec.Dialect]
+func (c *callPlanner) underlying(ctx context.Context, a *attempt) (string, error) {
+	d := c.dialects.dialects[a.spec.Dialect]
 	if d == nil || d.Profiles == nil || a.x.match.Endpoint == llm.Proxy {
 		return "", nil
 	}
@@ -48,23 +48,23 @@ func (g *Gateway) underlying(ctx context.Context, a *attempt) (string, error) {
 	if a.account != nil {
 		k.account = a.account.Slug
 	}
-	if p, ok := g.profiles.Get(k); ok && g.Clock.Now().Before(p.until) {
+	if p, ok := c.profiles.Get(k); ok && c.clock.Now().Before(p.until) {
 		return p.model, nil
 	}
-	response, err := g.ask(ctx, a, &next)
+	response, err := c.followUps.ask(ctx, a, &next)
 	a.plan, a.body, a.extra, a.header, a.upstream, a.firstByte = nil, wire.Payload{}, nil, nil, 0, 0
 	a.called, a.bodyReadAt, a.queue, a.connect = time.Time{}, time.Time{}, 0, 0
 	if ctx.Err() != nil {
 		return "", clientGone(ctx, err)
 	}
-	p := profiled{model: d.Profiles.Underlying(response), until: g.Clock.Now().Add(profileTime)}
+	p := profiled{model: d.Profiles.Underlying(response), until: c.clock.Now().Add(profileTime)}
 	if p.model == "" {
-		p.until = g.Clock.Now().Add(profileFailed)
-		g.Log.Warn("cannot resolve inference profile", "request_id", a.x.id, "trace_id", a.x.trace.ID, "provider", a.spec.ID, "error", err)
+		p.until = c.clock.Now().Add(profileFailed)
+		c.log.Warn("cannot resolve inference profile", "request_id", a.x.id, "trace_id", a.x.trace.ID, "provider", a.spec.ID, "error", err)
 	}
 	if p.model != "" || a.account != nil {
 		k.model, k.host = strings.Clone(k.model), strings.Clone(k.host)
-		g.profiles.Put(k, p)
+		c.profiles.Put(k, p)
 	}
 	return p.model, nil
 }

@@ -36,10 +36,16 @@ type attemptInput struct {
 	doc   *jsonedit.Doc
 }
 
+// promptRenderer replaces a request by the request that a saved prompt creates.
+type promptRenderer struct {
+	spoolDir string
+	bodies   *bodyReader
+}
+
 // openPrompt replaces the caller's call with the request that a saved prompt creates. The later
 // steps treat it like any other request.
 // Source: contract/content-and-observability.md 1.5.
-func (g *Gateway) openPrompt(x *exchange) error {
+func (p *promptRenderer) openPrompt(x *exchange) error {
 	name, err := url.PathUnescape(x.match.ID)
 	if err != nil {
 		return noPrompt(x.match.ID)
@@ -53,7 +59,7 @@ func (g *Gateway) openPrompt(x *exchange) error {
 	}
 	inv.named = name
 	x.prompt = inv
-	return g.usePrompt(x, name)
+	return p.usePrompt(x, name)
 }
 
 func (x *exchange) invoke() (*invocation, error) {
@@ -71,7 +77,7 @@ func noPrompt(name string) error {
 // expand creates the request of the target's prompt, or of the prompt in the path when the target
 // names none. A target's prompt also applies to chats and completions that do not run a prompt.
 // Other endpoints ignore it.
-func (g *Gateway) expand(_ context.Context, a *attempt) error {
+func (p *promptRenderer) expand(_ context.Context, a *attempt) error {
 	x, configured := a.x, a.target.PromptID
 	if x.prompt == nil {
 		if configured == "" || x.doc == nil || x.match.Endpoint != llm.ChatComplete && x.match.Endpoint != llm.Complete {
@@ -88,13 +94,13 @@ func (g *Gateway) expand(_ context.Context, a *attempt) error {
 	case x.prompt.current:
 		return nil
 	case "":
-		return g.useOriginalBody(x)
+		return p.useOriginalBody(x)
 	}
-	return g.usePrompt(x, promptID)
+	return p.usePrompt(x, promptID)
 }
 
 // usePrompt renders a prompt and sets the result as the body of the exchange.
-func (g *Gateway) usePrompt(x *exchange, name string) error {
+func (p *promptRenderer) usePrompt(x *exchange, name string) error {
 	inv, workspaceID := x.prompt, x.key.Principal.WorkspaceID
 	slug, suffix := prompt.Split(name)
 	saved := x.dir.FindPrompt(workspaceID, slug)
@@ -113,7 +119,7 @@ func (g *Gateway) usePrompt(x *exchange, name string) error {
 	if err != nil {
 		return err
 	}
-	made := attemptInput{llm.Match{Endpoint: llm.Complete, Body: llm.JSON}, "/completions", wire.NewSpool(g.set.SpoolDir), jsonedit.GetDoc()}
+	made := attemptInput{llm.Match{Endpoint: llm.Complete, Body: llm.JSON}, "/completions", wire.NewSpool(p.spoolDir), jsonedit.GetDoc()}
 	if body.Chat {
 		made.match.Endpoint, made.path = llm.ChatComplete, "/chat/completions"
 	}
@@ -128,25 +134,25 @@ func (g *Gateway) usePrompt(x *exchange, name string) error {
 		return err
 	}
 	inv.current, inv.saved, inv.entry, inv.compiled = name, saved, entry, compiled
-	return g.have(x, made)
+	return p.have(x, made)
 }
 
 // useOriginalBody restores the caller's body.
-func (g *Gateway) useOriginalBody(x *exchange) error {
+func (p *promptRenderer) useOriginalBody(x *exchange) error {
 	inv := x.prompt
 	inv.current, inv.saved, inv.entry, inv.compiled = "", nil, nil, nil
-	return g.have(x, inv.plain)
+	return p.have(x, inv.plain)
 }
 
 // have replaces the request of the exchange. Earlier bodies are retained until the exchange is
 // closed, because an earlier attempt or the call may still reference them.
-func (g *Gateway) have(x *exchange, body attemptInput) error {
+func (p *promptRenderer) have(x *exchange, body attemptInput) error {
 	if x.spool != body.spool {
 		x.made = append(x.made, x.spool)
 	}
 	x.match, x.path, x.spool, x.doc = body.match, body.path, body.spool, body.doc
 	x.account, x.model = "", ""
-	return g.readFields(x)
+	return p.bodies.readFields(x)
 }
 
 // provider returns the saved provider of the prompt, or "". A nil invocation returns "".

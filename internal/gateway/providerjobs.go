@@ -3,12 +3,14 @@ package gateway
 import (
 	"bytes"
 	"context"
+	"sync/atomic"
 
 	"sluice/internal/domain/keys"
 	"sluice/internal/domain/providerjob"
 	"sluice/internal/domain/record"
 	"sluice/internal/gateway/metering"
 	"sluice/internal/gateway/providerjobs"
+	"sluice/internal/kernel/ident"
 	"sluice/internal/kernel/llm"
 	"sluice/internal/kernel/wire"
 	"sluice/internal/limits/quota"
@@ -17,7 +19,7 @@ import (
 // newProviderJobs returns the part that accounts for jobs at providers.
 func newProviderJobs(g *Gateway) *providerjobs.Jobs {
 	return providerjobs.New(providerjobs.Deps{
-		Snapshot: func() providerjobs.Snapshot { return g.Directory() }, Prices: g.Prices, Limiter: g.Limiter, Upstream: jobUpstream{g}, Recorder: jobRecorder{g},
+		Snapshot: func() providerjobs.Snapshot { return g.Directory() }, Prices: g.Prices, Limiter: g.Limiter, Upstream: &g.jobUpstream, Recorder: &g.recorder,
 		Tracker: g.Jobs, Counter: g.counter, Clock: g.Clock, Log: g.Log,
 		MaxUploadBytes: g.set.MaxUploadBytes, MaxBodyBytes: g.set.BodyLogBytes, AllowUnpriced: g.set.AllowUnpriced,
 	})
@@ -27,14 +29,21 @@ func newProviderJobs(g *Gateway) *providerjobs.Jobs {
 func (g *Gateway) ProviderJobs() *providerjobs.Jobs { return g.jobs }
 
 // jobUpstream makes calls for jobs. It implements providerjobs.Upstream.
-type jobUpstream struct{ g *Gateway }
+type jobUpstream struct {
+	exchanges   *exchanges
+	open        *atomic.Int64
+	clock       ident.Clock
+	credentials *credentialResolver
+	shaper      *shaper
+	sender      *sender
+	receiver    *receiver
+}
 
 // Get implements providerjobs.Upstream.
-func (u jobUpstream) Get(ctx context.Context, key *keys.Entry, by *providerjobs.Access, path string) (*providerjobs.Response, error) {
-	g := u.g
+func (j *jobUpstream) Get(ctx context.Context, key *keys.Entry, by *providerjobs.Access, path string) (*providerjobs.Response, error) {
 	req := &wire.Request{Method: "GET", Path: "/v1" + path, Header: by.Header.Clone(1)}
-	x := g.newExchange(req, &collected{})
-	g.open.Add(-1) // a draining gateway does not wait for it
+	x := j.exchanges.newExchange(req, &collected{})
+	j.open.Add(-1) // a draining gateway does not wait for it
 	c := &providerjobs.Response{Close: func() {
 		x.close()
 		x.scratch.release()
@@ -44,8 +53,8 @@ func (u jobUpstream) Get(ctx context.Context, key *keys.Entry, by *providerjobs.
 	x.scope = x.dir.FindWorkspace(key.Principal.WorkspaceID)
 	a := &x.scratch.attempt
 	a.reset()
-	a.x, a.target, a.started, x.last, x.attempts = x, by.Target, g.Clock.Now(), a, 1
-	for _, step := range [...]func(context.Context, *attempt) error{g.resolve, g.shape, g.send, g.receive} {
+	a.x, a.target, a.started, x.last, x.attempts = x, by.Target, j.clock.Now(), a, 1
+	for _, step := range [...]func(context.Context, *attempt) error{j.credentials.resolve, j.shaper.shape, j.sender.send, j.receiver.receive} {
 		if err := step(ctx, a); err != nil {
 			c.Close()
 			return nil, err
@@ -58,16 +67,13 @@ func (u jobUpstream) Get(ctx context.Context, key *keys.Entry, by *providerjobs.
 	return c, nil
 }
 
-// jobRecorder stores the records of finished jobs. It implements providerjobs.Recorder.
-type jobRecorder struct{ g *Gateway }
-
-// RecordJob implements providerjobs.Recorder.
-func (j jobRecorder) RecordJob(r *record.Attempt) {
-	if err := j.g.Journal.Append(r); err != nil {
-		j.g.droppedRecords(r, err)
+// RecordJob stores the record of a finished job. It implements providerjobs.Recorder.
+func (re *recorder) RecordJob(r *record.Attempt) {
+	if err := re.journal.Append(r); err != nil {
+		re.droppedRecords(r, err)
 	}
-	j.g.Metrics.spent(r.Provider, &r.Spend)
-	j.g.Metrics.attempt(r, false)
+	re.metrics.spent(r.Provider, &r.Spend)
+	re.metrics.attempt(r, false)
 }
 
 // beginsJob returns the kind of job that a metered call creates, or "" when it creates none.
@@ -79,35 +85,35 @@ func (a *attempt) beginsJob() providerjob.Kind {
 }
 
 // estimateJob computes the maximum cost of a call that creates a job, for its reservation.
-func (g *Gateway) estimateJob(ctx context.Context, a *attempt, kind providerjob.Kind) error {
-	m, c := a.money, g.jobCall(a)
-	c.Document = g.requestedCall(a, a.shaping())
+func (ac *accountant) estimateJob(ctx context.Context, a *attempt, kind providerjob.Kind) error {
+	m, c := a.money, ac.jobCall(a)
+	c.Document = ac.translator.requestedCall(a, a.shaping())
 	p := &providerjobs.Plan{Kind: kind, Model: a.model, PriceName: c.PriceName, RateCard: m.Card(), MaxUsage: *m.MaxUsage(), MaxCostNano: m.MaxCostNano()}
 	a.job = p
 	m.CountTokensLater()
-	err := g.jobs.Estimate(ctx, c, p)
+	err := ac.jobs.Estimate(ctx, c, p)
 	a.model = p.Model
 	m.SetCard(p.RateCard)
 	m.SetMax(p.MaxUsage, p.MaxCostNano)
 	if err != nil {
 		return err
 	}
-	g.collectHolds(a)
+	ac.collectHolds(a)
 	return nil
 }
 
 // openJob starts to poll the job that a call created, and releases the holds of the call itself. A
 // job that cannot be polled is charged its maximum cost.
-func (g *Gateway) openJob(a *attempt, o record.Outcome) {
+func (ac *accountant) openJob(a *attempt, o record.Outcome) {
 	if a.job == nil || !a.money.IsOpen() {
 		return
 	}
-	switch a.outcomeFor(o) {
+	switch ac.outcomeFor(a, o) {
 	case metering.Abandoned, metering.Broken: // the provider may run the job, under an unknown id
 		a.money.SetOutcome(metering.AbandonedBackground)
 	case metering.Answered:
 		a.money.SetOutcome(metering.AbandonedBackground)
-		if g.jobs.Open(g.jobCall(a), a.job, a.clientResponse(), jobCharges(a.money.Budgets())) {
+		if ac.jobs.Open(ac.jobCall(a), a.job, a.clientResponse(), jobCharges(a.money.Budgets())) {
 			a.money.SetOutcome(metering.Parked)
 		}
 	default:
@@ -116,15 +122,15 @@ func (g *Gateway) openJob(a *attempt, o record.Outcome) {
 
 // observeJob reports a successful call that may concern a job: it has read one, or uploaded a file
 // for one.
-func (g *Gateway) observeJob(a *attempt, o record.Outcome) {
-	if o != record.OK || a.fault != nil || !g.jobs.Concerns(a.x.match.Endpoint) {
+func (ac *accountant) observeJob(a *attempt, o record.Outcome) {
+	if o != record.OK || a.fault != nil || !ac.jobs.Concerns(a.x.match.Endpoint) {
 		return
 	}
-	g.jobs.Observe(g.jobCall(a), a.clientResponse())
+	ac.jobs.Observe(ac.jobCall(a), a.clientResponse())
 }
 
 // jobCall returns what jobs need to know of an attempt.
-func (g *Gateway) jobCall(a *attempt) *providerjobs.Call {
+func (ac *accountant) jobCall(a *attempt) *providerjobs.Call {
 	x := a.x
 	return &providerjobs.Call{
 		RequestID: x.id, TraceID: x.trace.ID, ConfigID: x.configID, Key: x.key, Header: x.req.Header, Metadata: x.metadata, Started: a.started,

@@ -13,9 +13,9 @@ import (
 
 // detach returns the context for a provider call. If the limits permit it, the call may outlive
 // ctx.
-func (g *Gateway) detach(ctx context.Context, a *attempt) context.Context {
+func (u *upstreamCaller) detach(ctx context.Context, a *attempt) context.Context {
 	a.outlives.Release()
-	ctx, a.outlives = g.abandoned.Detach(ctx, !a.wantsStream() && a.money.IsOpen())
+	ctx, a.outlives = u.abandoned.Detach(ctx, !a.wantsStream() && a.money.IsOpen())
 	return ctx
 }
 
@@ -28,25 +28,25 @@ func (a *attempt) mayGoOn() bool {
 // goOn continues a call that did not respond in time. It moves the reservation to a new attempt
 // of the same request, whose record receives the usage that the response reports. It returns
 // false when the call must be cancelled.
-func (g *Gateway) goOn(a *attempt, p *transport.Pending) bool {
+func (u *upstreamCaller) goOn(a *attempt, p *transport.Pending) bool {
 	if !a.outlives.IsBuffered() || !a.outlives.Detach() {
 		return false
 	}
-	b := g.apart(a)
-	if g.meter.Open(b.money, b.recordID()) != nil {
+	b := u.apart(a)
+	if u.meter.Open(b.money, b.recordID()) != nil {
 		return false // the call is cancelled, and is charged its maximum cost
 	}
 	b.outlives = a.outlives
 	a.outlives = nil
 	a.money.HandOverRest()
-	g.open.Add(1)
-	go g.readPending(b, p)
+	u.open.Add(1)
+	go u.readPending(b, p)
 	return true
 }
 
 // apart returns an attempt that outlives the exchange of a. It has a copy of the needed parts of
 // the request, and the reservation's holds on budgets and token rates.
-func (g *Gateway) apart(a *attempt) *attempt {
+func (u *upstreamCaller) apart(a *attempt) *attempt {
 	x := a.x.detach()
 	plan := *a.plan
 	b := &attempt{
@@ -54,42 +54,42 @@ func (g *Gateway) apart(a *attempt) *attempt {
 		model: a.model, modelInPath: a.modelInPath, plan: &plan, speech: a.speech, header: a.header.Clone(0), job: a.job, auxiliary: true,
 	}
 	b.openAccount().Continue(a.money)
-	b.id = ident.NewIDAt(g.Clock.Now())
+	b.id = ident.NewIDAt(u.clock.Now())
 	return b
 }
 
 // readPending reads the response to a continued call, and records it.
-func (g *Gateway) readPending(b *attempt, p *transport.Pending) {
-	defer g.open.Add(-1)
+func (u *upstreamCaller) readPending(b *attempt, p *transport.Pending) {
+	defer u.open.Add(-1)
 	defer b.close()
 	b.status = 408
 	b.log().Error = "the response arrived after the timeout"
-	if !g.receivePending(b, p) {
+	if !u.receivePending(b, p) {
 		b.money.SetOutcome(metering.AbandonedBackground)
 		b.log().Error = "the response did not arrive before the timeout, and was not read to the end afterwards"
 	}
-	g.record(b, record.Timeout)
+	u.recorder.record(b, record.Timeout)
 }
 
 // receivePending reports whether the complete result of the call is known.
-func (g *Gateway) receivePending(b *attempt, p *transport.Pending) bool {
+func (u *upstreamCaller) receivePending(b *attempt, p *transport.Pending) bool {
 	resp, err := p.Await()
 	if err != nil {
 		return false
 	}
 	resp.Body = b.outlives.LimitBody(resp.Body)
 	b.upstream, b.got = int32(resp.Status), resp.Header
-	b.firstByte = g.Clock.Now().Sub(b.started)
+	b.firstByte = u.clock.Now().Sub(b.started)
 	if err := b.decodeBody(resp); err != nil {
 		_ = resp.Body.Close() // it cannot be decoded
 		return false
 	}
-	body, err := readAll(resp, g.set.MaxResponseBytes)
+	body, err := readAll(resp, u.maxResponseBytes)
 	if err != nil {
 		return false
 	}
 	r := b.log()
-	r.Response, r.BytesOut = g.truncateBody(resp.Header.Get("content-type"), body, int64(len(body))), int64(len(body))
+	r.Response, r.BytesOut = u.recorder.truncateBody(resp.Header.Get("content-type"), body, int64(len(body))), int64(len(body))
 	b.drained = true
 	if resp.Status >= 400 {
 		r.Usage = b.errorUsage(body)
@@ -98,7 +98,7 @@ func (g *Gateway) receivePending(b *attempt, p *transport.Pending) bool {
 	if b.job != nil { // usage follows when the job has ended; the response has the provider's job id
 		return !b.speech.translates()
 	}
-	if r.Usage, r.ResponseModel = usage.Read(b.x.match.Endpoint, body, g.responseRules(b).UsagePath); !r.Usage.Reported || b.speech.translates() {
+	if r.Usage, r.ResponseModel = usage.Read(b.x.match.Endpoint, body, u.rules.responseRules(b).UsagePath); !r.Usage.Reported || b.speech.translates() {
 		r.Usage = b.errorUsage(body) // whatever the provider's format
 	}
 	return r.Usage.Reported

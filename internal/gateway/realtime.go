@@ -3,11 +3,15 @@ package gateway
 import (
 	"context"
 	"errors"
+	"time"
 
+	"sluice/internal/gateway/metering"
 	"sluice/internal/gateway/realtime"
 	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
 	"sluice/internal/kernel/llm"
 	"sluice/internal/kernel/wire"
+	"sluice/internal/limits/tokens"
 	"sluice/internal/provider/sign"
 )
 
@@ -17,60 +21,76 @@ import (
 // endpoint.
 // Source: contract/dataplane.md 6.6.
 func (g *Gateway) Realtime(ctx context.Context, req *wire.Request, client realtime.Client) (err error) {
-	x := g.newExchange(req, client)
+	x := g.exchanges.newExchange(req, client)
 	defer func() { err = g.finishRequest(ctx, x, recover(), err) }()
-	for _, step := range [...]func(context.Context, *exchange) error{g.admit, g.intake} {
+	for _, step := range [...]func(context.Context, *exchange) error{g.admission.admit, g.intake} {
 		if err := step(ctx, x); err != nil {
-			return g.respondError(x, err)
+			return g.responder.respondError(x, err)
 		}
 	}
 	if x.match.Endpoint != llm.Realtime {
-		return g.respondError(x, fault.New(fault.NotSupported, "WebSocket connections are supported only at /v1/realtime"))
+		return g.responder.respondError(x, fault.New(fault.NotSupported, "WebSocket connections are supported only at /v1/realtime"))
 	}
 	t := x.config.Root.Target
 	if t == nil {
-		return g.respondError(x, fault.New(fault.InvalidRequest, "realtime calls require a config with one target and without a strategy").WithParam("x-gateway-config"))
+		return g.responder.respondError(x, fault.New(fault.InvalidRequest, "realtime calls require a config with one target and without a strategy").WithParam("x-gateway-config"))
 	}
 	a := &attempt{x: x, target: t, started: g.Clock.Now(), stream: true}
 	x.last, x.attempts = a, 1
-	up, err := g.openUpstream(ctx, a)
+	up, err := g.conversations.openUpstream(ctx, a)
 	if err != nil {
 		a.fault = fault.From(err)
 		a.status = a.fault.HTTPStatus()
-		g.record(a, outcomeOf(a.fault))
-		return g.respondError(x, err)
+		g.recorder.record(a, outcomeOf(a.fault))
+		return g.responder.respondError(x, err)
 	}
-	down, err := client.Accept(g.addGatewayHeaders(nil, x))
+	down, err := client.Accept(g.clientHeaders.addGatewayHeaders(nil, x))
 	if err != nil {
-		return errors.Join(g.left(a, err), up.Close(1001, ""))
+		return errors.Join(g.recorder.left(a, err), up.Close(1001, ""))
 	}
 	x.status, x.headSent, a.status, a.committed = 101, true, 101, true
-	g.converse(ctx, a, down, up)
+	g.conversations.converse(ctx, a, down, up)
 	return nil
 }
 
-func (g *Gateway) openUpstream(ctx context.Context, a *attempt) (realtime.Socket, error) {
-	for _, step := range [...]func(context.Context, *attempt) error{g.checkGuardrails, g.resolve, g.shape} {
+// conversations connects realtime clients to their providers.
+type conversations struct {
+	guardrails  *guardrailStep
+	credentials *credentialResolver
+	shaper      *shaper
+	clock       ident.Clock
+	sockets     realtime.Dialer
+	caller      *upstreamCaller
+	idleTimeout time.Duration
+	recorder    *recorder
+	accountant  *accountant
+	meter       *metering.Meter
+	metrics     *Metrics
+	counter     *tokens.Counter
+}
+
+func (c *conversations) openUpstream(ctx context.Context, a *attempt) (realtime.Socket, error) {
+	for _, step := range [...]func(context.Context, *attempt) error{c.guardrails.checkGuardrails, c.credentials.resolve, c.shaper.shape} {
 		if err := step(ctx, a); err != nil {
 			return nil, err
 		}
 	}
 	h := a.header.Clone(2)
 	signed := sign.Request{Method: "GET", Scheme: a.plan.Scheme, Host: a.plan.Host, Target: a.plan.Target, Header: &h}
-	if err := g.sign(ctx, a, &signed); err != nil {
+	if err := c.credentials.sign(ctx, a, &signed); err != nil {
 		return nil, err
 	}
-	a.called = g.Clock.Now()
-	return realtime.Dial(ctx, g.Sockets, signed.Scheme+"://"+signed.Host+signed.Target, h, g.headTimeout(a))
+	a.called = c.clock.Now()
+	return realtime.Dial(ctx, c.sockets, signed.Scheme+"://"+signed.Host+signed.Target, h, c.caller.headTimeout(a))
 }
 
 // converse relays a conversation and records it.
-func (g *Gateway) converse(ctx context.Context, a *attempt, down, up realtime.Socket) {
-	s := newSession(g, a)
-	end := realtime.Relay{IdleTimeout: g.set.IdleTimeout}.Run(ctx, down, up, s)
+func (c *conversations) converse(ctx context.Context, a *attempt, down, up realtime.Socket) {
+	s := newSession(c, a)
+	end := realtime.Relay{IdleTimeout: c.idleTimeout}.Run(ctx, down, up, s)
 	if end.Refusal != nil {
 		a.fault = end.Refusal
 	}
 	s.end()
-	g.record(a, end.Outcome)
+	c.recorder.record(a, end.Outcome)
 }

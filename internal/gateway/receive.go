@@ -13,6 +13,7 @@ import (
 	"sluice/internal/dialect/upstreamerror"
 	"sluice/internal/dialect/usage"
 	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
 	"sluice/internal/kernel/jsonedit"
 	"sluice/internal/kernel/llm"
 	"sluice/internal/kernel/wire"
@@ -22,11 +23,22 @@ import (
 // errorBodyMax is the maximum number of bytes of an upstream error that are read to parse it.
 const errorBodyMax = 1 << 20
 
+// receiver turns an upstream response into the response of its attempt.
+type receiver struct {
+	responses        *responseReader
+	maxResponseBytes int64
+	rules            *ruleCache
+	backgroundJobs   *backgroundTracker
+	followUps        *followUpCaller
+	clock            ident.Clock
+	caller           *upstreamCaller
+}
+
 // receive turns the upstream's response into the one for the caller. On typed routes a JSON
 // response is buffered until it is known to be usable, so that the next target can be tried when
 // it is cut or malformed. Errors are normalised to one shape. Every other body remains at the
 // upstream, to be relayed unchanged.
-func (g *Gateway) receive(ctx context.Context, a *attempt) error {
+func (re *receiver) receive(ctx context.Context, a *attempt) error {
 	a.status, a.response.header = a.resp.Status, a.resp.Header
 	head := a.resp.Header
 	switch kind := head.Get("content-type"); {
@@ -34,25 +46,25 @@ func (g *Gateway) receive(ctx context.Context, a *attempt) error {
 		a.response.live = true
 		return nil
 	case a.status >= 400:
-		return g.normalise(ctx, a)
+		return re.responses.normalise(ctx, a)
 	case a.isNative():
-		return g.nativeResponse(ctx, a)
+		return re.nativeResponse(ctx, a)
 	case a.status >= 300 && a.speech.translates():
-		return g.redirected(ctx, a)
+		return re.responses.redirected(ctx, a)
 	case a.status >= 300:
 		a.response.live = true
 		return nil
 	case a.speech.translates():
-		return g.translated(ctx, a)
+		return re.translated(ctx, a)
 	case a.first != nil:
 		return nil // a stream, relayed by the next step
 	case a.status < 300 && a.answersFile() && mediaType(kind) != "text/html":
 		a.response.live = true
 		return nil
 	case strings.Contains(kind, "json") || kind == "":
-		return g.bufferResponse(ctx, a)
+		return re.bufferResponse(ctx, a)
 	case a.status < 300 && (mediaType(kind) == labelPage || !otherThanJSON[a.x.match.Endpoint]):
-		return g.unusable(ctx, a)
+		return re.responses.unusable(ctx, a)
 	}
 	a.response.live = true
 	return nil
@@ -64,16 +76,24 @@ var otherThanJSON = map[llm.Endpoint]bool{
 	llm.RetrieveFileContent: true, llm.GetBatchOutput: true,
 }
 
+// responseReader reads upstream responses into memory, and converts errors to the caller's format.
+type responseReader struct {
+	spoolDir string
+	clock    ident.Clock
+	bodies   *bodyReader
+	recorder *recorder
+}
+
 // readResponse reads the complete body of the response, at most limit bytes. Beyond that it returns
 // fault.UpstreamInvalid, except that an error body is cut at errorBodyMax.
-func (g *Gateway) readResponse(ctx context.Context, a *attempt, limit int64) ([]byte, error) {
+func (r *responseReader) readResponse(ctx context.Context, a *attempt, limit int64) ([]byte, error) {
 	a.spooled = &a.x.scratch.responseSpool
-	a.spooled.Open(g.set.SpoolDir)
+	a.spooled.Open(r.spoolDir)
 	err := a.spooled.Fill(a.resp.Body, a.resp.Length, limit)
-	a.bodyReadAt = g.Clock.Now()
+	a.bodyReadAt = r.clock.Now()
 	switch {
-	case g.unsent(err) != nil: // first, because the request's body can be too large, too
-		return nil, g.unsent(err)
+	case r.bodies.unsent(err) != nil: // first, because the request's body can be too large, too
+		return nil, r.bodies.unsent(err)
 	case errors.Is(err, wire.ErrTooLarge) && limit == errorBodyMax:
 	case errors.Is(err, wire.ErrTooLarge):
 		return nil, fault.Newf(fault.UpstreamInvalid, "the provider response is larger than %d bytes", limit)
@@ -91,13 +111,13 @@ func (g *Gateway) readResponse(ctx context.Context, a *attempt, limit int64) ([]
 		return nil, fault.Wrap(fault.Internal, err)
 	}
 	a.log().BytesOut = a.spooled.Len()
-	a.log().Response = g.truncateBody(a.response.header.Get("content-type"), b, a.spooled.Len())
+	a.log().Response = r.recorder.truncateBody(a.response.header.Get("content-type"), b, a.spooled.Len())
 	return sniff.TrimByteOrderMark(b), nil
 }
 
 // bufferResponse buffers a JSON response, meters it and applies the provider's reply rules.
-func (g *Gateway) bufferResponse(ctx context.Context, a *attempt) error {
-	b, err := g.readResponse(ctx, a, g.set.MaxResponseBytes)
+func (re *receiver) bufferResponse(ctx context.Context, a *attempt) error {
+	b, err := re.responses.readResponse(ctx, a, re.maxResponseBytes)
 	if err != nil {
 		return err
 	}
@@ -107,11 +127,11 @@ func (g *Gateway) bufferResponse(ctx context.Context, a *attempt) error {
 	ep := a.x.match.Endpoint
 	d := jsonedit.GetDoc()
 	defer jsonedit.PutDoc(d)
-	r := g.responseRules(a)
+	r := re.rules.responseRules(a)
 	if a.log().Usage, a.log().ResponseModel, err = usage.ReadResponse(ep, b, r.UsagePath, d); err != nil {
 		return a.plainText(b, err)
 	}
-	g.detectBackgroundJob(a, b)
+	re.backgroundJobs.detectBackgroundJob(a, b)
 	if status, message, failed := upstreamerror.DetectFailure(ep, b); failed && !errorAlone(d) {
 		a.failing, a.log().Error = status, message
 	}
@@ -121,7 +141,7 @@ func (g *Gateway) bufferResponse(ctx context.Context, a *attempt) error {
 		}
 	}
 	if a.plan.Endpoint.Follow != nil {
-		return g.resolveFollowUp(ctx, a, b)
+		return re.followUps.resolveFollowUp(ctx, a, b)
 	}
 	if a.response.body = r.Apply(ep, b); a.failing != 0 {
 		a.response.body = upstreamerror.TextCode(a.response.body)
@@ -170,12 +190,12 @@ func naming(d *jsonedit.Doc, id string) []byte {
 
 // normalise converts an upstream error to the shape of the caller's API.
 // Source: contract/dataplane.md 7.2.
-func (g *Gateway) normalise(ctx context.Context, a *attempt) error {
+func (r *responseReader) normalise(ctx context.Context, a *attempt) error {
 	f := a.failure()
 	if a.first != nil { // the first event of a stream is an error; the rest is not needed
 		_ = a.resp.Body.Close()
 		a.log().BytesOut = int64(len(a.first))
-		a.log().Response = g.truncateBody(a.response.header.Get("content-type"), a.first, a.log().BytesOut)
+		a.log().Response = r.recorder.truncateBody(a.response.header.Get("content-type"), a.first, a.log().BytesOut)
 		f.Shape = "openai"
 		if f.Body = a.translator.failure(); f.Body == nil {
 			f.Body = dialect.FirstEventFailure(a.first)
@@ -183,7 +203,7 @@ func (g *Gateway) normalise(ctx context.Context, a *attempt) error {
 		a.resp = nil
 		a.log().Usage = a.errorUsage(dialect.FirstData(a.first))
 	} else {
-		b, err := g.readResponse(ctx, a, errorBodyMax)
+		b, err := r.readResponse(ctx, a, errorBodyMax)
 		if err != nil {
 			return err
 		}
@@ -296,8 +316,8 @@ func errorType(h wire.Header) string {
 }
 
 // unusable rejects a response with a success status whose content type does not fit its endpoint.
-func (g *Gateway) unusable(ctx context.Context, a *attempt) error {
-	if _, err := g.readResponse(ctx, a, errorBodyMax); err != nil {
+func (r *responseReader) unusable(ctx context.Context, a *attempt) error {
+	if _, err := r.readResponse(ctx, a, errorBodyMax); err != nil {
 		return err
 	}
 	kind := mediaType(a.response.header.Get("content-type"))
@@ -309,8 +329,8 @@ func (g *Gateway) unusable(ctx context.Context, a *attempt) error {
 
 // redirected rejects a redirect of a call whose response must be translated. Redirects are never
 // followed.
-func (g *Gateway) redirected(ctx context.Context, a *attempt) error {
-	if _, err := g.readResponse(ctx, a, errorBodyMax); err != nil {
+func (r *responseReader) redirected(ctx context.Context, a *attempt) error {
+	if _, err := r.readResponse(ctx, a, errorBodyMax); err != nil {
 		return err
 	}
 	return fault.Newf(fault.UpstreamInvalid, "Invalid response received from %s: a redirect (status %d) instead of JSON; check the address of the provider", a.spec.ID, a.status)

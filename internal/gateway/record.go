@@ -3,71 +3,90 @@ package gateway
 import (
 	"cmp"
 	"encoding/json"
+	"log/slog"
 	"strings"
+	"sync/atomic"
 
 	"sluice/internal/domain/record"
+	"sluice/internal/gateway/masking"
+	"sluice/internal/gateway/metering"
 	"sluice/internal/kernel/ident"
 	"sluice/internal/kernel/llm"
 	"sluice/internal/kernel/multipartedit"
 	"sluice/internal/kernel/sealed"
 )
 
+// recorder writes the record of each attempt.
+type recorder struct {
+	headerMask     *masking.Headers
+	journal        journal
+	metrics        *Metrics
+	backgroundJobs *backgroundTracker
+	accountant     *accountant
+	stopped        *atomic.Bool
+	bodyLogBytes   int
+	meter          *metering.Meter
+	clock          ident.Clock
+	log            *slog.Logger
+	recordDrops    droppedRecords
+}
+
 // record writes the attempt to the journal, once. It runs before the client receives the end of
 // the response, so killing the process loses no completed call. A journal that rejects the record
 // is counted and logged; the request continues.
-func (g *Gateway) record(a *attempt, o record.Outcome) {
+func (re *recorder) record(a *attempt, o record.Outcome) {
 	if a.recorded {
 		return
 	}
 	a.recorded = true
 	r := a.log()
 	r.Outcome, r.Usage = o, r.Usage.Bounded()
-	goesOn := g.handToBackground(a)
-	g.openJob(a, o)
-	g.observeJob(a, o)
-	g.closeReservation(a, r)
+	goesOn := re.backgroundJobs.handToBackground(a)
+	re.accountant.openJob(a, o)
+	re.accountant.observeJob(a, o)
+	re.accountant.closeReservation(a, r)
 	if a.fault == nil && r.Error == "" && a.status >= 400 {
 		r.Error = a.providerError(r)
 	}
-	g.describe(a, r)
+	re.describe(a, r)
 	if a.fault != nil {
 		r.Error = a.fault.Error()
-		g.captureError(a)
+		re.captureError(a)
 	}
-	if o == record.ClientGone && g.stopped.Load() { // the gateway ended the call, not the client
+	if o == record.ClientGone && re.stopped.Load() { // the gateway ended the call, not the client
 		r.Outcome, r.Error = record.Interrupted, "the gateway stopped before the call ended"
 	}
 	if r.Outcome != record.OK {
 		a.sentKeys().MaskRecord(r)
 	}
-	r.MaskCredentials(g.set.BodyLogBytes)
-	if err := g.Journal.Append(r); err != nil {
-		g.droppedRecords(r, err)
+	r.MaskCredentials(re.bodyLogBytes)
+	if err := re.journal.Append(r); err != nil {
+		re.droppedRecords(r, err)
 	}
 	a.x.replay.saveRecord(r)
-	g.meter.Settle(a.money)
-	g.Metrics.attempt(r, a.number > 0 && !a.auxiliary)
+	re.meter.Settle(a.money)
+	re.metrics.attempt(r, a.number > 0 && !a.auxiliary)
 	if goesOn != nil {
-		g.background.Add(goesOn)
+		re.backgroundJobs.startPolling(goesOn)
 	}
 }
 
 // recordRefusal records a request that was refused before it reached a target. A caller without a
 // valid key is not recorded: such records could fill the disk.
-func (g *Gateway) recordRefusal(x *exchange) {
+func (re *recorder) recordRefusal(x *exchange) {
 	if x.key == nil || x.attempts > 0 || x.refusal == nil {
 		return
 	}
-	g.record(&attempt{x: x, target: fromHeaders.Root.Target, started: x.started, status: x.refusal.HTTPStatus(), fault: x.refusal}, record.Refused)
+	re.record(&attempt{x: x, target: fromHeaders.Root.Target, started: x.started, status: x.refusal.HTTPStatus(), fault: x.refusal}, record.Refused)
 }
 
-func (g *Gateway) describe(a *attempt, r *record.Attempt) {
+func (re *recorder) describe(a *attempt, r *record.Attempt) {
 	x := a.x
 	r.ID, r.RequestID, r.TraceID = a.recordID(), x.id, x.trace.ID
 	r.SpanID, r.ParentSpan, r.SpanName = x.trace.Span, x.trace.Parent, x.trace.Name
 	r.Number, r.Retries = int32(a.number), int32(a.retries)
 	r.Upstream, r.FirstByte, r.Dropped, r.Continued = a.upstream, a.firstByte, a.dropped, a.continued
-	r.Started, r.Duration = a.started, g.Clock.Now().Sub(a.started)
+	r.Started, r.Duration = a.started, re.clock.Now().Sub(a.started)
 	a.time(&r.Timings, r.Duration)
 	p := &x.key.Principal
 	r.OrgID, r.WorkspaceID, r.KeyID, r.KeyName, r.UserID = p.OrgID, p.WorkspaceID, p.ID, p.Name, p.UserID
@@ -87,7 +106,7 @@ func (g *Gateway) describe(a *attempt, r *record.Attempt) {
 	if a.plan != nil && !a.estimated {
 		r.UpstreamURL = a.plan.Scheme + "://" + a.plan.Host + sealed.Target(sealed.Path(a.plan.Target))
 	}
-	g.describeBody(a, r)
+	re.describeBody(a, r)
 }
 
 // maxClientText is the maximum length, in bytes, of a client library's recorded descriptions.
@@ -118,32 +137,32 @@ func (a *attempt) recordID() string {
 // and nothing for a body that was not buffered. It records no bodies when x-gateway-debug is
 // false, or when the workspace records metrics only and the header is not true.
 // Source: contract/identity-and-governance.md section 3.
-func (g *Gateway) describeBody(a *attempt, r *record.Attempt) {
+func (re *recorder) describeBody(a *attempt, r *record.Attempt) {
 	x := a.x
 	r.BytesIn = a.body.Len()
 	if !x.capturesBodies() {
 		r.Request, r.Response, r.ClientRequest, r.ClientResponse = record.Body{}, record.Body{Size: r.Response.Size}, record.Body{}, record.Body{}
 		return
 	}
-	defer g.describeHeads(a, r)
-	g.captureClientRequest(a, r)
+	defer re.describeHeads(a, r)
+	re.captureClientRequest(a, r)
 	switch {
 	case x.form != nil:
 		r.Request = record.Body{Type: "application/json", Bytes: formFields(x.form), Size: a.body.Len()}
 	case x.match.Body != llm.NoBody:
 		if b, ok := a.body.Memory(); ok {
-			r.Request = g.truncateBody(cmp.Or(x.ctl.ContentType, "application/json"), b, int64(len(b)))
+			r.Request = re.truncateBody(cmp.Or(x.ctl.ContentType, "application/json"), b, int64(len(b)))
 		} else if x.spool != nil {
 			if b, err := x.spool.Bytes(); err == nil {
-				r.Request = g.truncateBody(cmp.Or(x.ctl.ContentType, "application/json"), b, int64(len(b)))
+				r.Request = re.truncateBody(cmp.Or(x.ctl.ContentType, "application/json"), b, int64(len(b)))
 			}
 		}
 	}
 }
 
 // truncateBody truncates a body to the size that the deployment records.
-func (g *Gateway) truncateBody(typ string, b []byte, size int64) record.Body {
-	return record.NewBody(typ, b, size, g.set.BodyLogBytes)
+func (re *recorder) truncateBody(typ string, b []byte, size int64) record.Body {
+	return record.NewBody(typ, b, size, re.bodyLogBytes)
 }
 
 // formFields returns the recorded form of a form body: its fields, and the name, type and size of

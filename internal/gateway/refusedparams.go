@@ -117,24 +117,24 @@ func (a *attempt) isRefused(resp *transport.Response) bool {
 
 // resend discards a response that refuses an added parameter, and prepares the request again
 // without it. The refused call and the next one have separate ledger entries.
-func (g *Gateway) resend(ctx context.Context, a *attempt, resp *transport.Response) error {
+func (s *sender) resend(ctx context.Context, a *attempt, resp *transport.Response) error {
 	_ = resp.Body.Close() // it is not an answer to the caller's request
 	a.first, a.translator = nil, nil
-	if err := g.reserveRetry(ctx, a, nil); err != nil {
+	if err := s.accountant.reserveRetry(ctx, a, nil); err != nil {
 		return err
 	}
 	a.resent = true
-	return g.shape(ctx, a)
+	return s.shaper.shape(ctx, a)
 }
 
 // remember stores the parameters that a host had refused, once it accepts the request without
 // them.
-func (g *Gateway) remember(a *attempt, resp *transport.Response) {
+func (s *sender) remember(a *attempt, resp *transport.Response) {
 	if !a.resent || resp == nil || resp.Status >= 400 {
 		return
 	}
-	g.refusedParams.put(a.plan.Host, a.plan.Model, a.leftOut, g.Clock.Now())
-	g.Log.Info("provider rejects a parameter that the gateway adds; it is omitted for an hour",
+	s.refusedParams.put(a.plan.Host, a.plan.Model, a.leftOut, s.clock.Now())
+	s.log.Info("provider rejects a parameter that the gateway adds; it is omitted for an hour",
 		"provider", a.spec.ID, "host", a.plan.Host, "model", clip(a.plan.Model), "parameters", strings.Join(a.leftOut.Paths(), ","), "request_id", a.x.id)
 }
 

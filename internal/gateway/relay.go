@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/usage"
@@ -19,13 +20,25 @@ import (
 	"sluice/internal/provider/transport"
 )
 
+// deliverer relays upstream responses to clients as they arrive.
+type deliverer struct {
+	bodyLogBytes   int
+	recorder       *recorder
+	backgroundJobs *backgroundTracker
+	responder      *responder
+	bodies         *bodyReader
+	stopped        *atomic.Bool
+	rules          *ruleCache
+	clientHeaders  *clientHeaders
+}
+
 // relay relays a body unchanged, without buffering it. The last chunk is sent only after the record
 // is written, so that no completed call is lost. An upstream that fails before it sent any of the
 // body is an error, as on typed routes.
-func (g *Gateway) relay(ctx context.Context, a *attempt, h wire.Header) error {
+func (d *deliverer) relay(ctx context.Context, a *attempt, h wire.Header) error {
 	var readBuf wire.ReadBuffer
 	defer readBuf.Free()
-	p := &relay{g: g, a: a, head: h, capture: wire.Capture{Max: g.set.BodyLogBytes}, watch: a.watchEvents(), flush: a.resp.Length < 0 || a.resp.Length > wire.LargeReadBytes}
+	p := &relay{deliverer: d, a: a, head: h, capture: wire.Capture{Max: d.bodyLogBytes}, watch: a.watchEvents(), flush: a.resp.Length < 0 || a.resp.Length > wire.LargeReadBytes}
 	defer a.forget(&p.capture)
 	if p.watch != nil {
 		a.outlives.BeginStream()
@@ -47,7 +60,7 @@ func (g *Gateway) relay(ctx context.Context, a *attempt, h wire.Header) error {
 		}
 		if err != nil {
 			p.account()
-			err = g.broken(ctx, a, err)
+			err = d.broken(ctx, a, err)
 			p.reportCut()
 			return err
 		}
@@ -80,14 +93,14 @@ func announced(h wire.Header) int64 {
 
 // relay is a body that is being relayed to the client.
 type relay struct {
-	g       *Gateway
-	a       *attempt
-	head    wire.Header
-	capture wire.Capture
-	watch   *dialect.Stream // nil when the body is not an event stream
-	frame   *stream.Frames  // nil when the events are not in Amazon's frames
-	sieve   *usage.Scanner  // nil when the body is not JSON, or not longer than what is stored
-	flush   bool            // each chunk is sent at once
+	deliverer *deliverer
+	a         *attempt
+	head      wire.Header
+	capture   wire.Capture
+	watch     *dialect.Stream // nil when the body is not an event stream
+	frame     *stream.Frames  // nil when the events are not in Amazon's frames
+	sieve     *usage.Scanner  // nil when the body is not JSON, or not longer than what is stored
+	flush     bool            // each chunk is sent at once
 }
 
 // read processes the bytes of one read, and reports whether the body is complete.
@@ -128,7 +141,7 @@ func (p *relay) pass(b []byte, end bool) error {
 	if end {
 		p.account()
 		p.failure()
-		p.g.record(a, a.recordedOutcome())
+		p.deliverer.recorder.record(a, a.recordedOutcome())
 	}
 	if err := p.begin(); err != nil {
 		return p.left(err)
@@ -171,14 +184,14 @@ func (p *relay) failure() {
 
 // account adds the response so far to the record.
 func (p *relay) account() {
-	p.a.recordResponse(p.g, &p.capture)
+	p.deliverer.recorder.recordResponse(p.a, &p.capture)
 	p.readUsage()
 }
 
-// left is Gateway.left, with the response so far added to the record.
+// left is recorder.left, with the response so far added to the record.
 func (p *relay) left(err error) error {
 	p.account()
-	return p.g.left(p.a, err)
+	return p.deliverer.recorder.left(p.a, err)
 }
 
 // writeChunk writes a chunk of the response to the client, and flushes it if requested.
@@ -220,7 +233,7 @@ func (p *relay) readUsage() {
 	case isJSON(h):
 		body := plainOf(h, &p.capture)
 		r.Usage, r.ResponseModel = usage.Read(ep, body, "")
-		p.g.detectBackgroundJob(p.a, body)
+		p.deliverer.backgroundJobs.detectBackgroundJob(p.a, body)
 		return
 	default:
 		return
@@ -236,33 +249,33 @@ func plainOf(h wire.Header, captured *wire.Capture) []byte {
 }
 
 // left records that the client disconnected before the end of its response.
-func (g *Gateway) left(a *attempt, err error) error {
+func (re *recorder) left(a *attempt, err error) error {
 	a.fault = fault.Wrap(fault.ClientGone, err)
-	g.record(a, record.ClientGone)
+	re.record(a, record.ClientGone)
 	return fmt.Errorf("%w: %w", errCut, err)
 }
 
 // broken records that the upstream ended a response early. If a part of it was sent, the HTTP server
 // closes the connection, because the part must not pass for the complete response. Otherwise
 // the client receives an error.
-func (g *Gateway) broken(ctx context.Context, a *attempt, err error) error {
+func (d *deliverer) broken(ctx context.Context, a *attempt, err error) error {
 	if ctx.Err() != nil {
-		return g.left(a, err)
+		return d.recorder.left(a, err)
 	}
-	f, o := g.broke(err, "its response")
+	f, o := d.broke(err, "its response")
 	if !a.x.headSent {
-		g.finish(a, f)
-		return g.respondError(a.x, f)
+		d.recorder.finish(a, f)
+		return d.responder.respondError(a.x, f)
 	}
 	a.fault = f
-	g.record(a, o)
+	d.recorder.record(a, o)
 	return fmt.Errorf("%w: %w", errCut, err)
 }
 
 // broke returns the fault and the outcome of a response that ended early. what names it in the
 // error message, for example "the stream".
-func (g *Gateway) broke(err error, what string) (*fault.Error, record.Outcome) {
-	if unsentErr := g.unsent(err); unsentErr != nil {
+func (d *deliverer) broke(err error, what string) (*fault.Error, record.Outcome) {
+	if unsentErr := d.bodies.unsent(err); unsentErr != nil {
 		return unsentErr, outcomeOf(unsentErr)
 	}
 	if errors.Is(err, transport.ErrStalled) {
@@ -282,18 +295,18 @@ func (a *attempt) forget(c *wire.Capture) {
 
 // recordResponse adds the captured response to the record: the body that the client received, and
 // for a translated response also the body that the upstream sent.
-func (a *attempt) recordResponse(g *Gateway, c *wire.Capture) {
+func (re *recorder) recordResponse(a *attempt, c *wire.Capture) {
 	a.log().BytesOut = c.Size()
-	clientBody := g.captured(a.response.header, c)
+	clientBody := re.captured(a.response.header, c)
 	if a.raw.Max == 0 {
 		a.log().Response = clientBody
 		return
 	}
-	a.log().Response, a.log().ClientResponse = g.captured(a.got, &a.raw), clientBody
+	a.log().Response, a.log().ClientResponse = re.captured(a.got, &a.raw), clientBody
 }
 
-func (g *Gateway) captured(h wire.Header, c *wire.Capture) record.Body {
-	b := g.truncateBody(h.Get("content-type"), c.Bytes(), c.Size())
+func (re *recorder) captured(h wire.Header, c *wire.Capture) record.Body {
+	b := re.truncateBody(h.Get("content-type"), c.Bytes(), c.Size())
 	b.Encoding = h.Get("content-encoding")
 	return b
 }

@@ -33,7 +33,7 @@ func (g *Gateway) Replay(ctx context.Context, key, remote string, call *replay.C
 		req.Header.Add(line[0], line[1])
 	}
 	out := &collected{}
-	x := g.newExchange(req, out)
+	x := g.exchanges.newExchange(req, out)
 	replayed := &replayContext{attemptID: call.AttemptID}
 	x.replay = replayed
 	switch err := g.serve(ctx, x); {

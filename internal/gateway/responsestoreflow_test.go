@@ -23,6 +23,7 @@ func keeping(t *testing.T, rows responsestore.Database) *rig {
 	r := newRig(t)
 	r.up.Handle(geminiPath, upstream.Always(upstream.JSON(200, []byte(geminiResponse))))
 	r.gateway.States = responsestore.New(rows, ident.System{}, slog.New(slog.DiscardHandler))
+	r.gateway.Reassemble()
 	return r
 }
 

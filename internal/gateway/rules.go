@@ -33,8 +33,8 @@ func (b *ruleCache) lookup(p *provider.Plan) *rules {
 // responseRules returns the changes to an attempt's response. Without strict compliance, the
 // caller receives the provider's own finish reasons and extra fields.
 // Source: contract/dataplane.md 1.1, strict compliance.
-func (g *Gateway) responseRules(a *attempt) dialect.ResponseRules {
-	r := g.rules.lookup(a.plan).response
+func (b *ruleCache) responseRules(a *attempt) dialect.ResponseRules {
+	r := b.lookup(a.plan).response
 	if !a.strict {
 		r.FinishReasons, r.Extras, r.Blocks = nil, nil, true
 	}

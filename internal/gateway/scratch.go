@@ -42,9 +42,9 @@ type scratch struct {
 var scratchPool = sync.Pool{New: func() any {
 	r := &scratch{values: make(provider.Values, 4)}
 	r.visit = func(ctx context.Context, t *routing.Target) routing.Outcome {
-		return r.exchange.g.attemptTarget(ctx, &r.exchange, t)
+		return r.exchange.walker.attemptTarget(ctx, &r.exchange, t)
 	}
-	r.detach = func(ctx context.Context) context.Context { return r.exchange.g.detach(ctx, &r.attempt) }
+	r.detach = func(ctx context.Context) context.Context { return r.exchange.caller.detach(ctx, &r.attempt) }
 	return r
 }}
 

@@ -19,8 +19,8 @@ type Secrets interface {
 // withSecrets returns a copy of an account with the values from the secret managers in the mapped
 // fields. A mapped value replaces a stored one.
 // Source: contract/identity-and-governance.md section 12.
-func (g *Gateway) withSecrets(ctx context.Context, acct *credential.Account) (*credential.Account, error) {
-	read, err := g.Secrets.Read(ctx, acct.Secrets)
+func (cr *credentialResolver) withSecrets(ctx context.Context, acct *credential.Account) (*credential.Account, error) {
+	read, err := cr.secrets.Read(ctx, acct.Secrets)
 	if err != nil {
 		return nil, clientGone(ctx, err)
 	}

@@ -28,6 +28,7 @@ func (v vault) Read(_ context.Context, uses []credential.SecretUse) (map[string]
 func mapped(t *testing.T, v vault) *rig {
 	r := newRig(t)
 	r.gateway.Secrets = v
+	r.gateway.Reassemble()
 	r.dir.accounts["mapped"] = &credential.Account{
 		Slug: "mapped", Spec: "openai", Status: "active", AllModels: true, Values: map[string]string{"key": "sk-stored", "custom_host": r.up.URL() + "/v1"},
 		Secrets: []credential.SecretUse{{Field: "key"}},

@@ -3,31 +3,48 @@ package gateway
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"sluice/internal/domain/routing"
+	"sluice/internal/gateway/disconnect"
+	"sluice/internal/gateway/metering"
 	"sluice/internal/kernel/background"
 	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
 	"sluice/internal/kernel/llm"
 	"sluice/internal/kernel/wire"
 	"sluice/internal/provider/sign"
 	"sluice/internal/provider/transport"
 )
 
+// sender sends the call of an attempt and repeats it by the target's retry policy.
+type sender struct {
+	backgroundJobs *backgroundTracker
+	accountant     *accountant
+	shaper         *shaper
+	refusedParams  *refusedParams
+	clock          ident.Clock
+	log            *slog.Logger
+	caller         *upstreamCaller
+	metrics        *Metrics
+}
+
 // send calls the upstream and retries by the target's retry policy. It sets the response in
 // a.resp, or returns the error.
 // Source: contract/dataplane.md 4.1.
-func (g *Gateway) send(ctx context.Context, a *attempt) error {
-	g.pollBefore(ctx, a.x)
+func (s *sender) send(ctx context.Context, a *attempt) error {
+	s.backgroundJobs.pollBefore(ctx, a.x)
 	var waited time.Duration
 	for n := 0; ; n++ {
-		resp, err := g.call(ctx, a, &a.x.scratch.responseBuffer)
+		resp, err := s.caller.call(ctx, a, &a.x.scratch.responseBuffer)
 		if err != nil && ctx.Err() != nil {
 			return clientGone(ctx, err)
 		}
 		if err == nil && a.isRefused(resp) {
-			if err := g.resend(ctx, a, resp); err != nil {
+			if err := s.resend(ctx, a, resp); err != nil {
 				return err
 			}
 			n-- // a resend does not count as a retry
@@ -44,11 +61,11 @@ func (g *Gateway) send(ctx context.Context, a *attempt) error {
 			if late {
 				status = 408
 			}
-			wait, again, refused = a.target.Retry.Next(routing.Tried{Retries: n, UpstreamFailed: err != nil && !late, Status: status, Header: head, Waited: waited}, g.Clock.Now())
+			wait, again, refused = a.target.Retry.Next(routing.Tried{Retries: n, UpstreamFailed: err != nil && !late, Status: status, Header: head, Waited: waited}, s.clock.Now())
 			again = again && (late || curable(err)) && ctx.Err() == nil
 		}
 		if !again || !a.body.Replayable() {
-			g.remember(a, resp)
+			s.remember(a, resp)
 			a.resp, a.retries = resp, n
 			a.retried = retryCount(a, n, refused, status, err)
 			return err
@@ -58,12 +75,12 @@ func (g *Gateway) send(ctx context.Context, a *attempt) error {
 			_ = resp.Body.Close() // the retry replaces this response
 		}
 		a.first, a.translator = nil, nil // the retry has a new stream
-		g.Metrics.retry(a)
+		s.metrics.retry(a)
 		waited += wait
 		if err := background.Sleep(ctx, wait); err != nil {
 			return clientGone(ctx, err)
 		}
-		if err := g.reserveRetry(ctx, a, err); err != nil {
+		if err := s.accountant.reserveRetry(ctx, a, err); err != nil {
 			return err
 		}
 		a.log().Usage = llm.Usage{} // the ledger has the usage of the previous try
@@ -90,39 +107,56 @@ func retryCount(a *attempt, n int, refused bool, status int, err error) int {
 	return n
 }
 
+// upstreamCaller makes one upstream call. It continues calls that outlive their requests.
+type upstreamCaller struct {
+	abandoned          *disconnect.Calls
+	meter              *metering.Meter
+	open               *atomic.Int64
+	clock              ident.Clock
+	recorder           *recorder
+	maxResponseBytes   int64
+	rules              *ruleCache
+	credentials        *credentialResolver
+	idleTimeout        time.Duration
+	client             *transport.Client
+	bodies             *bodyReader
+	translator         *translator
+	defaultHeadTimeout time.Duration
+}
+
 // call signs the request and sends it once. buf must not be in use by another response; nil
 // allocates a new one.
-func (g *Gateway) call(ctx context.Context, a *attempt, buf *transport.ResponseBuffer) (*transport.Response, error) {
+func (u *upstreamCaller) call(ctx context.Context, a *attempt, buf *transport.ResponseBuffer) (*transport.Response, error) {
 	r := a.x.scratch
 	r.signed = append(r.signed[:0], a.header...)
 	r.signing = sign.Request{Method: a.plan.Method, Scheme: a.plan.Scheme, Host: a.plan.Host, Target: a.plan.Target, Header: &r.signed, Body: a.body}
-	if err := g.sign(ctx, a, &r.signing); err != nil {
+	if err := u.credentials.sign(ctx, a, &r.signing); err != nil {
 		return nil, err
 	}
 	r.request = transport.Request{
 		Method: a.plan.Method, Scheme: a.plan.Scheme, Host: a.plan.Host, Target: r.signing.Target, Header: r.signed, Body: a.body,
-		HeadTimeout: g.headTimeout(a), IdleTimeout: g.set.IdleTimeout, ResponseBuffer: buf,
+		HeadTimeout: u.headTimeout(a), IdleTimeout: u.idleTimeout, ResponseBuffer: buf,
 	}
 	a.outlives.Release()
 	a.outlives = nil
 	switch {
 	case buf == nil || a != &r.attempt:
 	case a.x.passes != nil && !a.body.Replayable(): // the upload timeout also ends the call
-		ctx = g.detach(ctx, a)
+		ctx = u.detach(ctx, a)
 	default:
 		r.request.Detach = r.detach
 		if r.request.HeadTimeout > 0 && a.mayGoOn() {
-			r.request.Late = func(p *transport.Pending) bool { return g.goOn(a, p) }
+			r.request.Late = func(p *transport.Pending) bool { return u.goOn(a, p) }
 		}
 	}
 	if a.called.IsZero() {
-		a.called = g.Clock.Now()
+		a.called = u.clock.Now()
 	}
-	ctx, answered := g.cancelOnStalledUpload(ctx, a)
-	resp, err := g.Client.Do(ctx, &r.request)
+	ctx, answered := u.cancelOnStalledUpload(ctx, a)
+	resp, err := u.client.Do(ctx, &r.request)
 	err = answered(err)
 	a.money.SetSent(a.money.IsSent() || reached(err)) // a request may consist of several calls
-	if unsentErr := g.unsent(err); unsentErr != nil {
+	if unsentErr := u.bodies.unsent(err); unsentErr != nil {
 		return nil, unsentErr
 	}
 	if err != nil {
@@ -133,7 +167,7 @@ func (g *Gateway) call(ctx context.Context, a *attempt, buf *transport.ResponseB
 		return nil, err
 	}
 	a.upstream, a.got = int32(resp.Status), resp.Header
-	a.firstByte = g.Clock.Now().Sub(a.started)
+	a.firstByte = u.clock.Now().Sub(a.started)
 	a.queue, a.connect = resp.Queue, resp.Connect
 	if a.outlives.IsBuffered() {
 		resp.Body = a.outlives.LimitBody(resp.Body)
@@ -142,8 +176,8 @@ func (g *Gateway) call(ctx context.Context, a *attempt, buf *transport.ResponseB
 	a.judge(resp, buf != nil)
 	a.stream = a.stream || a.x.bodyNotParsed && a.unified() && eventStream(resp.Header) // the request for a stream was not parsed
 	if a.stream && a.unified() && resp.Status == 200 && (eventStream(resp.Header) || a.textStream(resp.Header)) {
-		g.translateStream(a, resp)
-		if resp.Status, err = g.peek(a, resp); err != nil {
+		u.translator.translateStream(a, resp)
+		if resp.Status, err = u.peek(a, resp); err != nil {
 			_ = resp.Body.Close() // the stream contained no response
 			return nil, err
 		}
@@ -159,12 +193,12 @@ func reached(err error) bool {
 
 // headTimeout returns the timeout of the request, or else of the target, or else of the
 // deployment.
-func (g *Gateway) headTimeout(a *attempt) time.Duration {
+func (u *upstreamCaller) headTimeout(a *attempt) time.Duration {
 	switch {
 	case a.x.ctl.Timeout > 0:
 		return a.x.ctl.Timeout
 	case a.target.Timeout > 0:
 		return a.target.Timeout
 	}
-	return g.set.HeadTimeout
+	return u.defaultHeadTimeout
 }

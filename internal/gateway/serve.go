@@ -17,22 +17,22 @@ import (
 // The error is for the HTTP server only: the client has disconnected, or the response was cut. In
 // both cases the connection must not be reused.
 func (g *Gateway) Serve(ctx context.Context, req *wire.Request, out wire.Responder) error {
-	return g.serve(ctx, g.newExchange(req, out))
+	return g.serve(ctx, g.exchanges.newExchange(req, out))
 }
 
 func (g *Gateway) serve(ctx context.Context, x *exchange) (err error) {
 	defer func() { err = g.finishRequest(ctx, x, recover(), err) }()
-	for _, step := range [...]func(context.Context, *exchange) error{g.admit, g.intake, g.walk} {
+	for _, step := range [...]func(context.Context, *exchange) error{g.admission.admit, g.intake, g.walker.walk} {
 		if err = step(ctx, x); err != nil {
 			break
 		}
 	}
-	return g.respond(ctx, x, g.checkDeferred(ctx, x, err))
+	return g.responder.respond(ctx, x, g.checkDeferred(ctx, x, err))
 }
 
 // admit identifies the caller and checks its permissions and limits, before the body is read.
-func (g *Gateway) admit(ctx context.Context, x *exchange) error {
-	if err := g.identify(x); err != nil {
+func (ad *admission) admit(ctx context.Context, x *exchange) error {
+	if err := ad.identify(x); err != nil {
 		return err
 	}
 	if err := checkMethod(x.req.Method); err != nil {
@@ -41,16 +41,16 @@ func (g *Gateway) admit(ctx context.Context, x *exchange) error {
 	if err := checkLoop(x.req.Header); err != nil {
 		return err
 	}
-	if err := g.limitCaller(ctx, x); err != nil {
+	if err := ad.limitCaller(ctx, x); err != nil {
 		return err
 	}
-	return g.authorise(x)
+	return ad.authorise(x)
 }
 
 // intake determines the endpoint and the routing of a request. It decodes the body only as far as
 // needed.
 func (g *Gateway) intake(_ context.Context, x *exchange) error {
-	if err := g.readBody(x); err != nil {
+	if err := g.bodies.readBody(x); err != nil {
 		return err
 	}
 	if err := x.readQuery(); err != nil {
@@ -63,11 +63,11 @@ func (g *Gateway) intake(_ context.Context, x *exchange) error {
 		return nil // it does not need a target
 	}
 	if x.match.Endpoint == llm.RunPrompt {
-		if err := g.openPrompt(x); err != nil {
+		if err := g.prompts.openPrompt(x); err != nil {
 			return err
 		}
 	}
-	if err := g.chooseConfig(x); err != nil {
+	if err := g.configs.chooseConfig(x); err != nil {
 		return err
 	}
 	if err := checkLocked(x); err != nil {
@@ -80,9 +80,9 @@ func (g *Gateway) intake(_ context.Context, x *exchange) error {
 // call to a received response. It relays a stream to its end, because a failed stream may
 // continue at the next target. A response of the gateway itself is complete once the call is
 // shaped.
-func (g *Gateway) try(ctx context.Context, a *attempt) (err error) {
-	defer func() { g.finish(a, err) }()
-	for _, step := range [...]func(context.Context, *attempt) error{g.checkGuardrails, g.expand, g.resolve, g.shape, g.reserve, g.send, g.receive, g.stream} {
+func (w *walker) try(ctx context.Context, a *attempt) (err error) {
+	defer func() { w.recorder.finish(a, err) }()
+	for _, step := range [...]func(context.Context, *attempt) error{w.guardrails.checkGuardrails, w.prompts.expand, w.credentials.resolve, w.shaper.shape, w.accountant.reserve, w.sender.send, w.receiver.receive, w.deliverer.stream} {
 		if err = step(ctx, a); err != nil || a.estimated {
 			return err
 		}
@@ -98,10 +98,10 @@ func (g *Gateway) finishRequest(ctx context.Context, x *exchange, panicked any, 
 		if a := x.last; a != nil && !a.recorded { // releases its holds and closes its ledger entry
 			a.fault = fault.Wrap(fault.Internal, err)
 			a.status = a.fault.HTTPStatus()
-			g.record(a, record.Failed)
+			g.recorder.record(a, record.Failed)
 		}
 		if !x.headSent {
-			err = g.respondError(x, fault.Wrap(fault.Internal, err))
+			err = g.responder.respondError(x, fault.Wrap(fault.Internal, err))
 		}
 	}
 	_ = g.checkDeferred(ctx, x, nil) // after a panic: the request counts in any case

@@ -23,8 +23,8 @@ import (
 // goroutines call it, one for each side.
 // Source: docs/money.md; https://platform.openai.com/docs/api-reference/realtime, read 2026-11.
 type session struct {
-	g *Gateway
-	a *attempt
+	conversations *conversations
+	a             *attempt
 
 	mu            sync.Mutex // guards the fields below and the reservation of the attempt
 	openResponses int        // responses in progress
@@ -37,8 +37,8 @@ type session struct {
 	transcription transcriptionMeter
 }
 
-func newSession(g *Gateway, a *attempt) *session {
-	s := &session{g: g, a: a}
+func newSession(c *conversations, a *attempt) *session {
+	s := &session{conversations: c, a: a}
 	s.transcription.s = s
 	return s
 }
@@ -93,7 +93,7 @@ func (s *session) reserve(ctx context.Context) error {
 	if s.a.money.IsOpen() {
 		return nil
 	}
-	err := s.g.reserve(ctx, s.a)
+	err := s.conversations.accountant.reserve(ctx, s.a)
 	s.a.money.SetSent(err == nil)
 	return err
 }
@@ -106,14 +106,14 @@ func (s *session) close(how metering.Outcome) {
 	}
 	a.log().Usage = s.used
 	r := a.chargedResponse()
-	one := s.g.meter.CloseAlone(a.money, a.bounds(), how, &r)
+	one := s.conversations.meter.CloseAlone(a.money, a.bounds(), how, &r)
 	s.addSpend(&one, a.money.Charge())
 	s.used, s.textEvents = llm.Usage{}, s.textEvents[:0]
 }
 
 // addSpend adds a closed ledger entry to the record of the conversation.
 func (s *session) addSpend(one *record.Spend, o *metering.Charge) {
-	s.g.Metrics.spent(s.a.spec.ID, one)
+	s.conversations.metrics.spent(s.a.spec.ID, one)
 	s.all = s.all.Add(o.Usage)
 	for _, t := range o.Bill.Terms {
 		alike := func(u catalog.Term) bool { u.Units, u.Nano = t.Units, t.Nano; return u == t }
@@ -139,7 +139,7 @@ func (s *session) end() {
 	s.transcription.end()
 	switch {
 	case s.openResponses > 0:
-		s.used = s.used.Add(llm.Usage{InputTokens: s.last, OutputTokens: s.g.counter.Text(tokens.EventText(s.textEvents), s.a.priceName()).Tokens})
+		s.used = s.used.Add(llm.Usage{InputTokens: s.last, OutputTokens: s.conversations.counter.Text(tokens.EventText(s.textEvents), s.a.priceName()).Tokens})
 		s.used.TotalTokens = s.used.InputTokens + s.used.OutputTokens
 		s.close(metering.Broken)
 	default:

@@ -5,9 +5,13 @@ import (
 	"context"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/media"
 	"sluice/internal/domain/routing"
+	"sluice/internal/gateway/download"
+	"sluice/internal/gateway/responsestore"
 	"sluice/internal/gateway/stream"
 	"sluice/internal/kernel/fault"
 	"sluice/internal/kernel/jsonedit"
@@ -15,30 +19,41 @@ import (
 	"sluice/internal/kernel/wire"
 	"sluice/internal/provider"
 	"sluice/internal/provider/sign"
-
-	"github.com/tidwall/gjson"
 )
+
+// shaper builds the upstream call of an attempt from the client's call.
+type shaper struct {
+	planner         *callPlanner
+	estimator       *estimator
+	upstreamHeaders *upstreamHeaders
+	bodies          *bodyReader
+	rules           *ruleCache
+	translator      *translator
+	dialect         *dialect.Dialect
+	states          *responsestore.Store
+	downloads       *download.Downloader
+}
 
 // shape builds the upstream call from the client's: its address, its headers and its body. The
 // target's changes are edited into the client's bytes; all other bytes are unchanged.
 // Source: contract/dataplane.md 3.1 and 6.2.
-func (g *Gateway) shape(ctx context.Context, a *attempt) error {
-	if err := g.planCall(ctx, a); err != nil {
+func (sh *shaper) shape(ctx context.Context, a *attempt) error {
+	if err := sh.planner.planCall(ctx, a); err != nil {
 		return err
 	}
 	if a.estimated {
-		return g.estimate(ctx, a)
+		return sh.estimator.estimate(ctx, a)
 	}
-	if err := g.rejectStatefulThread(a); err != nil {
+	if err := sh.rejectStatefulThread(a); err != nil {
 		return err
 	}
-	if err := g.shapeBody(ctx, a); err != nil {
+	if err := sh.shapeBody(ctx, a); err != nil {
 		return err
 	}
-	return g.upstreamHeader(a)
+	return sh.upstreamHeaders.upstreamHeader(a)
 }
 
-func (g *Gateway) planCall(ctx context.Context, a *attempt) error {
+func (c *callPlanner) planCall(ctx context.Context, a *attempt) error {
 	x := a.x
 	host := a.customHost()
 	call := provider.Call{
@@ -46,25 +61,25 @@ func (g *Gateway) planCall(ctx context.Context, a *attempt) error {
 		Model: a.model, User: x.user, Stream: a.wantsStream(), CustomHost: host,
 	}
 	if host != "" {
-		if err := g.urls.CheckURL(host); err != nil {
+		if err := c.urls.CheckURL(host); err != nil {
 			return fault.From(err).WithParam("custom_host")
 		}
 	}
 	var err error
-	if call.Underlying, err = g.underlying(ctx, a); err != nil {
+	if call.Underlying, err = c.underlying(ctx, a); err != nil {
 		return err
 	}
-	p, err := g.choosePlan(a, call)
+	p, err := c.choosePlan(a, call)
 	if err != nil {
 		return err
 	}
 	if p.Named != "" && host == "" {
-		if err := g.urls.CheckURL(p.Scheme + "://" + p.Host); err != nil {
+		if err := c.urls.CheckURL(p.Scheme + "://" + p.Host); err != nil {
 			return fault.From(err).WithParam(p.Named)
 		}
 	}
 	a.plan, a.addedParams = p, 0
-	a.leftOut |= g.refusedParams.find(p.Host, p.Model, a.started)
+	a.leftOut |= c.refusedParams.find(p.Host, p.Model, a.started)
 	return nil
 }
 
@@ -85,34 +100,34 @@ func (a *attempt) customHost() string {
 }
 
 // shapeBody applies the target's changes and the provider's rules to the body.
-func (g *Gateway) shapeBody(ctx context.Context, a *attempt) error {
+func (sh *shaper) shapeBody(ctx context.Context, a *attempt) error {
 	x := a.x
 	if x.direct != nil && sign.Hashes(a.plan.Auth, a.values) {
-		if err := g.holdDirect(x); err != nil {
+		if err := sh.bodies.holdDirect(x); err != nil {
 			return err
 		}
 	}
 	s := a.shaping()
 	if a.unified() {
-		s.Rules = &g.rules.lookup(a.plan).request
+		s.Rules = &sh.rules.lookup(a.plan).request
 	}
 	if a.plan.Model != x.model || x.account != "" || x.deployed != "" {
 		s.Model = a.plan.Model
 	}
 	switch {
 	case a.isNative():
-		return g.shapeNative(a, s)
+		return sh.shapeNative(a, s)
 	case a.speech.translates():
 		if s.Rules = nil; x.deployed == "" {
 			s.Model = ""
 		}
-		return g.translate(ctx, a, s)
+		return sh.translator.translate(ctx, a, s)
 	case x.doc != nil && a.unified():
-		return g.shapeUnified(ctx, a, s)
+		return sh.shapeUnified(ctx, a, s)
 	case x.form != nil:
-		return g.shapeForm(a, s)
+		return sh.shapeForm(a, s)
 	case x.doc != nil:
-		shaped := g.Dialect.Shape(x.match.Endpoint, x.doc, s)
+		shaped := sh.dialect.Shape(x.match.Endpoint, x.doc, s)
 		a.stream = x.stream
 		a.body = spliced(x, shaped.Edits)
 	case x.spool != nil:
@@ -125,22 +140,22 @@ func (g *Gateway) shapeBody(ctx context.Context, a *attempt) error {
 
 // shapeNative shapes a body in the provider's own format. It applies only the changes of the
 // config.
-func (g *Gateway) shapeNative(a *attempt, s dialect.Shaping) error {
+func (sh *shaper) shapeNative(a *attempt, s dialect.Shaping) error {
 	var edits []jsonedit.Edit
 	if a.x.doc != nil {
-		edits = g.Dialect.Shape(llm.Proxy, a.x.doc, dialect.Shaping{Default: s.Default, Override: s.Override, Drop: s.Drop}).Edits
+		edits = sh.dialect.Shape(llm.Proxy, a.x.doc, dialect.Shaping{Default: s.Default, Override: s.Override, Drop: s.Drop}).Edits
 	}
-	return g.setNativeBody(a, edits)
+	return sh.setNativeBody(a, edits)
 }
 
 // shapeUnified shapes a JSON body of a typed route for a provider that uses the caller's format.
-func (g *Gateway) shapeUnified(ctx context.Context, a *attempt, s dialect.Shaping) error {
+func (sh *shaper) shapeUnified(ctx context.Context, a *attempt, s dialect.Shaping) error {
 	x := a.x
-	if err := g.Dialect.Check(x.match.Endpoint, x.doc, s); err != nil {
+	if err := sh.dialect.Check(x.match.Endpoint, x.doc, s); err != nil {
 		return err
 	}
 	s.NoUsage = a.leftOut&dialect.AddedUsage != 0
-	shaped := g.Dialect.Shape(x.match.Endpoint, x.doc, s)
+	shaped := sh.dialect.Shape(x.match.Endpoint, x.doc, s)
 	a.stream, a.addedUsageRequest = shaped.Stream, shaped.AddedUsageRequest
 	if shaped.AddedUsageRequest {
 		a.addedParams = dialect.AddedUsage
@@ -152,7 +167,7 @@ func (g *Gateway) shapeUnified(ctx context.Context, a *attempt, s dialect.Shapin
 	if x.partial != nil {
 		edits = append(edits, x.partial.Edit(x.doc))
 	}
-	stateEdits, err := g.States.Edits(ctx, x.key.Principal.WorkspaceID, x.match.Endpoint, x.doc)
+	stateEdits, err := sh.states.Edits(ctx, x.key.Principal.WorkspaceID, x.match.Endpoint, x.doc)
 	if err != nil {
 		return err
 	}
@@ -162,7 +177,7 @@ func (g *Gateway) shapeUnified(ctx context.Context, a *attempt, s dialect.Shapin
 	}
 	switch {
 	case s.Rules.Inline:
-		body, err := media.Inline(ctx, x.doc.Apply(edits), g.downloads.Files().Fetch)
+		body, err := media.Inline(ctx, x.doc.Apply(edits), sh.downloads.Files().Fetch)
 		a.body = wire.Bytes(body)
 		return err
 	case a.restored != nil:
@@ -174,16 +189,16 @@ func (g *Gateway) shapeUnified(ctx context.Context, a *attempt, s dialect.Shapin
 }
 
 // shapeForm shapes a form. Its files are sent unchanged.
-func (g *Gateway) shapeForm(a *attempt, s dialect.Shaping) error {
+func (sh *shaper) shapeForm(a *attempt, s dialect.Shaping) error {
 	x := a.x
-	if err := g.Dialect.CheckForm(x.match.Endpoint, x.form, s); err != nil {
+	if err := sh.dialect.CheckForm(x.match.Endpoint, x.form, s); err != nil {
 		return err
 	}
 	if err := fileAllowed(a); err != nil {
 		return err
 	}
 	a.stream = x.stream
-	body, err := x.form.Edit(g.Dialect.ShapeForm(x.match.Endpoint, x.form, s))
+	body, err := x.form.Edit(sh.dialect.ShapeForm(x.match.Endpoint, x.form, s))
 	a.body = body
 	return err
 }

@@ -12,8 +12,8 @@ import (
 // the last turn alone, and the caller would not notice. The error code makes Anthropic's clients
 // send the complete conversation, now and in later calls.
 // Source: @anthropic-ai/sdk 1.14.0, lib/internal/threads/ThreadState; Claude Code from 2.1.265.
-func (g *Gateway) rejectStatefulThread(a *attempt) error {
-	if a.x.match.Endpoint != llm.Messages || a.x.doc == nil || g.rules.lookup(a.plan).request.Threads {
+func (sh *shaper) rejectStatefulThread(a *attempt) error {
+	if a.x.match.Endpoint != llm.Messages || a.x.doc == nil || sh.rules.lookup(a.plan).request.Threads {
 		return nil
 	}
 	if t := a.params().Value("thread"); !t.Exists() || t.Type == gjson.Null {

@@ -43,7 +43,7 @@ func await(ctx context.Context, none func() bool) {
 }
 
 // stops reports whether the gateway itself ended a call.
-func (g *Gateway) stops(ctx context.Context) bool { return ctx.Err() != nil && g.stopped.Load() }
+func (d *deliverer) stops(ctx context.Context) bool { return ctx.Err() != nil && d.stopped.Load() }
 
 // stopping returns the error for the callers of such calls.
 func stopping() *fault.Error {

@@ -22,22 +22,22 @@ import (
 // to any host that the address guard permits. A trusted host (TRUSTED_CUSTOM_HOSTS) may be
 // dialled, but does not receive stored credentials for that reason. STORED_KEY_HOSTS lists the
 // hosts that may receive them.
-func (g *Gateway) checkStoredCredentials(a *attempt) error {
+func (cr *credentialResolver) checkStoredCredentials(a *attempt) error {
 	if err := a.rejectGatewayIdentity(); err != nil {
 		return err
 	}
 	if !a.holdsStored() {
 		return nil
 	}
-	if host, field := a.requestedHost(); host != "" && !g.mayReceive(a, host) {
+	if host, field := a.requestedHost(); host != "" && !cr.mayReceive(a, host) {
 		return disallowedHost(field)
 	}
-	if a.keyWithoutProvider() && !g.savedHost(a) {
+	if a.keyWithoutProvider() && !cr.savedHost(a) {
 		return fault.New(fault.InvalidRequest, "the key saved in this config is not sent to a provider that the request selects; save provider with it, or remove it and send the provider's key with the request").WithParam(credentialField{a.target.Path, "provider"}.String())
 	}
 	for i := range a.spec.Fields {
 		f := &a.spec.Fields[i]
-		if v := a.values[f.Name]; f.NamesHost() && v != "" && v != a.storedField(f) && !g.mayReceive(a, v) {
+		if v := a.values[f.Name]; f.NamesHost() && v != "" && v != a.storedField(f) && !cr.mayReceive(a, v) {
 			return disallowedHost(f.Name)
 		}
 	}
@@ -109,7 +109,7 @@ func (a *attempt) requestedHost() (host, field string) {
 // mayReceive reports whether a stored credential may be sent to a host named elsewhere. Permitted
 // are the host that is stored with it, the provider's own host, and the hosts in
 // STORED_KEY_HOSTS.
-func (g *Gateway) mayReceive(a *attempt, host string) bool {
+func (cr *credentialResolver) mayReceive(a *attempt, host string) bool {
 	trusted := []string{a.spec.BaseURL}
 	switch {
 	case a.account != nil:
@@ -117,7 +117,7 @@ func (g *Gateway) mayReceive(a *attempt, host string) bool {
 	case a.x.savedConfig():
 		trusted = append(trusted, a.target.CustomHost, a.target.Fields["custom_host"])
 	}
-	return g.Guard.MayReceive(host, trusted...)
+	return cr.guard.MayReceive(host, trusted...)
 }
 
 // keyWithoutProvider reports whether the credential is in a saved config that does not name a
@@ -132,10 +132,10 @@ func (a *attempt) keyWithoutProvider() bool {
 
 // savedHost reports whether the call goes to a host that is saved with the key of a config, or to
 // a host in STORED_KEY_HOSTS.
-func (g *Gateway) savedHost(a *attempt) bool {
+func (cr *credentialResolver) savedHost(a *attempt) bool {
 	host := a.customHost()
 	saved := cmp.Or(a.target.CustomHost, a.target.Fields["custom_host"])
-	return host != "" && g.Guard.MayReceive(host, saved)
+	return host != "" && cr.guard.MayReceive(host, saved)
 }
 
 // rejectGatewayIdentity refuses a request that uses the identity of the gateway's machine to
@@ -156,14 +156,14 @@ func (a *attempt) rejectGatewayIdentity() error {
 // sign adds the attempt's credential to a call. It refuses the identity of the gateway's machine
 // for a host that may not receive it. This check includes saved configs, because any user who may
 // save configs may have written them.
-func (g *Gateway) sign(ctx context.Context, a *attempt, r *sign.Request) error {
-	if err := a.plan.CheckIdentityHost(a.values, g.Guard.TakesStoredKeys); err != nil {
+func (cr *credentialResolver) sign(ctx context.Context, a *attempt, r *sign.Request) error {
+	if err := a.plan.CheckIdentityHost(a.values, cr.guard.TakesStoredKeys); err != nil {
 		return err
 	}
 	if err := a.checkBucketUnchanged(); err != nil {
 		return err
 	}
-	return g.Signers.Sign(ctx, r, a.plan.Auth, a.values)
+	return cr.signers.Sign(ctx, r, a.plan.Auth, a.values)
 }
 
 // bucketOf maps the signing scheme of a cloud to the field that names its bucket for files.

@@ -140,6 +140,7 @@ func TestFilesKeepToTheSavedBucket(t *testing.T) {
 	t.Setenv("AWS_CA_BUNDLE", "")
 	r := newRig(t)
 	r.gateway.Guard = r.gateway.Guard.WithKeyHosts([]string{strings.TrimPrefix(r.up.URL(), "http://")}) // the machine's identity may go there
+	r.gateway.Reassemble()
 	r.up.Handle("/mine/rows.jsonl", upstream.Always(upstream.JSON(200, []byte(`{}`))))
 	for slug, bucket := range map[string]string{"machine": "mine", "bare": ""} {
 		r.dir.accounts[slug] = &credential.Account{Slug: slug, Spec: "bedrock", Status: "active", AllModels: true, Values: map[string]string{
@@ -189,6 +190,7 @@ func TestStoredCredentialTravels(t *testing.T) {
 	r := storing(t)
 	listed := upstream.Start(t)
 	r.gateway.Guard = r.gateway.Guard.WithKeyHosts([]string{strings.TrimPrefix(listed.URL(), "http://")})
+	r.gateway.Reassemble()
 	r.dir.accounts["bare"] = &credential.Account{Slug: "bare", Spec: "openai", Status: "active", AllModels: true, Values: map[string]string{"key": stolen}}
 	for name, headers := range map[string][]string{
 		"the stored host":            {"x-gateway-provider: @good", "x-gateway-custom-host: " + r.up.URL() + "/v1"},

@@ -62,6 +62,7 @@ func TestResponsesAreKept(t *testing.T) {
 	t.Cleanup(func() { cancel(); <-done })
 	r := newRig(t)
 	r.gateway.States = responseStore
+	r.gateway.Reassemble()
 	p := speakers[1] // Anthropic
 	r.up.Handle(p.path, upstream.Always(upstream.JSON(200, []byte(p.response))))
 	first := r.call("POST", "/v1/responses", `{"model":"m-1","instructions":"Be brief","input":"One"}`, r.as(p)...)

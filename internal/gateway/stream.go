@@ -26,7 +26,7 @@ const firstEventMax = 64 << 10
 // that. If the first event is an error, peek returns the status of the error, so that
 // retries and fallback see it.
 // Source: contract/dataplane.md 4.3.
-func (g *Gateway) peek(a *attempt, resp *transport.Response) (status int, err error) {
+func (u *upstreamCaller) peek(a *attempt, resp *transport.Response) (status int, err error) {
 	buf := wire.GetSmallBuffer()[:0]
 	for {
 		if len(buf) == cap(buf) {
@@ -44,8 +44,8 @@ func (g *Gateway) peek(a *attempt, resp *transport.Response) (status int, err er
 			return resp.Status, nil
 		case atEOF:
 			return 0, errEmptyStream
-		case g.unsent(err) != nil:
-			return 0, g.unsent(err)
+		case u.bodies.unsent(err) != nil:
+			return 0, u.bodies.unsent(err)
 		case err != nil:
 			return 0, fault.From(err)
 		}
@@ -56,13 +56,13 @@ func (g *Gateway) peek(a *attempt, resp *transport.Response) (status int, err er
 // further buffering. The record is written before the client receives the end. When a stream
 // ends early, the client receives an error event, or the next target continues the stream if the
 // config permits it.
-func (g *Gateway) stream(ctx context.Context, a *attempt) error {
+func (d *deliverer) stream(ctx context.Context, a *attempt) error {
 	if a.first == nil || a.status >= 400 {
 		return nil
 	}
 	a.outlives.BeginStream()
-	g.detectStreamJob(a, a.first)
-	s := &relayer{g: g, a: a, watch: dialect.NewStream(g.streamOptions(a)), capture: wire.Capture{Max: g.set.BodyLogBytes}}
+	d.backgroundJobs.detectStreamJob(a, a.first)
+	s := &relayer{deliverer: d, a: a, watch: dialect.NewStream(d.streamOptions(a)), capture: wire.Capture{Max: d.bodyLogBytes}}
 	if err := s.begin(); err != nil {
 		return s.left(err)
 	}
@@ -85,9 +85,9 @@ func (g *Gateway) stream(ctx context.Context, a *attempt) error {
 	return s.left(err)
 }
 
-func (g *Gateway) streamOptions(a *attempt) dialect.StreamOptions {
+func (d *deliverer) streamOptions(a *attempt) dialect.StreamOptions {
 	o := dialect.StreamOptions{
-		Endpoint: a.x.match.Endpoint, HideUsage: a.addedUsageRequest, CollectText: a.target.ContinueStream, Rules: g.responseRules(a),
+		Endpoint: a.x.match.Endpoint, HideUsage: a.addedUsageRequest, CollectText: a.target.ContinueStream, Rules: d.rules.responseRules(a),
 	}
 	if a.speech.translates() {
 		o.Rules = dialect.ResponseRules{} // the gateway built the relayed events itself
@@ -102,7 +102,7 @@ func (g *Gateway) streamOptions(a *attempt) dialect.StreamOptions {
 
 // relayer is a stream that is being relayed to the client.
 type relayer struct {
-	g            *Gateway
+	deliverer    *deliverer
 	a            *attempt
 	watch        *dialect.Stream
 	capture      wire.Capture
@@ -119,7 +119,7 @@ func (s *relayer) begin() error {
 		return err
 	}
 	x.status, x.headSent = s.a.status, true
-	return x.out.Head(s.a.status, s.g.responseHeader(x, s.a.response.header), -1)
+	return x.out.Head(s.a.status, s.deliverer.clientHeaders.responseHeader(x, s.a.response.header), -1)
 }
 
 // pass relays the bytes of one read. If they contain the end of the stream, the record is written
@@ -194,7 +194,7 @@ func (s *relayer) end(ctx context.Context, err error) error {
 		return s.failed(end)
 	case complete:
 		return nil
-	case ctx.Err() != nil && !s.g.stops(ctx):
+	case ctx.Err() != nil && !s.deliverer.stops(ctx):
 		return s.left(ctx.Err())
 	case end.Failed:
 		return s.failed(end)
@@ -231,7 +231,7 @@ func (s *relayer) ended() {
 // cut records that the upstream ended the stream early, and prepares its error event or its
 // continuation at another target.
 func (s *relayer) cut(err error, end dialect.StreamEnd) error {
-	f, o := s.g.broke(err, "the stream")
+	f, o := s.deliverer.broke(err, "the stream")
 	s.a.fault, s.a.failing = f, f.HTTPStatus()
 	s.record(o)
 	s.unfinished(f, end)
@@ -279,6 +279,6 @@ func (s *relayer) record(o record.Outcome) {
 	if s.watch.Done() || o == record.Failed {
 		s.a.backgroundID = "" // the provider has finished it
 	}
-	s.a.recordResponse(s.g, &s.capture)
-	s.g.record(s.a, o)
+	s.deliverer.recorder.recordResponse(s.a, &s.capture)
+	s.deliverer.recorder.record(s.a, o)
 }

@@ -8,7 +8,7 @@ import (
 // readUnread leaves the body of a nitro call unparsed. The body is sent as it arrives, so it
 // cannot be checked, changed or sent twice.
 // Source: contract/dataplane.md 6.9.
-func (g *Gateway) readUnread(x *exchange) error {
+func (b *bodyReader) readUnread(x *exchange) error {
 	switch x.match.Endpoint {
 	case llm.ChatComplete, llm.Embed, llm.Messages, llm.CreateModelResponse:
 	default:
@@ -18,7 +18,7 @@ func (g *Gateway) readUnread(x *exchange) error {
 		return nil
 	}
 	x.bodyNotParsed = true
-	return g.passBodyThrough(x)
+	return b.passBodyThrough(x)
 }
 
 // checkUnread refuses a config that needs the body: several targets, retries, parameters,

@@ -90,7 +90,7 @@ func (h *transcriptionMeter) begin(ctx context.Context, item string) error {
 		h.drop(h.under[0])
 	}
 	a := h.attempt(&audioSegment{item: item, milli: milli})
-	if err := h.s.g.reserve(ctx, a); err != nil {
+	if err := h.s.conversations.accountant.reserve(ctx, a); err != nil {
 		a.x.scratch.release()
 		return err
 	}
@@ -102,7 +102,7 @@ func (h *transcriptionMeter) begin(ctx context.Context, item string) error {
 // attempt returns an attempt for an audio segment. It has its own scratch, because the
 // conversation still uses its holds.
 func (h *transcriptionMeter) attempt(segment *audioSegment) *attempt {
-	parent, r, now := h.s.a, acquireScratch(), h.s.g.Clock.Now()
+	parent, r, now := h.s.a, acquireScratch(), h.s.conversations.clock.Now()
 	parent.x.attempts++
 	r.exchange = *parent.x
 	x := &r.exchange
@@ -126,7 +126,7 @@ func (h *transcriptionMeter) findAttempt(data []byte) *attempt {
 // done records a transcription that the provider has ended.
 func (h *transcriptionMeter) done(a *attempt, failed bool, event []byte) {
 	size := int64(len(event))
-	a.log().Response = h.s.g.truncateBody("application/json", event, size)
+	a.log().Response = h.s.conversations.recorder.truncateBody("application/json", event, size)
 	if failed { // the error event is not part of a response
 		a.log().Error = jsonedit.Text(event, "error", "message")
 		h.close(a, record.Failed)
@@ -145,7 +145,7 @@ func (h *transcriptionMeter) drop(a *attempt) {
 }
 
 func (h *transcriptionMeter) close(a *attempt, o record.Outcome) {
-	h.s.g.record(a, o)
+	h.s.conversations.recorder.record(a, o)
 	a.x.scratch.release()
 	h.under = slices.DeleteFunc(h.under, func(b *attempt) bool { return a == b })
 }

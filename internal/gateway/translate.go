@@ -8,29 +8,47 @@ import (
 	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/media"
 	"sluice/internal/dialect/toolcalls"
+	"sluice/internal/gateway/download"
+	"sluice/internal/gateway/responsestore"
 	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
 	"sluice/internal/kernel/jsonedit"
 	"sluice/internal/kernel/llm"
 	"sluice/internal/kernel/wire"
 	"sluice/internal/provider"
 )
 
+// translator translates requests, responses and streams between the formats of callers and
+// providers.
+type translator struct {
+	downloads    *download.Downloader
+	dialect      *dialect.Dialect
+	rules        *ruleCache
+	states       *responsestore.Store
+	prices       prices
+	bodies       *bodyReader
+	dialects     dialectSet
+	clock        ident.Clock
+	bodyLogBytes int
+	lines        *dialect.FileLines
+}
+
 // translate converts the call to the provider's format. The changes of the target's config apply
 // first, in the caller's format; the provider's own rules apply last.
-func (g *Gateway) translate(ctx context.Context, a *attempt, s dialect.Shaping) error {
+func (t *translator) translate(ctx context.Context, a *attempt, s dialect.Shaping) error {
 	if err := a.checkNumbers(); err != nil {
 		return err
 	}
-	body, to := g.requestedCall(a, s), g.target(a)
+	body, to := t.requestedCall(a, s), t.target(a)
 	if a.x.capturesBodies() {
 		a.shaped = body
 	}
 	var out *dialect.Outgoing
 	var err error
 	if a.speech.unified != nil {
-		out, err = g.translateBody(ctx, a, body, to)
+		out, err = t.translateBody(ctx, a, body, to)
 	} else {
-		out, err = g.translateResponse(ctx, a, body, to)
+		out, err = t.translateResponse(ctx, a, body, to)
 	}
 	if err != nil {
 		return err
@@ -54,11 +72,11 @@ func (g *Gateway) translate(ctx context.Context, a *attempt, s dialect.Shaping) 
 	}
 	if a.body = out.Large; a.body.Len() == 0 {
 		if to.Rules.Inline {
-			if out.Body, err = media.Inline(ctx, out.Body, g.downloads.Files().Fetch); err != nil {
+			if out.Body, err = media.Inline(ctx, out.Body, t.downloads.Files().Fetch); err != nil {
 				return err
 			}
 		}
-		a.body = g.applyRules(a, a.withoutRefused(out.Body, out.Added))
+		a.body = t.applyRules(a, a.withoutRefused(out.Body, out.Added))
 	}
 	return nil
 }
@@ -87,12 +105,12 @@ func (a *attempt) recordDropped(list []string) error {
 
 // requestedCall returns the caller's body with the changes of the target's config, or nil when it
 // is not JSON.
-func (g *Gateway) requestedCall(a *attempt, s dialect.Shaping) []byte {
+func (t *translator) requestedCall(a *attempt, s dialect.Shaping) []byte {
 	x := a.x
 	if x.doc == nil {
 		return nil
 	}
-	shaped := g.Dialect.Shape(llm.Proxy, x.doc, s) // without the rules of an endpoint
+	shaped := t.dialect.Shape(llm.Proxy, x.doc, s) // without the rules of an endpoint
 	if x.partial != nil {
 		shaped.Edits = append(shaped.Edits, x.partial.Edit(x.doc))
 	}
@@ -102,20 +120,20 @@ func (g *Gateway) requestedCall(a *attempt, s dialect.Shaping) []byte {
 	return x.doc.Source()
 }
 
-func (g *Gateway) target(a *attempt) *dialect.Target {
+func (t *translator) target(a *attempt) *dialect.Target {
 	return &dialect.Target{
-		Endpoint: a.plan.Requested, Provider: a.spec.ID, Model: a.plan.Model, Profiled: a.plan.Underlying, Rules: &g.rules.lookup(a.plan).request, Newer: a.spec.KeepDeveloper, Stream: a.wantsStream(),
-		Value: func(name string) string { return a.values[name] }, Fetch: g.downloads.Files().Fetch,
+		Endpoint: a.plan.Requested, Provider: a.spec.ID, Model: a.plan.Model, Profiled: a.plan.Underlying, Rules: &t.rules.lookup(a.plan).request, Newer: a.spec.KeepDeveloper, Stream: a.wantsStream(),
+		Value: func(name string) string { return a.values[name] }, Fetch: t.downloads.Files().Fetch,
 	}
 }
 
 // translateResponse translates the call of a conversation.
-func (g *Gateway) translateResponse(ctx context.Context, a *attempt, body []byte, to *dialect.Target) (*dialect.Outgoing, error) {
+func (t *translator) translateResponse(ctx context.Context, a *attempt, body []byte, to *dialect.Target) (*dialect.Outgoing, error) {
 	if body == nil {
 		return nil, fault.New(fault.InvalidParameter, "the body must be a JSON object that contains a conversation")
 	}
 	if a.x.match.Endpoint == llm.CreateModelResponse {
-		c, err := g.States.Begin(ctx, a.x.key.Principal.WorkspaceID, body)
+		c, err := t.states.Begin(ctx, a.x.key.Principal.WorkspaceID, body)
 		if err != nil {
 			return nil, err
 		}
@@ -142,7 +160,7 @@ func (g *Gateway) translateResponse(ctx context.Context, a *attempt, body []byte
 		call, a.texts = toolcalls.AsFunctions(call)
 	}
 	call, a.names = toolcalls.ShortNames(call)
-	call, lowered := conversation.ClampMaxTokens(call, g.Prices.ContextLimits(a.spec.ID, a.priceName()).Output)
+	call, lowered := conversation.ClampMaxTokens(call, t.prices.ContextLimits(a.spec.ID, a.priceName()).Output)
 	out, err := a.speech.upstream.EncodeCall(ctx, call, to)
 	if err != nil {
 		return nil, err
@@ -157,14 +175,14 @@ func (g *Gateway) translateResponse(ctx context.Context, a *attempt, body []byte
 }
 
 // translateBody translates a request of a unified endpoint.
-func (g *Gateway) translateBody(ctx context.Context, a *attempt, body []byte, to *dialect.Target) (*dialect.Outgoing, error) {
+func (t *translator) translateBody(ctx context.Context, a *attempt, body []byte, to *dialect.Target) (*dialect.Outgoing, error) {
 	x := a.x
-	r := &dialect.Request{Endpoint: a.plan.Requested, Body: body, ContentType: x.ctl.ContentType, Query: x.req.RawQuery, Lines: g.lines, NewSpool: func() *wire.Spool { return g.newSpool(x) }}
+	r := &dialect.Request{Endpoint: a.plan.Requested, Body: body, ContentType: x.ctl.ContentType, Query: x.req.RawQuery, Lines: t.lines, NewSpool: func() *wire.Spool { return t.bodies.newSpool(x) }}
 	if id, err := url.PathUnescape(x.match.ID); err == nil {
 		r.ID = id
 	}
 	if x.match.Endpoint == llm.MessagesCountTokens {
-		call, err := g.dialects.clients[llm.Messages].DecodeCall(body)
+		call, err := t.dialects.clients[llm.Messages].DecodeCall(body)
 		if err != nil {
 			return nil, err
 		}
@@ -183,15 +201,15 @@ func (g *Gateway) translateBody(ctx context.Context, a *attempt, body []byte, to
 }
 
 // newSpool returns a spool that lives as long as the exchange.
-func (g *Gateway) newSpool(x *exchange) *wire.Spool {
-	s := wire.NewSpool(g.set.SpoolDir)
+func (b *bodyReader) newSpool(x *exchange) *wire.Spool {
+	s := wire.NewSpool(b.spoolDir)
 	x.made = append(x.made, s)
 	return s
 }
 
 // applyRules applies the request rules of the provider's spec to a body.
-func (g *Gateway) applyRules(a *attempt, body []byte) wire.Payload {
-	rules := &g.rules.lookup(a.plan).request
+func (t *translator) applyRules(a *attempt, body []byte) wire.Payload {
+	rules := &t.rules.lookup(a.plan).request
 	if !rules.Any() && a.plan.Endpoint.Dialect != provider.OpenAI || len(body) == 0 || body[0] != '{' {
 		return wire.Bytes(body)
 	}
@@ -200,7 +218,7 @@ func (g *Gateway) applyRules(a *attempt, body []byte) wire.Payload {
 	if jsonedit.Scan(body, d) != nil { // dialects write JSON: cannot happen
 		return wire.Bytes(body)
 	}
-	shaped := g.Dialect.Shape(a.plan.Requested, d, dialect.Shaping{Rules: rules, NoUsage: a.leftOut&dialect.AddedUsage != 0})
+	shaped := t.dialect.Shape(a.plan.Requested, d, dialect.Shaping{Rules: rules, NoUsage: a.leftOut&dialect.AddedUsage != 0})
 	if shaped.AddedUsageRequest {
 		a.addedParams |= dialect.AddedUsage
 	}

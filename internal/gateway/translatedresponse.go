@@ -14,7 +14,7 @@ import (
 )
 
 // translated converts a provider's successful response to the caller's format.
-func (g *Gateway) translated(ctx context.Context, a *attempt) error {
+func (re *receiver) translated(ctx context.Context, a *attempt) error {
 	if a.first != nil {
 		return nil // a stream is translated while it is relayed
 	}
@@ -24,19 +24,19 @@ func (g *Gateway) translated(ctx context.Context, a *attempt) error {
 			return nil
 		}
 	}
-	b, err := g.readResponse(ctx, a, g.set.MaxResponseBytes)
+	b, err := re.responses.readResponse(ctx, a, re.maxResponseBytes)
 	if err != nil {
 		return err
 	}
 	if a.isPage(b) {
 		return a.sentPage()
 	}
-	incoming := &dialect.Incoming{Status: a.status, Header: a.response.header, Body: b, Created: g.Clock.Now().Unix(), Call: a.call, Sent: a.sent, To: a.to}
-	if incoming.More, err = g.askMore(ctx, a); err != nil {
+	incoming := &dialect.Incoming{Status: a.status, Header: a.response.header, Body: b, Created: re.clock.Now().Unix(), Call: a.call, Sent: a.sent, To: a.to}
+	if incoming.More, err = re.askMore(ctx, a); err != nil {
 		return err
 	}
 	if a.speech.unified != nil {
-		if responded, err := g.fetchFollowUps(ctx, a, incoming); responded || err != nil {
+		if responded, err := re.followUps.fetchFollowUps(ctx, a, incoming); responded || err != nil {
 			return err
 		}
 		return a.restated(incoming)
@@ -132,16 +132,16 @@ func checkMore(a *attempt, more [][]byte) error {
 
 // askMore makes the additional calls of a request that the provider accepts only in parts.
 // Together their responses may be as large as one response.
-func (g *Gateway) askMore(ctx context.Context, a *attempt) ([][]byte, error) {
+func (re *receiver) askMore(ctx context.Context, a *attempt) ([][]byte, error) {
 	var all [][]byte
-	left := g.set.MaxResponseBytes
+	left := re.maxResponseBytes
 	for _, body := range a.more {
 		a.body = wire.Bytes(body)
-		resp, err := g.call(ctx, a, nil)
+		resp, err := re.caller.call(ctx, a, nil)
 		if err != nil {
 			return nil, clientGone(ctx, err)
 		}
-		b, err := readFollowUpBody(a, resp, left, "a part of the request")
+		b, err := re.followUps.readFollowUpBody(a, resp, left, "a part of the request")
 		if err != nil {
 			return nil, err
 		}

@@ -34,8 +34,8 @@ type translatedStream struct {
 // it were inlined, each waiting call would keep its variables on the stack.
 //
 //go:noinline
-func (g *Gateway) translateStream(a *attempt, resp *transport.Response) {
-	incoming := &dialect.Incoming{Status: resp.Status, Header: resp.Header, Created: g.Clock.Now().Unix(), Call: a.call, Sent: a.sent, To: a.to}
+func (t *translator) translateStream(a *attempt, resp *transport.Response) {
+	incoming := &dialect.Incoming{Status: resp.Status, Header: resp.Header, Created: t.clock.Now().Unix(), Call: a.call, Sent: a.sent, To: a.to}
 	var to dialect.StreamTranscoder
 	switch s, _ := a.speech.unified.(dialect.Streamer); {
 	case a.speech.upstream != nil:
@@ -49,7 +49,7 @@ func (g *Gateway) translateStream(a *attempt, resp *transport.Response) {
 	translated := &translatedStream{Body: resp.Body, to: to}
 	if a.x.capturesBodies() {
 		a.raw.Free()
-		a.raw = wire.Capture{Max: g.set.BodyLogBytes}
+		a.raw = wire.Capture{Max: t.bodyLogBytes}
 		translated.raw = &a.raw
 	}
 	resp.Body, resp.Length = translated, -1

@@ -1,10 +1,15 @@
 package gateway
 
 import (
+	"log/slog"
+
 	"sluice/internal/dialect"
+	"sluice/internal/kernel/boundedcache"
 	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
 	"sluice/internal/kernel/llm"
 	"sluice/internal/provider"
+	"sluice/internal/provider/netguard"
 )
 
 // translation defines how an attempt's call is translated for its provider. The zero value leaves
@@ -58,34 +63,46 @@ func (x *exchange) otherEndpoints(surface llm.Endpoint) []llm.Endpoint {
 	return append([]llm.Endpoint{llm.CreateModelResponse}, list...)
 }
 
+// callPlanner determines the address of a target's call and the translation that the call needs.
+type callPlanner struct {
+	dialects      dialectSet
+	clock         ident.Clock
+	followUps     *followUpCaller
+	log           *slog.Logger
+	urls          *netguard.URLCache
+	refusedParams *refusedParams
+	plans         plans
+	profiles      *boundedcache.Cache[profileKey, profiled]
+}
+
 // choosePlan plans the call at its own endpoint first, so that it needs no translation when the
 // provider supports that. Messages therefore stay with a provider that supports them. A
 // conversation may use another endpoint. Chat callers who request Responses use them before their
 // own endpoint.
 // Source: contract/provider-transforms.md sections 9 and 10.
-func (g *Gateway) choosePlan(a *attempt, call provider.Call) (*provider.Plan, error) {
+func (c *callPlanner) choosePlan(a *attempt, call provider.Call) (*provider.Plan, error) {
 	surface := a.x.match.Endpoint
 	if a.x.nativeClient {
-		return g.planNative(a, call)
+		return c.planNative(a, call)
 	}
 	if surface == llm.ChatComplete && a.x.ctl.HasBeta(responsesBeta) {
 		there := call
 		there.Endpoint, there.Path, there.RawQuery = llm.CreateModelResponse, "", ""
-		if p, err := g.planFor(a, there, surface); err == nil || !fault.Has(err, fault.NotSupported) {
+		if p, err := c.planFor(a, there, surface); err == nil || !fault.Has(err, fault.NotSupported) {
 			return p, err
 		}
 	}
 	call.Endpoint = surface
-	p, err := g.planFor(a, call, surface)
+	p, err := c.planFor(a, call, surface)
 	if err == nil || !fault.Has(err, fault.NotSupported) {
 		return p, err
 	}
 	if counts[surface] != "" {
-		return g.planEstimate(a, call, err)
+		return c.planEstimate(a, call, err)
 	}
 	for _, ep := range a.x.otherEndpoints(surface) {
 		call.Endpoint, call.Path, call.RawQuery = ep, "", ""
-		if other, otherErr := g.planFor(a, call, surface); otherErr == nil || !fault.Has(otherErr, fault.NotSupported) {
+		if other, otherErr := c.planFor(a, call, surface); otherErr == nil || !fault.Has(otherErr, fault.NotSupported) {
 			return other, otherErr
 		}
 	}
@@ -96,8 +113,8 @@ func (g *Gateway) choosePlan(a *attempt, call provider.Call) (*provider.Plan, er
 // caller's surface, so a translated call drops it; the translation sets what the provider needs.
 // Google, for example, refuses unknown parameters such as the "beta=true" of coding agents for
 // Claude.
-func (g *Gateway) planFor(a *attempt, call provider.Call, surface llm.Endpoint) (*provider.Plan, error) {
-	key, cached, lasts := g.plans.find(a, call, surface)
+func (c *callPlanner) planFor(a *attempt, call provider.Call, surface llm.Endpoint) (*provider.Plan, error) {
+	key, cached, lasts := c.plans.find(a, call, surface)
 	if cached != nil {
 		a.x.scratch.plan, a.speech = cached.plan, cached.speech
 		return &a.x.scratch.plan, nil
@@ -110,7 +127,7 @@ func (g *Gateway) planFor(a *attempt, call provider.Call, surface llm.Endpoint) 
 	if err != nil {
 		return nil, err
 	}
-	s, ok := g.dialects.translation(p.Endpoint.Dialect, call.Endpoint, surface)
+	s, ok := c.dialects.translation(p.Endpoint.Dialect, call.Endpoint, surface)
 	if !ok {
 		return nil, fault.Newf(fault.NotSupported, "%s is not supported by %s", surface, a.spec.ID)
 	}
@@ -121,7 +138,7 @@ func (g *Gateway) planFor(a *attempt, call provider.Call, surface llm.Endpoint) 
 		}
 	}
 	if a.speech = s; lasts {
-		g.plans.put(a.x.dir, key, &planned{*p, s})
+		c.plans.put(a.x.dir, key, &planned{*p, s})
 	}
 	return p, nil
 }

@@ -12,7 +12,7 @@ import (
 // This applies to a buffered response that was cut before its usage arrived, and to a cut stream
 // of a model with hidden reasoning. Such a call is charged its maximum cost. A response that the
 // provider did not begin, and a failure of the request's own body, do not count.
-func (a *attempt) unknowable(f *fault.Error) bool {
+func (ac *accountant) unknowable(a *attempt, f *fault.Error) bool {
 	switch {
 	case f == nil, ofBody(f), errors.Is(f, errNotTaken), a.upstream >= 400, a.auxiliary, a.x.match.Endpoint == llm.Realtime:
 		return false
@@ -22,7 +22,7 @@ func (a *attempt) unknowable(f *fault.Error) bool {
 		return false
 	}
 	if a.answersInEvents() {
-		return a.hidesReasoning()
+		return ac.hidesReasoning(a)
 	}
 	return !a.writtenTokens() && (a.written == nil || !a.written.Usage.Reported)
 }
@@ -45,11 +45,11 @@ func (a *attempt) writtenTokens() bool {
 // hidesReasoning reports whether a stream may cost more tokens than it contained, because the
 // model reasons and shows none of it, or only a summary. A provider that reports reasoning tokens
 // during the stream hides nothing.
-func (a *attempt) hidesReasoning() bool {
+func (ac *accountant) hidesReasoning(a *attempt) bool {
 	if a.money == nil {
 		return false
 	}
-	model := a.x.g.meter.ContextLimits(a.money, a.bounds())
+	model := ac.meter.ContextLimits(a.money, a.bounds())
 	if !a.bounds().MayReason(model.Reasoning) {
 		return false
 	}

@@ -32,9 +32,9 @@ func (u *droppedRecords) note(now time.Time) int64 {
 
 // droppedRecords counts an attempt that the journal rejected, and logs it with the earlier ones
 // when a message is due. The access log has a line for each request.
-func (g *Gateway) droppedRecords(r *record.Attempt, err error) {
-	g.Metrics.unrecorded(r)
-	if n := g.recordDrops.note(g.Clock.Now()); n > 0 {
-		g.Log.Error("cannot record attempts", "attempts", n, "request_id", r.RequestID, "trace_id", r.TraceID, "error", err.Error())
+func (re *recorder) droppedRecords(r *record.Attempt, err error) {
+	re.metrics.unrecorded(r)
+	if n := re.recordDrops.note(re.clock.Now()); n > 0 {
+		re.log.Error("cannot record attempts", "attempts", n, "request_id", r.RequestID, "trace_id", r.TraceID, "error", err.Error())
 	}
 }

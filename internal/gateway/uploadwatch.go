@@ -91,14 +91,14 @@ func (b *limitedBody) unwatch() {
 
 // cancelOnStalledUpload returns a context that ends when the provider stops reading the body
 // before it responds. The caller must call answered with the error of the call.
-func (g *Gateway) cancelOnStalledUpload(ctx context.Context, a *attempt) (uploadCtx context.Context, answered func(error) error) {
+func (u *upstreamCaller) cancelOnStalledUpload(ctx context.Context, a *attempt) (uploadCtx context.Context, answered func(error) error) {
 	b := a.x.passes
-	if b == nil || a.body.Replayable() || g.set.IdleTimeout <= 0 {
+	if b == nil || a.body.Replayable() || u.idleTimeout <= 0 {
 		return ctx, func(err error) error { return err }
 	}
 	uploadCtx, cancel := context.WithCancelCause(ctx)
 	a.cancelUpload = cancel
-	b.watch(g.set.IdleTimeout, func() { cancel(errNotTaken) })
+	b.watch(u.idleTimeout, func() { cancel(errNotTaken) })
 	return uploadCtx, func(err error) error {
 		b.unwatch()
 		if err != nil && errors.Is(context.Cause(uploadCtx), errNotTaken) {

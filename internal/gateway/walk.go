@@ -8,24 +8,45 @@ import (
 	"sluice/internal/domain/record"
 	"sluice/internal/domain/routing"
 	"sluice/internal/gateway/metering"
+	"sluice/internal/gateway/responsestore"
 	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
 	"sluice/internal/kernel/llm"
 )
 
+// walker makes attempts at the targets of a config until one succeeds.
+type walker struct {
+	recorder    *recorder
+	guardrails  *guardrailStep
+	prompts     *promptRenderer
+	credentials *credentialResolver
+	shaper      *shaper
+	accountant  *accountant
+	sender      *sender
+	receiver    *receiver
+	deliverer   *deliverer
+	states      *responsestore.Store
+	responder   *responder
+	catalogue   *modelCatalogue
+	bodies      *bodyReader
+	engine      *routing.Engine
+	clock       ident.Clock
+}
+
 // walk lets the strategy of the config choose targets until one succeeds or none is left. The
 // last attempt remains in x.last for respond.
-func (g *Gateway) walk(ctx context.Context, x *exchange) error {
-	if g.States.Serves(x.match) {
-		return g.serveStoredResponse(ctx, x)
+func (w *walker) walk(ctx context.Context, x *exchange) error {
+	if w.states.Serves(x.match) {
+		return w.responder.serveStoredResponse(ctx, x)
 	}
 	if x.asksModels() && wantsCatalogue(x) {
-		return g.respondModelList(ctx, x)
+		return w.catalogue.respondModelList(ctx, x)
 	}
 	if x.match.Endpoint == llm.RetrieveModel {
 		x.accountInPath()
 	}
 	if mayRepeat(x.config) {
-		if err := g.holdDirect(x); err != nil {
+		if err := w.bodies.holdDirect(x); err != nil {
 			return err
 		}
 	}
@@ -33,7 +54,7 @@ func (g *Gateway) walk(ctx context.Context, x *exchange) error {
 	if !x.config.IsStateless() {
 		scope = x.key.Principal.WorkspaceID + "/" + x.configID
 	}
-	_, err := g.Engine.Walk(ctx, x.config, scope, conditionInputs{x}, x.scratch.visit)
+	_, err := w.engine.Walk(ctx, x.config, scope, conditionInputs{x}, x.scratch.visit)
 	return err
 }
 
@@ -44,20 +65,20 @@ func mayRepeat(c *routing.Config) bool {
 }
 
 // attemptTarget makes one attempt and returns its outcome to the strategy.
-func (g *Gateway) attemptTarget(ctx context.Context, x *exchange, t *routing.Target) routing.Outcome {
+func (w *walker) attemptTarget(ctx context.Context, x *exchange, t *routing.Target) routing.Outcome {
 	if x.last != nil {
-		g.discard(x.last)
+		w.recorder.discard(x.last)
 	}
 	a := &x.scratch.attempt
 	a.reset() // a literal would be built on the stack, which keeps its size while a stream waits
-	a.x, a.target, a.number, a.started = x, t, x.attempts, g.Clock.Now()
+	a.x, a.target, a.number, a.started = x, t, x.attempts, w.clock.Now()
 	a.strict = x.ctl.Strict != "false" && (t.Strict == nil || *t.Strict)
 	if x.attempts == 0 {
 		x.walked = a.started
 	}
 	x.attempts++
 	x.last = a
-	err := g.try(ctx, a)
+	err := w.try(ctx, a)
 	o := routing.Outcome{Status: cmp.Or(a.failing, a.status), FromGateway: a.estimated, Committed: a.committed, Err: err, Latency: a.firstByte}
 	o.Ended, o.Final = a.committed && !a.canContinue, a.outlives.IsDetached()
 	if f := fault.From(err); f != nil {
@@ -73,20 +94,20 @@ func (g *Gateway) attemptTarget(ctx context.Context, x *exchange, t *routing.Tar
 }
 
 // discard ends an attempt whose response is not sent because the walk continues.
-func (g *Gateway) discard(a *attempt) {
-	g.record(a, a.recordedOutcome())
+func (re *recorder) discard(a *attempt) {
+	re.record(a, a.recordedOutcome())
 	a.close()
 }
 
 // finish turns the error of an attempt into its fault and its record. A failure is recorded
 // immediately. A successful attempt is recorded when its response is sent.
-func (g *Gateway) finish(a *attempt, err error) {
+func (re *recorder) finish(a *attempt, err error) {
 	if err == nil {
 		return
 	}
 	a.fault = fault.From(err)
 	a.status = a.fault.HTTPStatus()
-	g.record(a, outcomeOf(a.fault))
+	re.record(a, outcomeOf(a.fault))
 }
 
 func outcomeOf(f *fault.Error) record.Outcome {
