@@ -154,7 +154,8 @@ func backgroundAttempt(a *attempt) *attempt {
 	x := a.x.detach()
 	x.match = llm.Match{Endpoint: llm.CreateModelResponse, Body: llm.NoBody}
 	b := &attempt{
-		x: x, target: a.target, number: x.attempts - 1, started: a.started, spec: a.spec, account: a.account, values: maps.Clone(a.values), model: a.model, auxiliary: true,
+		x: x, target: a.target, number: x.attempts - 1, started: a.started, auxiliary: true,
+		resolvedTarget: resolvedTarget{spec: a.spec, account: a.account, values: maps.Clone(a.values), model: a.model},
 	}
 	b.openAccount().Follow(a.money)
 	return b
@@ -180,7 +181,7 @@ func (x *exchange) detach() *exchange {
 	current := *x.req
 	current.Header, current.Body, current.Length = x.req.Header.Clone(0), nil, 0
 	d.scratch, d.req, d.out, d.last = r, &current, nil, nil
-	d.spool, d.doc, d.form, d.made, d.direct, d.passes = nil, nil, nil, nil, nil, nil
+	d.requestBody = requestBody{bodyNotParsed: x.bodyNotParsed}
 	d.match.Body = llm.NoBody
 	d.limits = r.caller.Share(x.limits)
 	d.replay = x.replay.forDetached()

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"sluice/internal/domain/keys"
 	"sluice/internal/domain/tenant"
 	"sluice/internal/kernel/ident"
@@ -15,8 +17,6 @@ import (
 	"sluice/internal/limits/redis"
 	"sluice/internal/limits/redistest"
 	"sluice/internal/test/upstream"
-
-	"github.com/prometheus/client_golang/prometheus"
 )
 
 // shared are the limits of a rig that it has in common with other nodes.

@@ -23,7 +23,7 @@ func TestEndingOfASpoiledBody(t *testing.T) {
 			seen bool
 			want metering.Outcome
 		}{{true, metering.Abandoned}, {false, metering.Unsent}} {
-			a := &attempt{money: new(metering.Account), upstream: 200, fault: f}
+			a := &attempt{charging: charging{money: new(metering.Account)}, incoming: incoming{upstream: 200}, fault: f}
 			a.money.SetSent(c.seen)
 			if got := new(accountant).outcomeFor(a, record.Failed); got != c.want {
 				t.Errorf("%v, seen %v: it ended as %d, want %d", cause, c.seen, got, c.want)

@@ -27,17 +27,36 @@ import (
 )
 
 // exchange is one client request and all data about it. It and its attempts belong to the
-// goroutine that serves the request, until the request is served.
+// goroutine that serves the request, until the request is served. Each step writes its own group of
+// fields; the later steps read them.
 type exchange struct {
-	walker       *walker         // makes its attempts
-	caller       *upstreamCaller // makes the calls of its attempts
-	scratch      *scratch
-	req          *wire.Request
-	out          wire.Responder
-	dir          Directory
-	id           string
-	started      time.Time
-	walked       time.Time // time at which its first attempt began; zero before
+	walker  *walker         // makes its attempts
+	caller  *upstreamCaller // makes the calls of its attempts
+	scratch *scratch
+	req     *wire.Request
+	out     wire.Responder
+	dir     Directory
+	id      string
+	started time.Time
+	ctl     call.Options
+	trace   call.Trace
+	limits  *metering.Caller // limits of its caller
+	replay  *replayContext   // the replayed request, nil for a caller's own request
+	prompt  *invocation      // the saved prompt that is run, nil for other requests
+
+	route
+	callerIdentity
+	requestBody
+	requestedModel
+	chosenConfig
+	walkState
+	cutStream
+	sentResponse
+}
+
+// route is the endpoint of a request and the path that selects it. exchanges writes it. A saved
+// prompt replaces it by its own.
+type route struct {
 	match        llm.Match
 	path         string     // escaped, below /v1
 	alias        *llm.Alias // the prefix of its path, nil without a known prefix
@@ -45,12 +64,17 @@ type exchange struct {
 	shown        string     // the complete path, in the form that logs may show
 	unknown      bool       // the path is unknown, and the caller uses the administration API
 	nativeClient bool       // an Anthropic client on a path that other clients share
-	ctl          call.Options
-	trace        call.Trace
-	key          *keys.Entry
-	scope        *tenant.Scope
-	metadata     map[string]string
+}
 
+// callerIdentity is the caller of a request. admission writes it.
+type callerIdentity struct {
+	key      *keys.Entry
+	scope    *tenant.Scope
+	metadata map[string]string
+}
+
+// requestBody is the body of a request. bodyReader writes it.
+type requestBody struct {
 	spool         *wire.Spool         // the complete body, if it was buffered
 	doc           *jsonedit.Doc       // top level of the body, if it is a JSON object
 	form          *multipartedit.Form // parts of the body, if it is a form
@@ -58,33 +82,49 @@ type exchange struct {
 	direct        *wire.Payload       // the unbuffered body, if it is streamed
 	passes        *limitedBody        // the reader of direct
 	bodyNotParsed bool                // there is a body, but the model in it is not known
-	modelInQuery  bool                // the model is in the query
+}
 
-	replay *replayContext // the replayed request, nil for a caller's own request
-	prompt *invocation    // the saved prompt that is run, nil for other requests
+// requestedModel is the model that a request names, in its body, query or path, and the fields
+// next to it. The steps of intake write it.
+type requestedModel struct {
+	account      string // "@slug" of the body's model field, without the "@"
+	model        string // the model of the body without the slug
+	user         string // the user field of the body
+	stream       bool
+	modelInQuery bool // the model is in the query
+}
 
+// chosenConfig is the routing of a request. configSelector writes it.
+type chosenConfig struct {
 	config   *routing.Config
 	configID string      // slug of a saved config, "inline", or empty for headers only
 	savedAs  quota.Named // the saved config; empty for others
 	locked   bool        // the config of the key must not be overridden
 	setAside *setAside   // the default config that the request replaces; nil without one
-	account  string      // "@slug" of the body's model field, without the "@"
-	model    string      // the model of the body without the slug
-	user     string      // the user field of the body
-	stream   bool
+}
 
-	limits *metering.Caller // limits of its caller
+// walkState are the attempts of a request. walker writes it.
+type walkState struct {
+	attempts int
+	walked   time.Time // time at which its first attempt began; zero before
+	last     *attempt  // the attempt whose response is sent
+}
 
-	attempts       int
+// cutStream is the delivered part of a stream that failed; the next target may continue it.
+// deliverer writes it.
+type cutStream struct {
 	partial        *stream.Partial   // output of an earlier target's stream before it failed
 	streamError    *fault.Error      // the reason why a stream that the client partly received is incomplete
 	cutInsideEvent bool              // the received part ends inside an event
 	sequence       int64             // number of the next event of the stream, if events are numbered
 	partialStream  *streamTranslator // translator of the received part; nil without translation
-	last           *attempt          // the attempt whose response is sent
-	refusal        *fault.Error
-	headSent       bool
-	status         int
+}
+
+// sentResponse is what the client received. responder and deliverer write it.
+type sentResponse struct {
+	refusal  *fault.Error
+	headSent bool
+	status   int
 }
 
 // exchanges begins the exchange of each request.

@@ -50,8 +50,12 @@ func (u *upstreamCaller) apart(a *attempt) *attempt {
 	x := a.x.detach()
 	plan := *a.plan
 	b := &attempt{
-		x: x, target: a.target, number: x.attempts - 1, started: a.started, called: a.called, spec: a.spec, account: a.account, values: maps.Clone(a.values),
-		model: a.model, modelInPath: a.modelInPath, plan: &plan, speech: a.speech, header: a.header.Clone(0), job: a.job, auxiliary: true,
+		x: x, target: a.target, number: x.attempts - 1, started: a.started, auxiliary: true,
+		resolvedTarget: resolvedTarget{spec: a.spec, account: a.account, values: maps.Clone(a.values), model: a.model},
+		outgoing:       outgoing{plan: &plan, header: a.header.Clone(0)},
+		translatedCall: translatedCall{speech: a.speech},
+		callTimes:      callTimes{called: a.called},
+		charging:       charging{job: a.job, modelInPath: a.modelInPath},
 	}
 	b.openAccount().Continue(a.money)
 	b.id = ident.NewIDAt(u.clock.Now())

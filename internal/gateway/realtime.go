@@ -35,7 +35,7 @@ func (g *Gateway) Realtime(ctx context.Context, req *wire.Request, client realti
 	if t == nil {
 		return g.responder.respondError(x, fault.New(fault.InvalidRequest, "realtime calls require a config with one target and without a strategy").WithParam("x-gateway-config"))
 	}
-	a := &attempt{x: x, target: t, started: g.Clock.Now(), stream: true}
+	a := &attempt{x: x, target: t, started: g.Clock.Now(), outgoing: outgoing{stream: true}}
 	x.last, x.attempts = a, 1
 	up, err := g.conversations.openUpstream(ctx, a)
 	if err != nil {

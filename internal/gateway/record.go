@@ -77,7 +77,7 @@ func (re *recorder) recordRefusal(x *exchange) {
 	if x.key == nil || x.attempts > 0 || x.refusal == nil {
 		return
 	}
-	re.record(&attempt{x: x, target: fromHeaders.Root.Target, started: x.started, status: x.refusal.HTTPStatus(), fault: x.refusal}, record.Refused)
+	re.record(&attempt{x: x, target: fromHeaders.Root.Target, started: x.started, incoming: incoming{status: x.refusal.HTTPStatus()}, fault: x.refusal}, record.Refused)
 }
 
 func (re *recorder) describe(a *attempt, r *record.Attempt) {

@@ -17,8 +17,8 @@ import (
 func TestNothingIsLeftInARoom(t *testing.T) {
 	t.Parallel()
 	r := acquireScratch()
-	r.exchange = exchange{scratch: r, id: "id", metadata: map[string]string{"a": "b"}, refusal: errEmptyStream, attempts: 2, headSent: true}
-	r.attempt = attempt{x: &r.exchange, model: "m", recorded: true, committed: true}
+	r.exchange = exchange{scratch: r, id: "id", callerIdentity: callerIdentity{metadata: map[string]string{"a": "b"}}, walkState: walkState{attempts: 2}, sentResponse: sentResponse{refusal: errEmptyStream, headSent: true}}
+	r.attempt = attempt{x: &r.exchange, resolvedTarget: resolvedTarget{model: "m"}, recording: recording{recorded: true}, delivery: delivery{committed: true}}
 	r.attempt.log().Metadata = r.exchange.metadata
 	r.subject = metering.Subject{RequestID: "id"}
 	r.bounds = bound.Call{Model: "m"}

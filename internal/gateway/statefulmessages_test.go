@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"sluice/internal/test/upstream"
-
 	"github.com/tidwall/gjson"
+
+	"sluice/internal/test/upstream"
 )
 
 // A message of a thread has the last turn alone. Where Anthropic keeps the others it goes on

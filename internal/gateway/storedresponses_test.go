@@ -3,6 +3,7 @@ package gateway_test
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
 	"strings"
 	"sync"
 	"testing"
@@ -12,8 +13,6 @@ import (
 	"sluice/internal/kernel/fault"
 	"sluice/internal/kernel/ident"
 	"sluice/internal/test/upstream"
-
-	"log/slog"
 )
 
 // memoryResponses keeps responses in memory.

@@ -108,8 +108,10 @@ func (h *transcriptionMeter) attempt(segment *audioSegment) *attempt {
 	x := &r.exchange
 	x.scratch, x.match, x.limits = r, llm.Match{Endpoint: llm.CreateTranscription, Body: llm.NoBody}, r.caller.Share(parent.x.limits)
 	return &attempt{
-		x: x, target: parent.target, number: x.attempts - 1, started: now, called: now, stream: true,
-		spec: parent.spec, account: parent.account, values: parent.values, model: h.model, segment: segment, auxiliary: true,
+		x: x, target: parent.target, number: x.attempts - 1, started: now, segment: segment, auxiliary: true,
+		resolvedTarget: resolvedTarget{spec: parent.spec, account: parent.account, values: parent.values, model: h.model},
+		outgoing:       outgoing{stream: true},
+		callTimes:      callTimes{called: now},
 	}
 }
 
