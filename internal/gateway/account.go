@@ -11,11 +11,20 @@ import (
 	"sluice/internal/domain/keys"
 	"sluice/internal/domain/routing"
 	"sluice/internal/gateway/call"
+	"sluice/internal/gateway/intake"
 	"sluice/internal/kernel/fault"
+	"sluice/internal/limits/catalog"
 	"sluice/internal/provider"
 	"sluice/internal/provider/netguard"
 	"sluice/internal/provider/sign"
 )
+
+// accountDirectory finds saved providers and their prices.
+type accountDirectory interface {
+	FindAccount(workspace, slug string) *credential.Account // nil if not found
+	Accounts(workspace string) []*credential.Account
+	Agreement(account *credential.Account) *catalog.PriceOverrides // nil: list prices apply; nil for a nil account
+}
 
 // credentialResolver determines the provider and the credentials of a target, and signs its calls.
 type credentialResolver struct {
@@ -206,7 +215,7 @@ func (cr *credentialResolver) fromHeaders(a *attempt) error {
 }
 
 // isGatewayKey reports whether a credential is an API key of this gateway.
-func (cr *credentialResolver) isGatewayKey(dir Directory, raw string) bool {
+func (cr *credentialResolver) isGatewayKey(dir intake.Keys, raw string) bool {
 	return len(raw) <= keys.MaxRaw && dir.FindKey(cr.hasher.Sum(raw)) != nil
 }
 

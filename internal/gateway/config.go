@@ -13,6 +13,11 @@ import (
 // headers.
 var fromHeaders = routing.Single(routing.Target{})
 
+// configDirectory finds saved configs by their slugs or ids.
+type configDirectory interface {
+	FindConfig(workspace, name string) (doc *routing.Config, id, slug string, ok bool)
+}
+
 // configSelector determines the routing config of a request.
 type configSelector struct {
 	inlineConfigs *intake.InlineConfigs

@@ -10,13 +10,10 @@ import (
 	"time"
 
 	"sluice/internal/dialect"
-	"sluice/internal/domain/credential"
 	"sluice/internal/domain/keys"
-	"sluice/internal/domain/prompt"
 	"sluice/internal/domain/providerjob"
 	"sluice/internal/domain/record"
 	"sluice/internal/domain/routing"
-	"sluice/internal/domain/tenant"
 	"sluice/internal/gateway/background"
 	"sluice/internal/gateway/disconnect"
 	"sluice/internal/gateway/download"
@@ -31,7 +28,6 @@ import (
 	"sluice/internal/kernel/wire"
 	"sluice/internal/limits/catalog"
 	"sluice/internal/limits/ledger"
-	"sluice/internal/limits/quota"
 	"sluice/internal/limits/tokens"
 	"sluice/internal/ops/telemetry/accesslog"
 	"sluice/internal/provider"
@@ -41,19 +37,15 @@ import (
 )
 
 // Directory is an immutable snapshot of the control plane in memory; *live.Snapshot implements
-// it. It contains all lookups of a request, so that the request uses one consistent snapshot.
+// it. It contains all lookups of a request, so that the request uses one consistent snapshot. Each
+// embedded interface belongs to the steps that use it.
 type Directory interface {
-	FindKey(h keys.Hash) *keys.Entry
-	FindWorkspace(id string) *tenant.Scope
-	FindConfig(workspace, name string) (doc *routing.Config, id, slug string, ok bool)
-	FindAccount(workspace, slug string) *credential.Account
-	Accounts(workspace string) []*credential.Account
-	FindPrompt(workspace, name string) *prompt.Saved // by slug or id; nil if not found
-	Partials(workspace string) prompt.Source
-	Limits(kind, id string) *quota.Plan // never nil
-	IntegrationLimits(integration, workspace string) *quota.Plan
-	Policies(workspace string) *quota.Policies
-	Agreement(account *credential.Account) *catalog.PriceOverrides // nil: list prices apply; nil for a nil account
+	intake.Keys
+	workspaceDirectory
+	configDirectory
+	accountDirectory
+	promptDirectory
+	limitDirectory
 }
 
 // journal stores one record per attempt, and the ledger entries that no record closes. When a

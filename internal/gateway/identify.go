@@ -3,6 +3,7 @@ package gateway
 import (
 	"strings"
 
+	"sluice/internal/domain/tenant"
 	"sluice/internal/gateway/intake"
 	"sluice/internal/gateway/metering"
 	"sluice/internal/kernel/access"
@@ -10,6 +11,11 @@ import (
 	"sluice/internal/kernel/llm"
 	"sluice/internal/kernel/wire"
 )
+
+// workspaceDirectory finds the workspaces of callers.
+type workspaceDirectory interface {
+	FindWorkspace(id string) *tenant.Scope
+}
 
 // admission identifies the caller of a request and checks its permissions and limits.
 type admission struct {

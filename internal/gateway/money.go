@@ -42,6 +42,13 @@ func (g *Gateway) checkDeferred(ctx context.Context, x *exchange, err error) err
 	return refused
 }
 
+// limitDirectory finds the limits that apply to a call.
+type limitDirectory interface {
+	Limits(kind, id string) *quota.Plan // never nil
+	IntegrationLimits(integration, workspace string) *quota.Plan
+	Policies(workspace string) *quota.Policies
+}
+
 // accountant reserves the maximum cost of calls, closes their ledger entries, and accounts for
 // jobs at providers.
 type accountant struct {

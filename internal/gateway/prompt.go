@@ -36,6 +36,12 @@ type attemptInput struct {
 	doc   *jsonedit.Doc
 }
 
+// promptDirectory finds saved prompts and the partials that they include.
+type promptDirectory interface {
+	FindPrompt(workspace, name string) *prompt.Saved // by slug or id; nil if not found
+	Partials(workspace string) prompt.Source
+}
+
 // promptRenderer replaces a request by the request that a saved prompt creates.
 type promptRenderer struct {
 	spoolDir string
