@@ -95,7 +95,7 @@ func (r *responder) sendResponse(ctx context.Context, a *attempt) error {
 	x.status = a.status
 	switch {
 	case a.response.live:
-		a.hideKey()
+		r.hideKey(a)
 	case a.failing != 0: // an error inside a successful response
 		a.response.body = a.withoutKey(a.response.body)
 	}
@@ -133,8 +133,8 @@ func (x *exchange) hand(body []byte) error {
 
 // recordedOutcome returns the outcome of a response for the log, the metrics and the circuit
 // breakers. A successful response may contain an error.
-func (a *attempt) recordedOutcome() record.Outcome {
-	if a.failing != 0 || a.status >= 400 {
+func (i *incoming) recordedOutcome() record.Outcome {
+	if i.failing != 0 || i.status >= 400 {
 		return record.Failed
 	}
 	return record.OK

@@ -108,8 +108,8 @@ func (re *receiver) nativeResponse(ctx context.Context, a *attempt) error {
 		if err != nil {
 			return err
 		}
-		if a.isPage(b) {
-			return a.sentPage()
+		if isPage(b) {
+			return re.responses.sentPage(a)
 		}
 		if !jsonedit.Valid(b) {
 			return fault.Newf(fault.UpstreamInvalid, "Invalid response received from %s: not a JSON object", a.spec.ID)

@@ -26,15 +26,15 @@ func (s *guardrailStep) checkGuardrails(_ context.Context, a *attempt) error {
 		return nil
 	}
 	if scope != nil && scope.Mandatory != nil {
-		return a.refuseUnguarded(scope.Mandatory.Slug, scope.Mandatory.By)
+		return s.refuseUnguarded(a, scope.Mandatory.Slug, scope.Mandatory.By)
 	}
 	if name, by, binds := x.boundBy(t); binds {
-		return a.refuseUnguarded(name, by+" in the config "+x.configID)
+		return s.refuseUnguarded(a, name, by+" in the config "+x.configID)
 	}
 	if d := x.setAside; d != nil && d.config != x.config {
 		for _, t := range d.config.Leaves() {
 			if name, by, binds := x.boundBy(t); binds {
-				return a.refuseUnguarded(name, by+" in the default config "+d.slug+", which the request may not step around")
+				return s.refuseUnguarded(a, name, by+" in the default config "+d.slug+", which the request may not step around")
 			}
 		}
 	}
@@ -107,7 +107,7 @@ func (x *exchange) binds(h *routing.Hook) (name string, binds bool) {
 	return h.ID, h.Deny
 }
 
-func (a *attempt) refuseUnguarded(name, by string) error {
+func (s *guardrailStep) refuseUnguarded(a *attempt, name, by string) error {
 	a.unguarded = true
 	return fault.Newf(fault.NotSupported, "the guardrail %q has deny: true and applies to this call through %s, but this version does not run guardrails; remove it, or set deny to false", clip(name), by).WithParam("guardrails")
 }

@@ -28,12 +28,12 @@ const (
 // exchange is free for the body.
 // Source: the rule on labels in docs/upstream-faults.md (ours), in place of the last row of
 // contract/dataplane.md 6.5.
-func (a *attempt) judge(resp *transport.Response, scratch bool) {
+func (u *upstreamCaller) judge(a *attempt, resp *transport.Response, scratch bool) {
 	if resp.Status < 200 || resp.Status > 299 || resp.Status == 204 || resp.Length == 0 && !a.asksText() || !a.unified() {
 		return
 	}
 	label := resp.Header.Get("content-type")
-	if !a.doubts(label) || !plainEncoding(resp.Header) {
+	if !u.doubts(a, label) || !plainEncoding(resp.Header) {
 		return
 	}
 	var body *opened
@@ -42,10 +42,10 @@ func (a *attempt) judge(resp *transport.Response, scratch bool) {
 	}
 	kind := body.open(resp)
 	var right string
-	if a.stream || a.x.bodyNotParsed || a.asksSpeechEvents() {
-		right = a.streamLabel(kind, label)
+	if a.stream || a.x.bodyNotParsed || u.asksSpeechEvents(a) {
+		right = u.streamLabel(a, kind, label)
 	} else {
-		right = a.bufferedLabel(kind, label, body.head)
+		right = u.bufferedLabel(a, kind, label, body.head)
 	}
 	if right != label {
 		resp.Header = resp.Header.Clone(1)
@@ -61,7 +61,7 @@ func plainEncoding(h wire.Header) bool {
 // doubts reports whether the label alone does not determine how the response is processed. Where a
 // response can only be JSON, the JSON reader checks bodies with a JSON label. The decoder checks
 // responses that are translated as a unit.
-func (a *attempt) doubts(label string) bool {
+func (u *upstreamCaller) doubts(a *attempt, label string) bool {
 	switch {
 	case a.stream, a.x.bodyNotParsed:
 		return true
@@ -83,7 +83,7 @@ func (a *attempt) answersFile() bool {
 }
 
 // streamLabel returns the content type of a response to a request for a stream.
-func (a *attempt) streamLabel(kind sniff.BodyKind, label string) string {
+func (u *upstreamCaller) streamLabel(a *attempt, kind sniff.BodyKind, label string) string {
 	media := mediaType(label)
 	switch kind {
 	case sniff.EventBody:
@@ -105,14 +105,14 @@ func (a *attempt) streamLabel(kind sniff.BodyKind, label string) string {
 			return labelText
 		}
 		if a.hasAudioResponse() {
-			return a.bufferedLabel(kind, label, nil)
+			return u.bufferedLabel(a, kind, label, nil)
 		}
 	}
 	return label
 }
 
 // bufferedLabel returns the content type of a response that is not a stream.
-func (a *attempt) bufferedLabel(kind sniff.BodyKind, label string, head []byte) string {
+func (u *upstreamCaller) bufferedLabel(a *attempt, kind sniff.BodyKind, label string, head []byte) string {
 	switch {
 	case kind == sniff.PageBody:
 		return labelPage
@@ -134,7 +134,7 @@ func (a *attempt) hasAudioResponse() bool { return a.x.match.Endpoint == llm.Cre
 
 // asksSpeechEvents reports whether the caller requested speech as events.
 // Source: https://platform.openai.com/docs/api-reference/audio/createSpeech, read 2026-11.
-func (a *attempt) asksSpeechEvents() bool {
+func (u *upstreamCaller) asksSpeechEvents(a *attempt) bool {
 	return a.hasAudioResponse() && a.params().Text("stream_format") == "sse"
 }
 
@@ -180,7 +180,7 @@ func audioLabel(label string, head []byte) string {
 
 // plainText uses b as the text response of a caller that requested text, after b began like JSON
 // but was not JSON. Otherwise it returns no, the original error.
-func (a *attempt) plainText(b []byte, no error) error {
+func (re *receiver) plainText(a *attempt, b []byte, no error) error {
 	if !a.asksText() || len(b) == 0 {
 		return no
 	}

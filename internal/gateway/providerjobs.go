@@ -77,7 +77,7 @@ func (re *recorder) RecordJob(r *record.Attempt) {
 }
 
 // beginsJob returns the kind of job that a metered call creates, or "" when it creates none.
-func (a *attempt) beginsJob() providerjob.Kind {
+func (ac *accountant) beginsJob(a *attempt) providerjob.Kind {
 	if a.x.match.Endpoint == llm.ChatComplete { // by far the most frequent endpoint
 		return ""
 	}
@@ -113,7 +113,7 @@ func (ac *accountant) openJob(a *attempt, o record.Outcome) {
 		a.money.SetOutcome(metering.AbandonedBackground)
 	case metering.Answered:
 		a.money.SetOutcome(metering.AbandonedBackground)
-		if ac.jobs.Open(ac.jobCall(a), a.job, a.clientResponse(), jobCharges(a.money.Budgets())) {
+		if ac.jobs.Open(ac.jobCall(a), a.job, ac.clientResponse(a), jobCharges(a.money.Budgets())) {
 			a.money.SetOutcome(metering.Parked)
 		}
 	default:
@@ -126,7 +126,7 @@ func (ac *accountant) observeJob(a *attempt, o record.Outcome) {
 	if o != record.OK || a.fault != nil || !ac.jobs.Concerns(a.x.match.Endpoint) {
 		return
 	}
-	ac.jobs.Observe(ac.jobCall(a), a.clientResponse())
+	ac.jobs.Observe(ac.jobCall(a), ac.clientResponse(a))
 }
 
 // jobCall returns what jobs need to know of an attempt.
@@ -155,7 +155,7 @@ func isPrivate(a *attempt) bool {
 }
 
 // clientResponse returns the response as the caller receives it, or the recorded part of it.
-func (a *attempt) clientResponse() []byte {
+func (ac *accountant) clientResponse(a *attempt) []byte {
 	if len(a.response.body) > 0 {
 		return a.response.body
 	}

@@ -121,15 +121,15 @@ func (re *receiver) bufferResponse(ctx context.Context, a *attempt) error {
 	if err != nil {
 		return err
 	}
-	if a.isPage(b) {
-		return a.sentPage()
+	if isPage(b) {
+		return re.responses.sentPage(a)
 	}
 	ep := a.x.match.Endpoint
 	d := jsonedit.GetDoc()
 	defer jsonedit.PutDoc(d)
 	r := re.rules.responseRules(a)
 	if a.log().Usage, a.log().ResponseModel, err = usage.ReadResponse(ep, b, r.UsagePath, d); err != nil {
-		return a.plainText(b, err)
+		return re.plainText(a, b, err)
 	}
 	re.backgroundJobs.detectBackgroundJob(a, b)
 	if status, message, failed := upstreamerror.DetectFailure(ep, b); failed && !errorAlone(d) {
@@ -137,7 +137,7 @@ func (re *receiver) bufferResponse(ctx context.Context, a *attempt) error {
 	}
 	if errorAlone(d) {
 		if status, found := upstreamerror.DetectError(b); found {
-			return a.failedWith(status, b)
+			return re.responses.failedWith(a, status, b)
 		}
 	}
 	if a.plan.Endpoint.Follow != nil {
@@ -151,7 +151,7 @@ func (re *receiver) bufferResponse(ctx context.Context, a *attempt) error {
 	}
 	same := sameBytes(a.response.body, b)
 	if err := sniff.CheckList(ep, a.response.body); err != nil && a.failing == 0 {
-		return a.reported(b, err)
+		return re.responses.reported(a, b, err)
 	}
 	switch {
 	case a.spec.OmitProvider:
@@ -191,7 +191,7 @@ func naming(d *jsonedit.Doc, id string) []byte {
 // normalise converts an upstream error to the shape of the caller's API.
 // Source: contract/dataplane.md 7.2.
 func (r *responseReader) normalise(ctx context.Context, a *attempt) error {
-	f := a.failure()
+	f := r.failure(a)
 	if a.first != nil { // the first event of a stream is an error; the rest is not needed
 		_ = a.resp.Body.Close()
 		a.log().BytesOut = int64(len(a.first))
@@ -210,7 +210,7 @@ func (r *responseReader) normalise(ctx context.Context, a *attempt) error {
 		f.Body = b
 		a.log().Usage = a.errorUsage(b)
 	}
-	a.failed(&f)
+	r.failed(a, &f)
 	return nil
 }
 
@@ -234,7 +234,7 @@ const errorReadMax = 64 << 10
 
 // noteRetried records the usage in the error of a call that is abandoned for a retry. It does not
 // wait for a body of unknown length.
-func (a *attempt) noteRetried(resp *transport.Response) {
+func (s *sender) noteRetried(a *attempt, resp *transport.Response) {
 	switch {
 	case !a.money.IsOpen():
 	case a.first != nil:
@@ -252,21 +252,21 @@ func (a *attempt) noteRetried(resp *transport.Response) {
 // error occurs. If the decoder's error no shows that the model failed, its status is used.
 // Otherwise reported returns no.
 // Source: https://openrouter.ai/docs/api-reference/errors, read 2026-11.
-func (a *attempt) reported(body []byte, no error) error {
+func (r *responseReader) reported(a *attempt, body []byte, no error) error {
 	status, found := upstreamerror.DetectError(body)
 	switch f := fault.From(no); {
 	case found:
-		return a.failedWith(status, body)
+		return r.failedWith(a, status, body)
 	case f.Code == fault.UpstreamFailed, f.Wire != "":
-		return a.modelFailed(f)
+		return r.modelFailed(a, f)
 	}
 	return no
 }
 
 // modelFailed converts a response with a success status into the error that its decoder found.
-func (a *attempt) modelFailed(found *fault.Error) error {
+func (r *responseReader) modelFailed(a *attempt, found *fault.Error) error {
 	a.status = found.HTTPStatus()
-	f := a.failure()
+	f := r.failure(a)
 	var w jsonwriter.Writer
 	w.Open('{')
 	w.Key("error").Open('{')
@@ -275,16 +275,16 @@ func (a *attempt) modelFailed(found *fault.Error) error {
 	w.Close('}')
 	w.Close('}')
 	f.Shape, f.Body = "openai", w.B
-	a.failed(&f)
+	r.failed(a, &f)
 	return nil
 }
 
 // failedWith converts a response with a success status into the error in its body.
-func (a *attempt) failedWith(status int, body []byte) error {
+func (r *responseReader) failedWith(a *attempt, status int, body []byte) error {
 	a.status = status
-	f := a.failure()
+	f := r.failure(a)
 	f.Body = body
-	a.failed(&f)
+	r.failed(a, &f)
 	return nil
 }
 
@@ -294,12 +294,12 @@ func errorAlone(d *jsonedit.Doc) bool {
 	return d.Has("error") && !d.Has("id") && !d.Has("object") && !d.Has("data") && !d.Has("text") && !d.Has("results") && !d.Has("choices")
 }
 
-func (a *attempt) failure() upstreamerror.Failure {
+func (r *responseReader) failure(a *attempt) upstreamerror.Failure {
 	return upstreamerror.Failure{Endpoint: a.x.match.Endpoint, Shape: a.plan.Endpoint.Error, Provider: a.spec.ID, Status: a.status, Type: errorType(a.response.header), Request: a.x.id}
 }
 
 // failed sets the response to the error in the shape of the caller's API.
-func (a *attempt) failed(f *upstreamerror.Failure) {
+func (r *responseReader) failed(a *attempt, f *upstreamerror.Failure) {
 	f.Body = a.withoutKey(f.Body)
 	if a.response.body = f.Normalised(); a.x.surface() == fault.Messages {
 		a.response.body = f.ForMessages()
@@ -322,7 +322,7 @@ func (r *responseReader) unusable(ctx context.Context, a *attempt) error {
 	}
 	kind := mediaType(a.response.header.Get("content-type"))
 	if kind == labelPage {
-		return a.sentPage()
+		return r.sentPage(a)
 	}
 	return fault.Newf(fault.UpstreamInvalid, "Invalid response received from %s: %s instead of a response", a.spec.ID, clip(kind))
 }
@@ -338,12 +338,12 @@ func (r *responseReader) redirected(ctx context.Context, a *attempt) error {
 
 // sentPage returns the error for an HTML page. A proxy in front of the provider sends such pages,
 // or the provider when its configured address is wrong.
-func (a *attempt) sentPage() error {
+func (r *responseReader) sentPage(a *attempt) error {
 	return fault.Newf(fault.UpstreamInvalid, "Invalid response received from %s: an HTML page instead of JSON", a.spec.ID)
 }
 
 // isPage reports whether the body is an HTML page.
-func (a *attempt) isPage(body []byte) bool {
+func isPage(body []byte) bool {
 	kind, _ := sniff.Sniff(body[:min(len(body), sniff.MaxSniffBytes)])
 	return kind == sniff.PageBody
 }

@@ -8,7 +8,7 @@ import (
 
 // time sets the phases of an attempt with the duration took. The transport reports Queue and
 // Connect with each call.
-func (a *attempt) time(t *record.Timings, took time.Duration) {
+func (re *recorder) time(a *attempt, t *record.Timings, took time.Duration) {
 	if w := a.x.walked; !w.IsZero() {
 		t.Parsing = w.Sub(a.x.started)
 	}

@@ -28,8 +28,8 @@ func (re *receiver) translated(ctx context.Context, a *attempt) error {
 	if err != nil {
 		return err
 	}
-	if a.isPage(b) {
-		return a.sentPage()
+	if isPage(b) {
+		return re.responses.sentPage(a)
 	}
 	incoming := &dialect.Incoming{Status: a.status, Header: a.response.header, Body: b, Created: re.clock.Now().Unix(), Call: a.call, Sent: a.sent, To: a.to}
 	if incoming.More, err = re.askMore(ctx, a); err != nil {
@@ -39,19 +39,19 @@ func (re *receiver) translated(ctx context.Context, a *attempt) error {
 		if responded, err := re.followUps.fetchFollowUps(ctx, a, incoming); responded || err != nil {
 			return err
 		}
-		return a.restated(incoming)
+		return re.restated(a, incoming)
 	}
 	r, err := a.speech.upstream.DecodeResponse(incoming)
 	if err != nil {
 		a.log().Usage = a.errorUsage(b)
-		return a.reported(b, fault.From(err))
+		return re.responses.reported(a, b, fault.From(err))
 	}
 	a.log().Usage, a.log().ResponseModel = r.Usage, r.Model
 	a.names.RewriteResponse(r)
 	a.texts.RewriteResponse(r)
 	signatures.NewSigner(a.call.Surface).RewriteResponse(r)
 	if a.stream {
-		a.replayed(r)
+		re.replayed(a, r)
 		return nil
 	}
 	a.setJSONResponse(a.conversation.SaveResponse(a.speech.client.EncodeResponse(make([]byte, 0, len(b)+responseOverheadBytes), r, a.answering())), "")
@@ -59,22 +59,22 @@ func (re *receiver) translated(ctx context.Context, a *attempt) error {
 }
 
 // relayFile relays the response as it arrives.
-func (a *attempt) relayFile(contentType string) {
-	a.response.live = true
-	if a.response.header.Get("content-type") == "" {
-		a.response.header = a.response.header.Clone(1)
-		a.response.header.Set("content-type", contentType)
+func (i *incoming) relayFile(contentType string) {
+	i.response.live = true
+	if i.response.header.Get("content-type") == "" {
+		i.response.header = i.response.header.Clone(1)
+		i.response.header.Set("content-type", contentType)
 	}
 }
 
 // responseOverheadBytes is the additional size that the caller's format may need.
 const responseOverheadBytes = 1 << 10
 
-func (a *attempt) restated(incoming *dialect.Incoming) error {
+func (re *receiver) restated(a *attempt, incoming *dialect.Incoming) error {
 	out, err := a.speech.unified.TranslateResponse(incoming)
 	if err != nil {
 		a.log().Usage = a.errorUsage(incoming.Body)
-		return a.reported(incoming.Body, fault.From(err))
+		return re.responses.reported(a, incoming.Body, fault.From(err))
 	}
 	a.log().Usage, a.log().ResponseModel = out.Usage, out.Model
 	if counts[a.x.match.Endpoint] != "" {
@@ -88,11 +88,11 @@ func (a *attempt) restated(incoming *dialect.Incoming) error {
 	return nil
 }
 
-func (a *attempt) setJSONResponse(body []byte, contentType string) {
-	a.response.body = body
-	a.response.header = a.response.header.Clone(1)
-	a.response.header.Set("content-type", cmp.Or(contentType, "application/json"))
-	a.response.header.Del("content-encoding")
+func (i *incoming) setJSONResponse(body []byte, contentType string) {
+	i.response.body = body
+	i.response.header = i.response.header.Clone(1)
+	i.response.header.Set("content-type", cmp.Or(contentType, "application/json"))
+	i.response.header.Del("content-encoding")
 }
 
 // answering returns the parts of the call that the response repeats.
@@ -109,7 +109,7 @@ func (a *attempt) answering() *dialect.ResponseContext {
 }
 
 // replayed converts a buffered response to the stream that the caller requested.
-func (a *attempt) replayed(r *llm.Response) {
+func (re *receiver) replayed(a *attempt, r *llm.Response) {
 	enc := a.speech.client.NewEncoder(a.answering())
 	var out []byte
 	dialect.Replay(r, func(ev *llm.Event) { out = enc.Append(out, ev) })

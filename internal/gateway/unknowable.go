@@ -21,15 +21,15 @@ func (ac *accountant) unknowable(a *attempt, f *fault.Error) bool {
 	default:
 		return false
 	}
-	if a.answersInEvents() {
+	if ac.answersInEvents(a) {
 		return ac.hidesReasoning(a)
 	}
-	return !a.writtenTokens() && (a.written == nil || !a.written.Usage.Reported)
+	return !ac.writtenTokens(a) && (a.written == nil || !a.written.Usage.Reported)
 }
 
 // answersInEvents reports whether the response is a stream or, before it begins, is requested as
 // one.
-func (a *attempt) answersInEvents() bool {
+func (ac *accountant) answersInEvents(a *attempt) bool {
 	if a.upstream == 0 {
 		return a.wantsStream()
 	}
@@ -38,7 +38,7 @@ func (a *attempt) answersInEvents() bool {
 
 // writtenTokens reports whether a transcription is priced by the duration of its recording,
 // whatever the response is.
-func (a *attempt) writtenTokens() bool {
+func (ac *accountant) writtenTokens(a *attempt) bool {
 	return bound.IsTranscription(a.x.match.Endpoint) && (a.money == nil || !a.money.Card().PricesAudioInputByToken())
 }
 
