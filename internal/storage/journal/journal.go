@@ -90,7 +90,7 @@ func (o Options) validate() error {
 // is traffic. Close ends everything.
 type Journal struct {
 	o    Options
-	lock *os.File
+	lock *os.File // of the directory; see lockDir
 
 	appender // writes entries; the journal has its exported methods
 	files    segmentSet
@@ -104,17 +104,18 @@ type Journal struct {
 	wake      wakeup // of Run
 }
 
-// newJournal connects the parts of a journal with a locked directory and a name. It has no files yet.
+// newJournal connects the parts of a journal, which has no files yet. lock is that of its directory.
 func newJournal(o Options, lock *os.File, id string) *Journal {
 	j := &Journal{o: o, lock: lock, wake: make(wakeup, 1)}
-	j.files.o, j.damage.o = &j.o, &j.o
-	j.syncer.o, j.syncer.files = &j.o, &j.files
-	j.pool.o, j.pool.files, j.pool.wake = &j.o, &j.files, j.wake
-	j.scanner.files, j.scanner.waiters, j.scanner.damage = &j.files, &j.waiters, &j.damage
-	j.consumers.o, j.consumers.files, j.consumers.pool = &j.o, &j.files, &j.pool
-	j.appender.o, j.appender.id = &j.o, id
-	j.appender.files, j.appender.pool, j.appender.syncer = &j.files, &j.pool, &j.syncer
-	j.appender.waiters, j.appender.wake = &j.waiters, j.wake
+	j.files = segmentSet{o: &j.o}
+	j.damage = damageLog{o: &j.o}
+	j.syncer = syncer{o: &j.o, files: &j.files}
+	j.pool = segmentPool{o: &j.o, files: &j.files, wake: j.wake}
+	j.scanner = scanner{files: &j.files, waiters: &j.waiters, damage: &j.damage}
+	j.consumers = consumers{o: &j.o, files: &j.files, pool: &j.pool}
+	j.appender = appender{
+		o: &j.o, id: id, files: &j.files, pool: &j.pool, syncer: &j.syncer, waiters: &j.waiters, wake: j.wake,
+	}
 	return j
 }
 
