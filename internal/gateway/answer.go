@@ -95,7 +95,7 @@ func (r *responder) sendResponse(ctx context.Context, a *attempt) error {
 	x.status = a.status
 	switch {
 	case a.response.live:
-		r.hideKey(a)
+		hideKey(a)
 	case a.failing != 0: // an error inside a successful response
 		a.response.body = a.withoutKey(a.response.body)
 	}

@@ -71,7 +71,7 @@ func (a *attempt) isNative() bool {
 }
 
 // setNativeBody sends the client's body with only the changes of the target's config.
-func (sh *shaper) setNativeBody(a *attempt, edits []jsonedit.Edit) error {
+func setNativeBody(a *attempt, edits []jsonedit.Edit) error {
 	x := a.x
 	switch {
 	case x.form != nil:
@@ -109,7 +109,7 @@ func (re *receiver) nativeResponse(ctx context.Context, a *attempt) error {
 			return err
 		}
 		if isPage(b) {
-			return re.responses.sentPage(a)
+			return pageError(a)
 		}
 		if !jsonedit.Valid(b) {
 			return fault.Newf(fault.UpstreamInvalid, "Invalid response received from %s: not a JSON object", a.spec.ID)

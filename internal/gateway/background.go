@@ -84,7 +84,7 @@ func (t *backgroundTracker) detectBackgroundJob(a *attempt, response []byte) {
 	switch a.x.match.Endpoint {
 	case llm.CreateModelResponse:
 		a.money.SetResponse(t.meter.ResponseKey(a.bounds(), response))
-		t.works(a, response)
+		noteBackgroundID(a, response)
 	case llm.GetModelResponse:
 		if status := jsonedit.Text(response, "status"); status != "" && !background.IsWorking(status) {
 			t.background.RequestPoll(a.x.key.Principal.WorkspaceID, a.x.match.ID)
@@ -93,7 +93,7 @@ func (t *backgroundTracker) detectBackgroundJob(a *attempt, response []byte) {
 	}
 }
 
-func (t *backgroundTracker) works(a *attempt, response []byte) {
+func noteBackgroundID(a *attempt, response []byte) {
 	if id := background.WorkingID(response); id != "" && a.x.limits.IsMetered() {
 		a.backgroundID = id
 	}
@@ -108,7 +108,7 @@ func (t *backgroundTracker) detectStreamJob(a *attempt, first []byte) {
 	response, _ := jsonedit.Find(dialect.FirstData(first), "response")
 	a.money.SetResponse(t.meter.ResponseKey(a.bounds(), response))
 	if current, _ := jsonedit.Find(response, "background"); string(current) == "true" {
-		t.works(a, response)
+		noteBackgroundID(a, response)
 	}
 }
 

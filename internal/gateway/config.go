@@ -38,15 +38,15 @@ func (s *configSelector) chooseConfig(x *exchange) error {
 	case x.locked && x.ctl.CustomHost != "":
 		return lockedConfig("x-gateway-custom-host", "x-gateway-custom-host")
 	case x.ctl.Config != "":
-		s.setDefaultAside(x)
+		setDefaultAside(x)
 		return s.namedConfig(x, x.ctl.Config)
 	}
 	if !x.locked && (x.ctl.Provider != "" || x.ctl.VirtualKey != "" || x.account != "" || x.prompt.provider() != "") {
-		s.setDefaultAside(x)
+		setDefaultAside(x)
 		x.config = fromHeaders
 		return nil
 	}
-	if name := s.defaultConfig(x); name != "" {
+	if name := defaultConfig(x); name != "" {
 		return s.namedConfig(x, name)
 	}
 	if x.asksModels() {
@@ -76,7 +76,7 @@ func checkLocked(x *exchange) error {
 // inlineConfig is the config name of a config in the request, where a saved config has its slug.
 const inlineConfig = "inline"
 
-func (s *configSelector) defaultConfig(x *exchange) string {
+func defaultConfig(x *exchange) string {
 	if name := x.key.Key.Defaults.ConfigID; name != "" {
 		return name
 	}

@@ -14,7 +14,7 @@ import (
 // may forward Accept-Encoding. An unknown encoding makes a successful response invalid, unless
 // the endpoint may return content other than JSON.
 // Source: RFC 9110 sections 8.4 and 12.5.3.
-func (u *upstreamCaller) decodeBody(a *attempt, resp *transport.Response) error {
+func decodeBody(a *attempt, resp *transport.Response) error {
 	encoding := resp.Header.Get("content-encoding")
 	if encoding == "" || encoding == "identity" || !a.unified() {
 		return nil

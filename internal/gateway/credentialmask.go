@@ -42,7 +42,7 @@ func (a *attempt) sentKeys() masking.Credentials {
 // hideKey masks the attempt's credential in the body of a relayed error, in the part of it that
 // is read. An encoded body that quotes the credential is relayed decoded. Event streams are
 // masked while they are relayed.
-func (r *responder) hideKey(a *attempt) {
+func hideKey(a *attempt) {
 	if a.status < 400 || a.resp.Length == 0 || eventStream(a.response.header) {
 		return
 	}

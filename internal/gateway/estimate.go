@@ -72,7 +72,7 @@ func (e *estimator) estimate(ctx context.Context, a *attempt) error {
 		return fault.New(fault.InvalidParameter, "model is required; send it in the request body").WithParam("model")
 	}
 	a.body, a.status = wire.Bytes(body), 200
-	a.response.body = e.countResponse(a, e.counter.Call(call, model).Tokens)
+	a.response.body = countResponse(a, e.counter.Call(call, model).Tokens)
 	a.response.header = wire.Header{{Name: "content-type", Value: "application/json"}}
 	a.log().BytesOut = int64(len(a.response.body))
 	a.log().Response = e.recorder.truncateBody("application/json", a.response.body, a.log().BytesOut)
@@ -101,7 +101,7 @@ func (e *estimator) counted(ctx context.Context, a *attempt) ([]byte, error) {
 }
 
 // countResponse returns the response in the format of the endpoint.
-func (e *estimator) countResponse(a *attempt, n int64) []byte {
+func countResponse(a *attempt, n int64) []byte {
 	b := []byte(`{`)
 	if a.x.match.Endpoint == llm.CountResponseInputTokens {
 		b = append(b, `"object":"response.input_tokens",`...)

@@ -26,15 +26,15 @@ func (s *guardrailStep) checkGuardrails(_ context.Context, a *attempt) error {
 		return nil
 	}
 	if scope != nil && scope.Mandatory != nil {
-		return s.refuseUnguarded(a, scope.Mandatory.Slug, scope.Mandatory.By)
+		return refuseUnguarded(a, scope.Mandatory.Slug, scope.Mandatory.By)
 	}
 	if name, by, binds := x.boundBy(t); binds {
-		return s.refuseUnguarded(a, name, by+" in the config "+x.configID)
+		return refuseUnguarded(a, name, by+" in the config "+x.configID)
 	}
 	if d := x.setAside; d != nil && d.config != x.config {
 		for _, t := range d.config.Leaves() {
 			if name, by, binds := x.boundBy(t); binds {
-				return s.refuseUnguarded(a, name, by+" in the default config "+d.slug+", which the request may not step around")
+				return refuseUnguarded(a, name, by+" in the default config "+d.slug+", which the request may not step around")
 			}
 		}
 	}
@@ -53,8 +53,8 @@ type setAside struct {
 // setDefaultAside stores the default config of the key or workspace if the request has its own
 // config or names a provider. Its mandatory guardrails still apply.
 // Source: ours, until guardrails run; contract/dataplane.md 1.1 has the rest replaced.
-func (s *configSelector) setDefaultAside(x *exchange) {
-	name := s.defaultConfig(x)
+func setDefaultAside(x *exchange) {
+	name := defaultConfig(x)
 	if name == "" {
 		return
 	}
@@ -83,13 +83,13 @@ func (s *guardrailStep) checkNamedGuardrails(x *exchange) error {
 }
 
 // boundBy returns the first guardrail of a target that would stop a call, and how it is attached.
-func (x *exchange) boundBy(t *routing.Target) (name, by string, binds bool) {
+func (c *callerIdentity) boundBy(t *routing.Target) (name, by string, binds bool) {
 	for _, list := range [...]struct {
 		hooks []routing.Hook
 		by    string
 	}{{t.Before, "input_guardrails, input_mutators or before_request_hooks"}, {t.After, "output_guardrails, output_mutators or after_request_hooks"}} {
 		for i := range list.hooks {
-			if name, binds := x.binds(&list.hooks[i]); binds {
+			if name, binds := c.binds(&list.hooks[i]); binds {
 				return name, list.by + " of " + t.Path, true
 			}
 		}
@@ -98,16 +98,16 @@ func (x *exchange) boundBy(t *routing.Target) (name, by string, binds bool) {
 }
 
 // binds reports whether a failure of a hook would stop the call. It also returns the hook's name.
-func (x *exchange) binds(h *routing.Hook) (name string, binds bool) {
-	if x.scope != nil {
-		if slug, saved := x.scope.Denying[h.ID]; saved && h.Saved() {
+func (c *callerIdentity) binds(h *routing.Hook) (name string, binds bool) {
+	if c.scope != nil {
+		if slug, saved := c.scope.Denying[h.ID]; saved && h.Saved() {
 			return slug, true
 		}
 	}
 	return h.ID, h.Deny
 }
 
-func (s *guardrailStep) refuseUnguarded(a *attempt, name, by string) error {
+func refuseUnguarded(a *attempt, name, by string) error {
 	a.unguarded = true
 	return fault.Newf(fault.NotSupported, "the guardrail %q has deny: true and applies to this call through %s, but this version does not run guardrails; remove it, or set deny to false", clip(name), by).WithParam("guardrails")
 }

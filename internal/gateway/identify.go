@@ -43,7 +43,7 @@ func (g *Gateway) Identify(h wire.Header) (*access.Principal, error) {
 }
 
 // authorise checks whether the type and scopes of the key permit this call.
-func (ad *admission) authorise(x *exchange) error {
+func authorise(x *exchange) error {
 	p := &x.key.Principal
 	if x.asksModels() && p.Scopes.Has("models.list") {
 		return access.CanCall(p, "models.list")

@@ -21,19 +21,19 @@ const (
 	labelBytes  = "application/octet-stream"
 )
 
-// judge corrects the content type of a successful response on a typed route by its first bytes,
-// because many servers label a correct response wrongly or not at all. An empty response is text
-// if the caller requested text. All later steps and the client use the corrected label. A response
-// that is passed through is not relabelled. scratch reports whether the scratch space of the
-// exchange is free for the body.
+// correctLabel corrects the content type of a successful response on a typed route by its first
+// bytes, because many servers label a correct response wrongly or not at all. An empty response is
+// text if the caller requested text. All later steps and the client use the corrected label. A
+// response that is passed through is not relabelled. scratch reports whether the scratch space of
+// the exchange is free for the body.
 // Source: the rule on labels in docs/upstream-faults.md (ours), in place of the last row of
 // contract/dataplane.md 6.5.
-func (u *upstreamCaller) judge(a *attempt, resp *transport.Response, scratch bool) {
+func correctLabel(a *attempt, resp *transport.Response, scratch bool) {
 	if resp.Status < 200 || resp.Status > 299 || resp.Status == 204 || resp.Length == 0 && !a.asksText() || !a.unified() {
 		return
 	}
 	label := resp.Header.Get("content-type")
-	if !u.doubts(a, label) || !plainEncoding(resp.Header) {
+	if !doubtsLabel(a, label) || !plainEncoding(resp.Header) {
 		return
 	}
 	var body *opened
@@ -42,10 +42,10 @@ func (u *upstreamCaller) judge(a *attempt, resp *transport.Response, scratch boo
 	}
 	kind := body.open(resp)
 	var right string
-	if a.stream || a.x.bodyNotParsed || u.asksSpeechEvents(a) {
-		right = u.streamLabel(a, kind, label)
+	if a.stream || a.x.bodyNotParsed || asksSpeechEvents(a) {
+		right = streamLabel(a, kind, label)
 	} else {
-		right = u.bufferedLabel(a, kind, label, body.head)
+		right = bufferedLabel(a, kind, label, body.head)
 	}
 	if right != label {
 		resp.Header = resp.Header.Clone(1)
@@ -58,10 +58,10 @@ func plainEncoding(h wire.Header) bool {
 	return e == "" || e == "identity"
 }
 
-// doubts reports whether the label alone does not determine how the response is processed. Where a
-// response can only be JSON, the JSON reader checks bodies with a JSON label. The decoder checks
-// responses that are translated as a unit.
-func (u *upstreamCaller) doubts(a *attempt, label string) bool {
+// doubtsLabel reports whether the label alone does not determine how the response is processed.
+// Where a response can only be JSON, the JSON reader checks bodies with a JSON label. The decoder
+// checks responses that are translated as a unit.
+func doubtsLabel(a *attempt, label string) bool {
 	switch {
 	case a.stream, a.x.bodyNotParsed:
 		return true
@@ -83,7 +83,7 @@ func (a *attempt) answersFile() bool {
 }
 
 // streamLabel returns the content type of a response to a request for a stream.
-func (u *upstreamCaller) streamLabel(a *attempt, kind sniff.BodyKind, label string) string {
+func streamLabel(a *attempt, kind sniff.BodyKind, label string) string {
 	media := mediaType(label)
 	switch kind {
 	case sniff.EventBody:
@@ -105,14 +105,14 @@ func (u *upstreamCaller) streamLabel(a *attempt, kind sniff.BodyKind, label stri
 			return labelText
 		}
 		if a.hasAudioResponse() {
-			return u.bufferedLabel(a, kind, label, nil)
+			return bufferedLabel(a, kind, label, nil)
 		}
 	}
 	return label
 }
 
 // bufferedLabel returns the content type of a response that is not a stream.
-func (u *upstreamCaller) bufferedLabel(a *attempt, kind sniff.BodyKind, label string, head []byte) string {
+func bufferedLabel(a *attempt, kind sniff.BodyKind, label string, head []byte) string {
 	switch {
 	case kind == sniff.PageBody:
 		return labelPage
@@ -134,7 +134,7 @@ func (a *attempt) hasAudioResponse() bool { return a.x.match.Endpoint == llm.Cre
 
 // asksSpeechEvents reports whether the caller requested speech as events.
 // Source: https://platform.openai.com/docs/api-reference/audio/createSpeech, read 2026-11.
-func (u *upstreamCaller) asksSpeechEvents(a *attempt) bool {
+func asksSpeechEvents(a *attempt) bool {
 	return a.hasAudioResponse() && a.params().Text("stream_format") == "sse"
 }
 
@@ -178,9 +178,9 @@ func audioLabel(label string, head []byte) string {
 	return labelBytes
 }
 
-// plainText uses b as the text response of a caller that requested text, after b began like JSON
+// setPlainText uses b as the text response of a caller that requested text, after b began like JSON
 // but was not JSON. Otherwise it returns no, the original error.
-func (re *receiver) plainText(a *attempt, b []byte, no error) error {
+func setPlainText(a *attempt, b []byte, no error) error {
 	if !a.asksText() || len(b) == 0 {
 		return no
 	}

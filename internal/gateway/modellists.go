@@ -51,8 +51,8 @@ func (g *Gateway) ReadModelLists(ctx context.Context) error {
 }
 
 // asksModels reports whether a call requests the list of models or one of its entries.
-func (x *exchange) asksModels() bool {
-	return x.match.Endpoint == llm.ListModels || x.match.Endpoint == llm.RetrieveModel
+func (r *route) asksModels() bool {
+	return r.match.Endpoint == llm.ListModels || r.match.Endpoint == llm.RetrieveModel
 }
 
 // wantsCatalogue reports whether the gateway lists the models itself: the call has no config, or

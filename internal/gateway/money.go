@@ -69,18 +69,18 @@ func (ac *accountant) reserve(ctx context.Context, a *attempt) error {
 	}
 	a.openAccount()
 	ac.setModelFromPath(a)
-	kind := ac.beginsJob(a)
+	kind := beginsJob(a)
 	if kind == "" {
-		return ac.meter.Reserve(ctx, a.money, x.limits, ac.subject(a), a.bounds(), a.recordID())
+		return ac.meter.Reserve(ctx, a.money, x.limits, chargedSubject(a), a.bounds(), a.recordID())
 	}
-	if err := ac.meter.Estimate(a.money, x.limits, ac.subject(a), a.bounds()); err != nil {
+	if err := ac.meter.Estimate(a.money, x.limits, chargedSubject(a), a.bounds()); err != nil {
 		return err
 	}
 	if err := ac.estimateJob(ctx, a, kind); err != nil {
 		a.money.Drop()
 		return err
 	}
-	return ac.meter.Take(ctx, a.money, x.limits, ac.subject(a), a.recordID())
+	return ac.meter.Take(ctx, a.money, x.limits, chargedSubject(a), a.recordID())
 }
 
 // openAccount sets the account of a metered attempt, from the request's scratch space. The next
@@ -95,7 +95,7 @@ func (a *attempt) openAccount() *metering.Account {
 
 // collectHolds lists the holds of a job again, after its maximum cost was set.
 func (ac *accountant) collectHolds(a *attempt) {
-	ac.meter.Collect(a.money, a.x.limits, ac.subject(a), a.bounds())
+	ac.meter.Collect(a.money, a.x.limits, chargedSubject(a), a.bounds())
 }
 
 // reserveRetry closes the entry of a call that is abandoned for a retry, and reserves the retry.
@@ -103,7 +103,7 @@ func (ac *accountant) reserveRetry(ctx context.Context, a *attempt, err error) e
 	if !a.money.IsOpen() {
 		return nil
 	}
-	r := ac.chargedResponse(a)
+	r := chargedResponse(a)
 	return ac.meter.Retry(ctx, a.money, a.bounds(), ac.retryOutcome(a, err), &r)
 }
 
@@ -113,14 +113,14 @@ func (ac *accountant) closeReservation(a *attempt, rec *record.Attempt) {
 	if !a.money.IsOpen() {
 		return
 	}
-	r := ac.chargedResponse(a)
+	r := chargedResponse(a)
 	if ac.meter.Close(a.money, a.bounds(), ac.outcomeFor(a, rec.Outcome), &r, rec) {
 		ac.metrics.spent(a.spec.ID, &rec.Spend)
 	}
 }
 
-// subject returns whom the attempt is charged to. The result is valid until the next call.
-func (ac *accountant) subject(a *attempt) *metering.Subject {
+// chargedSubject returns whom the attempt is charged to. The result is valid until the next call.
+func chargedSubject(a *attempt) *metering.Subject {
 	x, p, s := a.x, &a.x.key.Principal, &a.x.scratch.subject
 	*s = metering.Subject{RequestID: x.id, ReplayOf: x.replay.logID(), Terms: x.dir.Agreement(a.account), Policies: x.dir.Policies(p.WorkspaceID), Integration: quota.NoPlan(), Provider: quota.NoPlan()}
 	if x.trace.ID != x.id {
@@ -172,7 +172,7 @@ func (a *attempt) params() call.Params { return call.Params{Doc: a.x.doc, Target
 func (a *attempt) priceName() string { return a.bounds().PriceName() }
 
 // chargedResponse returns the response of the attempt as far as its charge depends on it.
-func (ac *accountant) chargedResponse(a *attempt) metering.Response {
+func chargedResponse(a *attempt) metering.Response {
 	rec := a.log()
 	r := metering.Response{
 		Usage: rec.Usage, Model: rec.ResponseModel, Status: a.status, Started: a.started, Body: a.response.body, BodyEvents: eventStream(a.response.header),

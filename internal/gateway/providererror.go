@@ -16,10 +16,10 @@ const (
 	errorTextMax = 1 << 10
 )
 
-// providerError returns the error text of a record for a provider's error response:
+// providerErrorText returns the error text of a record for a provider's error response:
 // "provider_error: groq error: no such model (model_not_found)". When bodies are not captured,
 // the status replaces the message, because messages quote prompts.
-func (re *recorder) providerError(a *attempt, r *record.Attempt) string {
+func providerErrorText(a *attempt, r *record.Attempt) string {
 	f := upstreamerror.Failure{Endpoint: a.x.match.Endpoint, Provider: r.Provider, Status: a.status, Type: errorType(a.response.header), Body: sniff.TrimByteOrderMark(r.Response.Plain(errorReadMax))}
 	if a.spec != nil {
 		f.Provider = a.spec.ID

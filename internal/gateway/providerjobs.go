@@ -77,7 +77,7 @@ func (re *recorder) RecordJob(r *record.Attempt) {
 }
 
 // beginsJob returns the kind of job that a metered call creates, or "" when it creates none.
-func (ac *accountant) beginsJob(a *attempt) providerjob.Kind {
+func beginsJob(a *attempt) providerjob.Kind {
 	if a.x.match.Endpoint == llm.ChatComplete { // by far the most frequent endpoint
 		return ""
 	}
@@ -86,7 +86,7 @@ func (ac *accountant) beginsJob(a *attempt) providerjob.Kind {
 
 // estimateJob computes the maximum cost of a call that creates a job, for its reservation.
 func (ac *accountant) estimateJob(ctx context.Context, a *attempt, kind providerjob.Kind) error {
-	m, c := a.money, ac.jobCall(a)
+	m, c := a.money, newJobCall(a)
 	c.Document = ac.translator.requestedCall(a, a.shaping())
 	p := &providerjobs.Plan{Kind: kind, Model: a.model, PriceName: c.PriceName, RateCard: m.Card(), MaxUsage: *m.MaxUsage(), MaxCostNano: m.MaxCostNano()}
 	a.job = p
@@ -113,7 +113,7 @@ func (ac *accountant) openJob(a *attempt, o record.Outcome) {
 		a.money.SetOutcome(metering.AbandonedBackground)
 	case metering.Answered:
 		a.money.SetOutcome(metering.AbandonedBackground)
-		if ac.jobs.Open(ac.jobCall(a), a.job, ac.clientResponse(a), jobCharges(a.money.Budgets())) {
+		if ac.jobs.Open(newJobCall(a), a.job, clientResponse(a), jobCharges(a.money.Budgets())) {
 			a.money.SetOutcome(metering.Parked)
 		}
 	default:
@@ -126,11 +126,11 @@ func (ac *accountant) observeJob(a *attempt, o record.Outcome) {
 	if o != record.OK || a.fault != nil || !ac.jobs.Concerns(a.x.match.Endpoint) {
 		return
 	}
-	ac.jobs.Observe(ac.jobCall(a), ac.clientResponse(a))
+	ac.jobs.Observe(newJobCall(a), clientResponse(a))
 }
 
-// jobCall returns what jobs need to know of an attempt.
-func (ac *accountant) jobCall(a *attempt) *providerjobs.Call {
+// newJobCall returns what jobs need to know of an attempt.
+func newJobCall(a *attempt) *providerjobs.Call {
 	x := a.x
 	return &providerjobs.Call{
 		RequestID: x.id, TraceID: x.trace.ID, ConfigID: x.configID, Key: x.key, Header: x.req.Header, Metadata: x.metadata, Started: a.started,
@@ -155,7 +155,7 @@ func isPrivate(a *attempt) bool {
 }
 
 // clientResponse returns the response as the caller receives it, or the recorded part of it.
-func (ac *accountant) clientResponse(a *attempt) []byte {
+func clientResponse(a *attempt) []byte {
 	if len(a.response.body) > 0 {
 		return a.response.body
 	}

@@ -21,7 +21,7 @@ func (u *upstreamCaller) detach(ctx context.Context, a *attempt) context.Context
 
 // mayGoOn reports whether a call that timed out may continue without its request. It must be for
 // a buffered response, have a ledger entry, and consist of one provider call.
-func (u *upstreamCaller) mayGoOn(a *attempt) bool {
+func mayGoOn(a *attempt) bool {
 	return a.money.IsOpen() && !a.wantsStream() && len(a.more) == 0 && !a.auxiliary
 }
 
@@ -84,7 +84,7 @@ func (u *upstreamCaller) receivePending(b *attempt, p *transport.Pending) bool {
 	resp.Body = b.outlives.LimitBody(resp.Body)
 	b.upstream, b.got = int32(resp.Status), resp.Header
 	b.firstByte = u.clock.Now().Sub(b.started)
-	if err := u.decodeBody(b, resp); err != nil {
+	if err := decodeBody(b, resp); err != nil {
 		_ = resp.Body.Close() // it cannot be decoded
 		return false
 	}

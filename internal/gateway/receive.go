@@ -122,14 +122,14 @@ func (re *receiver) bufferResponse(ctx context.Context, a *attempt) error {
 		return err
 	}
 	if isPage(b) {
-		return re.responses.sentPage(a)
+		return pageError(a)
 	}
 	ep := a.x.match.Endpoint
 	d := jsonedit.GetDoc()
 	defer jsonedit.PutDoc(d)
 	r := re.rules.responseRules(a)
 	if a.log().Usage, a.log().ResponseModel, err = usage.ReadResponse(ep, b, r.UsagePath, d); err != nil {
-		return re.plainText(a, b, err)
+		return setPlainText(a, b, err)
 	}
 	re.backgroundJobs.detectBackgroundJob(a, b)
 	if status, message, failed := upstreamerror.DetectFailure(ep, b); failed && !errorAlone(d) {
@@ -137,7 +137,7 @@ func (re *receiver) bufferResponse(ctx context.Context, a *attempt) error {
 	}
 	if errorAlone(d) {
 		if status, found := upstreamerror.DetectError(b); found {
-			return re.responses.failedWith(a, status, b)
+			return setBodyFailure(a, status, b)
 		}
 	}
 	if a.plan.Endpoint.Follow != nil {
@@ -151,7 +151,7 @@ func (re *receiver) bufferResponse(ctx context.Context, a *attempt) error {
 	}
 	same := sameBytes(a.response.body, b)
 	if err := sniff.CheckList(ep, a.response.body); err != nil && a.failing == 0 {
-		return re.responses.reported(a, b, err)
+		return convertReportedError(a, b, err)
 	}
 	switch {
 	case a.spec.OmitProvider:
@@ -191,7 +191,7 @@ func naming(d *jsonedit.Doc, id string) []byte {
 // normalise converts an upstream error to the shape of the caller's API.
 // Source: contract/dataplane.md 7.2.
 func (r *responseReader) normalise(ctx context.Context, a *attempt) error {
-	f := r.failure(a)
+	f := newFailure(a)
 	if a.first != nil { // the first event of a stream is an error; the rest is not needed
 		_ = a.resp.Body.Close()
 		a.log().BytesOut = int64(len(a.first))
@@ -210,7 +210,7 @@ func (r *responseReader) normalise(ctx context.Context, a *attempt) error {
 		f.Body = b
 		a.log().Usage = a.errorUsage(b)
 	}
-	r.failed(a, &f)
+	setFailure(a, &f)
 	return nil
 }
 
@@ -234,7 +234,7 @@ const errorReadMax = 64 << 10
 
 // noteRetried records the usage in the error of a call that is abandoned for a retry. It does not
 // wait for a body of unknown length.
-func (s *sender) noteRetried(a *attempt, resp *transport.Response) {
+func noteRetried(a *attempt, resp *transport.Response) {
 	switch {
 	case !a.money.IsOpen():
 	case a.first != nil:
@@ -247,26 +247,26 @@ func (s *sender) noteRetried(a *attempt, resp *transport.Response) {
 	}
 }
 
-// reported converts a response that reports an error with a success status into that error, because
-// fallback depends on the status. Some providers, such as OpenRouter, begin to respond before the
-// error occurs. If the decoder's error no shows that the model failed, its status is used.
-// Otherwise reported returns no.
+// convertReportedError converts a response that reports an error with a success status into that
+// error, because fallback depends on the status. Some providers, such as OpenRouter, begin to
+// respond before the error occurs. If the decoder's error no shows that the model failed, its
+// status is used. Otherwise convertReportedError returns no.
 // Source: https://openrouter.ai/docs/api-reference/errors, read 2026-11.
-func (r *responseReader) reported(a *attempt, body []byte, no error) error {
+func convertReportedError(a *attempt, body []byte, no error) error {
 	status, found := upstreamerror.DetectError(body)
 	switch f := fault.From(no); {
 	case found:
-		return r.failedWith(a, status, body)
+		return setBodyFailure(a, status, body)
 	case f.Code == fault.UpstreamFailed, f.Wire != "":
-		return r.modelFailed(a, f)
+		return setModelFailure(a, f)
 	}
 	return no
 }
 
-// modelFailed converts a response with a success status into the error that its decoder found.
-func (r *responseReader) modelFailed(a *attempt, found *fault.Error) error {
+// setModelFailure converts a response with a success status into the error that its decoder found.
+func setModelFailure(a *attempt, found *fault.Error) error {
 	a.status = found.HTTPStatus()
-	f := r.failure(a)
+	f := newFailure(a)
 	var w jsonwriter.Writer
 	w.Open('{')
 	w.Key("error").Open('{')
@@ -275,16 +275,16 @@ func (r *responseReader) modelFailed(a *attempt, found *fault.Error) error {
 	w.Close('}')
 	w.Close('}')
 	f.Shape, f.Body = "openai", w.B
-	r.failed(a, &f)
+	setFailure(a, &f)
 	return nil
 }
 
-// failedWith converts a response with a success status into the error in its body.
-func (r *responseReader) failedWith(a *attempt, status int, body []byte) error {
+// setBodyFailure converts a response with a success status into the error in its body.
+func setBodyFailure(a *attempt, status int, body []byte) error {
 	a.status = status
-	f := r.failure(a)
+	f := newFailure(a)
 	f.Body = body
-	r.failed(a, &f)
+	setFailure(a, &f)
 	return nil
 }
 
@@ -294,12 +294,12 @@ func errorAlone(d *jsonedit.Doc) bool {
 	return d.Has("error") && !d.Has("id") && !d.Has("object") && !d.Has("data") && !d.Has("text") && !d.Has("results") && !d.Has("choices")
 }
 
-func (r *responseReader) failure(a *attempt) upstreamerror.Failure {
+func newFailure(a *attempt) upstreamerror.Failure {
 	return upstreamerror.Failure{Endpoint: a.x.match.Endpoint, Shape: a.plan.Endpoint.Error, Provider: a.spec.ID, Status: a.status, Type: errorType(a.response.header), Request: a.x.id}
 }
 
-// failed sets the response to the error in the shape of the caller's API.
-func (r *responseReader) failed(a *attempt, f *upstreamerror.Failure) {
+// setFailure sets the response to the error in the shape of the caller's API.
+func setFailure(a *attempt, f *upstreamerror.Failure) {
 	f.Body = a.withoutKey(f.Body)
 	if a.response.body = f.Normalised(); a.x.surface() == fault.Messages {
 		a.response.body = f.ForMessages()
@@ -322,7 +322,7 @@ func (r *responseReader) unusable(ctx context.Context, a *attempt) error {
 	}
 	kind := mediaType(a.response.header.Get("content-type"))
 	if kind == labelPage {
-		return r.sentPage(a)
+		return pageError(a)
 	}
 	return fault.Newf(fault.UpstreamInvalid, "Invalid response received from %s: %s instead of a response", a.spec.ID, clip(kind))
 }
@@ -336,9 +336,9 @@ func (r *responseReader) redirected(ctx context.Context, a *attempt) error {
 	return fault.Newf(fault.UpstreamInvalid, "Invalid response received from %s: a redirect (status %d) instead of JSON; check the address of the provider", a.spec.ID, a.status)
 }
 
-// sentPage returns the error for an HTML page. A proxy in front of the provider sends such pages,
+// pageError returns the error for an HTML page. A proxy in front of the provider sends such pages,
 // or the provider when its configured address is wrong.
-func (r *responseReader) sentPage(a *attempt) error {
+func pageError(a *attempt) error {
 	return fault.Newf(fault.UpstreamInvalid, "Invalid response received from %s: an HTML page instead of JSON", a.spec.ID)
 }
 

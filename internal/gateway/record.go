@@ -46,7 +46,7 @@ func (re *recorder) record(a *attempt, o record.Outcome) {
 	re.accountant.observeJob(a, o)
 	re.accountant.closeReservation(a, r)
 	if a.fault == nil && r.Error == "" && a.status >= 400 {
-		r.Error = re.providerError(a, r)
+		r.Error = providerErrorText(a, r)
 	}
 	re.describe(a, r)
 	if a.fault != nil {
@@ -87,7 +87,7 @@ func (re *recorder) describe(a *attempt, r *record.Attempt) {
 	r.Number, r.Retries = int32(a.number), int32(a.retries)
 	r.Upstream, r.FirstByte, r.Dropped, r.Continued = a.upstream, a.firstByte, a.dropped, a.continued
 	r.Started, r.Duration = a.started, re.clock.Now().Sub(a.started)
-	re.time(a, &r.Timings, r.Duration)
+	setTimings(a, &r.Timings, r.Duration)
 	p := &x.key.Principal
 	r.OrgID, r.WorkspaceID, r.KeyID, r.KeyName, r.UserID = p.OrgID, p.WorkspaceID, p.ID, p.Name, p.UserID
 	r.ConfigID, r.TargetPath = x.configID, a.target.Path

@@ -84,7 +84,7 @@ func (r *refusedParams) evict(now time.Time) {
 
 // withoutRefused removes the parameters that the host refuses from a translated body, and records
 // which added parameters remain.
-func (t *translator) withoutRefused(a *attempt, body []byte, added dialect.Added) []byte {
+func withoutRefused(a *attempt, body []byte, added dialect.Added) []byte {
 	a.addedParams = added &^ a.leftOut
 	gone := added & a.leftOut
 	if gone == 0 {
@@ -100,7 +100,7 @@ func (t *translator) withoutRefused(a *attempt, body []byte, added dialect.Added
 
 // isRefused reports whether the provider refused a parameter that the gateway added, and records
 // which one. Any other response can still be read from its beginning.
-func (s *sender) isRefused(a *attempt, resp *transport.Response) bool {
+func isRefused(a *attempt, resp *transport.Response) bool {
 	if a.addedParams == 0 || resp.Status != 400 && resp.Status != 422 || !a.body.Replayable() {
 		return false
 	}

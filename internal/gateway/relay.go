@@ -38,8 +38,8 @@ type deliverer struct {
 func (d *deliverer) relay(ctx context.Context, a *attempt, h wire.Header) error {
 	var readBuf wire.ReadBuffer
 	defer readBuf.Free()
-	p := &relay{deliverer: d, a: a, head: h, capture: wire.Capture{Max: d.bodyLogBytes}, watch: d.watchEvents(a), flush: a.resp.Length < 0 || a.resp.Length > wire.LargeReadBytes}
-	defer d.forget(a, &p.capture)
+	p := &relay{deliverer: d, a: a, head: h, capture: wire.Capture{Max: d.bodyLogBytes}, watch: watchEvents(a), flush: a.resp.Length < 0 || a.resp.Length > wire.LargeReadBytes}
+	defer forgetCapture(a, &p.capture)
 	if p.watch != nil {
 		a.outlives.BeginStream()
 		p.frame = stream.NewFrames(a.response.header)
@@ -204,7 +204,7 @@ func (x *exchange) writeChunk(p []byte, flush bool) error {
 
 // watchEvents returns a watcher for the events of a stream that is only passed through. It returns nil
 // for any other body.
-func (d *deliverer) watchEvents(a *attempt) *dialect.Stream {
+func watchEvents(a *attempt) *dialect.Stream {
 	if !eventStream(a.response.header) || a.response.header.Get("content-encoding") != "" {
 		return nil
 	}
@@ -284,8 +284,8 @@ func (d *deliverer) broke(err error, what string) (*fault.Error, record.Outcome)
 	return fault.New(fault.UpstreamFailed, "the provider ended "+what+" early").WithCause(err), record.Truncated
 }
 
-// forget releases the buffers of a capture after the record that uses its bytes is written.
-func (d *deliverer) forget(a *attempt, c *wire.Capture) {
+// forgetCapture releases the buffers of a capture after the record that uses its bytes is written.
+func forgetCapture(a *attempt, c *wire.Capture) {
 	if a.recorded {
 		a.log().Response.Bytes, a.log().ClientResponse.Bytes = nil, nil
 		c.Free()

@@ -16,7 +16,7 @@ const retryInfoMax = 64 << 10
 
 // noteRetryInfo copies the delay in the body of a Google error to Retry-After, where the
 // gateway's own retries and all clients read it.
-func (u *upstreamCaller) noteRetryInfo(a *attempt, resp *transport.Response) {
+func noteRetryInfo(a *attempt, resp *transport.Response) {
 	if resp.Status != 429 && resp.Status != 503 || !a.unified() || a.plan.Endpoint.Error != "google" || resp.Header.Has("retry-after") || !plainEncoding(resp.Header) {
 		return
 	}

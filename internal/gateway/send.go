@@ -43,7 +43,7 @@ func (s *sender) send(ctx context.Context, a *attempt) error {
 		if err != nil && ctx.Err() != nil {
 			return clientGone(ctx, err)
 		}
-		if err == nil && s.isRefused(a, resp) {
+		if err == nil && isRefused(a, resp) {
 			if err := s.resend(ctx, a, resp); err != nil {
 				return err
 			}
@@ -71,7 +71,7 @@ func (s *sender) send(ctx context.Context, a *attempt) error {
 			return err
 		}
 		if resp != nil {
-			s.noteRetried(a, resp)
+			noteRetried(a, resp)
 			_ = resp.Body.Close() // the retry replaces this response
 		}
 		a.first, a.translator = nil, nil // the retry has a new stream
@@ -145,7 +145,7 @@ func (u *upstreamCaller) call(ctx context.Context, a *attempt, buf *transport.Re
 		ctx = u.detach(ctx, a)
 	default:
 		r.request.Detach = r.detach
-		if r.request.HeadTimeout > 0 && u.mayGoOn(a) {
+		if r.request.HeadTimeout > 0 && mayGoOn(a) {
 			r.request.Late = func(p *transport.Pending) bool { return u.goOn(a, p) }
 		}
 	}
@@ -162,7 +162,7 @@ func (u *upstreamCaller) call(ctx context.Context, a *attempt, buf *transport.Re
 	if err != nil {
 		return nil, err
 	}
-	if err := u.decodeBody(a, resp); err != nil {
+	if err := decodeBody(a, resp); err != nil {
 		_ = resp.Body.Close() // it cannot be decoded
 		return nil, err
 	}
@@ -172,8 +172,8 @@ func (u *upstreamCaller) call(ctx context.Context, a *attempt, buf *transport.Re
 	if a.outlives.IsBuffered() {
 		resp.Body = a.outlives.LimitBody(resp.Body)
 	}
-	u.noteRetryInfo(a, resp)
-	u.judge(a, resp, buf != nil)
+	noteRetryInfo(a, resp)
+	correctLabel(a, resp, buf != nil)
 	a.stream = a.stream || a.x.bodyNotParsed && a.unified() && eventStream(resp.Header) // the request for a stream was not parsed
 	if a.stream && a.unified() && resp.Status == 200 && (eventStream(resp.Header) || a.textStream(resp.Header)) {
 		u.translator.translateStream(a, resp)

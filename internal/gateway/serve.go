@@ -44,7 +44,7 @@ func (ad *admission) admit(ctx context.Context, x *exchange) error {
 	if err := ad.limitCaller(ctx, x); err != nil {
 		return err
 	}
-	return ad.authorise(x)
+	return authorise(x)
 }
 
 // intake determines the endpoint and the routing of a request. It decodes the body only as far as

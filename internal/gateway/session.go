@@ -105,7 +105,7 @@ func (s *session) close(how metering.Outcome) {
 		return
 	}
 	a.log().Usage = s.used
-	r := s.conversations.accountant.chargedResponse(a)
+	r := chargedResponse(a)
 	one := s.conversations.meter.CloseAlone(a.money, a.bounds(), how, &r)
 	s.addSpend(&one, a.money.Charge())
 	s.used, s.textEvents = llm.Usage{}, s.textEvents[:0]

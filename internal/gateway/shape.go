@@ -145,7 +145,7 @@ func (sh *shaper) shapeNative(a *attempt, s dialect.Shaping) error {
 	if a.x.doc != nil {
 		edits = sh.dialect.Shape(llm.Proxy, a.x.doc, dialect.Shaping{Default: s.Default, Override: s.Override, Drop: s.Drop}).Edits
 	}
-	return sh.setNativeBody(a, edits)
+	return setNativeBody(a, edits)
 }
 
 // shapeUnified shapes a JSON body of a typed route for a provider that uses the caller's format.

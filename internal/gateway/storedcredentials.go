@@ -23,21 +23,21 @@ import (
 // dialled, but does not receive stored credentials for that reason. STORED_KEY_HOSTS lists the
 // hosts that may receive them.
 func (cr *credentialResolver) checkStoredCredentials(a *attempt) error {
-	if err := cr.rejectGatewayIdentity(a); err != nil {
+	if err := rejectGatewayIdentity(a); err != nil {
 		return err
 	}
-	if !cr.holdsStored(a) {
+	if !holdsStored(a) {
 		return nil
 	}
-	if host, field := cr.requestedHost(a); host != "" && !cr.mayReceive(a, host) {
+	if host, field := requestedHost(a); host != "" && !cr.mayReceive(a, host) {
 		return disallowedHost(field)
 	}
-	if cr.keyWithoutProvider(a) && !cr.savedHost(a) {
+	if keyWithoutProvider(a) && !cr.savedHost(a) {
 		return fault.New(fault.InvalidRequest, "the key saved in this config is not sent to a provider that the request selects; save provider with it, or remove it and send the provider's key with the request").WithParam(credentialField{a.target.Path, "provider"}.String())
 	}
 	for i := range a.spec.Fields {
 		f := &a.spec.Fields[i]
-		if v := a.values[f.Name]; f.NamesHost() && v != "" && v != cr.storedField(a, f) && !cr.mayReceive(a, v) {
+		if v := a.values[f.Name]; f.NamesHost() && v != "" && v != storedField(a, f) && !cr.mayReceive(a, v) {
 			return disallowedHost(f.Name)
 		}
 	}
@@ -49,32 +49,32 @@ func disallowedHost(field string) error {
 }
 
 // savedConfig reports whether the config is saved, as opposed to inline.
-func (x *exchange) savedConfig() bool { return x.configID != "" && x.configID != inlineConfig }
+func (c *chosenConfig) savedConfig() bool { return c.configID != "" && c.configID != inlineConfig }
 
 // holdsStored reports whether the attempt's credential is stored, as opposed to sent with the
 // request.
-func (cr *credentialResolver) holdsStored(a *attempt) bool {
+func holdsStored(a *attempt) bool {
 	return a.account != nil || a.x.savedConfig() && (!a.target.APIKey.Empty() || len(a.target.Fields) > 0)
 }
 
-// stored returns the stored value of a field, from the saved provider or the saved config.
-func (cr *credentialResolver) stored(a *attempt, f *provider.Field) string {
-	if v := cr.ofAccount(a, f); v != "" || !a.x.savedConfig() {
+// storedValue returns the stored value of a field, from the saved provider or the saved config.
+func storedValue(a *attempt, f *provider.Field) string {
+	if v := accountField(a, f); v != "" || !a.x.savedConfig() {
 		return v
 	}
 	return firstOf(a.target.Fields, f)
 }
 
 // storedField returns the value of a field that is stored together with the credential.
-func (cr *credentialResolver) storedField(a *attempt, f *provider.Field) string {
+func storedField(a *attempt, f *provider.Field) string {
 	if a.account != nil {
-		return cr.ofAccount(a, f)
+		return accountField(a, f)
 	}
-	return cr.stored(a, f)
+	return storedValue(a, f)
 }
 
-// ofAccount returns the value of a field in the saved provider.
-func (cr *credentialResolver) ofAccount(a *attempt, f *provider.Field) string {
+// accountField returns the value of a field in the saved provider.
+func accountField(a *attempt, f *provider.Field) string {
 	if a.account == nil {
 		return ""
 	}
@@ -96,7 +96,7 @@ func firstOf(values map[string]string, f *provider.Field) string {
 
 // requestedHost returns the custom host that the request names, or that a saved config names for
 // the credential of a saved provider, and the field that contains it. It returns "" for none.
-func (cr *credentialResolver) requestedHost(a *attempt) (host, field string) {
+func requestedHost(a *attempt) (host, field string) {
 	switch {
 	case a.x.ctl.CustomHost != "":
 		return a.x.ctl.CustomHost, "x-gateway-custom-host"
@@ -122,7 +122,7 @@ func (cr *credentialResolver) mayReceive(a *attempt, host string) bool {
 
 // keyWithoutProvider reports whether the credential is in a saved config that does not name a
 // provider, so that the request selects it.
-func (cr *credentialResolver) keyWithoutProvider(a *attempt) bool {
+func keyWithoutProvider(a *attempt) bool {
 	t := a.target
 	if a.account != nil || !a.x.savedConfig() || t.Provider != "" {
 		return false
@@ -141,13 +141,13 @@ func (cr *credentialResolver) savedHost(a *attempt) bool {
 // rejectGatewayIdentity refuses a request that uses the identity of the gateway's machine to
 // sign: any caller would have the machine's permissions. Saved providers and saved configs may
 // use it.
-func (cr *credentialResolver) rejectGatewayIdentity(a *attempt) error {
+func rejectGatewayIdentity(a *attempt) error {
 	field := provider.UsesGatewayIdentity(a.values)
 	if field == "" {
 		return nil
 	}
 	v := a.values[field]
-	if i := slices.IndexFunc(a.spec.Fields, func(f provider.Field) bool { return f.Name == field }); i >= 0 && cr.stored(a, &a.spec.Fields[i]) == v {
+	if i := slices.IndexFunc(a.spec.Fields, func(f provider.Field) bool { return f.Name == field }); i >= 0 && storedValue(a, &a.spec.Fields[i]) == v {
 		return nil
 	}
 	return fault.Newf(fault.InvalidRequest, "%s %q uses the identity of the gateway; an administrator must save this provider, then select it as @slug", field, v).WithParam(field)
@@ -160,7 +160,7 @@ func (cr *credentialResolver) sign(ctx context.Context, a *attempt, r *sign.Requ
 	if err := a.plan.CheckIdentityHost(a.values, cr.guard.TakesStoredKeys); err != nil {
 		return err
 	}
-	if err := cr.checkBucketUnchanged(a); err != nil {
+	if err := checkBucketUnchanged(a); err != nil {
 		return err
 	}
 	return cr.signers.Sign(ctx, r, a.plan.Auth, a.values)
@@ -173,7 +173,7 @@ var bucketOf = map[string]string{"aws": "aws_s3_bucket", "gcp": "vertex_storage_
 // Callers name files by bucket and key, and a stored credential may have permissions on other
 // buckets. The identity of the gateway's machine, which may have access to the bucket of the
 // request log, signs for the saved bucket only.
-func (cr *credentialResolver) checkBucketUnchanged(a *attempt) error {
+func checkBucketUnchanged(a *attempt) error {
 	field := bucketOf[a.plan.Auth.Scheme]
 	switch a.plan.Requested {
 	case llm.UploadFile, llm.RetrieveFile, llm.RetrieveFileContent:
@@ -182,7 +182,7 @@ func (cr *credentialResolver) checkBucketUnchanged(a *attempt) error {
 	}
 	saved := ""
 	if i := slices.IndexFunc(a.spec.Fields, func(f provider.Field) bool { return f.Name == field }); i >= 0 {
-		saved = cr.stored(a, &a.spec.Fields[i])
+		saved = storedValue(a, &a.spec.Fields[i])
 	}
 	if field == "" || saved == "" && provider.UsesGatewayIdentity(a.values) == "" {
 		return nil

@@ -66,7 +66,7 @@ func (d *deliverer) stream(ctx context.Context, a *attempt) error {
 	if err := s.begin(); err != nil {
 		return s.left(err)
 	}
-	defer d.forget(a, &s.capture)
+	defer forgetCapture(a, &s.capture)
 	err := s.pass(a.first, false)
 	readBuf := wire.ReadBufferFrom(a.first)
 	defer readBuf.Free()

@@ -6,9 +6,9 @@ import (
 	"sluice/internal/domain/record"
 )
 
-// time sets the phases of an attempt with the duration took. The transport reports Queue and
+// setTimings sets the phases of an attempt with the duration took. The transport reports Queue and
 // Connect with each call.
-func (re *recorder) time(a *attempt, t *record.Timings, took time.Duration) {
+func setTimings(a *attempt, t *record.Timings, took time.Duration) {
 	if w := a.x.walked; !w.IsZero() {
 		t.Parsing = w.Sub(a.x.started)
 	}

@@ -36,7 +36,7 @@ type translator struct {
 // translate converts the call to the provider's format. The changes of the target's config apply
 // first, in the caller's format; the provider's own rules apply last.
 func (t *translator) translate(ctx context.Context, a *attempt, s dialect.Shaping) error {
-	if err := t.checkNumbers(a); err != nil {
+	if err := checkNumbers(a); err != nil {
 		return err
 	}
 	body, to := t.requestedCall(a, s), t.target(a)
@@ -76,14 +76,14 @@ func (t *translator) translate(ctx context.Context, a *attempt, s dialect.Shapin
 				return err
 			}
 		}
-		a.body = t.applyRules(a, t.withoutRefused(a, out.Body, out.Added))
+		a.body = t.applyRules(a, withoutRefused(a, out.Body, out.Added))
 	}
 	return nil
 }
 
 // checkNumbers refuses a number that JSON readers disagree on, before the call is translated. A
 // relayed call forwards the client's bytes unchanged.
-func (t *translator) checkNumbers(a *attempt) error {
+func checkNumbers(a *attempt) error {
 	if a.x.doc == nil {
 		return nil
 	}

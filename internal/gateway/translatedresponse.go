@@ -29,7 +29,7 @@ func (re *receiver) translated(ctx context.Context, a *attempt) error {
 		return err
 	}
 	if isPage(b) {
-		return re.responses.sentPage(a)
+		return pageError(a)
 	}
 	incoming := &dialect.Incoming{Status: a.status, Header: a.response.header, Body: b, Created: re.clock.Now().Unix(), Call: a.call, Sent: a.sent, To: a.to}
 	if incoming.More, err = re.askMore(ctx, a); err != nil {
@@ -39,19 +39,19 @@ func (re *receiver) translated(ctx context.Context, a *attempt) error {
 		if responded, err := re.followUps.fetchFollowUps(ctx, a, incoming); responded || err != nil {
 			return err
 		}
-		return re.restated(a, incoming)
+		return setTranslatedResponse(a, incoming)
 	}
 	r, err := a.speech.upstream.DecodeResponse(incoming)
 	if err != nil {
 		a.log().Usage = a.errorUsage(b)
-		return re.responses.reported(a, b, fault.From(err))
+		return convertReportedError(a, b, fault.From(err))
 	}
 	a.log().Usage, a.log().ResponseModel = r.Usage, r.Model
 	a.names.RewriteResponse(r)
 	a.texts.RewriteResponse(r)
 	signatures.NewSigner(a.call.Surface).RewriteResponse(r)
 	if a.stream {
-		re.replayed(a, r)
+		replayResponse(a, r)
 		return nil
 	}
 	a.setJSONResponse(a.conversation.SaveResponse(a.speech.client.EncodeResponse(make([]byte, 0, len(b)+responseOverheadBytes), r, a.answering())), "")
@@ -70,11 +70,11 @@ func (i *incoming) relayFile(contentType string) {
 // responseOverheadBytes is the additional size that the caller's format may need.
 const responseOverheadBytes = 1 << 10
 
-func (re *receiver) restated(a *attempt, incoming *dialect.Incoming) error {
+func setTranslatedResponse(a *attempt, incoming *dialect.Incoming) error {
 	out, err := a.speech.unified.TranslateResponse(incoming)
 	if err != nil {
 		a.log().Usage = a.errorUsage(incoming.Body)
-		return re.responses.reported(a, incoming.Body, fault.From(err))
+		return convertReportedError(a, incoming.Body, fault.From(err))
 	}
 	a.log().Usage, a.log().ResponseModel = out.Usage, out.Model
 	if counts[a.x.match.Endpoint] != "" {
@@ -108,8 +108,8 @@ func (a *attempt) answering() *dialect.ResponseContext {
 	return as
 }
 
-// replayed converts a buffered response to the stream that the caller requested.
-func (re *receiver) replayed(a *attempt, r *llm.Response) {
+// replayResponse converts a buffered response to the stream that the caller requested.
+func replayResponse(a *attempt, r *llm.Response) {
 	enc := a.speech.client.NewEncoder(a.answering())
 	var out []byte
 	dialect.Replay(r, func(ev *llm.Event) { out = enc.Append(out, ev) })

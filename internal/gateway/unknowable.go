@@ -21,24 +21,24 @@ func (ac *accountant) unknowable(a *attempt, f *fault.Error) bool {
 	default:
 		return false
 	}
-	if ac.answersInEvents(a) {
+	if answersInEvents(a) {
 		return ac.hidesReasoning(a)
 	}
-	return !ac.writtenTokens(a) && (a.written == nil || !a.written.Usage.Reported)
+	return !isBilledByDuration(a) && (a.written == nil || !a.written.Usage.Reported)
 }
 
 // answersInEvents reports whether the response is a stream or, before it begins, is requested as
 // one.
-func (ac *accountant) answersInEvents(a *attempt) bool {
+func answersInEvents(a *attempt) bool {
 	if a.upstream == 0 {
 		return a.wantsStream()
 	}
 	return eventStream(a.got) || a.textStream(a.got)
 }
 
-// writtenTokens reports whether a transcription is priced by the duration of its recording,
+// isBilledByDuration reports whether a transcription is priced by the duration of its recording,
 // whatever the response is.
-func (ac *accountant) writtenTokens(a *attempt) bool {
+func isBilledByDuration(a *attempt) bool {
 	return bound.IsTranscription(a.x.match.Endpoint) && (a.money == nil || !a.money.Card().PricesAudioInputByToken())
 }
 

@@ -30,11 +30,11 @@ type limitedBody struct {
 }
 
 // sent returns the number of bytes read so far from a body that is sent as it arrives.
-func (x *exchange) sent() int64 {
-	if x.passes == nil {
+func (b *requestBody) sent() int64 {
+	if b.passes == nil {
 		return 0
 	}
-	return x.passes.sent.Load()
+	return b.passes.sent.Load()
 }
 
 // Read implements io.Reader.
