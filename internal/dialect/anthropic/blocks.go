@@ -10,10 +10,13 @@ import (
 	"sluice/internal/kernel/llm"
 )
 
+// contentWriter writes the content blocks of a turn.
+type contentWriter struct{ *callBody }
+
 // block writes a part as a block. It drops reasoning without a signature from Claude, which
 // Anthropic would reject, and parts that belong to other providers.
 // Source: contract/provider-transforms.md 2.1, 2.2, 9.1.
-func (w *callWriter) block(m *llm.Message, p *llm.Part) error {
+func (w *contentWriter) block(m *llm.Message, p *llm.Part) error {
 	switch p.Kind {
 	case llm.TextPart, llm.RefusalPart:
 		w.text(m, p)
@@ -41,7 +44,7 @@ func (w *callWriter) block(m *llm.Message, p *llm.Part) error {
 }
 
 // writeReasoning writes Claude's earlier reasoning, as text or redacted.
-func (w *callWriter) writeReasoning(m *llm.Message, p *llm.Part) {
+func (w *contentWriter) writeReasoning(m *llm.Message, p *llm.Part) {
 	switch {
 	case !signatures.IsClaude(p):
 		w.t.Drop(w.c.Path(m, p.Index))
@@ -57,13 +60,13 @@ func (w *callWriter) writeReasoning(m *llm.Message, p *llm.Part) {
 	w.shut(p)
 }
 
-func (w *callWriter) open(typ string) {
+func (w *callBody) open(typ string) {
 	w.Open('{')
 	w.Str("type", typ)
 }
 
 // shut ends a block with its cache mark and, for native callers, its extra members.
-func (w *callWriter) shut(p *llm.Part) {
+func (w *callBody) shut(p *llm.Part) {
 	w.cache(p.Cache)
 	if w.native() {
 		for _, x := range w.t.TakeAll(p.Extra) {
@@ -74,7 +77,7 @@ func (w *callWriter) shut(p *llm.Part) {
 }
 
 // text writes a text block. It omits blank texts, which Anthropic rejects.
-func (w *callWriter) text(m *llm.Message, p *llm.Part) {
+func (w *contentWriter) text(m *llm.Message, p *llm.Part) {
 	if len(p.Citations) > 0 && p.Shape != shapeName {
 		w.t.Drop(w.c.Path(m, p.Index) + ".citations")
 	}
@@ -85,7 +88,7 @@ func (w *callWriter) text(m *llm.Message, p *llm.Part) {
 	}
 }
 
-func (w *callWriter) textBlock(p *llm.Part) {
+func (w *contentWriter) textBlock(p *llm.Part) {
 	w.open("text")
 	w.Str("text", p.Text)
 	if p.Shape == shapeName {
@@ -95,7 +98,7 @@ func (w *callWriter) textBlock(p *llm.Part) {
 }
 
 // call writes a tool call.
-func (w *callWriter) call(m *llm.Message, p *llm.Part) error {
+func (w *contentWriter) call(m *llm.Message, p *llm.Part) error {
 	if p.Signature != "" {
 		w.t.Drop(w.c.Path(m, p.Index) + ".signature")
 	}
@@ -124,7 +127,7 @@ func callID(id string) string {
 }
 
 // result writes the result of a call. Plain text is written as a string.
-func (w *callWriter) result(m *llm.Message, p *llm.Part) error {
+func (w *contentWriter) result(m *llm.Message, p *llm.Part) error {
 	r := p.Result
 	if r.ID == "" { // results of the deprecated function calls have no id
 		return fields.Invalid(w.c.Path(m, p.Index), "contains a tool result without a call id, which this provider requires")
@@ -152,7 +155,7 @@ func (w *callWriter) result(m *llm.Message, p *llm.Part) error {
 }
 
 // inner writes a part of a result. The path of the part is that of the result.
-func (w *callWriter) inner(m *llm.Message, index int, p *llm.Part) error {
+func (w *contentWriter) inner(m *llm.Message, index int, p *llm.Part) error {
 	known, _ := conversation.ResultPart(w.t, w.c, m, index, shapeName, p)
 	q := *known
 	q.Index = index

@@ -28,7 +28,7 @@ func (messages) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (
 	if c.Surface != llm.Messages && !model.Continues() {
 		c = conversation.EndWithUserTurn(c)
 	}
-	w := callWriter{Writer: jsonwriter.NewForCall(c), c: c, t: llm.NewTally(c), to: to, model: model}
+	w := newCallWriter(c, to, model)
 	w.Open('{')
 	w.Str("model", to.Model)
 	w.limit()
@@ -48,27 +48,50 @@ func (messages) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (
 	return &dialect.Outgoing{Body: w.B, Header: header, Dropped: w.t.Dropped(), Added: w.added}, nil
 }
 
+// callWriter writes one request: its turns, its tools and its parameters into one body.
 type callWriter struct {
+	callBody
+	turnWriter
+	toolWriter
+	parameterWriter
+}
+
+// newCallWriter returns a writer with an empty body.
+func newCallWriter(c *llm.Call, to *dialect.Target, model claude.Model) *callWriter {
+	w := &callWriter{callBody: callBody{Writer: jsonwriter.NewForCall(c), c: c, t: llm.NewTally(c), to: to, model: model}}
+	body := &w.callBody
+	w.turnWriter = turnWriter{callBody: body, content: contentWriter{body}}
+	w.toolWriter, w.parameterWriter = toolWriter{body}, parameterWriter{callBody: body}
+	return w
+}
+
+// callBody is the body of a request, with the call that it is written from and its target. The
+// writers of its parts share it.
+type callBody struct {
 	jsonwriter.Writer
 	c      *llm.Call
 	t      *llm.FieldTracker
 	to     *dialect.Target
 	model  claude.Model // parsed from the model name
-	tokens []byte       // maximum response tokens that the caller set; nil if not set
-	level  []byte       // raw, for output_config.effort
 	added  dialect.Added
-	betas  []string     // beta flags that the request needs
-	tooled bool         // the request contains tools
-	stay   map[int]bool // indexes of instructions that stay in the middle of the conversation
-	spent  bool         // the tools were called earlier and must not be called again
+	betas  []string // beta flags that the request needs
+	tooled bool     // the request contains tools
+	spent  bool     // the tools were called earlier and must not be called again
+}
+
+// parameterWriter writes the parameters of a request: limits, sampling, thinking, format.
+type parameterWriter struct {
+	*callBody
+	tokens []byte // maximum response tokens that the caller set; nil if not set
+	level  []byte // raw, for output_config.effort
 }
 
 // native reports whether the caller uses the Messages API. Fields without a name in the hub are
 // then in Anthropic's format.
-func (w *callWriter) native() bool { return w.c.Surface == llm.Messages }
+func (w *callBody) native() bool { return w.c.Surface == llm.Messages }
 
 // limit writes the maximum length of the response.
-func (w *callWriter) limit() {
+func (w *parameterWriter) limit() {
 	raw, ok := w.t.First(llm.MaxTokens, llm.MaxCompletionTokens)
 	if ok {
 		w.tokens = raw
@@ -78,7 +101,7 @@ func (w *callWriter) limit() {
 	w.Int(llm.MaxTokens, w.model.MaxOutput())
 }
 
-func (w *callWriter) params() {
+func (w *parameterWriter) params() {
 	for _, name := range unchangedParams {
 		if raw, ok := w.t.Consume(name); ok {
 			w.Raw(name, raw)
@@ -98,7 +121,7 @@ func (w *callWriter) params() {
 }
 
 // stops returns the stop sequences. Those of native callers are returned unchanged.
-func (w *callWriter) stops(raw []byte) []byte {
+func (w *parameterWriter) stops(raw []byte) []byte {
 	if w.native() {
 		return raw
 	}
@@ -106,7 +129,7 @@ func (w *callWriter) stops(raw []byte) []byte {
 }
 
 // sampling writes the sampling parameters that the model supports.
-func (w *callWriter) sampling() {
+func (w *parameterWriter) sampling() {
 	for _, name := range [...]string{"temperature", "top_k", "top_p"} {
 		raw, ok := w.sampled(name)
 		if !ok {
@@ -121,7 +144,7 @@ func (w *callWriter) sampling() {
 }
 
 // sampled returns the value of a sampling parameter. It does not check those of native callers.
-func (w *callWriter) sampled(name string) ([]byte, bool) {
+func (w *parameterWriter) sampled(name string) ([]byte, bool) {
 	if w.native() {
 		return w.t.Consume(name)
 	}
@@ -129,7 +152,7 @@ func (w *callWriter) sampled(name string) ([]byte, bool) {
 }
 
 // metadata writes the caller's user id and the other metadata members.
-func (w *callWriter) metadata() {
+func (w *parameterWriter) metadata() {
 	const prefix = "metadata."
 	open := false
 	put := func(name string, raw []byte) {
@@ -161,7 +184,7 @@ var tiers = map[string][2]string{
 	`"fast"`: {"speed", "fast"}, `"standard"`: {"speed", "standard"},
 }
 
-func (w *callWriter) tier() {
+func (w *parameterWriter) tier() {
 	if raw, ok := w.t.Consume("speed"); ok {
 		w.Raw("speed", raw)
 	}
@@ -182,7 +205,7 @@ const filesBeta = "files-api-2025-04-14"
 // header returns the header with the beta flags, nil if the request needs none. It includes the
 // flags that the caller set in the body.
 // Source: contract/provider-transforms.md 2.1.
-func (w *callWriter) header() wire.Header {
+func (w *parameterWriter) header() wire.Header {
 	if raw, ok := w.t.Consume("anthropic_beta"); ok {
 		if text, isText := jsonedit.Unquote(raw); isText {
 			w.betas = append(w.betas, strings.Split(text, ",")...)

@@ -11,10 +11,13 @@ import (
 	"sluice/internal/kernel/llm"
 )
 
+// toolWriter writes the tools of a request and the choice between them.
+type toolWriter struct{ *callBody }
+
 // tools writes the tools and drops those of other providers. Anthropic requires tools when the
 // conversation contains calls. If the caller lists no tools, tools writes one for each name that
 // was called, and choice then forbids calling them.
-func (w *callWriter) tools() {
+func (w *toolWriter) tools() {
 	for i := range w.c.Tools {
 		t := &w.c.Tools[i]
 		raw := builtIn(t)
@@ -44,7 +47,7 @@ func (w *callWriter) tools() {
 // supportsTool reports whether a tool can be part of a request for a message.
 func supportsTool(t *llm.Tool) bool { return toolcalls.IsFunction(t) || builtIn(t) != nil }
 
-func (w *callWriter) beginTools() {
+func (w *toolWriter) beginTools() {
 	if !w.tooled {
 		w.Key("tools").Open('[')
 		w.tooled = true
@@ -55,7 +58,7 @@ func (w *callWriter) beginTools() {
 // Source: https://platform.claude.com/docs/en/agents-and-tools/tool-use/tool-reference, read 2026-11.
 var toolExtras = [...]string{"defer_loading", "allowed_callers", "input_examples", "eager_input_streaming"}
 
-func (w *callWriter) function(t *llm.Tool) {
+func (w *toolWriter) function(t *llm.Tool) {
 	w.Open('{')
 	w.Str("name", t.Name)
 	w.Opt("description", t.Description)
@@ -152,7 +155,7 @@ var choices = map[string]string{"auto": "auto", "none": "none", "required": "any
 
 // choice writes whether the model must call tools, and whether only one at a time. It writes
 // nothing for a request without tools, because Anthropic rejects a choice there.
-func (w *callWriter) choice() {
+func (w *toolWriter) choice() {
 	c := toolcalls.ChoiceAmong(w.t, w.c, supportsTool)
 	parallel, _ := w.t.Consume(llm.ParallelToolCalls)
 	single := string(parallel) == "false"
@@ -184,7 +187,7 @@ func (w *callWriter) choice() {
 	w.Close('}')
 }
 
-func (w *callWriter) cache(c *llm.Cache) { writeCache(&w.Writer, c) }
+func (w *callBody) cache(c *llm.Cache) { writeCache(&w.Writer, c) }
 
 func writeCache(w *jsonwriter.Writer, c *llm.Cache) {
 	if c == nil {

@@ -17,7 +17,7 @@ func wantsJSON(c *llm.Call) bool { return c.Format != nil && c.Format.Type == "j
 
 // format returns the response format for output_config, nil for none. Anthropic always follows
 // the schema and does not have a name for it.
-func (w *callWriter) format() []byte {
+func (w *parameterWriter) format() []byte {
 	f := w.c.Format
 	if f == nil || f.Type != "json_schema" {
 		return nil

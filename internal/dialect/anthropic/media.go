@@ -13,7 +13,7 @@ const pdf = "application/pdf"
 
 // media writes an image or a document.
 // Source: contract/provider-transforms.md 2.2.
-func (w *callWriter) media(m *llm.Message, p *llm.Part) error {
+func (w *contentWriter) media(m *llm.Message, p *llm.Part) error {
 	md := p.Media
 	kind, _, _ := strings.Cut(md.MIME, "/")
 	typ := "document"
@@ -54,7 +54,7 @@ func detailPath(c *llm.Call, m *llm.Message, p *llm.Part) string {
 var documentExtras = [...]string{"title", "context", "citations"}
 
 // document writes the additional members of a document. Its name is the default title.
-func (w *callWriter) document(p *llm.Part) {
+func (w *contentWriter) document(p *llm.Part) {
 	title := false
 	for _, name := range documentExtras {
 		if raw, ok := w.t.TakeFrom(p.Extra, name); ok {
@@ -68,7 +68,7 @@ func (w *callWriter) document(p *llm.Part) {
 }
 
 // source writes the location or the content of a media part.
-func (w *callWriter) source(md *llm.Media, typ string) error {
+func (w *contentWriter) source(md *llm.Media, typ string) error {
 	switch {
 	case md.FileID != "":
 		w.Str("type", "file")

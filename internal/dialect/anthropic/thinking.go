@@ -16,7 +16,7 @@ var budgets = map[string]int64{"low": 1024, "medium": 8192, "high": 16384, "xhig
 // level alone, newer models choose the amount and return a summary of their thinking. Older models
 // get a budget.
 // Source: contract/provider-transforms.md 1.6.
-func (w *callWriter) effort() {
+func (w *parameterWriter) effort() {
 	thinking, requested := w.t.Consume(llm.Thinking)
 	w.Raw("thinking", thinking)
 	raw, ok := w.t.Peek(llm.ReasoningEffort)
@@ -56,14 +56,14 @@ func (w *callWriter) effort() {
 }
 
 // visible requests a summary of the thinking from a model that chooses how much it thinks.
-func (w *callWriter) visible() {
+func (w *parameterWriter) visible() {
 	w.Raw("thinking", w.model.VisibleThinking())
 	w.added |= w.model.AddsDisplay()
 }
 
 // budget writes a thinking budget for an older model. It reports false, and writes nothing, if level
 // is unknown, if the budget is not below the response limit, or if the model would reject the call.
-func (w *callWriter) budget(level string) bool {
+func (w *parameterWriter) budget(level string) bool {
 	tokens, known := budgets[level]
 	limit := w.model.MaxOutput()
 	if w.tokens != nil && json.Unmarshal(w.tokens, &limit) != nil {
@@ -81,7 +81,7 @@ func (w *callWriter) budget(level string) bool {
 
 // output writes output_config: the effort, the response format, and the members that the
 // caller set there.
-func (w *callWriter) output() {
+func (w *parameterWriter) output() {
 	const prefix = "output_config."
 	config, ok := w.t.Consume("output_config") // from callers of other surfaces
 	if !ok || !isObject(config) {

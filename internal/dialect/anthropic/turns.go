@@ -7,8 +7,15 @@ import (
 	"sluice/internal/kernel/llm"
 )
 
+// turnWriter writes the system prompt and the turns of a conversation.
+type turnWriter struct {
+	*callBody
+	content contentWriter
+	stay    map[int]bool // indexes of instructions that stay in the middle of the conversation
+}
+
 // conversation writes the instructions and the turns.
-func (w *callWriter) conversation() error {
+func (w *turnWriter) conversation() error {
 	w.dropNames()
 	if !w.native() {
 		if w.model.TakesSystem() {
@@ -32,7 +39,7 @@ func (w *callWriter) conversation() error {
 }
 
 // dropNames reports message names as dropped, because Anthropic does not support them.
-func (w *callWriter) dropNames() {
+func (w *turnWriter) dropNames() {
 	for i := range w.c.Messages {
 		if m := &w.c.Messages[i]; m.Name != "" {
 			w.t.Drop(w.c.Path(m, -1) + ".name")
@@ -45,7 +52,7 @@ func (w *callWriter) dropNames() {
 // the middle of a conversation stay there when the caller is native or when the model accepts them
 // at that point. All others are collected in the system field, and reported as moved.
 // Source: contract/provider-transforms.md 2.1.
-func (w *callWriter) side(m *llm.Message) llm.Role {
+func (w *turnWriter) side(m *llm.Message) llm.Role {
 	switch m.Role {
 	case llm.RoleSystem, llm.RoleDeveloper:
 		if m.Index >= 0 && (w.native() || w.stays(m)) {
@@ -60,7 +67,7 @@ func (w *callWriter) side(m *llm.Message) llm.Role {
 }
 
 // stays reports whether instructions of a caller of another surface remain at their position.
-func (w *callWriter) stays(m *llm.Message) bool {
+func (w *turnWriter) stays(m *llm.Message) bool {
 	for i := range w.stay {
 		if &w.c.Messages[i] == m {
 			return true
@@ -77,7 +84,7 @@ type turn struct {
 }
 
 // next returns the turn at the start of list.
-func (w *callWriter) next(list []llm.Message) turn {
+func (w *turnWriter) next(list []llm.Message) turn {
 	t := turn{role: w.side(&list[0])}
 	n := 1
 	for ; n < len(list); n++ {
@@ -90,7 +97,7 @@ func (w *callWriter) next(list []llm.Message) turn {
 }
 
 // system writes the instructions from all positions of the conversation.
-func (w *callWriter) system() error {
+func (w *turnWriter) system() error {
 	before := w.Writer
 	w.Key("system").Open('[')
 	empty := len(w.B)
@@ -102,14 +109,14 @@ func (w *callWriter) system() error {
 		}
 	}
 	if wantsJSON(w.c) {
-		w.textBlock(&llm.Part{Text: onlyJSON})
+		w.content.textBlock(&llm.Part{Text: onlyJSON})
 	}
 	w.close(before, empty)
 	return nil
 }
 
 // close ends a list, or removes it when it is empty.
-func (w *callWriter) close(before jsonwriter.Writer, empty int) (nonEmpty bool) {
+func (w *callBody) close(before jsonwriter.Writer, empty int) (nonEmpty bool) {
 	if len(w.B) == empty {
 		w.Writer = before
 		return false
@@ -119,7 +126,7 @@ func (w *callWriter) close(before jsonwriter.Writer, empty int) (nonEmpty bool) 
 }
 
 // turn writes a message, unless nothing remains of it. A plain string remains a string.
-func (w *callWriter) turn(t turn) error {
+func (w *turnWriter) turn(t turn) error {
 	if t.role == "" {
 		return nil
 	}
@@ -151,7 +158,7 @@ func (w *callWriter) turn(t turn) error {
 }
 
 // plain returns the text of a user's turn that is only a string.
-func (w *callWriter) plain(t turn) (string, bool) {
+func (w *turnWriter) plain(t turn) (string, bool) {
 	if t.role == llm.RoleAssistant {
 		return "", false
 	}
@@ -173,7 +180,7 @@ func (w *callWriter) plain(t turn) (string, bool) {
 }
 
 // writeTurnBlocks writes the blocks of a turn, tool results first.
-func (w *callWriter) writeTurnBlocks(t turn) error {
+func (w *turnWriter) writeTurnBlocks(t turn) error {
 	for _, results := range [...]bool{true, false} {
 		for i := range t.list {
 			m := &t.list[i]
@@ -188,9 +195,9 @@ func (w *callWriter) writeTurnBlocks(t turn) error {
 	return nil
 }
 
-func (w *callWriter) blocks(m *llm.Message) error {
+func (w *turnWriter) blocks(m *llm.Message) error {
 	for i := range m.Parts {
-		if err := w.block(m, &m.Parts[i]); err != nil {
+		if err := w.content.block(m, &m.Parts[i]); err != nil {
 			return err
 		}
 	}
