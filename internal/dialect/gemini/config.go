@@ -18,8 +18,11 @@ var plain = [...]struct{ from, to string }{
 	{"logprobs", "responseLogprobs"}, {"top_logprobs", "logprobs"}, {"media_resolution", "mediaResolution"},
 }
 
+// configWriter writes the generationConfig of a request: limits, format, media and thinking.
+type configWriter struct{ *callBody }
+
 // generationConfig writes the generation settings, or nothing when the call has none.
-func (w *writer) generationConfig() {
+func (w *configWriter) generationConfig() {
 	from := len(w.B)
 	w.Key("generationConfig").Open('{')
 	empty := len(w.B)
@@ -48,7 +51,7 @@ func (w *writer) generationConfig() {
 
 // format writes the JSON response format. Gemini always follows a schema, so strict needs no setting.
 // Gemini does not have a setting for the schema's name, which does not affect a model.
-func (w *writer) format() {
+func (w *configWriter) format() {
 	f := w.c.Format
 	if !w.wantsJSON() {
 		return
@@ -66,7 +69,7 @@ func (w *writer) format() {
 	}
 }
 
-func (w *writer) wantsJSON() bool {
+func (w *callBody) wantsJSON() bool {
 	f := w.c.Format
 	return f != nil && (f.Type == "json_object" || f.Type == "json_schema")
 }
@@ -75,7 +78,7 @@ func (w *writer) wantsJSON() bool {
 // before Gemini 3 reject a response format next to functions: "Function calling with a response mime
 // type: 'application/json' is unsupported".
 // Source: https://ai.google.dev/gemini-api/docs/structured-output, read 2026-11.
-func (w *writer) asksForJSON() bool {
+func (w *callBody) asksForJSON() bool {
 	return w.wantsJSON() && w.m.supportsSystemInstruction() && !w.m.levels() &&
 		slices.ContainsFunc(w.c.Tools, func(t llm.Tool) bool { return t.Type == llm.Function })
 }
@@ -90,7 +93,7 @@ func jsonInstruction(f *llm.Format) string {
 }
 
 // modalities writes ["text","image"] as ["TEXT","IMAGE"].
-func (w *writer) modalities() {
+func (w *configWriter) modalities() {
 	raw, ok := w.t.Consume("modalities")
 	if !ok {
 		return
@@ -113,7 +116,7 @@ func (w *writer) modalities() {
 // speech writes the voice of an audio response: Gemini's own speech_config, or OpenAI's audio.voice.
 // Gemini always returns PCM with 16 bits and 24 kHz, whatever format the caller requests.
 // Source: https://ai.google.dev/gemini-api/docs/speech-generation, read 2026-11.
-func (w *writer) speech() {
+func (w *configWriter) speech() {
 	audio, hasAudio := w.t.Consume("audio")
 	if raw, ok := w.t.Consume("speech_config"); ok {
 		w.Raw("speechConfig", raw)
@@ -140,7 +143,7 @@ func (w *writer) speech() {
 }
 
 // image writes the format of generated images.
-func (w *writer) image() {
+func (w *configWriter) image() {
 	raw, ok := w.t.Consume("image_config")
 	if !ok {
 		return

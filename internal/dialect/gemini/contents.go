@@ -33,9 +33,15 @@ type pendingMedia struct {
 	p *llm.Part
 }
 
+// contentWriter writes the contents of a request: turns with their parts, and instructions.
+type contentWriter struct {
+	*callBody
+	turn turns
+}
+
 // conversation writes systemInstruction and contents. Consecutive messages of one role become one
 // content. The results of parallel calls are then in one content, as Gemini requires.
-func (w *writer) conversation() error {
+func (w *contentWriter) conversation() error {
 	if w.m.supportsSystemInstruction() {
 		if err := w.instructions(); err != nil {
 			return err
@@ -56,7 +62,7 @@ func (w *writer) conversation() error {
 }
 
 // instructions writes the text of all system and developer messages, from any position.
-func (w *writer) instructions() error {
+func (w *contentWriter) instructions() error {
 	open := false
 	instruct := func(text string) {
 		if !open {
@@ -95,7 +101,7 @@ func (w *writer) instructions() error {
 	return nil
 }
 
-func (w *writer) message(m *llm.Message) error {
+func (w *contentWriter) message(m *llm.Message) error {
 	if m.Name != "" {
 		w.t.Drop(w.c.Path(m, -1) + ".name")
 	}
@@ -122,7 +128,7 @@ func (w *writer) message(m *llm.Message) error {
 }
 
 // assistant writes an assistant message, including text before its calls.
-func (w *writer) assistant(m *llm.Message) error {
+func (w *contentWriter) assistant(m *llm.Message) error {
 	if err := w.writeDeferred(); err != nil {
 		return err
 	}
@@ -144,7 +150,7 @@ func (w *writer) assistant(m *llm.Message) error {
 }
 
 // begin opens a content of that role, or ofTools, unless one is open.
-func (w *writer) begin(role string) {
+func (w *contentWriter) begin(role string) {
 	if w.turn.role == role {
 		return
 	}
@@ -158,7 +164,7 @@ func (w *writer) begin(role string) {
 	w.Key("parts").Open('[')
 }
 
-func (w *writer) end() {
+func (w *contentWriter) end() {
 	if w.turn.role != "" {
 		w.Close(']')
 		w.Close('}')
@@ -167,7 +173,7 @@ func (w *writer) end() {
 }
 
 // writeDeferred writes the media of tool results into the user content that follows them.
-func (w *writer) writeDeferred() error {
+func (w *contentWriter) writeDeferred() error {
 	left := w.turn.after
 	w.turn.after = nil
 	for _, l := range left {
@@ -184,7 +190,7 @@ func (w *writer) writeDeferred() error {
 const unsigned = "skip_thought_signature_validator"
 
 // call writes a call that the model made, the k-th of its message.
-func (w *writer) call(m *llm.Message, p *llm.Part, k int) error {
+func (w *contentWriter) call(m *llm.Message, p *llm.Part, k int) error {
 	args, ok := jsonwriter.ArgumentsObject(p.Call.Arguments)
 	switch {
 	case p.Call.Custom:
@@ -211,7 +217,7 @@ func (w *writer) call(m *llm.Message, p *llm.Part, k int) error {
 }
 
 // argumentsAt returns the path of a call's arguments in the format of the caller's surface.
-func (w *writer) argumentsAt(m *llm.Message, p *llm.Part, k int) string {
+func (w *contentWriter) argumentsAt(m *llm.Message, p *llm.Part, k int) string {
 	switch w.c.Surface {
 	case llm.Messages:
 		return w.c.Path(m, p.Index) + ".input"

@@ -12,7 +12,7 @@ import (
 )
 
 // part writes one part of a message into the content of the given role.
-func (w *writer) part(role string, m *llm.Message, p *llm.Part) error {
+func (w *contentWriter) part(role string, m *llm.Message, p *llm.Part) error {
 	path := w.c.Path(m, p.Index)
 	w.dropMarks(m, p)
 	switch p.Kind {
@@ -46,7 +46,7 @@ func (w *writer) part(role string, m *llm.Message, p *llm.Part) error {
 
 // reasoning writes a reasoning part, with its signature if Gemini signed it. A part with
 // neither text nor such a signature is omitted.
-func (w *writer) reasoning(role string, m *llm.Message, p *llm.Part) {
+func (w *contentWriter) reasoning(role string, m *llm.Message, p *llm.Part) {
 	signature := p.Signature
 	foreign := signature != "" && !signatures.Knows(shapeName, p)
 	if foreign {
@@ -65,7 +65,7 @@ func (w *writer) reasoning(role string, m *llm.Message, p *llm.Part) {
 
 // dropMarks reports the marks that Gemini does not support. Gemini caches automatically,
 // or caches what cachedContent names.
-func (w *writer) dropMarks(m *llm.Message, p *llm.Part) {
+func (w *contentWriter) dropMarks(m *llm.Message, p *llm.Part) {
 	if p.Cache != nil {
 		w.t.Drop(w.c.Path(m, p.Index) + ".cache_control")
 	}
@@ -74,7 +74,7 @@ func (w *writer) dropMarks(m *llm.Message, p *llm.Part) {
 	}
 }
 
-func (w *writer) text(text, signature string, reasoning bool) {
+func (w *contentWriter) text(text, signature string, reasoning bool) {
 	w.Open('{')
 	w.Str("text", text)
 	if reasoning {
@@ -85,7 +85,7 @@ func (w *writer) text(text, signature string, reasoning bool) {
 }
 
 // media writes an image, a recording or a document.
-func (w *writer) media(role, path string, p *llm.Part) error {
+func (w *contentWriter) media(role, path string, p *llm.Part) error {
 	uri := fileURI(p.Media)
 	if p.Media.Data == "" && uri == "" {
 		return fields.Invalid(path, "references a file by an id that Gemini does not support; send a URL, base64, or the URI that the Files API returned")
@@ -105,7 +105,7 @@ func (w *writer) media(role, path string, p *llm.Part) error {
 }
 
 // medium writes inlineData or fileData.
-func (w *writer) medium(m *llm.Media, uri string) {
+func (w *contentWriter) medium(m *llm.Media, uri string) {
 	if m.Data == "" {
 		w.Key("fileData").Open('{')
 		w.Opt("mimeType", cmp.Or(m.MIME, media.MIMEOf(uri)))
@@ -126,7 +126,7 @@ func (w *writer) medium(m *llm.Media, uri string) {
 // resolution writes the resolution at which a medium is read: a level, or the object that
 // contains it.
 // Source: https://ai.google.dev/gemini-api/docs/media-resolution, read 2026-11.
-func (w *writer) resolution(raw []byte) {
+func (w *contentWriter) resolution(raw []byte) {
 	if len(raw) > 0 && raw[0] == '"' {
 		w.Key("mediaResolution").Open('{')
 		w.Raw("level", raw)
@@ -137,7 +137,7 @@ func (w *writer) resolution(raw []byte) {
 }
 
 // dropMediaNames reports the fields of a medium that Gemini does not support.
-func (w *writer) dropMediaNames(path string, p *llm.Part) {
+func (w *contentWriter) dropMediaNames(path string, p *llm.Part) {
 	prefix := path
 	if w.c.Surface == llm.ChatComplete {
 		prefix += map[llm.PartKind]string{llm.ImagePart: ".image_url", llm.FilePart: ".file"}[p.Kind]

@@ -35,18 +35,23 @@ func (g generate) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target)
 	return out, nil
 }
 
-// writer writes one request.
+// writer writes one request: its contents, its tools and its configuration into one body.
 type writer struct {
-	jsonwriter.Writer
-	c    *llm.Call
-	t    *llm.FieldTracker
-	m    family
-	turn turns
+	callBody
+	contentWriter
+	toolWriter
+	configWriter
 	// vertex reports whether tiers are requested in a header.
 	vertex bool
-	// lookup is the user's location from a built-in tool. It is written separately from
-	// the tool.
-	lookup []byte
+}
+
+// callBody is the body of a request, with the call that it is written from and the family of its
+// model. The writers of its parts share it.
+type callBody struct {
+	jsonwriter.Writer
+	c *llm.Call
+	t *llm.FieldTracker
+	m family
 }
 
 func newWriter(c *llm.Call, model string) *writer {
@@ -54,7 +59,10 @@ func newWriter(c *llm.Call, model string) *writer {
 	if m.supportsSystemInstruction() {
 		c = conversation.EnsureUserMessage(c)
 	}
-	return &writer{c: c, t: llm.NewTally(c), m: m}
+	w := &writer{callBody: callBody{c: c, t: llm.NewTally(c), m: m}}
+	body := &w.callBody
+	w.contentWriter, w.toolWriter, w.configWriter = contentWriter{callBody: body}, toolWriter{callBody: body}, configWriter{body}
+	return w
 }
 
 func (w *writer) request() error {

@@ -11,7 +11,7 @@ import (
 // results writes the results of tool calls. A failed call is under "error", any other
 // result under "output". The models expect these names.
 // Source: https://ai.google.dev/api/caching#FunctionResponse, read 2026-11.
-func (w *writer) results(m *llm.Message) error {
+func (w *contentWriter) results(m *llm.Message) error {
 	for i := range m.Parts {
 		p := &m.Parts[i]
 		if p.Kind != llm.ResultPart {
@@ -28,7 +28,7 @@ func (w *writer) results(m *llm.Message) error {
 	return nil
 }
 
-func (w *writer) result(m *llm.Message, p *llm.Part) error {
+func (w *contentWriter) result(m *llm.Message, p *llm.Part) error {
 	r := p.Result
 	w.dropMarks(m, p)
 	text, media := w.gather(m, p)
@@ -63,7 +63,7 @@ func (w *writer) result(m *llm.Message, p *llm.Part) error {
 }
 
 // gather splits a result into its text, one line for each part, and its media.
-func (w *writer) gather(m *llm.Message, p *llm.Part) (string, []*llm.Part) {
+func (w *contentWriter) gather(m *llm.Message, p *llm.Part) (string, []*llm.Part) {
 	var text []string
 	var media []*llm.Part
 	for i := range p.Result.Parts {
@@ -85,7 +85,7 @@ func (w *writer) gather(m *llm.Message, p *llm.Part) (string, []*llm.Part) {
 
 // enclose writes a medium inside a functionResponse.
 // Source: https://ai.google.dev/gemini-api/docs/function-calling#multimodal, read 2026-11.
-func (w *writer) enclose(path string, e *llm.Part) error {
+func (w *contentWriter) enclose(path string, e *llm.Part) error {
 	uri := fileURI(e.Media)
 	if e.Media.Data == "" && uri == "" {
 		return fields.Invalid(path, "contains a file with an id that Gemini does not support; send a URL or base64")

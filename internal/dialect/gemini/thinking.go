@@ -18,7 +18,7 @@ var budgets = map[string]int64{"none": 0, "minimal": 1024, "low": 1024, "medium"
 // are omitted and reported as dropped.
 // Source: https://ai.google.dev/gemini-api/docs/thinking, read 2026-11;
 // contract/provider-transforms.md 1.6, 4.1.
-func (w *writer) thinking() {
+func (w *configWriter) thinking() {
 	if !w.m.supportsThinking() {
 		return
 	}
@@ -69,7 +69,7 @@ func off(thinking []byte) bool {
 const dynamic = -1
 
 // budget writes {"type":"enabled","budget_tokens":2048} or "adaptive".
-func (w *writer) budget(raw json.RawMessage) {
+func (w *configWriter) budget(raw json.RawMessage) {
 	tokens, hasBudget := jsonedit.Find(raw, "budget_tokens")
 	switch {
 	case jsonedit.Text(raw, "type") == "enabled":

@@ -10,10 +10,18 @@ import (
 	"sluice/internal/kernel/llm"
 )
 
+// toolWriter writes the tools of a request and the choice between them.
+type toolWriter struct {
+	*callBody
+	// lookup is the user's location from a built-in tool. It is written separately from
+	// the tool.
+	lookup []byte
+}
+
 // tools writes the tools of the model. All functions share one tool. Each of Google's built-in
 // tools is a separate tool.
 // Source: contract/provider-transforms.md 4.2.
-func (w *writer) tools() {
+func (w *toolWriter) tools() {
 	var functions []*llm.Tool
 	open := false
 	for i := range w.c.Tools {
@@ -45,14 +53,14 @@ func (w *writer) tools() {
 }
 
 // list opens the list of tools before the first tool.
-func (w *writer) list(open bool) bool {
+func (w *toolWriter) list(open bool) bool {
 	if !open {
 		w.Key("tools").Open('[')
 	}
 	return true
 }
 
-func (w *writer) declarations(functions []*llm.Tool) {
+func (w *toolWriter) declarations(functions []*llm.Tool) {
 	w.Open('{')
 	w.Key("functionDeclarations").Open('[')
 	for _, t := range functions {
@@ -74,7 +82,7 @@ func (w *writer) declarations(functions []*llm.Tool) {
 // schema writes a JSON schema. Models that support JSON schemas receive it unchanged, except for
 // references that they reject. For other models it is rewritten to the subset of OpenAPI that
 // they support.
-func (w *writer) schema(older, newer string, raw json.RawMessage) {
+func (w *callBody) schema(older, newer string, raw json.RawMessage) {
 	if w.m.jsonSchema() {
 		w.Raw(newer, jsonschema.CheckedRefs(raw))
 		return
@@ -128,7 +136,7 @@ func builtinOf(t *llm.Tool) (builtin, bool) {
 	return b, ok
 }
 
-func (w *writer) builtin(b builtin, t *llm.Tool) {
+func (w *toolWriter) builtin(b builtin, t *llm.Tool) {
 	set := t.Schema
 	if t.Type != llm.Function {
 		set = settingsOf(t)
@@ -196,7 +204,7 @@ func snake(name string) string {
 }
 
 // toolConfig writes the tool choice and the user's location.
-func (w *writer) toolConfig() {
+func (w *toolWriter) toolConfig() {
 	choice := toolcalls.ChoiceAmong(w.t, w.c, declared)
 	mode := w.mode(choice)
 	if mode == "" && w.lookup == nil {
@@ -223,7 +231,7 @@ func declared(t *llm.Tool) bool {
 	return !native && toolcalls.IsFunction(t)
 }
 
-func (w *writer) mode(c llm.ToolChoice) string {
+func (w *toolWriter) mode(c llm.ToolChoice) string {
 	switch c.Mode {
 	case "auto":
 		return "AUTO"
