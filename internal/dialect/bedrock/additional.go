@@ -26,7 +26,7 @@ var extras = map[string][]fields.Rename{
 
 // additional writes additionalModelRequestFields: the members that the caller set there, and the
 // parameters of the family. The caller's members win.
-func (w *callWriter) additional() {
+func (w *parameterWriter) additional() {
 	const name = "additionalModelRequestFields"
 	provided, _ := w.t.First(name, "additional_model_request_fields")
 	if len(provided) == 0 {
@@ -52,7 +52,7 @@ func (w *callWriter) additional() {
 func bare(name []byte) string { return string(name[1 : len(name)-1]) }
 
 // writeFamilyParams writes the parameters that only the model family supports.
-func (w *callWriter) writeFamilyParams(o *jsonwriter.Writer) {
+func (w *parameterWriter) writeFamilyParams(o *jsonwriter.Writer) {
 	list, known := extras[w.family]
 	if !known {
 		list = extras[""]
@@ -70,7 +70,7 @@ func (w *callWriter) writeFamilyParams(o *jsonwriter.Writer) {
 }
 
 // claudes writes the parameters that only Claude supports.
-func (w *callWriter) claudes(o *jsonwriter.Writer) {
+func (w *parameterWriter) claudes(o *jsonwriter.Writer) {
 	if raw, ok := w.model.Sampled(w.t, "top_k"); ok {
 		o.Raw("top_k", raw)
 	}
@@ -93,7 +93,7 @@ func (w *callWriter) claudes(o *jsonwriter.Writer) {
 
 // scaled writes a penalty in Jurassic's format {"scale":…}, unless the caller set it in that
 // format.
-func (w *callWriter) scaled(o *jsonwriter.Writer, from, to string) {
+func (w *parameterWriter) scaled(o *jsonwriter.Writer, from, to string) {
 	if _, provided := w.t.Peek(to); provided {
 		return
 	}
@@ -106,7 +106,7 @@ func (w *callWriter) scaled(o *jsonwriter.Writer, from, to string) {
 
 // novas writes the parameters that Amazon's own models expect in a nested object.
 // Source: https://docs.aws.amazon.com/nova/latest/userguide/complete-request-schema.html, read 2026-11.
-func (w *callWriter) novas(o *jsonwriter.Writer) {
+func (w *parameterWriter) novas(o *jsonwriter.Writer) {
 	if raw, ok := w.t.Consume("top_k"); ok {
 		o.Key("inferenceConfig").Open('{')
 		o.Raw("topK", raw)

@@ -11,7 +11,7 @@ import (
 )
 
 // part writes one part of a message as a content block, followed by its cache point.
-func (w *callWriter) part(ctx context.Context, m *llm.Message, p *llm.Part, t *turnState) error {
+func (w *contentWriter) part(ctx context.Context, m *llm.Message, p *llm.Part, t *turnState) error {
 	before := len(w.B)
 	if err := w.block(ctx, m, p, t); err != nil {
 		return err
@@ -41,7 +41,7 @@ func mark(p *llm.Part) *llm.Cache {
 	return nil
 }
 
-func (w *callWriter) block(ctx context.Context, m *llm.Message, p *llm.Part, t *turnState) error {
+func (w *contentWriter) block(ctx context.Context, m *llm.Message, p *llm.Part, t *turnState) error {
 	switch p.Kind {
 	case llm.TextPart, llm.RefusalPart:
 		if !conversation.IsBlank(p.Text) {
@@ -72,13 +72,13 @@ func (w *callWriter) block(ctx context.Context, m *llm.Message, p *llm.Part, t *
 // models reject a signature, or reasoning in general. The family of an ARN may be unknown, and the
 // reasoning is then dropped.
 // Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ReasoningTextBlock.html, read 2026-11.
-func (w *callWriter) takes(p *llm.Part) bool {
+func (w *contentWriter) takes(p *llm.Part) bool {
 	return w.family == anthropic && signatures.IsClaude(p)
 }
 
 // writeReasoning writes reasoning with its signature, which every model requires, or redacted
 // reasoning. It drops parts that the model does not accept.
-func (w *callWriter) writeReasoning(m *llm.Message, p *llm.Part) {
+func (w *contentWriter) writeReasoning(m *llm.Message, p *llm.Part) {
 	if !w.takes(p) {
 		w.t.Drop(w.c.Path(m, p.Index))
 		return
@@ -98,7 +98,7 @@ func (w *callWriter) writeReasoning(m *llm.Message, p *llm.Part) {
 }
 
 // call writes a tool call of the model.
-func (w *callWriter) call(m *llm.Message, p *llm.Part) error {
+func (w *contentWriter) call(m *llm.Message, p *llm.Part) error {
 	if p.Signature != "" {
 		w.t.Drop(w.c.Path(m, p.Index) + ".signature")
 	}
@@ -134,7 +134,7 @@ const failed = "Error: "
 // result writes the result of a call. Bedrock rejects blank texts but accepts an empty list.
 // Source: contract/provider-transforms.md 3.3, 3.10;
 // https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolResultBlock.html, read 2026-11.
-func (w *callWriter) result(ctx context.Context, m *llm.Message, p *llm.Part) error {
+func (w *contentWriter) result(ctx context.Context, m *llm.Message, p *llm.Part) error {
 	r := p.Result
 	hasErrorStatus := w.family == anthropic || w.family == amazon
 	if r.ID == "" { // results of the deprecated function calls have no id
@@ -175,13 +175,13 @@ func (w *callWriter) result(ctx context.Context, m *llm.Message, p *llm.Part) er
 }
 
 // resultPart returns a part of a result. A block in another dialect's format becomes its text.
-func (w *callWriter) resultPart(m *llm.Message, p *llm.Part, i int) *llm.Part {
+func (w *contentWriter) resultPart(m *llm.Message, p *llm.Part, i int) *llm.Part {
 	part, _ := conversation.ResultPart(w.t, w.c, m, p.Index, shapeName, &p.Result.Parts[i])
 	return part
 }
 
 // plainOf joins the texts of the result p.
-func (w *callWriter) plainOf(m *llm.Message, p *llm.Part) string {
+func (w *contentWriter) plainOf(m *llm.Message, p *llm.Part) string {
 	var all strings.Builder
 	for i := range p.Result.Parts {
 		if part := w.resultPart(m, p, i); part.Kind == llm.TextPart {

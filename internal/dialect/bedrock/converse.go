@@ -32,7 +32,8 @@ func (converseUpstream) EncodeCall(ctx context.Context, c *llm.Call, to *dialect
 	if family == anthropic && !model.Continues() {
 		c = conversation.EndWithUserTurn(c)
 	}
-	w := callWriter{Writer: jsonwriter.NewForCall(c), c: c, t: llm.NewTally(c), to: to, family: family, model: model, caches: caches(to.Underlying())}
+	w := newCallWriter(jsonwriter.NewForCall(c), c, to)
+	w.caches = caches(to.Underlying())
 	w.Open('{')
 	if err := w.conversation(ctx); err != nil {
 		return nil, err
@@ -61,8 +62,26 @@ func (converseUpstream) NewDecoder(incoming *dialect.Incoming) dialect.EventDeco
 	return &streamReader{}
 }
 
-// callWriter writes one request.
+// callWriter writes one request: its contents, its tools and its parameters into one body.
 type callWriter struct {
+	callBody
+	contentWriter
+	toolWriter
+	parameterWriter
+}
+
+// newCallWriter returns a writer with out as its body.
+func newCallWriter(out jsonwriter.Writer, c *llm.Call, to *dialect.Target) *callWriter {
+	model := to.Underlying()
+	w := &callWriter{callBody: callBody{Writer: out, c: c, t: llm.NewTally(c), to: to, family: familyOf(model), model: claude.ParseModel(model)}}
+	body := &w.callBody
+	w.contentWriter, w.toolWriter, w.parameterWriter = contentWriter{callBody: body}, toolWriter{body}, parameterWriter{callBody: body}
+	return w
+}
+
+// callBody is the body of a request, with the call that it is written from and its target. The
+// writers of its parts share it.
+type callBody struct {
 	jsonwriter.Writer
 	c      *llm.Call
 	t      *llm.FieldTracker
@@ -70,15 +89,19 @@ type callWriter struct {
 	family string
 	model  claude.Model // parsed from the model name; for Anthropic's family
 	caches bool         // the model supports cache points
-
-	thinking []byte // raw, the thinking configuration for Claude
-	added    dialect.Added
-	effort   string         // for outputConfig
-	native   []*llm.Tool    // tools that only Claude's native format supports
-	names    map[string]int // document names so far, each with the last number appended to it
+	added  dialect.Added
+	native []*llm.Tool // tools that only Claude's native format supports
 }
 
-// converseUpstream writes the members that Converse and CountTokens share: system, messages and
+// parameterWriter writes the parameters of a request: inference, output format, thinking, and the
+// fields of a model family.
+type parameterWriter struct {
+	*callBody
+	thinking []byte // raw, the thinking configuration for Claude
+	effort   string // for outputConfig
+}
+
+// conversation writes the members that Converse and CountTokens share: system, messages and
 // toolConfig.
 func (w *callWriter) conversation(ctx context.Context) error {
 	if err := w.system(); err != nil {
@@ -91,19 +114,19 @@ func (w *callWriter) conversation(ctx context.Context) error {
 	return nil
 }
 
-func (w *callWriter) refuse(path, text string) error {
+func (w *callBody) refuse(path, text string) error {
 	return fault.New(fault.InvalidParameter, path+" "+text).WithParam(path)
 }
 
 // writeFirst writes the first parameter of from that the call has, under another name.
-func (w *callWriter) writeFirst(name string, from ...string) {
+func (w *parameterWriter) writeFirst(name string, from ...string) {
 	if raw, ok := w.t.First(from...); ok {
 		w.Raw(name, raw)
 	}
 }
 
 // sampled writes a sampling parameter. Some Claude models do not support all of them.
-func (w *callWriter) sampled(name, from string) {
+func (w *parameterWriter) sampled(name, from string) {
 	if w.family != anthropic {
 		w.writeFirst(name, from)
 	} else if raw, ok := w.model.Sampled(w.t, from); ok {
@@ -112,7 +135,7 @@ func (w *callWriter) sampled(name, from string) {
 }
 
 // inference writes the inference parameters that Converse has for all models.
-func (w *callWriter) inference() {
+func (w *parameterWriter) inference() {
 	w.think()
 	before := w.Writer
 	w.Key("inferenceConfig").Open('{')
@@ -127,7 +150,7 @@ func (w *callWriter) inference() {
 }
 
 // close ends an object or a list, or removes it when it is empty.
-func (w *callWriter) close(bracket byte, before jsonwriter.Writer, empty int) (nonEmpty bool) {
+func (w *callBody) close(bracket byte, before jsonwriter.Writer, empty int) (nonEmpty bool) {
 	if len(w.B) == empty {
 		w.Writer = before
 		return false
@@ -144,7 +167,7 @@ var tiers = map[string]string{
 
 // settings writes the settings outside the conversation. If a setting is present in two spellings,
 // Amazon's wins.
-func (w *callWriter) settings() {
+func (w *parameterWriter) settings() {
 	w.writeFirst("guardrailConfig", "guardrailConfig", "guardrail_config")
 	w.writeFirst("performanceConfig", "performanceConfig", "performance_config")
 	w.writeFirst("additionalModelResponseFieldPaths", "additionalModelResponseFieldPaths", "additional_model_response_field_paths")
@@ -161,7 +184,7 @@ func (w *callWriter) settings() {
 
 // output writes the response format, and the effort for newer models. A schema is a string that
 // contains JSON.
-func (w *callWriter) output() {
+func (w *parameterWriter) output() {
 	f := w.c.Format
 	schema := f != nil && f.Type == "json_schema"
 	if !schema && w.effort == "" {
@@ -186,7 +209,7 @@ func (w *callWriter) output() {
 
 // responseSchema returns the schema of the response. Callers of messages write it for Claude, whose
 // supported schemas are also those of Bedrock.
-func (w *callWriter) responseSchema() []byte {
+func (w *parameterWriter) responseSchema() []byte {
 	f := w.c.Format
 	if w.c.Surface == llm.Messages {
 		return f.Schema

@@ -37,7 +37,7 @@ type source struct {
 }
 
 // media writes an image, a video or a document.
-func (w *callWriter) media(ctx context.Context, m *llm.Message, p *llm.Part, t *turnState) error {
+func (w *contentWriter) media(ctx context.Context, m *llm.Message, p *llm.Part, t *turnState) error {
 	fieldPath := w.c.Path(m, p.Index)
 	s, err := w.find(ctx, p.Media, fieldPath)
 	if err != nil {
@@ -77,7 +77,7 @@ func format(sub string) string {
 }
 
 // document writes a document, with the additional members for Claude.
-func (w *callWriter) document(p *llm.Part, s *source, t *turnState) {
+func (w *contentWriter) document(p *llm.Part, s *source, t *turnState) {
 	title, _ := w.t.TakeFrom(p.Extra, "title")
 	name := w.name(cmp.Or(plain(title), p.Media.Name))
 	if t.document == "" {
@@ -98,7 +98,7 @@ func (w *callWriter) document(p *llm.Part, s *source, t *turnState) {
 }
 
 // source writes the content or the location of a media part.
-func (w *callWriter) source(s *source, p *llm.Part) {
+func (w *contentWriter) source(s *source, p *llm.Part) {
 	w.Key("source").Open('{')
 	if s.uri == "" {
 		w.Str("bytes", s.data)
@@ -120,7 +120,7 @@ func (w *callWriter) source(s *source, p *llm.Part) {
 // find returns a media part from the call, from its location in S3, or from its URL. The gateway
 // fetches URLs because Bedrock does not. The ids of files that the gateway returned for Bedrock are
 // escaped S3 locations.
-func (w *callWriter) find(ctx context.Context, m *llm.Media, fieldPath string) (source, error) {
+func (w *contentWriter) find(ctx context.Context, m *llm.Media, fieldPath string) (source, error) {
 	s := source{mime: m.MIME}
 	location := m.URL
 	if m.FileID != "" {
@@ -144,7 +144,7 @@ func (w *callWriter) find(ctx context.Context, m *llm.Media, fieldPath string) (
 	return s, nil
 }
 
-func (w *callWriter) fetch(ctx context.Context, m *llm.Media, fieldPath string) (source, error) {
+func (w *contentWriter) fetch(ctx context.Context, m *llm.Media, fieldPath string) (source, error) {
 	if w.to.Fetch == nil {
 		return source{}, w.refuse(fieldPath, "references a URL, which this provider does not fetch; send the bytes or an s3:// URL")
 	}
@@ -161,7 +161,7 @@ func (w *callWriter) fetch(ctx context.Context, m *llm.Media, fieldPath string) 
 
 // audio writes an audio part. It drops the model's own earlier audio, because Bedrock cannot use
 // the id that refers to it.
-func (w *callWriter) audio(m *llm.Message, p *llm.Part) error {
+func (w *contentWriter) audio(m *llm.Message, p *llm.Part) error {
 	fieldPath := w.c.Path(m, p.Index)
 	if p.Media == nil || p.Media.Data == "" && m.Role == llm.RoleAssistant {
 		w.t.Drop(fieldPath)
@@ -186,7 +186,7 @@ const maxNameBytes = 200
 // name derives a document name from the caller's. Bedrock accepts letters, digits, single spaces,
 // hyphens, parentheses and brackets, and requires unique names. A random name would change the prompt
 // with each call, and a cache could not match it.
-func (w *callWriter) name(fileName string) string {
+func (w *contentWriter) name(fileName string) string {
 	fileName = strings.TrimSuffix(fileName, path.Ext(fileName))
 	clean := strings.Map(func(r rune) rune {
 		switch {

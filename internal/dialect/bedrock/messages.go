@@ -11,8 +11,14 @@ import (
 // onlyJSON is the instruction for response_format json_object, for which Converse has no setting.
 const onlyJSON = "Answer with one JSON object and nothing else."
 
+// contentWriter writes the system prompt and the messages of a request, with their content blocks.
+type contentWriter struct {
+	*callBody
+	names map[string]int // document names so far, each with the last number appended to it
+}
+
 // system writes all system and developer messages, from any position, as a list of texts.
-func (w *callWriter) system() error {
+func (w *contentWriter) system() error {
 	open := false
 	begin := func() {
 		if !open {
@@ -59,7 +65,7 @@ func (w *callWriter) system() error {
 // messages writes the turns of the user and of the model, which must alternate. Tool results belong
 // to the user, and consecutive messages of one side are joined. Bedrock rejects blank texts, messages
 // without content, and conversations without messages.
-func (w *callWriter) messages(ctx context.Context) error {
+func (w *contentWriter) messages(ctx context.Context) error {
 	w.Key("messages").Open('[')
 	empty := len(w.B)
 	for i := 0; i < len(w.c.Messages); {
@@ -82,7 +88,7 @@ func (w *callWriter) messages(ctx context.Context) error {
 
 // turn writes the messages of one side at the start of list and returns how many it consumed. The
 // count includes instructions and messages without content in between.
-func (w *callWriter) turn(ctx context.Context, list []llm.Message) (n int, err error) {
+func (w *contentWriter) turn(ctx context.Context, list []llm.Message) (n int, err error) {
 	role := w.speaker(list)
 	before := w.Writer
 	w.Open('{')
@@ -133,7 +139,7 @@ func side(m *llm.Message) string {
 }
 
 // speaker returns the side of the first message with content.
-func (w *callWriter) speaker(list []llm.Message) string {
+func (w *contentWriter) speaker(list []llm.Message) string {
 	for i := range list {
 		if m := &list[i]; !m.Role.Instructs() && !w.silent(m) {
 			return side(m)
@@ -143,7 +149,7 @@ func (w *callWriter) speaker(list []llm.Message) string {
 }
 
 // silent reports whether a message has no content to write.
-func (w *callWriter) silent(m *llm.Message) bool {
+func (w *contentWriter) silent(m *llm.Message) bool {
 	return !slices.ContainsFunc(m.Parts, func(p llm.Part) bool {
 		switch p.Kind {
 		case llm.TextPart, llm.RefusalPart:
@@ -158,27 +164,27 @@ func (w *callWriter) silent(m *llm.Message) bool {
 	})
 }
 
-func (w *callWriter) dropName(m *llm.Message) {
+func (w *contentWriter) dropName(m *llm.Message) {
 	if m.Name != "" {
 		w.t.Drop(w.c.Path(m, -1) + ".name")
 	}
 }
 
-func (w *callWriter) dropCitations(m *llm.Message, p *llm.Part) {
+func (w *contentWriter) dropCitations(m *llm.Message, p *llm.Part) {
 	if len(p.Citations) > 0 {
 		w.t.Drop(w.c.Path(m, p.Index) + ".citations")
 	}
 }
 
 // text writes a text block.
-func (w *callWriter) text(s string) {
+func (w *contentWriter) text(s string) {
 	w.Open('{')
 	w.Str("text", s)
 	w.Close('}')
 }
 
 // cachePoint writes a cache point after the content that is to be cached. The path is that content's.
-func (w *callWriter) cachePoint(c *llm.Cache, path string) {
+func (w *callBody) cachePoint(c *llm.Cache, path string) {
 	if !w.caches {
 		w.t.Drop(path + ".cache_control")
 		return

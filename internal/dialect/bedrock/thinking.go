@@ -34,7 +34,7 @@ func effortOf(model claude.Model, effortName string) string {
 
 // think sets the thinking configuration of Claude. It must run before max_tokens is consumed. A
 // configuration in Claude's own format wins.
-func (w *callWriter) think() {
+func (w *parameterWriter) think() {
 	if w.family != anthropic {
 		return
 	}
@@ -84,7 +84,7 @@ func (w *callWriter) think() {
 
 // budget returns the thinking configuration for models that require a number of tokens. It returns
 // nil when the effort is unknown, when the limit is too low, or when the model would reject the call.
-func (w *callWriter) budget(effortName string) []byte {
+func (w *parameterWriter) budget(effortName string) []byte {
 	if !claude.AllowsReasoning(w.c, w.t) {
 		return nil
 	}

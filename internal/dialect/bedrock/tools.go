@@ -9,10 +9,13 @@ import (
 	"sluice/internal/kernel/llm"
 )
 
+// toolWriter writes the tools of a request and the choice between them.
+type toolWriter struct{ *callBody }
+
 // tools writes toolConfig: the functions and the tool choice. Converse cannot forbid tool calls. For
 // the choice "none" it therefore omits the tools, unless the conversation contains calls, because
 // Converse then requires them.
-func (w *callWriter) tools() {
+func (w *toolWriter) tools() {
 	if w.c.Choice.Mode == "none" {
 		if len(w.c.Called()) == 0 {
 			return
@@ -43,7 +46,7 @@ func (w *callWriter) tools() {
 	}
 }
 
-func (w *callWriter) tool(t *llm.Tool) {
+func (w *toolWriter) tool(t *llm.Tool) {
 	if t.Type != llm.Function {
 		if w.family != anthropic || t.Type == llm.Custom || t.Type == "mcp" {
 			w.t.Drop(fields.ElementPath("tools", t.Index))
@@ -63,7 +66,7 @@ func (w *callWriter) tool(t *llm.Tool) {
 }
 
 // spec writes a function.
-func (w *callWriter) spec(t *llm.Tool) {
+func (w *toolWriter) spec(t *llm.Tool) {
 	w.Open('{')
 	w.Key("toolSpec").Open('{')
 	w.Str("name", t.Name)
@@ -80,7 +83,7 @@ func (w *callWriter) spec(t *llm.Tool) {
 // than OpenAI. From version 4.7 on, Claude rejects the member with any value, and Amazon's own models
 // do not support it.
 // Source: https://github.com/BerriAI/litellm/pull/39115, read 2026-11.
-func (w *callWriter) strict(t *llm.Tool) {
+func (w *toolWriter) strict(t *llm.Tool) {
 	switch {
 	case t.Strict == nil:
 	case w.family != anthropic && w.family != amazon:
@@ -94,7 +97,7 @@ func (w *callWriter) strict(t *llm.Tool) {
 // top level and ignore the tools if there are more. Schema generators often write more. Definitions
 // are therefore inlined where they are referenced.
 // Source: https://docs.aws.amazon.com/nova/latest/userguide/prompting-tool-troubleshooting.html, read 2026-11.
-func (w *callWriter) schema(t *llm.Tool) []byte {
+func (w *toolWriter) schema(t *llm.Tool) []byte {
 	if w.family != amazon {
 		return typed(t.Schema)
 	}
@@ -114,7 +117,7 @@ func (w *callWriter) schema(t *llm.Tool) []byte {
 	return o.B
 }
 
-func (w *callWriter) schemaPath(t *llm.Tool) string {
+func (w *toolWriter) schemaPath(t *llm.Tool) string {
 	path := fields.NestedPath(w.c, fields.ElementPath("tools", t.Index), "function")
 	if w.c.Surface == llm.Messages {
 		return path + ".input_schema"
@@ -136,7 +139,7 @@ func typed(schema []byte) []byte {
 }
 
 // choice writes toolChoice.
-func (w *callWriter) choice(c llm.ToolChoice) {
+func (w *toolWriter) choice(c llm.ToolChoice) {
 	switch c.Mode {
 	case "", "none":
 	case "auto":
@@ -150,7 +153,7 @@ func (w *callWriter) choice(c llm.ToolChoice) {
 	}
 }
 
-func (w *callWriter) chosen(kind, name string) {
+func (w *toolWriter) chosen(kind, name string) {
 	w.Key("toolChoice").Open('{')
 	w.Key(kind).Open('{')
 	w.Opt("name", name)
