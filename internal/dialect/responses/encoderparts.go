@@ -75,7 +75,8 @@ func (e *encoder) inSummary(kind string, dst []byte, it *item) jsonwriter.Writer
 // signature stores a signature for the end of its item, the only event with a field for it.
 func (e *encoder) signature(dst []byte, ev *llm.Event) []byte {
 	it := e.find(ev)
-	if it == nil && (ev.Part == llm.ReasoningPart || ev.Part == llm.TextPart && e.inMessage(ev)) {
+	message, _ := e.findPart(ev) // the begun message of which the block of ev is a part
+	if it == nil && (ev.Part == llm.ReasoningPart || ev.Part == llm.TextPart && message != nil) {
 		it = &item{kind: reasoningItem, choice: ev.Choice, block: ev.Block}
 		dst = e.add(dst, it)
 		if ev.Part == llm.TextPart { // a message does not have a field for it
@@ -86,12 +87,6 @@ func (e *encoder) signature(dst []byte, ev *llm.Event) []byte {
 		it.sealed.add(ev.Text)
 	}
 	return dst
-}
-
-// inMessage reports whether the block of ev is part of a message that has begun.
-func (e *encoder) inMessage(ev *llm.Event) bool {
-	it, _ := e.findPart(ev)
-	return it != nil
 }
 
 func (e *encoder) arguments(dst []byte, ev *llm.Event) []byte {

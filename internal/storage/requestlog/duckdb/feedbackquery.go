@@ -113,9 +113,10 @@ func (u *uncoveredParts) among() string {
 // isWaiting is the condition of rows whose trace is pending.
 const isWaiting = "trace_id IN (SELECT trace_id FROM pending_traces)"
 
-// known returns the stored rows with feedback in the cover that meet a condition.
-func (q *question) known(c *bucketCover, condition string) string {
-	if q.pending {
+// storedFeedback returns the stored rows with feedback in the cover that meet a condition. If traces
+// are pending, it leaves out their rows.
+func storedFeedback(pending bool, c *bucketCover, condition string) string {
+	if pending {
 		condition += " AND NOT " + isWaiting
 	}
 	return "(SELECT * FROM " + spanned("heard", "started", c.slots[byHours]) + " WHERE " + condition + ")"
@@ -141,7 +142,7 @@ func (q *question) singleRows(c *bucketCover, fresh bool) string {
 	if fresh {
 		condition += " AND trace_id NOT IN (SELECT trace_id FROM fresh)"
 	}
-	return q.selected(q.src.fromTable(q.known(c, condition)), q.voiced(), q.src.feedbackConditions())
+	return q.selected(q.src.fromTable(storedFeedback(q.pending, c, condition)), q.voiced(), q.src.feedbackConditions())
 }
 
 // sharedRows returns all other rows.
@@ -155,7 +156,7 @@ func (q *question) sharedRows(c *bucketCover, fresh bool) string {
 		if fresh {
 			condition = q.feedbackCondition() + " AND (NOT alone OR trace_id IN (SELECT trace_id FROM fresh))"
 		}
-		parts = append(parts, q.selected(q.src.fromTable(q.known(c, condition)), q.voiced(), q.src.feedbackConditions()))
+		parts = append(parts, q.selected(q.src.fromTable(storedFeedback(q.pending, c, condition)), q.voiced(), q.src.feedbackConditions()))
 	}
 	return strings.Join(parts, " UNION ALL BY NAME ")
 }

@@ -82,7 +82,7 @@ func (d *queries) countAll(ctx context.Context, tx *sql.Tx, q record.Query, src 
 // countJudged returns the number of rows that a query selects which requires feedback.
 func countJudged(ctx context.Context, tx *sql.Tx, q *question, c *bucketCover, src *source) (int64, error) {
 	w := src.feedbackConditions()
-	parts := []string{"SELECT count(*) AS n" + src.fromTable(q.known(c, q.feedbackCondition())) + w.sql()}
+	parts := []string{"SELECT count(*) AS n" + src.fromTable(storedFeedback(q.pending, c, q.feedbackCondition())) + w.sql()}
 	args := slices.Concat(src.series.args, w.args)
 	if fresh := q.uncoveredParts(c); fresh.any() {
 		w := src.rows(fresh.among())
