@@ -42,9 +42,9 @@ func auditHeaders(h http.Header) map[string]string {
 
 // auditQuery returns the query parameters that were sent. It masks secrets and the values of
 // parameters that the operation does not have: a mistyped name may hold a secret.
-func (c *Call) auditQuery() map[string]string {
+func (in *incomingRequest) auditQuery() map[string]string {
 	m := make(map[string]string)
-	for name, values := range c.r.URL.Query() {
+	for name, values := range in.r.URL.Query() {
 		if len(m) == maxAuditItems {
 			break
 		}
@@ -52,7 +52,7 @@ func (c *Call) auditQuery() map[string]string {
 		switch {
 		case v == "":
 			continue
-		case SecretField(name, ""), !c.op.knowsParam(name):
+		case SecretField(name, ""), !in.op.knowsParam(name):
 			v = sealed.Mask
 		}
 		m[cut(sealed.Name(name))] = cut(sealed.Address(v))

@@ -55,19 +55,24 @@ const (
 // It is safe for concurrent use once everything is mounted.
 type Engine struct {
 	Parts
+	routeTable
+	doc    *huma.OpenAPI       // nil after OpenAPI returned it
+	users  map[string][]usage  // by kind: the kinds that refer to its records
+	calls  *Rate               // administrative calls
+	after  *semaphore.Weighted // one of maxLateAudits for each error that is audited after its response
+	bodies *semaphore.Weighted // maxParsingBytes bytes, for bodies that are being parsed
+}
+
+// routeTable finds the operation of a method and path.
+type routeTable struct {
 	mux    *http.ServeMux
 	fixed  *http.ServeMux // paths whose second element is not a placeholder
-	doc    *huma.OpenAPI  // nil after OpenAPI returned it
 	routes []string
 	// segments are the first segments of all paths, for example "configs". They include those
 	// that are served elsewhere.
 	segments map[string]bool
-	bare     []string            // prefixes of paths that are also served without a version
-	users    map[string][]usage  // by kind: the kinds that refer to its records
-	secret   map[string]string   // by route: the path placeholder that holds a secret
-	calls    *Rate               // administrative calls
-	after    *semaphore.Weighted // one of maxLateAudits for each error that is audited after its response
-	bodies   *semaphore.Weighted // maxParsingBytes bytes, for bodies that are being parsed
+	bare     []string          // prefixes of paths that are also served without a version
+	secret   map[string]string // by route: the path placeholder that holds a secret
 }
 
 // usage is a kind whose records refer to records of another kind.
@@ -92,16 +97,15 @@ func (o Operations) refers() map[string]usage { return nil }
 // which is a programming error.
 func New(p Parts, about huma.Info, resources ...Resource) *Engine {
 	e := &Engine{
-		Parts:    p,
-		mux:      http.NewServeMux(),
-		fixed:    http.NewServeMux(),
-		doc:      newDescription(about),
-		users:    make(map[string][]usage),
-		segments: make(map[string]bool),
-		secret:   make(map[string]string),
-		calls:    NewRate(p.PerMinute, "administrative requests"),
-		after:    semaphore.NewWeighted(maxLateAudits),
-		bodies:   semaphore.NewWeighted(maxParsingBytes),
+		Parts: p,
+		routeTable: routeTable{
+			mux: http.NewServeMux(), fixed: http.NewServeMux(), segments: make(map[string]bool), secret: make(map[string]string),
+		},
+		doc:    newDescription(about),
+		users:  make(map[string][]usage),
+		calls:  NewRate(p.PerMinute, "administrative requests"),
+		after:  semaphore.NewWeighted(maxLateAudits),
+		bodies: semaphore.NewWeighted(maxParsingBytes),
 	}
 	answers, bodies := make(map[string]*schema), make(map[string]*schema)
 	for _, r := range resources {
@@ -146,15 +150,15 @@ func (e *Engine) mount(op Operation, answers, bodies map[string]*schema) {
 // muxOf separates patterns that conflict in one ServeMux because neither is more specific. For a
 // path that matches both "/prompts/partials/{id}" and "/prompts/{id}/versions", the first one
 // applies.
-func (e *Engine) muxOf(path string) *http.ServeMux {
+func (rt *routeTable) muxOf(path string) *http.ServeMux {
 	parts := strings.SplitN(path, "/", 4)
 	if len(parts) > 2 && !strings.HasPrefix(parts[2], "{") {
-		return e.fixed
+		return rt.fixed
 	}
-	return e.mux
+	return rt.mux
 }
 
 // Routes lists the mounted routes in order, for example "GET /configs/{slug}".
-func (e *Engine) Routes() []string {
-	return slices.Sorted(slices.Values(e.routes))
+func (rt *routeTable) Routes() []string {
+	return slices.Sorted(slices.Values(rt.routes))
 }

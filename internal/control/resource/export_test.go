@@ -10,7 +10,7 @@ var (
 
 // MaskOpen masks a body that takes any field; known says whether each of them is known.
 func MaskOpen(sent Sent, known bool) any {
-	c := &Call{op: &Operation{}, engine: &Engine{Parts: Parts{KnownField: func(string) bool { return known }}}, schema: &schema{root: anything}}
+	c := &Call{incomingRequest: incomingRequest{op: &Operation{}}, engine: &Engine{Parts: Parts{KnownField: func(string) bool { return known }}}, schema: &schema{root: anything}}
 	return c.mask(sent)
 }
 

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -96,9 +97,9 @@ func renameCaseVariants(sent Sent, known []string, path func(string) string) err
 }
 
 // renameParameters does the same for the query parameters.
-func (c *Call) renameParameters(values url.Values) error {
-	known := make([]string, 0, len(c.op.Query))
-	for _, p := range c.op.Query {
+func (in *incomingRequest) renameParameters(values url.Values) error {
+	known := make([]string, 0, len(in.op.Query))
+	for _, p := range in.op.Query {
 		known = append(known, p.Name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
@@ -113,4 +114,46 @@ func (c *Call) renameParameters(values url.Values) error {
 		delete(values, name)
 	}
 	return nil
+}
+
+// wrongCaseFields lists the fields within a body value that the schema has in other capitals.
+// The validation library accepts "Role" for "role", and so do decoders. If a body contains both
+// spellings, one would be validated and the other one used.
+func (s *schema) wrongCaseFields(object *huma.Schema, v any, path string) (problems []Problem) {
+	for object != nil && object.Ref != "" {
+		object = s.registry.SchemaFromRef(object.Ref)
+	}
+	if object == nil {
+		return nil
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for name, inner := range v {
+			fieldPath := path + "." + name
+			field, known := object.Properties[name]
+			switch {
+			case known:
+				problems = append(problems, s.wrongCaseFields(field, inner, fieldPath)...)
+			case inOtherCapitals(object, name):
+				problems = append(problems, Problem{fieldPath, unknownField})
+			default:
+				rest, _ := object.AdditionalProperties.(*huma.Schema)
+				problems = append(problems, s.wrongCaseFields(rest, inner, fieldPath)...)
+			}
+		}
+	case []any:
+		for i, inner := range v {
+			problems = append(problems, s.wrongCaseFields(object.Items, inner, path+"["+strconv.Itoa(i)+"]")...)
+		}
+	}
+	return problems
+}
+
+func inOtherCapitals(object *huma.Schema, name string) bool {
+	for known := range object.Properties {
+		if strings.EqualFold(known, name) {
+			return true
+		}
+	}
+	return false
 }

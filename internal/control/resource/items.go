@@ -35,9 +35,9 @@ func (c *Call) readItems(raw []byte) error {
 
 // ItemField returns the path of an entry's field in error messages: "[2].value", or "value" if
 // the body is not a list.
-func (c *Call) ItemField(i int, field string) string {
+func (b *sentBody) ItemField(i int, field string) string {
 	switch {
-	case !c.listed:
+	case !b.listed:
 		return field
 	case field == "":
 		return "[" + strconv.Itoa(i) + "]"

@@ -8,7 +8,7 @@ import (
 
 // Kind defines one kind of record for the engine. It is data and pure functions: no SQL, no
 // HTTP. T is the stored body, whose type and rules live in another package; V is what responses
-// show of it.
+// show of it. It has one field for each property of a kind, so that a kind reads as one list.
 //
 // A change merges the fields that were sent into the stored body: the JSON names of T are those
 // of the wire. Fields that need more are listed in PreparedFields and handled by Prepare.

@@ -27,8 +27,8 @@ func (e *Engine) Handler() http.Handler {
 }
 
 // handler returns the handler of a request, nil if there is none.
-func (e *Engine) handler(r *http.Request) http.Handler {
-	for _, mux := range [...]*http.ServeMux{e.fixed, e.mux} {
+func (rt *routeTable) handler(r *http.Request) http.Handler {
+	for _, mux := range [...]*http.ServeMux{rt.fixed, rt.mux} {
 		if _, pattern := mux.Handler(r); pattern != "" {
 			return mux
 		}
@@ -39,20 +39,20 @@ func (e *Engine) handler(r *http.Request) http.Handler {
 // Matches reports whether a method and path name an operation. The path is escaped, as it was
 // received: "/v1/configs/a%2Fb". A path that a ServeMux would redirect, with empty or dot
 // segments, does not match.
-func (e *Engine) Matches(method, path string) bool {
-	u := e.urlBelow(path)
-	return u != nil && e.handler(&http.Request{Method: method, URL: u}) != nil
+func (rt *routeTable) Matches(method, path string) bool {
+	u := rt.urlBelow(path)
+	return u != nil && rt.handler(&http.Request{Method: method, URL: u}) != nil
 }
 
 // Allowed lists the methods that operations have at an escaped path, for example GET, HEAD and
 // DELETE. The list is empty if there is no operation.
-func (e *Engine) Allowed(path string) (allowed []string) {
-	u := e.urlBelow(path)
+func (rt *routeTable) Allowed(path string) (allowed []string) {
+	u := rt.urlBelow(path)
 	if u == nil {
 		return nil
 	}
 	for _, m := range methods {
-		if e.handler(&http.Request{Method: m, URL: u}) != nil {
+		if rt.handler(&http.Request{Method: m, URL: u}) != nil {
 			allowed = append(allowed, m)
 		}
 	}
@@ -61,16 +61,16 @@ func (e *Engine) Allowed(path string) (allowed []string) {
 
 // Segments lists the first segments of the paths of operations, without the version, in order:
 // "admin", "agent-integrations", … It includes operations that are served elsewhere.
-func (e *Engine) Segments() []string { return slices.Sorted(maps.Keys(e.segments)) }
+func (rt *routeTable) Segments() []string { return slices.Sorted(maps.Keys(rt.segments)) }
 
 // urlBelow returns the URL of an escaped path without its version, as a ServeMux expects it. It
 // returns nil if no operation can have that path.
-func (e *Engine) urlBelow(path string) *url.URL {
+func (rt *routeTable) urlBelow(path string) *url.URL {
 	rest, ok := withoutVersion(path)
-	if !ok && slices.ContainsFunc(e.bare, func(prefix string) bool { return strings.HasPrefix(path, prefix) }) {
+	if !ok && slices.ContainsFunc(rt.bare, func(prefix string) bool { return strings.HasPrefix(path, prefix) }) {
 		rest, ok = path, true
 	}
-	if first := firstSegment(rest); !ok || !e.segments[first] && strings.IndexByte(first, '%') < 0 {
+	if first := firstSegment(rest); !ok || !rt.segments[first] && strings.IndexByte(first, '%') < 0 {
 		return nil // most model calls end here, without an allocation
 	}
 	if rest = withoutSlash(rest); !isClean(rest) {
@@ -103,12 +103,12 @@ func firstSegment(path string) string {
 // ShownPath returns a path for logs. It masks segments where a route has a secret and segments
 // with the form of a secret. It also checks the routes of other methods, because a call with a
 // wrong method may contain the secret too.
-func (e *Engine) ShownPath(method, path string) string {
+func (rt *routeTable) ShownPath(method, path string) string {
 	rest, ok := withoutVersion(path)
 	if !ok || !isClean(withoutSlash(rest)) { // a ServeMux would split it into other segments
 		return sealed.Path(path)
 	}
-	secret, form := e.secretAt(method, withoutSlash(rest))
+	secret, form := rt.secretAt(method, withoutSlash(rest))
 	if secret == "" {
 		return sealed.Path(path)
 	}
@@ -123,25 +123,25 @@ func (e *Engine) ShownPath(method, path string) string {
 
 // secretAt returns the name of the placeholder that holds a secret in the route at a path, and
 // the path of that route. The name is "" if the route does not have one.
-func (e *Engine) secretAt(method, path string) (secret, form string) {
-	pattern := e.pattern(method, path)
+func (rt *routeTable) secretAt(method, path string) (secret, form string) {
+	pattern := rt.pattern(method, path)
 	if pattern == "" {
-		for route := range e.secret {
+		for route := range rt.secret {
 			other, _, _ := strings.Cut(route, " ")
-			if found := e.pattern(other, path); e.secret[found] != "" {
+			if found := rt.pattern(other, path); rt.secret[found] != "" {
 				pattern = found
 			}
 		}
 	}
-	return e.secret[pattern], pattern[strings.IndexByte(pattern, ' ')+1:]
+	return rt.secret[pattern], pattern[strings.IndexByte(pattern, ' ')+1:]
 }
 
 // pattern returns the route at a method and an unescaped path, "" for none.
-func (e *Engine) pattern(method, path string) string {
+func (rt *routeTable) pattern(method, path string) string {
 	r := &http.Request{Method: method, URL: &url.URL{Path: path}}
-	_, pattern := e.fixed.Handler(r)
+	_, pattern := rt.fixed.Handler(r)
 	if pattern == "" {
-		_, pattern = e.mux.Handler(r)
+		_, pattern = rt.mux.Handler(r)
 	}
 	return pattern
 }

@@ -16,7 +16,8 @@ import (
 
 // Operation is one route of the administration: what the engine checks before it runs, and what
 // the published API description contains about it. Kinds create theirs. A route without a kind
-// of record (logs, states) is an Operation of its own.
+// of record (logs, states) is an Operation of its own. It has one field for each property, so that
+// an operation reads as one list.
 type Operation struct {
 	Method  string         // "POST"
 	Path    string         // path below the version: "/policies/rate-limits/{id}"; a last "{model...}" may contain slashes
@@ -103,26 +104,46 @@ type Call struct {
 	Reader Reader
 
 	engine *Engine
-	op     *Operation
 	schema *schema // schema of the body; nil for an operation without one
-	r      *http.Request
-	query  map[string]string
-	listed bool  // the body was a list
-	held   int64 // bytes acquired from Engine.bodies
-	trail  trail
-	etag   string
-	echoes []echo // read-only fields that the client sent back
-	// compared means that the echoes were compared with the record.
-	compared bool
-	repeats  bool        // the body repeats values from the path
-	idle     bool        // a field was sent that changes nothing: a null, or an ignored one
-	strict   bool        // unknown fields and parameters are rejected
-	header   http.Header // additional header fields of the response
+	incomingRequest
+	sentBody
+	ignoredParts
+	trail
+	responseHeader
+	shared map[string]any
+}
+
+// incomingRequest is the request of a call.
+type incomingRequest struct {
+	op    *Operation
+	r     *http.Request
+	query map[string]string // parameters of op, with defaults
+}
+
+// sentBody is the state of the body of a request, without its fields.
+type sentBody struct {
+	listed  bool  // the body was a list
+	held    int64 // bytes acquired from Engine.bodies
+	repeats bool  // the body repeats values from the path
+	idle    bool  // a field was sent that changes nothing: a null, or an ignored one
 	// original contains the objects of the body as they were sent, once ignored fields are
 	// removed from Sent and Items. The warnings name those fields.
 	original []Sent
+}
+
+// ignoredParts are the fields and parameters of a request that the call ignores.
+type ignoredParts struct {
+	strict bool   // unknown fields and parameters are rejected instead
+	echoes []echo // read-only fields that the client sent back
+	// compared means that the echoes were compared with the record.
+	compared bool
 	warnings []string
-	shared   map[string]any
+}
+
+// responseHeader is what a call adds to the header of its response.
+type responseHeader struct {
+	etag   string
+	header http.Header // additional fields
 }
 
 // trail is what the audit row of a call contains in addition to the request itself.
@@ -132,14 +153,14 @@ type trail struct {
 }
 
 // Target records in the audit trail the record that a call acted on.
-func (c *Call) Target(r Record) { c.trail.targetID, c.trail.workspaceID = r.ID, r.WorkspaceID }
+func (t *trail) Target(r Record) { t.targetID, t.workspaceID = r.ID, r.WorkspaceID }
 
 // Note adds a fact to the audit row, for example "rotation_mode": "manual".
-func (c *Call) Note(name string, value any) {
-	if c.trail.notes == nil {
-		c.trail.notes = make(map[string]any)
+func (t *trail) Note(name string, value any) {
+	if t.notes == nil {
+		t.notes = make(map[string]any)
 	}
-	c.trail.notes[name] = value
+	t.notes[name] = value
 }
 
 // SetPrincipal sets the caller of a public operation, once it is identified. From then on the
@@ -148,44 +169,44 @@ func (c *Call) SetPrincipal(p *access.Principal) { c.Principal, c.OrgID = p, p.O
 
 // Request returns the original request, for operations that need more of it than its path, query
 // and body. It must not be changed.
-func (c *Call) Request() *http.Request { return c.r }
+func (in *incomingRequest) Request() *http.Request { return in.r }
 
 // Remote returns the address of the caller without port. Behind trusted proxies it is that of
 // the client.
 func (c *Call) Remote() string { return c.engine.client(c.r) }
 
 // SetCookie adds a cookie to the response, also to an error response.
-func (c *Call) SetCookie(cookie *http.Cookie) {
-	if c.header == nil {
-		c.header = make(http.Header)
+func (h *responseHeader) SetCookie(cookie *http.Cookie) {
+	if h.header == nil {
+		h.header = make(http.Header)
 	}
-	c.header.Add("Set-Cookie", cookie.String())
+	h.header.Add("Set-Cookie", cookie.String())
 }
 
 // Path returns the value of a placeholder of the path, unescaped.
-func (c *Call) Path(name string) string { return c.r.PathValue(name) }
+func (in *incomingRequest) Path(name string) string { return in.r.PathValue(name) }
 
 // Query returns the value of a query parameter, or its default when it was not sent.
-func (c *Call) Query(name string) string { return c.query[name] }
+func (in *incomingRequest) Query(name string) string { return in.query[name] }
 
 // Int returns the value of an integer parameter, 0 when it has none.
-func (c *Call) Int(name string) int {
-	n, _ := strconv.Atoi(c.query[name]) // checked when the call arrived
+func (in *incomingRequest) Int(name string) int {
+	n, _ := strconv.Atoi(in.query[name]) // checked when the call arrived
 	return n
 }
 
 // Number returns the value of a number parameter, 0 when it has none.
-func (c *Call) Number(name string) float64 {
-	n, _ := strconv.ParseFloat(c.query[name], 64) // checked when the call arrived
+func (in *incomingRequest) Number(name string) float64 {
+	n, _ := strconv.ParseFloat(in.query[name], 64) // checked when the call arrived
 	return n
 }
 
 // May returns nil if the caller has one of the scopes for the target, else fault.Forbidden.
 func (c *Call) May(scopes []access.Scope, t access.Target) error {
-	return c.anyOf(scopes, func(s access.Scope) error { return access.Can(c.Principal, s, t) })
+	return anyOf(scopes, func(s access.Scope) error { return access.Can(c.Principal, s, t) })
 }
 
-func (c *Call) anyOf(scopes []access.Scope, can func(access.Scope) error) error {
+func anyOf(scopes []access.Scope, can func(access.Scope) error) error {
 	var first error
 	for _, s := range scopes {
 		err := can(s)

@@ -32,7 +32,7 @@ func (k *Kind[T, V]) list(ctx context.Context, c *Call) (any, error) {
 		q.WorkspaceID = ""
 	}
 	if k.Scope == IsWorkspace && !c.Principal.IsOrgWide() {
-		q.IDs = c.callerWorkspaceIDs()
+		q.IDs = callerWorkspaceIDs(c.Principal)
 	}
 	if err := k.applyFilters(ctx, c, &q); err != nil {
 		return nil, err
@@ -69,14 +69,14 @@ func (k *Kind[T, V]) list(ctx context.Context, c *Call) (any, error) {
 
 // callerWorkspaceIDs returns the workspaces that are visible to a caller who cannot name any
 // workspace of the organisation: that of a key, or those to which a user belongs.
-func (c *Call) callerWorkspaceIDs() []string {
-	if id := c.Principal.WorkspaceID; id != "" {
-		if !c.Principal.BelongsTo(id) { // the user of the key has left it
+func callerWorkspaceIDs(p *access.Principal) []string {
+	if id := p.WorkspaceID; id != "" {
+		if !p.BelongsTo(id) { // the user of the key has left it
 			return []string{}
 		}
 		return []string{id}
 	}
-	return slices.AppendSeq(make([]string, 0, len(c.Principal.Memberships)), maps.Keys(c.Principal.Memberships))
+	return slices.AppendSeq(make([]string, 0, len(p.Memberships)), maps.Keys(p.Memberships))
 }
 
 // rowsAtOnce is how many rows of a page are in memory at a time: a body can have a megabyte, and
@@ -242,7 +242,7 @@ func (k *Kind[T, V]) find(ctx context.Context, c *Call, name string) (Record, er
 func (k *Kind[T, V]) findCalled(ctx context.Context, c *Call, name string) (Record, error) {
 	all := Query{Kind: k.Name, OrgID: c.OrgID, Statuses: k.visible(c), Limit: maxCalled}
 	if k.Scope == IsWorkspace && !c.Principal.IsOrgWide() {
-		all.IDs = c.callerWorkspaceIDs()
+		all.IDs = callerWorkspaceIDs(c.Principal)
 	}
 	if k.Restorable && slices.Contains(all.Statuses, Archived) {
 		q := all

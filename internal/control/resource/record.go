@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"sluice/internal/kernel/fault"
 )
 
 // Record is one stored object of any kind. Body is the JSON of the kind's type; the other fields
@@ -122,4 +124,15 @@ type Store interface {
 	InTx(ctx context.Context, f func(Tx) error) error
 	Changes(ctx context.Context, after int64, limit int) ([]Change, error) // in order of Seq
 	LastChange(ctx context.Context) (int64, error)
+}
+
+// ReadLatest reads data that may have been written a moment ago. The reader of a store may be a
+// replica that lags, and at a first start it does not even have the tables. So ReadLatest reads
+// from the writer, and from the reader only while the writer is down. read may run twice.
+func ReadLatest(ctx context.Context, s Store, read func(Reader) error) error {
+	err := s.InTx(ctx, func(tx Tx) error { return read(tx) })
+	if fault.Has(err, fault.ReadOnly) {
+		return read(s)
+	}
+	return err
 }

@@ -16,7 +16,7 @@ import (
 // before the response, and after it for public operations.
 func (e *Engine) serve(w http.ResponseWriter, r *http.Request, op *Operation, body *schema) {
 	ctx := r.Context()
-	c := &Call{engine: e, op: op, r: r, RequestID: ident.NewID(), Now: e.Clock.Now(), Reader: newRecall(e.Store), schema: body}
+	c := &Call{engine: e, incomingRequest: incomingRequest{op: op, r: r}, RequestID: ident.NewID(), Now: e.Clock.Now(), Reader: newRecall(e.Store), schema: body}
 	response, err := e.run(ctx, c, body)
 	if err != nil && !op.Public {
 		e.auditFailure(ctx, c, fault.From(err))
@@ -108,7 +108,7 @@ func (e *Engine) allowed(c *Call) error {
 	if c.op.Public {
 		return nil
 	}
-	return c.anyOf(c.op.Scopes, func(s access.Scope) error {
+	return anyOf(c.op.Scopes, func(s access.Scope) error {
 		if c.Principal.WorkspaceID == "" {
 			return access.CanSomewhere(c.Principal, s)
 		}
@@ -187,13 +187,13 @@ func (c *Call) recheckPermissions() error {
 
 // oneSlug returns the workspace that the workspace_slug parameter names. A repeatable parameter
 // is a filter and does not name the workspace of the call.
-func (c *Call) oneSlug() string {
-	for _, p := range c.op.Query {
+func (in *incomingRequest) oneSlug() string {
+	for _, p := range in.op.Query {
 		if p.Name == "workspace_slug" && p.Repeated {
 			return ""
 		}
 	}
-	return c.query["workspace_slug"]
+	return in.query["workspace_slug"]
 }
 
 // RequireWorkspace returns an error unless the call names a workspace.

@@ -48,36 +48,36 @@ func boolHeader(h http.Header, name string) (bool, error) {
 }
 
 // warn adds an ignored name of the request to HeaderWarnings: what is "field" or "parameter".
-func (c *Call) warn(what, name string) {
+func (ig *ignoredParts) warn(what, name string) {
 	if len(name) > maxWarningBytes {
 		name = name[:maxWarningBytes] + "..."
 	}
-	c.addWarning("unknown " + what + " " + strconv.QuoteToASCII(name) + " ignored")
+	ig.addWarning("unknown " + what + " " + strconv.QuoteToASCII(name) + " ignored")
 }
 
 // warnReadOnly adds a field to HeaderWarnings that reads show and updates do not change.
-func (c *Call) warnReadOnly(path string) {
+func (ig *ignoredParts) warnReadOnly(path string) {
 	if len(path) > maxWarningBytes {
 		path = path[:maxWarningBytes] + "..."
 	}
-	c.addWarning("read-only field " + strconv.QuoteToASCII(path) + " ignored")
+	ig.addWarning("read-only field " + strconv.QuoteToASCII(path) + " ignored")
 }
 
-func (c *Call) addWarning(text string) {
-	if len(c.warnings) < maxWarnings && !slices.Contains(c.warnings, text) {
-		c.warnings = append(c.warnings, text)
+func (ig *ignoredParts) addWarning(text string) {
+	if len(ig.warnings) < maxWarnings && !slices.Contains(ig.warnings, text) {
+		ig.warnings = append(ig.warnings, text)
 	}
 }
 
 // warningHeader sets the warnings in the header of a response.
-func (c *Call) warningHeader(h http.Header) {
-	if !c.compared {
-		for _, e := range c.echoes {
-			c.warnReadOnly(e.at)
+func (ig *ignoredParts) warningHeader(h http.Header) {
+	if !ig.compared {
+		for _, e := range ig.echoes {
+			ig.warnReadOnly(e.at)
 		}
 	}
-	if len(c.warnings) > 0 {
-		h.Set(HeaderWarnings, strings.Join(c.warnings, ", "))
+	if len(ig.warnings) > 0 {
+		h.Set(HeaderWarnings, strings.Join(ig.warnings, ", "))
 	}
 }
 
@@ -158,7 +158,7 @@ func (c *Call) unknownField(name string, raw []byte, known []string) string {
 
 // RepeatsPath reports whether the body repeats what the path names, as in a record that is sent
 // back as it was read.
-func (c *Call) RepeatsPath() bool { return c.repeats }
+func (b *sentBody) RepeatsPath() bool { return b.repeats }
 
 // repeatsPath reports whether a field repeats what the path already names: by the name of its
 // placeholder, or as id or slug with the same value. A placeholder field whose value differs

@@ -236,7 +236,7 @@ func (c *Call) Unchanged(r Record) error {
 }
 
 // Version sets the ETag of the response to the version of a record.
-func (c *Call) Version(r Record) { c.etag = etag(r) }
+func (h *responseHeader) Version(r Record) { h.etag = etag(r) }
 
 // scopeFields are the fields by which a body names its workspace and organisation. They are read
 // earlier, and are not part of a record.
