@@ -25,7 +25,7 @@ type verifyAudit struct {
 	Checkpoint string `help:"Checkpoint published elsewhere, as JSON or as the path of a file that contains it; the export must match it." placeholder:"JSON"`
 }
 
-// Run says what the export proves, or fails with the first thing that is wrong.
+// Run prints what the export proves. It fails with the first problem that it finds.
 func (v verifyAudit) Run() error {
 	key, err := textOrFile(v.PublicKey)
 	if err != nil {

@@ -108,7 +108,7 @@ func main() {
 // misuse is the exit code of a command line that cannot be read, as kong has it.
 const misuse = 80
 
-// misused is what is wrong with a command line, on one line, and where its flags are told.
+// misused describes an error in a command line, on one line, and names the help of its flags.
 func misused(err error) string {
 	command := "sluice"
 	var parse *kong.ParseError

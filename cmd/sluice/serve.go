@@ -15,7 +15,7 @@ type serve struct {
 	CPUProfile string `name:"cpu-profile" help:"Write a CPU profile for go tool pprof; the file is complete after the gateway has stopped." placeholder:"FILE"`
 }
 
-// Run serves until it is told to stop.
+// Run serves until the process receives a signal to stop.
 func (c serve) Run(ctx context.Context, s *settings) (err error) {
 	stop, err := profiling(c.CPUProfile)
 	if err != nil {

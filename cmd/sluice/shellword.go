@@ -26,7 +26,7 @@ func (w shellValue) shown() string {
 	return w.text
 }
 
-// where says what has to be so for the word to work.
+// where states the condition under which the word works.
 func (w shellValue) where() string {
 	if w.variable {
 		return " where that variable is set, as in this shell"

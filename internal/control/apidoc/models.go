@@ -39,7 +39,7 @@ type modelRoute struct {
 	Upgrade  bool     `json:"upgrade"` // to a WebSocket
 	Public   bool     `json:"public"`  // needs no credential and takes no headers
 	Bare     bool     `json:"bare"`    // also served without /v1
-	// Unavailable says when a public route responds with 503 and the schema Response.
+	// Unavailable states when a public route responds with 503 and the schema Response.
 	Unavailable string `json:"unavailable"`
 }
 

@@ -60,7 +60,7 @@ func findRefs(v any, used map[string]bool) {
 }
 
 // allowNull adds null to the values of an enumeration that may be null: JSON Schema
-// refuses null otherwise, whatever the type says. Generators know no null among integers,
+// rejects null otherwise, even if the type allows it. Generators do not support null among integers,
 // so an enumeration of 0 and 1 becomes a range.
 func allowNull(schema object) {
 	types, _ := schema["type"].([]any)

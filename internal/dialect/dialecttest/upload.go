@@ -10,7 +10,7 @@ import (
 )
 
 // Upload has the request read as the gateway reads forms, and gives it room for what is
-// made of it. A payload that is no form stays unread.
+// made of it. A payload that is not a form stays unread.
 func Upload(t testing.TB, r *dialect.Request) *dialect.Request {
 	t.Helper()
 	spool := wire.NewSpool(t.TempDir())

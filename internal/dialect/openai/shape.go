@@ -13,7 +13,7 @@ import (
 	"sluice/internal/kernel/llm"
 )
 
-// developer is the value swap that tells older models apart from newer ones.
+// developer is the replaced value by which older models differ from newer ones.
 var developer = map[string]string{`"developer"`: `"system"`}
 
 const includeUsage = "stream_options.include_usage"

@@ -11,11 +11,11 @@ import (
 	"sluice/internal/kernel/llm"
 )
 
-// DecodeCall reads a request to make a response. It refuses what only a provider with
-// responses of its own can do: conversations, background work, stored prompts and
-// previous_response_id where nobody resolved it. Tools that the provider runs, and the
-// items that they leave behind, it leaves out and names in Unserved. Store is not read:
-// whether an answer is kept is for the gateway to say, in dialect.Answering.
+// DecodeCall reads a request to create a response. It rejects what only a provider with stored
+// responses can do: conversations, background work, stored prompts, and a previous_response_id
+// that nothing resolved. It omits tools that the provider runs, and their items, and names them
+// in Unserved. It does not read store: the gateway decides whether a response is stored, in
+// dialect.Answering.
 // Source: contract/provider-transforms.md 10.1, contract/dataplane.md 6.8.
 func (client) DecodeCall(body []byte) (*llm.Call, error) {
 	r := callReader{c: &llm.Call{Surface: llm.CreateModelResponse, Bytes: len(body)}}

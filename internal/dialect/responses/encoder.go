@@ -131,7 +131,7 @@ func (e *encoder) end(dst []byte) []byte {
 	return e.last(dst, "response."+e.out.finish.status())
 }
 
-// fault tells of an error in the two ways that clients look for: an event of its own,
+// fault reports an error in the two ways that clients look for: an event of its own,
 // and a response that failed, with what was said until then. Of a stream that has not
 // begun the first is all, so that it can be told from one that has.
 func (e *encoder) fault(dst []byte, ev *llm.Event) []byte {

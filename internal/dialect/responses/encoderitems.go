@@ -126,7 +126,7 @@ func (e *encoder) inPart(kind string, dst []byte, it *item, part int) jsonwriter
 	return w
 }
 
-// blockEnd ends a part of a message, or an item. That a call is done is told with the
+// blockEnd ends a part of a message, or an item. The end of a call is sent with the
 // next item or the end of the answer, when it is known whether it was cut.
 func (e *encoder) blockEnd(dst []byte, ev *llm.Event) []byte {
 	if it, k := e.findPart(ev); it != nil {

@@ -66,7 +66,7 @@ func (it *item) setID(unique string) {
 	it.id = itemNames[it.kind].prefix + short(unique) + strconv.Itoa(it.index)
 }
 
-// setName tells the tool that is called from the namespace that it is in.
+// setName separates the name of the called tool from its namespace.
 func (it *item) setName(name string, c *llm.Call) {
 	it.name = name
 	if t := c.Tool(name); t != nil && t.Namespace != nil {

@@ -41,8 +41,8 @@ const idPrefix = "resp_gw"
 // dialect.Answering.ID: "resp_gw0193f3a04c1e7b6f9d2a0c6d".
 func ID(unique string) string { return idPrefix + short(unique) }
 
-// uniqueBytes are as much of what is unique as leaves room for a number behind it, so that
-// all ids are as long as those of the other surfaces.
+// uniqueBytes is the length of the unique part of an id. It leaves space for a number after it, so
+// that all ids are as long as those of the other surfaces.
 const uniqueBytes = 24
 
 func short(unique string) string { return unique[:min(len(unique), uniqueBytes)] }

@@ -1,4 +1,4 @@
-// Package agent holds what is stored of agents that speak the A2A protocol:
+// Package agent contains the stored records of agents that use the A2A protocol:
 // integrations (the upstream agents, registered for the organisation or a workspace)
 // and servers (their appearances in workspaces, which clients call).
 // Source: contract/content-and-observability.md section 11.
@@ -22,7 +22,7 @@ const (
 	ServerKind      = "agent_server"
 )
 
-// AuthType says how the gateway signs in to an agent, as it stands on the wire.
+// AuthType is how the gateway signs in to an agent, as the wire spells it.
 type AuthType string
 
 // The ways to sign in.

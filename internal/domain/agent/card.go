@@ -42,7 +42,7 @@ type Card struct {
 	Raw    map[string]json.RawMessage // as the agent wrote it
 }
 
-// Skill is one thing that an agent says it can do.
+// Skill is one ability that an agent lists in its card.
 type Skill struct {
 	ID          string   `json:"id"`
 	Name        string   `json:"name"`
@@ -67,7 +67,7 @@ func ReadCard(raw []byte) (*Card, error) {
 			URL string `json:"url"`
 		} `json:"supportedInterfaces"`
 	}
-	_ = json.Unmarshal(c.Raw["name"], &c.Name) // what is no text is no name
+	_ = json.Unmarshal(c.Raw["name"], &c.Name) // a value that is not a text is not a name
 	_ = json.Unmarshal(c.Raw["url"], &location.URL)
 	_ = json.Unmarshal(c.Raw["supportedInterfaces"], &location.Interfaces)
 	if location.URL == "" && len(location.Interfaces) > 0 {

@@ -21,7 +21,7 @@ const (
 // Genesis is the hash before the first row of every trail: 64 zeros.
 var Genesis = strings.Repeat("0", 2*sha256.Size)
 
-// canon is the canonical encoding: each value as text behind its length in bytes, as
+// canon is the canonical encoding: each value as text after its length in bytes, as
 // four bytes in network order. Numbers are decimal. No two lists of values have the
 // same bytes.
 type canon []byte

@@ -23,7 +23,7 @@ type Source interface {
 	// Checkpoints returns checkpoints from a number on, in order, at most limit.
 	Checkpoints(ctx context.Context, orgID string, number int64, limit int) ([]Checkpoint, error)
 	// Around returns the newest checkpoint of a row before seq, and the first one of
-	// seq or a row behind it. nil stands for none.
+	// seq or a later row. It is nil for none.
 	Around(ctx context.Context, orgID string, seq int64) (before, after *Checkpoint, err error)
 }
 
@@ -31,7 +31,7 @@ type Source interface {
 type Range struct{ From, To time.Time }
 
 // Export writes the trail of an organisation as JSON lines: the header, the rows in
-// order, and each checkpoint behind the row that it signs. Of a Range it writes the
+// order, and each checkpoint after the row that it signs. Of a Range it writes the
 // rows of that time, and those around them up to the checkpoints on both sides, so
 // that what is written verifies on its own. It needs constant memory. What is wrong
 // with the trail itself does not stop it: that is for Verify to find.
@@ -54,7 +54,7 @@ type exporter struct {
 	page []Checkpoint // read but not written
 }
 
-// fillHeader fills what the header says of the rows and checkpoints to come.
+// fillHeader fills the fields of the header about the rows and checkpoints that follow.
 func (e *exporter) fillHeader(ctx context.Context, r Range) error {
 	head, err := e.from.Head(ctx, e.head.OrgID)
 	if err != nil {
@@ -106,7 +106,7 @@ func (e *exporter) narrow(ctx context.Context, head Head, r Range) error {
 }
 
 // signed finds the checkpoints that belong to the rows: from the one just before the
-// first row to the last one that is not behind the last row.
+// first row to the last one that is not after the last row.
 func (e *exporter) signed(ctx context.Context) error {
 	_, checkpoint, err := e.from.Around(ctx, e.head.OrgID, max(e.head.First-1, 1))
 	if err != nil || checkpoint == nil || checkpoint.Seq > e.head.Last {
@@ -159,7 +159,7 @@ func (e *exporter) rows(ctx context.Context) error {
 	return e.checkpoints(ctx, e.head.Last)
 }
 
-// checkpoints writes those that are due behind a row.
+// checkpoints writes those that are due after a row.
 func (e *exporter) checkpoints(ctx context.Context, seq int64) error {
 	for e.next > 0 && e.next <= e.head.Checkpoint {
 		if len(e.page) == 0 {

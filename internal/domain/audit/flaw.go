@@ -24,7 +24,7 @@ type Fault struct {
 	Text      string
 }
 
-// Error says where and what, for example "line 7, row 5: edited: …".
+// Error returns the place and the kind of the flaw, for example "line 7, row 5: edited: …".
 func (f *Fault) Error() string {
 	location := fmt.Sprintf("line %d", f.Line)
 	if f.Seq > 0 {

@@ -50,7 +50,7 @@ func (s *Signer) sign(message []byte) string {
 	return base64.StdEncoding.EncodeToString(ed25519.Sign(s.private, message))
 }
 
-// PublicKey verifies signatures. It is no secret.
+// PublicKey verifies signatures. It is not secret.
 type PublicKey []byte
 
 // ID names the key, for example "9f86d081884c7d65": the first eight bytes of the

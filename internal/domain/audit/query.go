@@ -7,7 +7,7 @@ import "time"
 // Source: contract/identity-and-governance.yaml, GET /audit-logs.
 type Query struct {
 	OrgID       string
-	From, To    time.Time // From is in, To is not; the zero time is no limit
+	From, To    time.Time // From is inclusive, To exclusive; the zero time sets no limit
 	Method      string    // "PUT"
 	URI         string    // part of the path, in any case
 	Search      string    // part of the path, the action or the type of what was acted on, in any case

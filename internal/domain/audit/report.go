@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// String says in words what was proved.
+// String describes what the verification proved.
 func (r Report) String() string {
 	var b strings.Builder
 	h := &r.Header

@@ -4,7 +4,7 @@ import "time"
 
 // Row is one action in the trail of an organisation, for example a PUT that changed
 // a config. The JSON names are those of an export; the order of the fields is that of
-// the canonical encoding, behind Seq, Prev and Hash.
+// the canonical encoding, after Seq, Prev and Hash.
 // Source: contract/identity-and-governance.yaml, AuditRecord; ours are the chain, the
 // id, target_id and details.
 type Row struct {
@@ -47,12 +47,12 @@ func (r *Row) Canonical() []byte {
 	return c
 }
 
-// Chain puts the row behind another one: it sets Seq, Prev and Hash. seq and prev
+// Chain puts the row after another one: it sets Seq, Prev and Hash. seq and prev
 // are those of the row before; 0 and Genesis begin a trail. The other fields must not
 // change any more.
 func (r *Row) Chain(seq int64, prev string) {
 	r.Seq, r.Prev = seq+1, prev
-	sum, _ := parseHash(prev) // what is no hash was refused or is found by the verifier
+	sum, _ := parseHash(prev) // the verifier finds a value that is not a hash
 	r.Hash = link(sum, r.Canonical())
 }
 

@@ -15,7 +15,7 @@ type Report struct {
 	// Last is the newest checkpoint in the file that vouches for its rows; nil when
 	// there is none.
 	Last *Checkpoint
-	// Unsigned is how many rows come behind the last checkpoint. That they are whole
+	// Unsigned is how many rows follow the last checkpoint. That they are whole
 	// and in order is certain; that nobody changed them before the export is not yet.
 	Unsigned int64
 }
@@ -151,7 +151,7 @@ func (v *verifier) expect() error {
 	return nil
 }
 
-// missing tells a row that is gone from one that stands further down.
+// missing distinguishes a deleted row from one that was moved further down.
 func (v *verifier) missing(seq int64) error {
 	f := v.fault(Deleted, seq, "the row is missing")
 	for {

@@ -1,4 +1,4 @@
-// Package credential holds what is stored to reach model providers: integrations
+// Package credential contains the stored records for reaching model providers: integrations
 // (credentials of the organisation or a workspace), providers (an integration's
 // appearance in a workspace, used as @slug) and virtual keys (the older form).
 package credential
@@ -115,7 +115,7 @@ type Account struct {
 	ExpiresAt     *time.Time
 	Models        []Model
 	AllModels     bool
-	Free          bool              // calls cost nothing: the provider or virtual key says so
+	Free          bool              // calls cost nothing, as the provider or virtual key states
 	Values        map[string]string // secrets in the clear: never printed, never logged
 	// Overrides are the values of single models, by their slugs, that beat Values:
 	// custom_host and custom_headers. They must not be changed.

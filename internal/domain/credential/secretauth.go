@@ -71,7 +71,7 @@ func Managers() []string {
 }
 
 // CheckAuth holds a sign-in against what the manager wants and takes out the fields
-// of other modes, which a change of the mode leaves behind; known are the fields that
+// of other modes, which remain after a change of the mode; known are the fields that
 // were just sent, of which none may be superfluous. It returns the URL that is called,
 // "" for none, and the field it stands in. Refusals are fault.InvalidParameter.
 func CheckAuth(m Manager, auth map[string]string, sent []string) (rawURL, path string, err error) {
@@ -110,7 +110,7 @@ func CheckAuth(m Manager, auth map[string]string, sent []string) (rawURL, path s
 	return rawURL, path, nil
 }
 
-// wrong says what is wrong with a value, "" when nothing is.
+// wrong describes the problem of a value, "" if it is valid.
 func (f *authField) wrong(v, mode string) string {
 	switch {
 	case v == "" && f.required:

@@ -1,5 +1,5 @@
-// Package deployment holds the gateways that are registered with a control plane:
-// what they are, who may use them, and the token by which each says that it is one.
+// Package deployment contains the gateways that are registered with a control plane:
+// their type, who may use them, and the token by which each identifies itself.
 package deployment
 
 import (
@@ -13,7 +13,7 @@ import (
 // Kind is the kind of the stored record.
 const Kind = "gateway_deployment"
 
-// Type says what a deployment is for. Each type has a limit of its own.
+// Type is the purpose of a deployment. Each type has its own limit.
 // Source: spec, Other resources.
 type Type string
 
@@ -45,7 +45,7 @@ type Deployment struct {
 	CreatedBy string          `json:"created_by,omitempty"`
 }
 
-// Auth says where a deployment is and who may use it. Empty lists allow everybody.
+// Auth is the address of a deployment and who may use it. Empty lists allow everybody.
 // Source: contract/identity-and-governance.yaml, DeploymentAuthSettings.
 type Auth struct {
 	BaseURL           string            `json:"gateway_base_url,omitempty"`
@@ -57,7 +57,7 @@ type Auth struct {
 	SubjectWorkspaces map[string]string `json:"jwt_sub_workspace_mapping,omitempty"` // sub to workspace id
 }
 
-// Change is what an update says of the lists. Workspaces are ids.
+// Change is an update of the lists. Workspaces are ids.
 type Change struct {
 	Workspaces, Subjects             []string
 	SubjectWorkspaces                map[string]string

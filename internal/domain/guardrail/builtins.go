@@ -3,7 +3,7 @@ package guardrail
 // operators combine several words, keys or pairs.
 var operators = oneOf("any", "all", "none")
 
-// languages are those that default.containsCode tells apart.
+// languages are those that default.containsCode distinguishes.
 var languages = oneOf("SQL", "Python", "TypeScript", "JavaScript", "Java", "C#", "C++", "C", "Ruby", "PHP", "Swift", "Kotlin", "Go", "Rust", "Scala",
 	"R", "Perl", "Shell", "HTML", "CSS", "XML", "JSON", "YAML", "Markdown", "Dockerfile")
 

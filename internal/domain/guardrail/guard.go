@@ -1,6 +1,6 @@
-// Package guardrail holds guardrails: named sets of checks that judge what goes to a
-// model and what comes back. This file is the stored form; which checks there are,
-// and what each may be told, is the table in known.go.
+// Package guardrail contains guardrails: named sets of checks on requests to models and on their
+// responses. This file has the stored form. The table in known.go lists the checks and the
+// parameters of each.
 package guardrail
 
 import (

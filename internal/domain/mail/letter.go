@@ -22,7 +22,7 @@ type Email struct {
 	HTML    string
 }
 
-// Brand is what every letter says of who sends it. Empty fields are left out.
+// Brand is the sender as every email names it. Empty fields are omitted.
 type Brand struct {
 	Company string // "Acme"; without it the letters are those of "AI gateway"
 	Logo    string // URL of a picture

@@ -1,6 +1,6 @@
-// Package mail is what is told to people by e-mail. A message is a record of the
-// outbox, written with the change that it tells of, and sent by a worker: so none is
-// lost, and none tells of what did not happen.
+// Package mail contains the emails of the gateway and their templates. A message is a record of
+// the outbox. The transaction of a change writes it, and a job sends it later. So no message is
+// lost, and none reports a change that did not happen. Start reading at Message.
 package mail
 
 import (
@@ -58,7 +58,7 @@ func (m *Message) Shown(hidden string) map[string]string {
 
 // The rules of sending.
 const (
-	// Life is how long a message may wait: what is older tells of what is over.
+	// Life is how long a message may wait: an older one is out of date.
 	Life = 3 * 24 * time.Hour
 	// Retention is how long a message is kept in the outbox after its end.
 	Retention = 30 * 24 * time.Hour
@@ -71,7 +71,7 @@ const (
 	maxCut = 1
 )
 
-// waits are the pauses after the first, second, … failed try; behind the last one the
+// waits are the pauses after the first, second, … failed try; after the last one the
 // message is given up.
 var waits = []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour, 24 * time.Hour}
 

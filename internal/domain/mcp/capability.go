@@ -40,7 +40,7 @@ type Switch struct {
 }
 
 // Switches are the capabilities that are switched off. What is not among them is on,
-// so that what a server offers anew can be used at once.
+// so that callers can use a new offer of a server at once.
 type Switches []Switch
 
 // maxSwitches bounds the capabilities that are off at one place.

@@ -1,4 +1,4 @@
-// Package mcp holds what is stored of tool servers that speak the Model Context
+// Package mcp contains the stored records of tool servers that use the Model Context
 // Protocol: integrations (the upstream servers, registered for the organisation or a
 // workspace), servers (their appearances in workspaces, to which clients connect) and
 // connections (the tokens that users hold at them).
@@ -20,7 +20,7 @@ const (
 	ConnectionKind  = "mcp_connection"
 )
 
-// AuthType says how the gateway signs in to an upstream server, as it stands on the
+// AuthType is how the gateway signs in to an upstream server, as spelled on the
 // wire.
 type AuthType string
 

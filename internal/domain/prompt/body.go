@@ -32,7 +32,7 @@ func ReadCall(raw []byte) (*Call, error) {
 			grouped = val
 		case "messages", "prompt":
 			if jsonedit.IsNull(val) {
-				continue // says nothing: a request without either would be none
+				continue // without effect: a request needs one of the two
 			}
 			fallthrough
 		default:
@@ -72,7 +72,7 @@ var alternatives = map[string]string{"max_tokens": "max_completion_tokens", "max
 // Body makes the request: the saved parameters, over them model, tools, functions and
 // tool_choice of the version and what its template comes to, over all that the fields
 // of the call. A null in the call takes a field away. Messages in the call stand in the
-// place of the template. A saved stream counts for nothing: who wants one says so.
+// place of the template. A saved stream has no effect: the caller requests one.
 // Source: contract/content-and-observability.md 1.5.
 func (c *Compiled) Body(call *Call, source Source) (*Body, error) {
 	f := slices.Clone(c.parameters)
@@ -129,7 +129,7 @@ func (c *Compiled) messages(variables []byte, source Source) ([]byte, error) {
 	return raw, nil
 }
 
-// noMessages says what is wrong with a list of messages that is none.
+// noMessages describes why a value is not a list of messages.
 func noMessages(raw []byte) string {
 	if err := json.Unmarshal(raw, new([]map[string]any)); err != nil {
 		return err.Error()

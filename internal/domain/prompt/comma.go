@@ -1,7 +1,7 @@
 package prompt
 
 // withoutTrailing takes commas away that stand before the end of a list or object, as
-// sections leave them behind: [{"a":1},]. Text in strings stays. The result may share
+// sections leave them: [{"a":1},]. Text in strings stays. The result may share
 // its bytes with raw.
 func withoutTrailing(raw []byte) []byte {
 	out := raw[:0:0]
@@ -23,7 +23,7 @@ func withoutTrailing(raw []byte) []byte {
 	return append(out, raw[from:]...)
 }
 
-// afterSpace is the next byte that is no space, 0 at the end.
+// afterSpace is the next byte that is not a space, 0 at the end.
 func afterSpace(raw []byte, i int) byte {
 	for ; i < len(raw); i++ {
 		switch raw[i] {

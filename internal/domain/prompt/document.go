@@ -20,7 +20,7 @@ type documentPart struct {
 	text *Template
 }
 
-// parseDocument reads valid JSON. Names of fields are no templates.
+// parseDocument reads valid JSON. Names of fields are not templates.
 func parseDocument(raw []byte) (*document, error) {
 	d := new(document)
 	from := 0
@@ -45,7 +45,7 @@ func parseDocument(raw []byte) (*document, error) {
 	return d, nil
 }
 
-// stringEnd is behind the string that begins at i.
+// stringEnd is the index after the string that begins at i.
 func stringEnd(raw []byte, i int) int {
 	for i++; i < len(raw) && raw[i] != '"'; i++ {
 		if raw[i] == '\\' {

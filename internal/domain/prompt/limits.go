@@ -6,7 +6,7 @@ const (
 	MaxTemplateBytes = 512 << 10 // of one template's text
 	MaxTags          = 10_000    // in one template
 	MaxNesting       = 32        // sections inside sections
-	MaxNameBytes     = 256       // of a variable, section or partial, and of a version behind it
+	MaxNameBytes     = 256       // of a variable, section or partial, and of a version after it
 	MaxPartialDepth  = 10        // partials inside partials
 	MaxOutputBytes   = 8 << 20   // of one rendered prompt
 	MaxSteps         = 1_000_000 // tags and elements that one rendering goes through, and names that lie deep

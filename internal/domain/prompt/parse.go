@@ -10,7 +10,7 @@ import (
 
 // Parse reads a template: fault.InvalidParameter names the line and what is wrong with
 // it. A line on which nothing but a comment or the beginning or end of a section stands
-// leaves no empty line behind; partials keep the line break behind them.
+// leaves no empty line; partials keep the line break after them.
 func Parse(text string) (*Template, error) {
 	if len(text) > MaxTemplateBytes {
 		return nil, invalid("the template is longer than %d bytes", MaxTemplateBytes)
@@ -29,7 +29,7 @@ func invalid(format string, args ...any) *fault.Error {
 
 type parser struct {
 	src      string
-	pos      int // behind what was read
+	pos      int // of the next byte to read
 	tags     int
 	partials []PartialRef
 }
@@ -40,7 +40,7 @@ type tag struct {
 	body  string // what stands between, trimmed
 	start int    // of its first brace
 	lone  bool   // it stands alone on its line
-	until int    // behind it, and behind the rest of its line when it stands alone
+	until int    // after it, and after the rest of its line if it stands alone
 }
 
 // block reads up to the end of the section open, or of the text.
@@ -84,7 +84,7 @@ func (p *parser) block(open string, from, depth int) ([]node, error) {
 	}
 }
 
-// upTo adds the text before a tag and moves behind it.
+// upTo adds the text before a tag and moves past the tag.
 func (p *parser) upTo(t tag, nodes []node) []node {
 	end := t.start
 	if t.lone {

@@ -11,7 +11,7 @@ import (
 // Kind is the stored kind of prompts.
 const Kind = "prompt"
 
-// The words behind @ that are no label.
+// The words after @ that are not labels.
 const (
 	Latest  = "latest"  // the newest version, published or not
 	Default = "default" // the published one, as without a suffix
@@ -155,7 +155,7 @@ func (p *Prompt) Pick(suffix string, label func(name string) (id string)) int {
 	return 0
 }
 
-// number is Pick for suffixes that are no label; plain is false for others.
+// number is Pick for suffixes that are not labels; plain is false for others.
 func (l *VersionHistory) number(suffix string) (n int, plain bool) {
 	switch {
 	case suffix == "" || suffix == Default:

@@ -57,8 +57,8 @@ type Compiled struct {
 func (c *Compiled) Partials() []PartialRef { return c.partials }
 
 // Compile reads the template of a version: fault.InvalidParameter, At "string", when it
-// cannot be used. A template is a conversation when template_metadata.template_type says
-// "chat", or says nothing, and it is a JSON array of objects; any other is a text.
+// cannot be used. A template is a conversation if template_metadata.template_type is
+// "chat", or absent, and it is a JSON array of objects; any other is a text.
 // Source: contract/content-and-observability.md 1.1 and 1.3.
 func (v *Version) Compile() (*Compiled, error) {
 	c := &Compiled{VirtualKey: v.VirtualKey}

@@ -9,7 +9,7 @@ type writer struct {
 	spent   int // bytes that were written by renderings before this one
 	raw     bool
 	quoted  bool // inside a string of the JSON
-	escaped bool // behind a backslash in it
+	escaped bool // after a backslash in it
 	shield  bool // literals are escaped: they belong to a partial inside a string
 }
 

@@ -39,7 +39,7 @@ type ExportRun struct {
 }
 
 // ExportMark is how far the file of an export is: so many bytes of it hold so many rows,
-// the last of which is at the cursor. What stands behind in the file does not count.
+// the last of which is at the cursor. Later bytes of the file do not count.
 type ExportMark struct {
 	Rows   int64  `json:"rows,omitempty"`
 	Bytes  int64  `json:"bytes,omitempty"`
@@ -59,7 +59,7 @@ const (
 	ExportRunningValue = "1"
 )
 
-// ExportType says what the values of a column are, and so how a file has them.
+// ExportType is the type of the values of a column, which decides how a file stores them.
 type ExportType int
 
 // The types, with the Go type that ExportColumn.Of answers.
@@ -78,6 +78,6 @@ type ExportColumn struct {
 	Type ExportType
 	// Value is the value of an attempt: of the Go type that Type names, or nil for none.
 	Value func(*Attempt) any
-	// Bodies says that Of looks at the bodies of the attempt.
+	// Bodies means that Of reads the bodies of the attempt.
 	Bodies bool
 }

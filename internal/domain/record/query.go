@@ -32,7 +32,7 @@ type Query struct {
 	Total, Input, Output Range             // of tokens, as the log shows them
 	Cost                 Range             // nano-dollars; a cost that nobody knows is in no range
 	Weighted             FloatRange        // average of Feedback.Weighted of the trace; none is in no range
-	After                Cursor            // behind the last row of the page before
+	After                Cursor            // after the last row of the previous page
 	Offset               int               // for page numbers; not together with After
 	Limit                int               // 1 to MaxLimit; 0 means DefaultLimit, more is cut
 	Newest               bool              // newest first
@@ -66,7 +66,7 @@ func (r FloatRange) Open() bool { return r.Min == nil && r.Max == nil }
 type Pair struct{ Provider, Model string }
 
 // ParsePairs reads a comma list of provider__model, for example
-// "openai__gpt-4o,anthropic__claude-sonnet-4". An empty text is no filter. It refuses
+// "openai__gpt-4o,anthropic__claude-sonnet-4". An empty text does not filter. It rejects
 // anything else with fault.InvalidParameter.
 // Source: contract/content-and-observability.yaml, AnalyticsFilters.ai_org_model.
 func ParsePairs(text string) (out []Pair, err error) {
@@ -104,7 +104,7 @@ type Page struct {
 	Next  Cursor // empty on the last page
 	Total int64  // rows that match, without After and Limit; 0 unless Query.Count
 	// Arrived are the places of the rows in the order of arrival, each to be given as
-	// Query.After; nil unless Query.ByArrival. A row that arrives later stands behind all
+	// Query.After; nil unless Query.ByArrival. A row that arrives later comes after all
 	// that were ever read. Rows taken before that order was kept are on no such page.
 	Arrived []Cursor
 }

@@ -11,7 +11,7 @@ import (
 type StatusRange struct{ Min, Max int32 }
 
 // ParseStatuses reads a comma list of statuses, classes and ranges, for example
-// "200,4xx,500-503". An empty text is no filter. It refuses anything else with
+// "200,4xx,500-503". An empty text does not filter. It rejects anything else with
 // fault.InvalidParameter.
 // Source: contract/content-and-observability.yaml, AnalyticsFilters.status_code;
 // classes and ranges are ours.

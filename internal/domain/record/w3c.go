@@ -43,7 +43,7 @@ func plainHex(id string) string {
 	return id
 }
 
-// fill decodes hex digits; zero alone is no valid id.
+// fill decodes hex digits; an id of zeros is not valid.
 func fill(n []byte, digits string) bool {
 	if _, err := hex.Decode(n, []byte(digits)); err != nil {
 		clear(n)

@@ -6,6 +6,5 @@
 // providers by name. The caller passes Walk a function that tries one target and returns its
 // outcome.
 //
-// Source: contract/dataplane.md parts 3, 4 and 5; docs/config.md tells users the
-// same.
+// Source: contract/dataplane.md parts 3, 4 and 5. docs/config.md is the manual for users.
 package routing

@@ -32,7 +32,7 @@ type Outcome struct {
 	// upstream, detected it: endpoint not supported, credentials missing. A fallback continues
 	// regardless of its status list; a breaker does not count it.
 	Skipped     bool
-	FromGateway bool  // the response is the gateway's own: it says nothing about the target, and a breaker does not count it
+	FromGateway bool  // the response is the gateway's own, not the target's; a breaker does not count it
 	Final       bool  // no other target can serve the call: the client disconnected, or its own limits reject it
 	Err         error // why the outcome is not good; nil for a response of the upstream, whatever its status
 	// Latency is the time to the first byte of the response. Zero means not measured.

@@ -53,7 +53,7 @@ func (a *Authenticator) Authenticate(dir Keys, req *wire.Request, o *call.Option
 		return nil, fault.Newf(fault.InvalidRequest, "%s was sent twice with different values; a proxy in between could have read the other one", n).WithParam(n)
 	}
 	if n := a.garbledHeader(req.Header, o); n != "" {
-		return nil, fault.Newf(fault.InvalidRequest, "the header %s is not valid UTF-8; what it says is put on record, and would be another text there", n).WithParam(n)
+		return nil, fault.Newf(fault.InvalidRequest, "the header %s is not valid UTF-8; send it as UTF-8, because the request log stores its text", n).WithParam(n)
 	}
 	raw := o.Credential()
 	if raw != "" {

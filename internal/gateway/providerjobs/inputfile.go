@@ -89,7 +89,7 @@ func (e *estimate) fileInput(ctx context.Context, id string) (*providerjob.Input
 	switch {
 	case ok:
 	case !e.call.Budgeted:
-		return nil, nil //nolint:nilnil // the file is not known, which is no error without a budget
+		return nil, nil //nolint:nilnil // the file is not known, which is not an error without a budget
 	default:
 		var err error
 		if input, err = e.fetchInput(ctx, id); err != nil {

@@ -30,12 +30,12 @@ type Error struct {
 	Cause     error         // private; may be nil
 }
 
-// Retryable says whether the same request, sent again, can have another answer. Bodies have it
+// Retryable is whether the same request, sent again, can succeed. Bodies have it
 // as "retryable"; what official clients make of it by themselves is in the header
 // x-should-retry.
 type Retryable uint8
 
-// The answers. The zero value says nothing, and nothing is told.
+// Values of Retryable. With the zero value, the response does not state it.
 const (
 	AgainUnsaid Retryable = iota
 	AgainHelps            // after Retry, where that is stated
@@ -70,10 +70,10 @@ func (e *Error) WithCause(cause error) *Error { c := *e; c.Cause = cause; return
 // WithDetails returns a copy with further public lines.
 func (e *Error) WithDetails(lines ...string) *Error { c := *e; c.Details = lines; return &c }
 
-// WithRetry returns a copy that tells the caller how long to wait.
+// WithRetry returns a copy that states how long the caller must wait.
 func (e *Error) WithRetry(d time.Duration) *Error { c := *e; c.Retry = d; return &c }
 
-// WithAgain returns a copy that says whether trying again can help.
+// WithAgain returns a copy that states whether a retry can help.
 func (e *Error) WithAgain(a Retryable) *Error { c := *e; c.Retryable = a; return &c }
 
 // WithReason returns a copy that states why a provider cannot be reached.

@@ -83,7 +83,7 @@ func NewSecret(n int) string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// Clock tells the time. Tests give a fake one.
+// Clock returns the time. Tests use a fake one.
 type Clock interface{ Now() time.Time }
 
 // System is the clock of the machine.

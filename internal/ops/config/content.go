@@ -93,7 +93,7 @@ var (
 	plainPath           = regexp.MustCompile(`^[A-Za-z0-9._/-]{1,255}$`)
 )
 
-// badPath says which path leads nowhere, and why. What may be a key all the same is not
+// badPath returns the path that does not exist, and why. What may be a key all the same is not
 // repeated.
 func badPath(s setting, g rawSetting, path string, err error) *Problem {
 	named := "is the path " + shown(path) + ", which "

@@ -32,7 +32,7 @@ type Loaded struct {
 // Load puts the settings together and checks them. Everything that is wrong comes
 // back in one *Error: unknown flags, unknown keys of the file, values that cannot be
 // used, settings that exclude each other. A variable of the environment that is no
-// setting is no error; one that nearly is becomes a warning.
+// setting is not an error; a misspelt setting is a warning.
 func Load(src Sources) (*Loaded, error) {
 	out, err := LoadLenient(src)
 	if err != nil {
@@ -60,7 +60,7 @@ func LoadLenient(src Sources) (*Loaded, error) {
 	return out, nil
 }
 
-// Origin says where the value of a setting came from: "default", "environment",
+// Origin is where the value of a setting came from: "default", "environment",
 // "command line", "file sluice.yaml line 3", "DB_PORT" when it follows from another
 // setting; and ", content of /run/secrets/db" when a file was read.
 func (l *Loaded) Origin(name string) string {
@@ -79,7 +79,7 @@ type Source struct {
 	Line     int    // and where
 }
 
-// Source says where the value of a setting can be read again.
+// Source is where the value of a setting can be read again.
 func (l *Loaded) Source(name string) Source { return l.sources[name] }
 
 // rawSetting is a value as somebody wrote it. Of two the one of the higher rank counts.

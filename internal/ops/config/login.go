@@ -16,7 +16,7 @@ func WithoutLogin(text string) string {
 	return login.ReplaceAllLiteralString(text, "://"+sealed.Mask+"@")
 }
 
-// withoutAnyLogin does it to a text that is no address that can be used, so that nobody
+// withoutAnyLogin does it to a text that is not a valid address, so that nobody
 // knows where its password ends: all before the last @ may be part of one.
 func withoutAnyLogin(text string) string {
 	index := strings.LastIndexByte(text, '@')

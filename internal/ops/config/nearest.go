@@ -5,7 +5,7 @@ import "strings"
 // prefixes begin the names that are ours in everybody's environment.
 var prefixes = []string{"DB_", "TLS_", "LOG_", "CORS_", "SLUICE_"}
 
-// warnMisspelt notes a variable that is no setting but looks like a misspelt one.
+// warnMisspelt warns of a variable that looks like a misspelt setting.
 func (l *loader) warnMisspelt(name string) {
 	if _, known := l.schema.find(name); known || name == FileVariable {
 		return

@@ -42,7 +42,7 @@ func parseMillis(text string) (time.Duration, error) {
 	return time.ParseDuration(text)
 }
 
-// set parses text into the field of s, or says that it cannot be used. On an error
+// set parses text into the field of s, or reports that it is not valid. On an error
 // the field keeps its value.
 func (st setting) set(s *Settings, text string) error {
 	if st.choices != nil {

@@ -133,7 +133,7 @@ func (r *Redis) Login() (user string, password sealed.String) {
 	return user, password
 }
 
-// Database is the number behind the last slash of the URL; 0 without one.
+// Database is the number after the last slash of the URL; 0 without one.
 func (r *Redis) Database() int {
 	n, _ := strconv.Atoi(strings.Trim(r.address().Path, "/")) // the check refused what is none
 	return n

@@ -92,7 +92,7 @@ func (s setting) list() bool { return s.typ == reflect.TypeFor[[]string]() }
 // and certificates are mounted as files.
 func (s setting) content() bool { return s.secret() || s.check == "certificates" }
 
-// form says in words what the setting accepts, for messages and the manual.
+// form describes what the setting accepts, for messages and the manual.
 func (s setting) form() string {
 	form := s.plainForm()
 	if s.list() {

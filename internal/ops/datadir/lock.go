@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Hint tells how to correct a data directory that is not writable.
+// Hint returns how to correct a data directory that is not writable.
 const Hint = "set DATA_DIR to a directory, on a disk with free space, where this user can write every file"
 
 // Create creates a data directory, which may exist already, with its folder for large bodies of

@@ -1,4 +1,4 @@
-// Package hint recognises errors of servers by their text and tells what to do about them, with
+// Package hint recognises errors of servers by their text and returns what to do about them, with
 // the names of the settings that matter. Each kind of server has a function: Database, Redis and
 // Listener.
 package hint

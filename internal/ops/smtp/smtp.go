@@ -47,7 +47,7 @@ type Sender struct {
 	domain string // of From, for the ids of messages
 }
 
-// New checks the settings; it connects to nobody. A From that is no address is an error.
+// New checks the settings; it does not connect. A From that is not an address is an error.
 func New(set Settings) (*Sender, error) {
 	s := &Sender{set: set, tls: &tls.Config{ServerName: set.Host, MinVersion: tls.VersionTLS12}}
 	m := gomail.NewMsg()
@@ -69,10 +69,10 @@ func New(set Settings) (*Sender, error) {
 // refusal is an answer of the server that another try does not change.
 type refusal struct{ cause error }
 
-// Error says what the server said.
+// Error returns the response of the server.
 func (r refusal) Error() string { return r.cause.Error() }
 
-// Final tells that no other try follows.
+// Final reports that no retry follows.
 func (r refusal) Final() bool { return true }
 
 // Unwrap gives the cause.
@@ -100,7 +100,7 @@ func (s *Sender) Send(ctx context.Context, id, to string, date time.Time, l mail
 }
 
 // hand makes one connection for one message. What goes wrong after the server took the
-// message is no failure: it would be sent twice.
+// message is not a failure: a retry would send it twice.
 func (s *Sender) hand(ctx context.Context, m *gomail.Msg) error {
 	ctx, stop := context.WithTimeout(ctx, mail.Limit)
 	defer stop()

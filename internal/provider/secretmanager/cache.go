@@ -16,7 +16,7 @@ import (
 // rest is ours.
 const (
 	freshTime        = 5 * time.Minute
-	graceTime        = time.Minute      // more, while a new one is fetched behind the calls
+	graceTime        = time.Minute      // more, while a new one is fetched in the background
 	staleTime        = time.Hour        // at most, while the manager cannot be reached
 	pauseTime        = 15 * time.Second // after a failure, so that a manager in trouble is left in peace; below graceTime
 	maxCachedSecrets = 1000
@@ -99,7 +99,7 @@ func (c *cache) load(s *credential.SecretSource) (value *secret, wait <-chan str
 	return nil, nil, e.err
 }
 
-// canServeStale says whether the kept secret may go out though a newer one is due or on its
+// canServeStale reports whether the stored secret may be used although a newer one is due or on its
 // way: for the time of grace, and for as long after the manager could not be reached, so
 // that an outage keeps no call waiting. After that nothing is known of the manager, and
 // the call waits for its answer.

@@ -13,7 +13,7 @@ import (
 	"sluice/internal/kernel/fault"
 )
 
-// unreachable says whether a fetch failed because the manager, or where one signs in to
+// unreachable reports whether a fetch failed because the manager, or where one signs in to
 // it, could not be reached or had no time: no answer, 5xx, 429, or 307, with which a node
 // of Vault on standby names the one that serves. Every other answer means that the
 // secret is not, or no longer, for the gateway, or not to be used.
@@ -26,7 +26,7 @@ func unreachable(err error) bool {
 		fault.Has(err, fault.Unauthenticated) // a sign-in that nobody answered
 }
 
-// statusOf is the status of the answer that an error is about. AWS says 400 where it has
+// statusOf is the status of the response that an error is about. AWS returns 400 where it has
 // no time; here that is 429.
 func statusOf(err error) (status int, answered bool) {
 	var statusErr *statusError
@@ -50,7 +50,7 @@ func statusOf(err error) (status int, answered bool) {
 	return status, status != 0
 }
 
-// busy says whether AWS refused for want of time: {"__type":"ThrottlingException"}, its
+// busy reports whether AWS throttled the call: {"__type":"ThrottlingException"}, its
 // namespace and a # before the name in some services.
 func busy(status int, body []byte) bool {
 	var failure struct {

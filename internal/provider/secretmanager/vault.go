@@ -85,7 +85,7 @@ func (v *vault) readAt(ctx context.Context, s *credential.SecretSource, token, p
 	return &secret{fields: fields}, nil
 }
 
-// dataPath is a path in a version 2 engine as the interface wants it, with data behind
+// dataPath is a path in a version 2 engine as the API expects it, with data after
 // the mount: "kv/team/openai" is "kv/data/team/openai". The mount is asked for; where
 // that is not allowed it is taken to be the first part.
 func (v *vault) dataPath(ctx context.Context, s *credential.SecretSource, token, path string) string {

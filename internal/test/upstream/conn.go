@@ -90,7 +90,7 @@ func (c *conn) readHead() ([]byte, error) {
 	}
 }
 
-// parseHead fills the fields that the head tells.
+// parseHead fills the fields that the head contains.
 func parseHead(seen *Seen) error {
 	if hasBareLF(seen.Head) {
 		return errBadHead

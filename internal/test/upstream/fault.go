@@ -39,7 +39,7 @@ type argument struct {
 
 // faultSpec is a fault as a request names it: name[@argument][*times][#label],
 // for example "status@503*2#retry-test": the first two requests with this very
-// text get it, later ones work. The label only tells tests apart.
+// text get it, later ones work. The label only distinguishes tests.
 type faultSpec struct {
 	text, name, arg string
 	times           int // 0: always

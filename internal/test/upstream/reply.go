@@ -33,7 +33,7 @@ type Chunk struct {
 
 func (p Chunk) times() int { return max(p.Times, 1) }
 
-// Framing is how HTTP/1.1 tells the end of a body.
+// Framing is how HTTP/1.1 marks the end of a body.
 type Framing int
 
 // The framings.

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Limits of what is told of differences. All are ours.
+// Limits of the reported differences. All are ours.
 const (
 	maxDifferences = 100
 	maxValue       = 500 // bytes of a value that is shown
@@ -28,7 +28,7 @@ var volatile = map[string]bool{"$.id": true, "$.created": true, "$.created_at": 
 
 // Differences are the places in which two JSON texts differ, in their order in the text's
 // names; what differs each time, such as ids and times of answers, is left out. Long
-// values are cut. More says that there are others. Ok is false when one is no JSON.
+// values are cut. More means that there are others. Ok is false if one is not JSON.
 func Differences(original, replay []byte) (list []Difference, more, ok bool) {
 	a, b := decode(original), decode(replay)
 	if a == nil || b == nil {

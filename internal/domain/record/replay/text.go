@@ -2,7 +2,7 @@ package replay
 
 import "strings"
 
-// Text is what a JSON answer says, in any of the shapes that callers speak; empty for an
+// Text is the text of a JSON response, in any of the formats of callers; empty for an
 // answer without words.
 func Text(response []byte) string {
 	v := decode(response)

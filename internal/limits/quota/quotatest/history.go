@@ -57,7 +57,7 @@ type counterModel struct {
 type operation struct {
 	call    int
 	settle  bool
-	now     time.Duration // behind noon
+	now     time.Duration // since noon
 	amounts [len(modelled)]int64
 }
 

@@ -128,7 +128,7 @@ func (l *link) body(q *request) (body []byte, size int64, err error) {
 	return nil, q.length, l.swallow(q)
 }
 
-// short reads a body that fits behind the head.
+// short reads a body that fits after the head.
 func (l *link) short(n int) ([]byte, int64, error) {
 	for l.to-l.from < n {
 		k, err := l.c.Read(l.buf[l.to:])

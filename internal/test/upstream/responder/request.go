@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// request is what the head tells. Slices lie in the link's buffer and are good
+// request contains the fields of the head. Slices lie in the link's buffer and are good
 // until the next read.
 type request struct {
 	path        []byte // without the query
@@ -37,7 +37,7 @@ func parse(head []byte) (q request, ok bool) {
 	return q, true
 }
 
-// field takes one header line. Most are told apart by their length alone.
+// field reads one header line. Most differ by their length alone.
 func (q *request) field(line []byte) bool {
 	i := bytes.IndexByte(line, ':')
 	if i <= 0 {
@@ -71,7 +71,7 @@ func is(b []byte, lower string) bool {
 	return len(b) == len(lower) && bytes.EqualFold(b, []byte(lower))
 }
 
-// kind tells by path and body what to answer.
+// kind returns by path and body what to answer.
 func (q *request) kind(body []byte) kind {
 	switch {
 	case bytes.HasSuffix(q.path, []byte("/chat/completions")):

@@ -138,7 +138,7 @@ func sign(reasoning string) string {
 	return base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// checkImage says what an image is, or why it is none.
+// checkImage describes an image, or why it is not one.
 func checkImage(kind, data string) (string, *refusal) {
 	b, err := base64.StdEncoding.DecodeString(data)
 	if err != nil || len(b) == 0 {

@@ -1,8 +1,8 @@
-// Package secretmanager reads secrets from external secret managers when a call needs
-// them: AWS Secrets Manager, Azure Key Vault and HashiCorp Vault. What was read is
-// kept for five minutes. For one more it still serves as a new one is fetched behind it,
-// and for up to an hour while the manager cannot be reached; a manager that refuses it
-// ends that. No secret is ever written down, printed or logged.
+// Package secretmanager reads secrets from external secret managers when a call needs them: AWS
+// Secrets Manager, Azure Key Vault and HashiCorp Vault. It caches a secret for five minutes. An
+// expired secret serves one more minute while a new one is fetched, and up to an hour while the
+// manager is unreachable, until the manager rejects a fetch. The package never stores, prints or
+// logs a secret. Start reading at Reader.
 package secretmanager
 
 import (
@@ -27,12 +27,12 @@ const (
 	maxResponseBytes = 1 << 20 // bytes of a manager's answer
 )
 
-// Options are what a Reader works with. All are needed unless it says otherwise.
+// Options are the dependencies of a Reader. All are required unless a comment states otherwise.
 type Options struct {
 	HTTP      *http.Client // keeps from private addresses; redirects are never followed
 	Signers   *sign.Set    // for AWS and Azure
 	AWSDomain string       // AWS_ENDPOINT_DOMAIN; empty: amazonaws.com
-	// FederatedTokens says that the platform hands the gateway Azure tokens as a
+	// FederatedTokens means that the platform gives the gateway Azure tokens as a
 	// workload, so that the default sign-in uses them.
 	FederatedTokens bool
 	// KubernetesToken is the file with the token of the gateway's service account;
@@ -125,7 +125,7 @@ func (r *Reader) fetch(ctx context.Context, s *credential.SecretSource) (*secret
 // secret is what a manager keeps under one path: a text, or an object.
 type secret struct {
 	text   string                     // as it is; empty for an object that a manager keeps as such
-	fields map[string]json.RawMessage // nil when the text is no object
+	fields map[string]json.RawMessage // nil if the text is not an object
 }
 
 // textSecret is a secret that a manager keeps as a text, which may be JSON.
