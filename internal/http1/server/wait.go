@@ -5,6 +5,8 @@ import (
 	"net"
 	"syscall"
 	"time"
+
+	"sluice/internal/http1/socket"
 )
 
 // inputReader reads the bytes that a client sends. It has a buffer only while there are some, and
@@ -85,9 +87,9 @@ func (in *inputReader) receive() error {
 // arrive reads from a descriptor that may have data. It returns false if there was none.
 func (in *inputReader) arrive(fd uintptr) bool {
 	buf := getBuffer()
-	n, err := syscall.Read(int(fd), buf.b)
+	n, err := socket.Read(int(fd), buf.b)
 	for errors.Is(err, syscall.EINTR) {
-		n, err = syscall.Read(int(fd), buf.b)
+		n, err = socket.Read(int(fd), buf.b)
 	}
 	if n > 0 {
 		buf.end = n

@@ -1,3 +1,14 @@
-// Package socket limits how long a write to a TCP connection may wait, without setting a deadline
-// for each write, and looks at received bytes without consuming them. Start reading with Wrap.
+// Package socket makes the reads and writes of a TCP connection cheaper for a program that
+// does thousands of small ones a second on few cores. Start reading with Wrap.
+//
+// The Go runtime tracks every system call that it is notified of. When a thread seems stuck
+// in one, the runtime gives that thread's core to another thread. Its monitor checks for
+// this 50,000 times a second. A call on a socket in non-blocking mode is never stuck. But
+// where several programs share the cores, the thread often loses its core for long enough
+// to look stuck. This package makes its calls without notifying the runtime. Waiting still
+// uses the runtime's poller.
+//
+// It saves about 9 % of the CPU time of a call while the request log is written: 55 instead of 61 µs
+// for a chat of 1 KB on 64 connections (make bench, chat-1k-c64, 2026-11-28). Without the log, when
+// few threads compete for the cores, there is no difference.
 package socket

@@ -1,18 +1,22 @@
+//go:build linux && (amd64 || arm64) && !race
+
 package socket
 
 import (
 	"errors"
+	"io"
 	"net"
 	"os"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
+	"unsafe"
 )
 
-// Wrap returns a TCP connection whose writes SetWriteStall can limit, and any other connection
-// unchanged. It is safe for concurrent use like every net.Conn: one writer may still return from
-// Write when the next one writes.
+// Wrap returns a TCP connection with cheaper system calls, and any other connection unchanged.
+// It is safe for concurrent use like every net.Conn: one writer may still return from Write
+// when the next one writes.
 func Wrap(nc net.Conn) net.Conn {
 	tcp, ok := nc.(*net.TCPConn)
 	if !ok {
@@ -23,7 +27,7 @@ func Wrap(nc net.Conn) net.Conn {
 		return nc
 	}
 	c := &conn{TCPConn: tcp, raw: raw}
-	c.out.call = c.write
+	c.reads.call, c.out.call = c.reads.read, c.write
 	return c
 }
 
@@ -39,23 +43,45 @@ func SetWriteStall(nc net.Conn, limit time.Duration) bool {
 	return ok
 }
 
-// conn is a TCP connection. It inherits reads.
+// conn is a TCP connection. It inherits all methods that do not need to be fast.
 type conn struct {
 	*net.TCPConn
 	raw    syscall.RawConn
+	reads  transfer      // reads
 	out    transfer      // writes
 	stall  time.Duration // limit of a write, zero for none
 	timed  bool          // the write deadline is that of the stall limit; out.mu guards it
 	theirs atomic.Bool   // the caller has set a write deadline
 }
 
-// transfer writes bytes, one call at a time.
+// transfer moves bytes in one direction, one call at a time.
 type transfer struct {
 	mu   sync.Mutex // guards the following during a call
 	p    []byte
 	n    int
 	err  error
 	call func(fd uintptr) (done bool) // created once
+}
+
+// Read implements net.Conn.
+func (c *conn) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	c.reads.mu.Lock()
+	defer c.reads.mu.Unlock()
+	c.reads.p = p
+	err := c.raw.Read(c.reads.call)
+	c.reads.p = nil
+	switch {
+	case err != nil:
+		return 0, err
+	case c.reads.err != nil:
+		return 0, c.failure("read", c.reads.err)
+	case c.reads.n == 0:
+		return 0, io.EOF
+	}
+	return c.reads.n, nil
 }
 
 // Write implements net.Conn.
@@ -69,7 +95,7 @@ func (c *conn) Write(p []byte) (int, error) {
 		c.relax()
 	}
 	if err == nil && c.out.err != nil {
-		err = c.failure(c.out.err)
+		err = c.failure("write", c.out.err)
 	}
 	return c.out.n, err
 }
@@ -122,8 +148,14 @@ func (c *conn) relax() {
 }
 
 // failure wraps an error in the same way as net.
-func (c *conn) failure(err error) error {
-	return &net.OpError{Op: "write", Net: "tcp", Source: c.LocalAddr(), Addr: c.RemoteAddr(), Err: os.NewSyscallError("write", err)}
+func (c *conn) failure(op string, err error) error {
+	return &net.OpError{Op: op, Net: "tcp", Source: c.LocalAddr(), Addr: c.RemoteAddr(), Err: os.NewSyscallError(op, err)}
+}
+
+// read reads once from a descriptor that may have data.
+func (t *transfer) read(fd uintptr) bool {
+	t.n, t.err = Read(int(fd), t.p)
+	return !errors.Is(t.err, syscall.EAGAIN)
 }
 
 // write writes as many bytes as the descriptor accepts. It reads the time only before it waits,
@@ -131,14 +163,12 @@ func (c *conn) failure(err error) error {
 func (c *conn) write(fd uintptr) bool {
 	t := &c.out
 	for t.n < len(t.p) {
-		n, err := syscall.Write(int(fd), t.p[t.n:])
+		n, err := write(int(fd), t.p[t.n:])
 		t.err = err
 		switch {
 		case errors.Is(err, syscall.EAGAIN):
 			c.armStall()
 			return false
-		case errors.Is(err, syscall.EINTR):
-			continue
 		case err != nil:
 			return true
 		}
@@ -147,13 +177,27 @@ func (c *conn) write(fd uintptr) bool {
 	return true
 }
 
-// Peek returns received bytes without consuming them. It never waits, whatever the mode of the
-// socket, and never fails with EINTR.
-func Peek(fd int, p []byte) (int, error) {
+// Read is syscall.Read of a socket in non-blocking mode.
+func Read(fd int, p []byte) (int, error) { return call(syscall.SYS_RECVFROM, fd, p, 0) }
+
+// Peek is Read without consuming the data. It never waits, whatever the mode, and never fails
+// with EINTR.
+func Peek(fd int, p []byte) (int, error) { return call(syscall.SYS_RECVFROM, fd, p, syscall.MSG_PEEK) }
+
+func write(fd int, p []byte) (int, error) { return call(syscall.SYS_SENDTO, fd, p, 0) }
+
+// call makes a system call that moves bytes. p must not be empty. Socket calls avoid the file
+// layer. A closed connection is an error and does not raise a signal.
+func call(trap uintptr, fd int, p []byte, more uintptr) (int, error) {
+	flags := syscall.MSG_DONTWAIT | syscall.MSG_NOSIGNAL | more
 	for {
-		n, _, err := syscall.Recvfrom(fd, p, syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
-		if !errors.Is(err, syscall.EINTR) {
-			return n, err
+		n, _, errno := syscall.RawSyscall6(trap, uintptr(fd), uintptr(unsafe.Pointer(&p[0])), uintptr(len(p)), flags, 0, 0)
+		switch errno {
+		case 0:
+			return int(n), nil
+		case syscall.EINTR:
+		default:
+			return 0, errno
 		}
 	}
 }
