@@ -21,8 +21,13 @@ type rule struct {
 var (
 	kernel  = []string{"internal/kernel/..."}
 	domain  = []string{"internal/domain/..."}
-	limits  = []string{"internal/limits/..."}
 	control = []string{"internal/control/..."}
+
+	// limitTypes are the values and rules of the limits wing. The rest of it connects them to stores.
+	limitTypes = pathsBelow("internal/limits", "quota/... ledger/... catalog/... tokens/...")
+
+	// providers are the table of providers and what reaches them.
+	providers = pathsBelow("internal/provider", "sign/... transport/... netguard/...")
 
 	// dialects are the wire formats and the parts that they share.
 	dialects = []string{"internal/dialect/..."}
@@ -35,9 +40,6 @@ var (
 
 	// controlShared are the parts that several areas of the administration use.
 	controlShared = pathsBelow("internal/control", "budgets defaults destination directory expiry grants outbox secretmapping sidedata sweep")
-
-	// storedLimits are the values of the limits wing that stores contain.
-	storedLimits = pathsBelow("internal/limits", "quota ledger catalog")
 
 	// metrics are declared next to the code that they measure.
 	metrics = pathsBelow("internal/ops", "telemetry telemetry/accesslog")
@@ -63,8 +65,10 @@ var importRules = []rule{
 		"a domain package imports the kernel, never another domain package; app connects two of them"},
 
 	// http1: HTTP/1.1 for both sides.
-	{pathsBelow("internal", "http1/..."), all(kernel, "internal/http1/..."),
-		"HTTP/1.1 reads and writes requests; it does not depend on what they mean"},
+	{pathsBelow("internal/http1", "syntax socket porttest"), pathsBelow("internal/kernel", "fault ident wire"),
+		"the parts of HTTP/1.1 read and write bytes; they import fault, ident and wire"},
+	{pathsBelow("internal/http1", "server"), all(kernel, "internal/http1/..."),
+		"the HTTP/1.1 server reads and writes requests; it does not depend on what they mean"},
 
 	// dialect: wire formats.
 	{pathsBelow("internal/dialect", "registry"), all(kernel, "internal/dialect/..."),
@@ -77,12 +81,22 @@ var importRules = []rule{
 		"a dialect uses the interfaces and the shared parts, never another dialect: what two share becomes a shared part"},
 
 	// provider: upstream services as data, and how to reach them.
-	{pathsBelow("internal", "provider/..."), all(kernel, "internal/provider/...", "internal/http1/...", "internal/domain/credential"),
-		"providers are data and connections; they know neither dialects nor the life of a request"},
+	{pathsBelow("internal/provider", "secretmanager"), all(kernel, "internal/domain/credential", "internal/provider/..."),
+		"secret managers are called with signed requests; they know neither dialects nor the life of a request"},
+	{pathsBelow("internal/provider", "transport"), all(kernel, "internal/http1/...", "internal/provider/netguard"),
+		"transport connects to addresses; it does not know providers"},
+	{pathsBelow("internal", "provider/..."), all(kernel, "internal/http1/syntax", "internal/provider/..."),
+		"providers are data; they know neither dialects nor the life of a request"},
 
 	// limits: what callers may use and what it costs.
-	{limits, all(kernel, domain, limits, metrics, "internal/http1/porttest"),
-		"limits count and price; they import neither the gateway nor a store"},
+	{limitTypes, all(kernel, "@/..."),
+		"a package of limits imports the kernel, not another one; app and metering connect them"},
+	{pathsBelow("internal/limits", "redis ratefile"), all(kernel, metrics, "internal/limits/quota"),
+		"they store the counters of the limiter"},
+	{pathsBelow("internal/limits", "redistest"), all(kernel, "internal/http1/porttest"),
+		"it starts Redis servers for tests"},
+	{pathsBelow("internal/limits", "spend rerate"), all(kernel, domain, limitTypes, metrics),
+		"they read records and write costs through interfaces; they import neither the gateway nor a store"},
 
 	// gateway: the life of a model request.
 	{pathsBelow("internal/gateway", "call"), all(kernel, domain),
@@ -91,9 +105,9 @@ var importRules = []rule{
 		"nethttp converts HTTP requests to calls of the gateway"},
 	{pathsBelow("internal/gateway", "nethttp/router"), all(kernel, "internal/gateway", "internal/gateway/nethttp", "internal/http1/server"),
 		"the router contains the paths of model routes; it receives the administration as an interface"},
-	{pathsBelow("internal/gateway", "* metering/..."), all(kernel, domain, dialects, "internal/provider/...", limits, metrics, "internal/gateway/call", "@/..."),
+	{pathsBelow("internal/gateway", "* metering/..."), all(kernel, domain, dialects, "internal/provider", providers, limitTypes, metrics, "internal/gateway/call", "@/..."),
 		"a step of the gateway uses the values of a request and imports no other step; the gateway connects them"},
-	{pathsBelow("internal", "gateway"), all(kernel, domain, dialects, "internal/provider/...", limits, metrics, "internal/http1/syntax", "internal/gateway/..."),
+	{pathsBelow("internal", "gateway"), all(kernel, domain, dialects, "internal/provider", providers, limitTypes, metrics, "internal/http1/syntax", "internal/gateway/..."),
 		"the gateway connects the steps of a request; it depends neither on stores nor on the HTTP server"},
 
 	// control: the administration.
@@ -105,15 +119,15 @@ var importRules = []rule{
 		"the job runner uses interfaces that it declares; it does not know what a job does"},
 	{pathsBelow("internal/control", "resource/*"), all(kernel, "internal/control/resource", "internal/control/resource/jsonfield"),
 		"types of bodies and lists that resources share use the engine"},
-	{controlShared, all(kernel, domain, limits, "internal/provider", controlEngine, controlShared),
+	{controlShared, all(kernel, domain, limitTypes, "internal/provider", controlEngine, controlShared),
 		"a shared part uses the engine and the domain, never an area"},
-	{[]string{"internal/control/*"}, all(kernel, domain, limits, "internal/provider", "internal/dialect/usage", controlEngine, controlShared),
+	{[]string{"internal/control/*"}, all(kernel, domain, limitTypes, "internal/limits/rerate", "internal/provider", "internal/dialect/usage", controlEngine, controlShared),
 		"an area uses the engine, the domain and shared parts, never another area; it takes a function or a small interface instead"},
-	{pathsBelow("internal", "control"), all(kernel, domain, limits, "internal/provider", "internal/provider/sign", control, "api"),
+	{pathsBelow("internal", "control"), all(kernel, domain, "internal/limits/rerate", "internal/provider", control, "api"),
 		"control joins the areas of the administration; it imports no store and not the gateway"},
 
 	// storage: one family of stores per folder.
-	{pathsBelow("internal", "storage/..."), all(kernel, domain, storedLimits, metrics, "internal/control/resource", "internal/http1/porttest", "@/..."),
+	{pathsBelow("internal", "storage/..."), all(kernel, domain, limitTypes, metrics, "internal/control/resource", "internal/http1/porttest", "@/..."),
 		"a store uses the types that it contains and imports no store of another family; app connects them"},
 
 	// ops: settings, telemetry and the work of operators.
@@ -123,7 +137,7 @@ var importRules = []rule{
 		"telemetry converts records; app connects it to their source"},
 	{pathsBelow("internal/ops", "smtp"), all(kernel, "internal/domain/mail"),
 		"smtp sends mails; app connects it to the outbox"},
-	{pathsBelow("internal", "ops/..."), all(kernel, domain, limits, "internal/provider/...", "internal/control/resource", "internal/storage/sqlstore", "internal/ops/..."),
+	{pathsBelow("internal", "ops/..."), all(kernel, domain, limitTypes, "internal/limits/redis", "internal/provider", "internal/provider/transport", "internal/control/resource", "internal/storage/sqlstore", "internal/ops/..."),
 		"operations read settings and the database; they never import the gateway or an area of the administration"},
 
 	{pathsBelow("internal", "app/..."), []string{"internal/..."},
@@ -192,8 +206,10 @@ func TestImportRules_MatchExamples(t *testing.T) {
 		{"internal/domain/record/recordtest", "internal/domain/record", true},
 		{"internal/http1/server", "internal/http1/syntax", true},
 		{"internal/http1/server", "internal/gateway", false},
+		{"internal/http1/syntax", "internal/http1/server", false},
 		{"internal/provider/transport", "internal/provider/netguard", true},
 		{"internal/provider/transport", "internal/dialect", false},
+		{"internal/provider/transport", "internal/domain/credential", false},
 		{"internal/provider/secretmanager", "internal/domain/credential", true},
 		{"internal/provider/secretmanager", "internal/domain/routing", false},
 		{"internal/dialect/openai", "internal/dialect", true},
@@ -202,10 +218,14 @@ func TestImportRules_MatchExamples(t *testing.T) {
 		{"internal/dialect/openai", "internal/provider", false},
 		{"internal/dialect/jsonwriter", "internal/dialect/openai", false},
 		{"internal/dialect/registry", "internal/dialect/anthropic", true},
+		{"internal/limits/quota", "internal/limits/ledger", false},
+		{"internal/limits/quota/quotatest", "internal/limits/quota", true},
 		{"internal/limits/spend", "internal/limits/ledger", true},
 		{"internal/limits/spend", "internal/storage/journal", false},
 		{"internal/gateway", "internal/domain/routing", true},
 		{"internal/gateway", "internal/storage/sqlstore", false},
+		{"internal/gateway", "internal/limits/redis", false},
+		{"internal/gateway", "internal/provider/secretmanager", false},
 		{"internal/gateway", "internal/gateway/responsestore", true},
 		{"internal/gateway", "internal/dialect/registry", true},
 		{"internal/gateway/metering", "internal/gateway/metering/bound", true},
