@@ -28,7 +28,7 @@ func (messages) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (
 	if c.Surface != llm.Messages && !model.Continues() {
 		c = conversation.EndWithUserTurn(c)
 	}
-	w := newCallWriter(c, to, model)
+	w := newCallWriter(&callBody{Writer: jsonwriter.NewForCall(c), c: c, t: llm.NewTally(c), to: to, model: model})
 	w.Open('{')
 	w.Str("model", to.Model)
 	w.limit()
@@ -50,19 +50,15 @@ func (messages) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (
 
 // callWriter writes one request: its turns, its tools and its parameters into one body.
 type callWriter struct {
-	callBody
+	*callBody
 	turnWriter
 	toolWriter
 	parameterWriter
 }
 
-// newCallWriter returns a writer with an empty body.
-func newCallWriter(c *llm.Call, to *dialect.Target, model claude.Model) *callWriter {
-	w := &callWriter{callBody: callBody{Writer: jsonwriter.NewForCall(c), c: c, t: llm.NewTally(c), to: to, model: model}}
-	body := &w.callBody
-	w.turnWriter = turnWriter{callBody: body, content: contentWriter{body}}
-	w.toolWriter, w.parameterWriter = toolWriter{body}, parameterWriter{callBody: body}
-	return w
+// newCallWriter returns a writer of a body.
+func newCallWriter(body *callBody) callWriter {
+	return callWriter{body, turnWriter{callBody: body, content: contentWriter{body}}, toolWriter{body}, parameterWriter{callBody: body}}
 }
 
 // callBody is the body of a request, with the call that it is written from and its target. The
@@ -74,6 +70,7 @@ type callBody struct {
 	to     *dialect.Target
 	model  claude.Model // parsed from the model name
 	added  dialect.Added
+	tokens []byte   // maximum response tokens that the caller set; nil if not set
 	betas  []string // beta flags that the request needs
 	tooled bool     // the request contains tools
 	spent  bool     // the tools were called earlier and must not be called again
@@ -82,8 +79,7 @@ type callBody struct {
 // parameterWriter writes the parameters of a request: limits, sampling, thinking, format.
 type parameterWriter struct {
 	*callBody
-	tokens []byte // maximum response tokens that the caller set; nil if not set
-	level  []byte // raw, for output_config.effort
+	level []byte // raw, for output_config.effort
 }
 
 // native reports whether the caller uses the Messages API. Fields without a name in the hub are

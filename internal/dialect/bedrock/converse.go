@@ -32,8 +32,7 @@ func (converseUpstream) EncodeCall(ctx context.Context, c *llm.Call, to *dialect
 	if family == anthropic && !model.Continues() {
 		c = conversation.EndWithUserTurn(c)
 	}
-	w := newCallWriter(jsonwriter.NewForCall(c), c, to)
-	w.caches = caches(to.Underlying())
+	w := newCallWriter(&callBody{Writer: jsonwriter.NewForCall(c), c: c, t: llm.NewTally(c), to: to, family: family, model: model, caches: caches(to.Underlying())})
 	w.Open('{')
 	if err := w.conversation(ctx); err != nil {
 		return nil, err
@@ -64,19 +63,15 @@ func (converseUpstream) NewDecoder(incoming *dialect.Incoming) dialect.EventDeco
 
 // callWriter writes one request: its contents, its tools and its parameters into one body.
 type callWriter struct {
-	callBody
+	*callBody
 	contentWriter
 	toolWriter
 	parameterWriter
 }
 
-// newCallWriter returns a writer with out as its body.
-func newCallWriter(out jsonwriter.Writer, c *llm.Call, to *dialect.Target) *callWriter {
-	model := to.Underlying()
-	w := &callWriter{callBody: callBody{Writer: out, c: c, t: llm.NewTally(c), to: to, family: familyOf(model), model: claude.ParseModel(model)}}
-	body := &w.callBody
-	w.contentWriter, w.toolWriter, w.parameterWriter = contentWriter{callBody: body}, toolWriter{body}, parameterWriter{callBody: body}
-	return w
+// newCallWriter returns a writer of a body.
+func newCallWriter(body *callBody) callWriter {
+	return callWriter{body, contentWriter{callBody: body}, toolWriter{body}, parameterWriter{callBody: body}}
 }
 
 // callBody is the body of a request, with the call that it is written from and its target. The

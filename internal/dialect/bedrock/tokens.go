@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/claude"
 	"sluice/internal/dialect/conversation"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/media"
@@ -59,7 +60,7 @@ func converseTokens(ctx context.Context, c *llm.Call, to *dialect.Target) (body 
 		return nil, nil, fault.New(fault.NotSupported, "counting tokens is not supported for this model by bedrock").WithParam("model")
 	}
 	c = conversation.StartWithUserTurn(c)
-	w := newCallWriter(jsonwriter.Writer{}, c, to)
+	w := newCallWriter(&callBody{c: c, t: llm.NewTally(c), to: to, family: familyOf(to.Underlying()), model: claude.ParseModel(to.Underlying())})
 	w.Open('{')
 	if err := w.conversation(ctx); err != nil {
 		return nil, nil, err

@@ -60,8 +60,7 @@ func newWriter(c *llm.Call, model string) *writer {
 		c = conversation.EnsureUserMessage(c)
 	}
 	w := &writer{callBody: callBody{c: c, t: llm.NewTally(c), m: m}}
-	body := &w.callBody
-	w.contentWriter, w.toolWriter, w.configWriter = contentWriter{callBody: body}, toolWriter{callBody: body}, configWriter{body}
+	w.contentWriter.callBody, w.toolWriter.callBody, w.configWriter.callBody = &w.callBody, &w.callBody, &w.callBody
 	return w
 }
 
