@@ -23,7 +23,7 @@ type encoder struct {
 	a        *dialect.ResponseContext
 	out      outcome
 	usage    llm.Usage
-	items    []*item
+	items    itemList
 	early    []byte // logprobs of a text that has not begun
 	seq      int64
 	begun    bool

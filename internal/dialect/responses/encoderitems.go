@@ -63,10 +63,13 @@ func (it *item) silent() bool {
 	return true
 }
 
+// itemList are the items of a response in their order.
+type itemList []*item
+
 // find returns the item of a block that is not a message, or nil if it does not exist yet.
-func (e *encoder) find(ev *llm.Event) *item {
-	for i := len(e.items) - 1; i >= 0; i-- {
-		if it := e.items[i]; it.kind != messageItem && it.block == ev.Block && it.choice == ev.Choice && !it.ended {
+func (list itemList) find(ev *llm.Event) *item {
+	for i := len(list) - 1; i >= 0; i-- {
+		if it := list[i]; it.kind != messageItem && it.block == ev.Block && it.choice == ev.Choice && !it.ended {
 			return it
 		}
 	}
@@ -74,9 +77,9 @@ func (e *encoder) find(ev *llm.Event) *item {
 }
 
 // findPart returns the message part of a block, or nil if it does not exist yet.
-func (e *encoder) findPart(ev *llm.Event) (*item, int) {
-	for i := len(e.items) - 1; i >= 0; i-- {
-		it := e.items[i]
+func (list itemList) findPart(ev *llm.Event) (*item, int) {
+	for i := len(list) - 1; i >= 0; i-- {
+		it := list[i]
 		if it.kind != messageItem || it.choice != ev.Choice {
 			continue
 		}
@@ -89,9 +92,15 @@ func (e *encoder) findPart(ev *llm.Event) (*item, int) {
 	return nil, 0
 }
 
+// hasPart reports whether the block of ev is part of a message that has begun.
+func (list itemList) hasPart(ev *llm.Event) bool {
+	it, _ := list.findPart(ev)
+	return it != nil
+}
+
 // part is findPart that begins the part, in the message that is open or in a new one.
 func (e *encoder) part(dst []byte, ev *llm.Event) ([]byte, *item, int) {
-	if it, k := e.findPart(ev); it != nil {
+	if it, k := e.items.findPart(ev); it != nil {
 		return dst, it, k
 	}
 	var it *item
@@ -129,10 +138,10 @@ func (e *encoder) inPart(kind string, dst []byte, it *item, part int) jsonwriter
 // blockEnd ends a part of a message, or an item. The end of a call is sent with the
 // next item or the end of the answer, when it is known whether it was cut.
 func (e *encoder) blockEnd(dst []byte, ev *llm.Event) []byte {
-	if it, k := e.findPart(ev); it != nil {
+	if it, k := e.items.findPart(ev); it != nil {
 		return e.partEnd(dst, it, k)
 	}
-	it := e.find(ev)
+	it := e.items.find(ev)
 	if it == nil {
 		return dst
 	}

@@ -49,7 +49,7 @@ func (c *content) unsent() []byte {
 
 // appendReasoning writes reasoning as a summary of one part.
 func (e *encoder) appendReasoning(dst []byte, ev *llm.Event) []byte {
-	it := e.find(ev)
+	it := e.items.find(ev)
 	if it == nil {
 		it = &item{kind: reasoningItem, choice: ev.Choice, block: ev.Block}
 		dst = e.add(dst, it)
@@ -74,9 +74,8 @@ func (e *encoder) inSummary(kind string, dst []byte, it *item) jsonwriter.Writer
 
 // signature stores a signature for the end of its item, the only event with a field for it.
 func (e *encoder) signature(dst []byte, ev *llm.Event) []byte {
-	it := e.find(ev)
-	message, _ := e.findPart(ev) // the begun message of which the block of ev is a part
-	if it == nil && (ev.Part == llm.ReasoningPart || ev.Part == llm.TextPart && message != nil) {
+	it := e.items.find(ev)
+	if it == nil && (ev.Part == llm.ReasoningPart || ev.Part == llm.TextPart && e.items.hasPart(ev)) {
 		it = &item{kind: reasoningItem, choice: ev.Choice, block: ev.Block}
 		dst = e.add(dst, it)
 		if ev.Part == llm.TextPart { // a message does not have a field for it
@@ -90,7 +89,7 @@ func (e *encoder) signature(dst []byte, ev *llm.Event) []byte {
 }
 
 func (e *encoder) arguments(dst []byte, ev *llm.Event) []byte {
-	it := e.find(ev)
+	it := e.items.find(ev)
 	if it == nil || ev.Text == "" {
 		return dst
 	}
@@ -123,7 +122,7 @@ func (e *encoder) media(dst []byte, ev *llm.Event) []byte {
 }
 
 func (e *encoder) appendImage(dst []byte, ev *llm.Event) []byte {
-	it := e.find(ev)
+	it := e.items.find(ev)
 	if it == nil {
 		if ev.Media.Data == "" {
 			return dst
