@@ -67,7 +67,7 @@ func (e *Engine) auditRow(c *Call, status int, refusal string) (*AuditRow, error
 	if c.Principal.Kind != access.ByKey {
 		kind = ActorUser
 	}
-	workspaceID := cmp.Or(c.trail.workspaceID, c.WorkspaceID, c.Principal.WorkspaceID)
+	workspaceID := cmp.Or(c.trail.targetWorkspaceID, c.WorkspaceID, c.Principal.WorkspaceID)
 	path, _, _ := strings.Cut(c.r.RequestURI, "?")
 	return &AuditRow{
 		ID: ident.NewID(), OrgID: c.OrgID, WorkspaceID: workspaceID, ActorID: c.Principal.Actor(), ActorKind: kind,

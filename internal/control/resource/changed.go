@@ -20,19 +20,19 @@ type Changed[V any] struct {
 }
 
 // changed builds the response to an update.
-func (k *Kind[T, V]) changed(ctx context.Context, c *Call, ch *Edit[T]) (any, error) {
+func (w recordWriter[T, V]) changed(ctx context.Context, c *Call, ch *Edit[T]) (any, error) {
 	out := Changed[V]{done: Empty{}}
-	if k.Done != nil {
-		done, err := k.Done.Make(ctx, c, ch)
+	if w.Done != nil {
+		done, err := w.Done.Make(ctx, c, ch)
 		if err != nil {
 			return nil, err
 		}
 		out.done = done
 	}
-	if reads := c.May(k.scopes("read", ch.New), k.target(ch.New)) == nil; !reads || ch.New.Status == Archived {
+	if reads := c.May(w.scopes("read", ch.New), w.target(ch.New)) == nil; !reads || ch.New.Status == Archived {
 		return out.done, nil
 	}
-	v, err := k.View(ctx, c, *ch.New, true)
+	v, err := w.View(ctx, c, *ch.New, true)
 	if err != nil { // the change is committed, so the call must not fail now
 		c.engine.Log.LogAttrs(ctx, slog.LevelWarn, "cannot show changed record; the response to the update omits it",
 			slog.String("request_id", c.RequestID), slog.String("operation", c.op.ID), slog.String("error", err.Error()))

@@ -140,7 +140,7 @@ type ignoredParts struct {
 	warnings []string
 }
 
-// responseHeader is what a call adds to the header of its response.
+// responseHeader contains the fields that a call adds to the header of its response.
 type responseHeader struct {
 	etag   string
 	header http.Header // additional fields
@@ -148,12 +148,12 @@ type responseHeader struct {
 
 // trail is what the audit row of a call contains in addition to the request itself.
 type trail struct {
-	targetID, workspaceID string
-	notes                 map[string]any // additional facts, without secrets
+	targetID, targetWorkspaceID string
+	notes                       map[string]any // additional facts, without secrets
 }
 
 // Target records in the audit trail the record that a call acted on.
-func (t *trail) Target(r Record) { t.targetID, t.workspaceID = r.ID, r.WorkspaceID }
+func (t *trail) Target(r Record) { t.targetID, t.targetWorkspaceID = r.ID, r.WorkspaceID }
 
 // Note adds a fact to the audit row, for example "rotation_mode": "manual".
 func (t *trail) Note(name string, value any) {

@@ -40,7 +40,7 @@ func (c *Call) outcome(ctx context.Context, err error) {
 	if err != nil {
 		o.Fault = fault.From(err)
 	}
-	o.WorkspaceID = cmp.Or(c.trail.workspaceID, c.WorkspaceID)
+	o.WorkspaceID = cmp.Or(c.trail.targetWorkspaceID, c.WorkspaceID)
 	p := c.Principal
 	if p == nil {
 		return

@@ -30,7 +30,7 @@ type Receipted struct {
 
 // operations returns the routes of a kind, under all of its paths.
 func (k *Kind[T, V]) operations() []Operation {
-	plain := k.routes()
+	plain := routeBuilder[T, V]{k}.routes()
 	ops := slices.Clone(plain)
 	for _, path := range k.Also {
 		for _, op := range plain {
@@ -42,75 +42,80 @@ func (k *Kind[T, V]) operations() []Operation {
 	return ops
 }
 
-func (k *Kind[T, V]) routes() []Operation {
+// routeBuilder builds the operations of a kind and their parameters.
+type routeBuilder[T, V any] struct{ *Kind[T, V] }
+
+func (b routeBuilder[T, V]) writer() recordWriter[T, V] { return recordWriter[T, V]{b.Kind} }
+
+func (b routeBuilder[T, V]) routes() []Operation {
 	var ops []Operation
 	add := func(v Verb, op Operation) {
-		if k.Verbs&v != 0 {
-			op.Tag, op.Feature = k.Tag, k.Feature
+		if b.Verbs&v != 0 {
+			op.Tag, op.Feature = b.Tag, b.Feature
 			ops = append(ops, op)
 		}
 	}
-	add(Create, k.createRoute())
+	add(Create, b.createRoute())
 	add(List, Operation{
-		Method: http.MethodGet, Path: k.Path, ID: "list" + toIDPart(plural(k.Title)), Summary: "List " + plural(k.Title),
-		Scopes: k.scopes("list", nil), Query: k.listParams(), Response: k.listShape(), Run: k.list,
-		Anywhere: k.Scope == IsWorkspace || k.Scope == InOrganisation,
+		Method: http.MethodGet, Path: b.Path, ID: "list" + toIDPart(plural(b.Title)), Summary: "List " + plural(b.Title),
+		Scopes: b.scopes("list", nil), Query: b.listParams(), Response: b.listShape(), Run: b.list,
+		Anywhere: b.Scope == IsWorkspace || b.Scope == InOrganisation,
 	})
 	var view V
 	add(Get, Operation{
-		Method: http.MethodGet, Path: k.onePath(), ID: "get" + k.idPart(), Summary: "Read one " + k.Title, Params: k.oneParams(),
-		Scopes: k.scopes("read", nil), Query: k.getParams(), Response: view, Run: k.get,
+		Method: http.MethodGet, Path: b.onePath(), ID: "get" + b.idPart(), Summary: "Read one " + b.Title, Params: b.oneParams(),
+		Scopes: b.scopes("read", nil), Query: b.getParams(), Response: view, Run: b.get,
 		Anywhere: true,
 	})
 	add(Update, Operation{
-		Method: http.MethodPut, Path: k.onePath(), ID: "update" + k.idPart(), Summary: "Change " + article(k.Title), Params: k.oneParams(),
-		Scopes: k.scopes("update", nil), Query: k.workspaceParams(), Body: k.Update, MaskedFields: k.Hides, Response: Changed[V]{shape: k.Done.shape(Empty{})},
-		Audited: k.Audited, Action: "update", Anywhere: true, Run: k.update,
+		Method: http.MethodPut, Path: b.onePath(), ID: "update" + b.idPart(), Summary: "Change " + article(b.Title), Params: b.oneParams(),
+		Scopes: b.scopes("update", nil), Query: b.workspaceParams(), Body: b.Update, MaskedFields: b.Hides, Response: Changed[V]{shape: b.Done.shape(Empty{})},
+		Audited: b.Audited, Action: "update", Anywhere: true, Run: b.writer().update,
 	})
 	add(Delete, Operation{
-		Method: http.MethodDelete, Path: k.onePath(), ID: "delete" + k.idPart(), Summary: "Delete " + article(k.Title), Params: k.oneParams(),
-		Scopes: k.scopes("delete", nil), Query: k.workspaceParams(), Body: k.Delete,
-		Audited: k.Audited, Action: "delete", Anywhere: true, Run: k.archive,
+		Method: http.MethodDelete, Path: b.onePath(), ID: "delete" + b.idPart(), Summary: "Delete " + article(b.Title), Params: b.oneParams(),
+		Scopes: b.scopes("delete", nil), Query: b.workspaceParams(), Body: b.Delete,
+		Audited: b.Audited, Action: "delete", Anywhere: true, Run: b.writer().archive,
 	})
-	for i := range k.Actions {
-		op := k.actionRoute(&k.Actions[i])
-		op.Tag, op.Feature = k.Tag, k.Feature
+	for i := range b.Actions {
+		op := b.actionRoute(&b.Actions[i])
+		op.Tag, op.Feature = b.Tag, b.Feature
 		ops = append(ops, op)
 	}
 	return ops
 }
 
-func (k *Kind[T, V]) listShape() any {
-	if k.HasMore {
+func (b routeBuilder[T, V]) listShape() any {
+	if b.HasMore {
 		return MoreOf[V]{}
 	}
 	return ListOf[V]{}
 }
 
-func (k *Kind[T, V]) createRoute() Operation {
+func (b routeBuilder[T, V]) createRoute() Operation {
 	op := Operation{
-		Method: http.MethodPost, Path: k.Path, ID: "create" + k.idPart(), Summary: "Create " + article(k.Title),
-		Scopes: k.scopes("create", nil), Body: k.Create, MaskedFields: k.Hides, Response: k.Receipt.shape(Receipted{}), Audited: k.Audited, Action: "create", Run: k.create,
-		Anywhere: k.Scope != InWorkspace,
+		Method: http.MethodPost, Path: b.Path, ID: "create" + b.idPart(), Summary: "Create " + article(b.Title),
+		Scopes: b.scopes("create", nil), Body: b.Create, MaskedFields: b.Hides, Response: b.Receipt.shape(Receipted{}), Audited: b.Audited, Action: "create", Run: b.writer().create,
+		Anywhere: b.Scope != InWorkspace,
 	}
-	if k.Creation.Path != "" {
-		op.Path, op.Params = k.Creation.Path, k.Creation.Params
+	if b.Creation.Path != "" {
+		op.Path, op.Params = b.Creation.Path, b.Creation.Params
 	}
 	return op
 }
 
-func (k *Kind[T, V]) actionRoute(a *Action[T]) Operation {
+func (b routeBuilder[T, V]) actionRoute(a *Action[T]) Operation {
 	op := Operation{
-		Method: a.Method, Path: k.onePath() + a.Path, ID: a.ID, Summary: a.Summary, Params: append(k.oneParams(), a.Params...),
-		Query: append(k.workspaceParams(), a.Query...), Body: a.Body, Optional: a.Optional, Response: a.Response, Scopes: k.scopes(a.scope(), nil), Anywhere: true,
+		Method: a.Method, Path: b.onePath() + a.Path, ID: a.ID, Summary: a.Summary, Params: append(b.oneParams(), a.Params...),
+		Query: append(b.workspaceParams(), a.Query...), Body: a.Body, Optional: a.Optional, Response: a.Response, Scopes: b.scopes(a.scope(), nil), Anywhere: true,
 	}
 	if a.Read != nil {
-		if op.Run = k.reader(a); a.Watched {
-			op.Audited, op.Action = k.Audited, a.Name
+		if op.Run = b.reader(a); a.Watched {
+			op.Audited, op.Action = b.Audited, a.Name
 		}
 		return op
 	}
-	op.Audited, op.Action, op.Run = k.Audited, a.Name, k.actor(a)
+	op.Audited, op.Action, op.Run = b.Audited, a.Name, b.writer().actor(a)
 	return op
 }
 
@@ -129,16 +134,16 @@ func (r *WriteResponse[T]) shape(standard any) any {
 	return r.Shape
 }
 
-func (k *Kind[T, V]) onePath() string { return k.Path + "/{" + k.Param + "}" }
+func (b routeBuilder[T, V]) onePath() string { return b.Path + "/{" + b.Param + "}" }
 
-func (k *Kind[T, V]) oneParams() []Param {
-	if k.ByID {
-		return []Param{{Name: k.Param, Doc: "Id of the " + k.Title, Format: "uuid"}}
+func (b routeBuilder[T, V]) oneParams() []Param {
+	if b.ByID {
+		return []Param{{Name: b.Param, Doc: "Id of the " + b.Title, Format: "uuid"}}
 	}
-	return []Param{{Name: k.Param, Doc: "slug or id of the " + k.Title}}
+	return []Param{{Name: b.Param, Doc: "slug or id of the " + b.Title}}
 }
 
-func (k *Kind[T, V]) idPart() string { return toIDPart(k.Title) }
+func (b routeBuilder[T, V]) idPart() string { return toIDPart(b.Title) }
 
 // plural returns the plural of a title: "rate-limit policies".
 func plural(title string) string {
@@ -166,27 +171,27 @@ func toIDPart(title string) string {
 	return b.String()
 }
 
-func (k *Kind[T, V]) workspaceParams() []Param {
-	if k.Scope == InOrganisation || k.Scope == IsWorkspace {
+func (b routeBuilder[T, V]) workspaceParams() []Param {
+	if b.Scope == InOrganisation || b.Scope == IsWorkspace {
 		return nil
 	}
 	return []Param{WorkspaceParam}
 }
 
-func (k *Kind[T, V]) statusParams() []Param {
-	if !k.Archived {
+func (b routeBuilder[T, V]) statusParams() []Param {
+	if !b.Archived {
 		return nil
 	}
 	return []Param{{Name: "status", Enum: []string{Active, Archived}, Default: Active}}
 }
 
-func (k *Kind[T, V]) getParams() []Param {
-	return slices.Concat(k.workspaceParams(), k.statusParams(), k.Views)
+func (b routeBuilder[T, V]) getParams() []Param {
+	return slices.Concat(b.workspaceParams(), b.statusParams(), b.Views)
 }
 
-func (k *Kind[T, V]) listParams() []Param {
-	params := slices.Concat(k.workspaceParams(), k.statusParams(), Paging(k.pageSize(), k.PageMax))
-	for _, f := range k.filters() {
+func (b routeBuilder[T, V]) listParams() []Param {
+	params := slices.Concat(b.workspaceParams(), b.statusParams(), Paging(b.pageSize(), b.PageMax))
+	for _, f := range b.filters() {
 		params = append(params, f.Param)
 	}
 	return params

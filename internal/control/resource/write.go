@@ -44,108 +44,112 @@ func (e *Engine) change(ctx context.Context, c *Call, f func(Tx) error) error {
 // than once; c.Reader reads what it wrote.
 func (c *Call) Change(ctx context.Context, f func(Tx) error) error { return c.engine.change(ctx, c, f) }
 
+// recordWriter changes the records of a kind: each method is one operation, with the checks and the
+// audit row that belong to it.
+type recordWriter[T, V any] struct{ *Kind[T, V] }
+
 // create creates a record.
-func (k *Kind[T, V]) create(ctx context.Context, c *Call) (any, error) {
+func (w recordWriter[T, V]) create(ctx context.Context, c *Call) (any, error) {
 	var ch *Edit[T]
 	err := c.engine.change(ctx, c, func(tx Tx) error {
 		r := &Row[T]{Record: Record{
-			Kind: k.Name, ID: ident.NewID(), OrgID: c.OrgID, Status: Active, Version: 1, Created: c.Now, Updated: c.Now,
+			Kind: w.Name, ID: ident.NewID(), OrgID: c.OrgID, Status: Active, Version: 1, Created: c.Now, Updated: c.Now,
 		}}
-		if err := k.locate(ctx, c, r); err != nil {
+		if err := w.locate(ctx, c, r); err != nil {
 			return err
 		}
-		if err := c.May(k.scopes("create", r), k.target(r)); err != nil {
+		if err := c.May(w.scopes("create", r), w.target(r)); err != nil {
 			return err
 		}
 		ch = &Edit[T]{New: r, Sent: c.Sent}
-		if err := k.buildBody(ctx, c, ch); err != nil {
+		if err := w.buildBody(ctx, c, ch); err != nil {
 			return err
 		}
-		rec, err := k.stored(ctx, c, r)
+		rec, err := w.stored(ctx, c, r)
 		if err != nil {
 			return err
 		}
-		if err := k.checkRecordLimit(ctx, tx, c, r); err != nil {
+		if err := w.checkRecordLimit(ctx, tx, c, r); err != nil {
 			return err
 		}
 		if err := tx.Insert(ctx, rec); err != nil {
-			return k.conflictError(err, r.Slug)
+			return w.conflictError(err, r.Slug)
 		}
 		c.Target(rec)
-		return k.after(ctx, tx, c, ch)
+		return w.after(ctx, tx, c, ch)
 	})
 	if err != nil {
 		return nil, err
 	}
-	if k.Receipt != nil {
-		return k.Receipt.Make(ctx, c, ch)
+	if w.Receipt != nil {
+		return w.Receipt.Make(ctx, c, ch)
 	}
-	return Receipted{ID: ch.New.ID, Slug: ch.New.Slug, Object: k.Object}, nil
+	return Receipted{ID: ch.New.ID, Slug: ch.New.Slug, Object: w.Object}, nil
 }
 
 // checkRecordLimit fails if the maximum number of records is reached: of the workspace for
 // records in a workspace, else of the organisation. For a kind that can be in either, the records of
 // the organisation are created only by its administrators and have no limit. Concurrent calls
 // may exceed the limit.
-func (k *Kind[T, V]) checkRecordLimit(ctx context.Context, from Reader, c *Call, r *Row[T]) error {
+func (w recordWriter[T, V]) checkRecordLimit(ctx context.Context, from Reader, c *Call, r *Row[T]) error {
 	limit := c.engine.MaxRecords
-	if limit == 0 || k.Scope == Located && r.WorkspaceID == "" {
+	if limit == 0 || w.Scope == Located && r.WorkspaceID == "" {
 		return nil
 	}
-	n, err := from.Count(ctx, Query{Kind: k.Name, OrgID: r.OrgID, WorkspaceID: r.WorkspaceID, Statuses: living})
+	n, err := from.Count(ctx, Query{Kind: w.Name, OrgID: r.OrgID, WorkspaceID: r.WorkspaceID, Statuses: living})
 	if err == nil && n >= limit {
-		err = fault.Newf(fault.InvalidRequest, "the maximum of %d %s is reached (RECORDS_PER_KIND); delete one first", n, plural(k.Title))
+		err = fault.Newf(fault.InvalidRequest, "the maximum of %d %s is reached (RECORDS_PER_KIND); delete one first", n, plural(w.Title))
 	}
 	return err
 }
 
 // locate sets where a new record belongs. A record in a workspace needs a call that names one.
-func (k *Kind[T, V]) locate(ctx context.Context, c *Call, r *Row[T]) error {
-	switch k.Scope {
+func (w recordWriter[T, V]) locate(ctx context.Context, c *Call, r *Row[T]) error {
+	switch w.Scope {
 	case InWorkspace:
 		r.WorkspaceID = c.WorkspaceID
 		return c.RequireWorkspace()
 	case Located:
-		return k.Locate(ctx, c, r)
+		return w.Locate(ctx, c, r)
 	case InOrganisation, IsWorkspace: // not in a workspace
 	}
 	return nil
 }
 
 // update applies the fields that were sent to a record.
-func (k *Kind[T, V]) update(ctx context.Context, c *Call) (any, error) {
+func (w recordWriter[T, V]) update(ctx context.Context, c *Call) (any, error) {
 	if !c.changes() {
 		return nil, fault.New(fault.InvalidRequest, "the body must contain at least one field to change")
 	}
 	if c.ChangesNothing() {
-		return k.leave(ctx, c)
+		return w.leave(ctx, c)
 	}
-	ch, err := k.rewrite(ctx, c, "update", func(tx Tx, ch *Edit[T]) error {
-		if err := k.compareEchoes(ctx, c, ch.Old); err != nil {
+	ch, err := w.rewrite(ctx, c, "update", func(tx Tx, ch *Edit[T]) error {
+		if err := w.compareEchoes(ctx, c, ch.Old); err != nil {
 			return err
 		}
 		if s := c.Sent.Text("status"); s != "" {
 			ch.New.Status = s
 		}
 		if ch.Old.Status == Archived {
-			if err := k.checkRecordLimit(ctx, tx, c, ch.New); err != nil {
+			if err := w.checkRecordLimit(ctx, tx, c, ch.New); err != nil {
 				return err
 			}
 		}
-		return k.buildBody(ctx, c, ch)
+		return w.buildBody(ctx, c, ch)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return k.changed(ctx, c, ch)
+	return w.changed(ctx, c, ch)
 }
 
 // leave handles an update that changes nothing: the version and times of the record stay the
 // same.
-func (k *Kind[T, V]) leave(ctx context.Context, c *Call) (any, error) {
+func (w recordWriter[T, V]) leave(ctx context.Context, c *Call) (any, error) {
 	var ch *Edit[T]
 	err := c.engine.change(ctx, c, func(Tx) error {
-		r, err := k.findByPath(ctx, c, "update")
+		r, err := w.findByPath(ctx, c, "update")
 		if err != nil {
 			return err
 		}
@@ -153,30 +157,30 @@ func (k *Kind[T, V]) leave(ctx context.Context, c *Call) (any, error) {
 			return err
 		}
 		ch = &Edit[T]{Old: r, New: r, Sent: c.Sent}
-		return k.compareEchoes(ctx, c, r)
+		return w.compareEchoes(ctx, c, r)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return k.changed(ctx, c, ch)
+	return w.changed(ctx, c, ch)
 }
 
 // archive deletes a record from the view of clients: it stays in the store, but is not found any
 // more, and its slug is free.
-func (k *Kind[T, V]) archive(ctx context.Context, c *Call) (any, error) {
-	_, err := k.rewrite(ctx, c, "delete", func(_ Tx, ch *Edit[T]) error {
+func (w recordWriter[T, V]) archive(ctx context.Context, c *Call) (any, error) {
+	_, err := w.rewrite(ctx, c, "delete", func(_ Tx, ch *Edit[T]) error {
 		ch.New.Status = Archived
-		if k.CanArchive == nil {
+		if w.CanArchive == nil {
 			return nil
 		}
-		return k.CanArchive(ctx, c, ch.Old)
+		return w.CanArchive(ctx, c, ch.Old)
 	})
 	return Empty{}, err
 }
 
-func (k *Kind[T, V]) actor(a *Action[T]) func(context.Context, *Call) (any, error) {
+func (w recordWriter[T, V]) actor(a *Action[T]) func(context.Context, *Call) (any, error) {
 	return func(ctx context.Context, c *Call) (response any, err error) {
-		_, err = k.rewrite(ctx, c, a.scope(), func(tx Tx, ch *Edit[T]) (err error) {
+		_, err = w.rewrite(ctx, c, a.scope(), func(tx Tx, ch *Edit[T]) (err error) {
 			response, err = a.Run(ctx, tx, c, ch)
 			return err
 		})
@@ -186,10 +190,10 @@ func (k *Kind[T, V]) actor(a *Action[T]) func(context.Context, *Call) (any, erro
 
 // rewrite loads the record that the path names, runs edit on a copy of it and writes the copy as
 // the next version.
-func (k *Kind[T, V]) rewrite(ctx context.Context, c *Call, action string, edit func(Tx, *Edit[T]) error) (*Edit[T], error) {
+func (w recordWriter[T, V]) rewrite(ctx context.Context, c *Call, action string, edit func(Tx, *Edit[T]) error) (*Edit[T], error) {
 	var ch *Edit[T]
 	err := c.engine.change(ctx, c, func(tx Tx) error {
-		old, err := k.findByPath(ctx, c, action)
+		old, err := w.findByPath(ctx, c, action)
 		if err != nil {
 			return err
 		}
@@ -210,18 +214,18 @@ func (k *Kind[T, V]) rewrite(ctx context.Context, c *Call, action string, edit f
 				return err
 			}
 		}
-		rec, err := k.stored(ctx, c, next)
+		rec, err := w.stored(ctx, c, next)
 		if err != nil {
 			return err
 		}
 		if err := tx.Update(ctx, rec); err != nil {
 			if old.Status == Archived && !errors.Is(err, ErrMoved) { // another record has taken its slug
-				return k.conflictError(err, next.Slug)
+				return w.conflictError(err, next.Slug)
 			}
 			return err
 		}
 		next.Version++
-		return k.after(ctx, tx, c, ch)
+		return w.after(ctx, tx, c, ch)
 	})
 	return ch, err
 }
@@ -255,17 +259,17 @@ func (c *Call) changes() bool {
 
 // buildBody builds the new body from the fields that were sent, runs the kind's Prepare, and
 // validates the result.
-func (k *Kind[T, V]) buildBody(ctx context.Context, c *Call, ch *Edit[T]) error {
-	if err := k.mergeSent(ch); err != nil {
+func (w recordWriter[T, V]) buildBody(ctx context.Context, c *Call, ch *Edit[T]) error {
+	if err := w.mergeSent(ch); err != nil {
 		return err
 	}
-	if ch.Old == nil && !k.ByID {
-		if err := k.name(ch); err != nil {
+	if ch.Old == nil && !w.ByID {
+		if err := w.name(ch); err != nil {
 			return err
 		}
 	}
-	if k.Prepare != nil {
-		if err := k.Prepare(ctx, c, ch); err != nil {
+	if w.Prepare != nil {
+		if err := w.Prepare(ctx, c, ch); err != nil {
 			return err
 		}
 	}
@@ -276,10 +280,10 @@ func (k *Kind[T, V]) buildBody(ctx context.Context, c *Call, ch *Edit[T]) error 
 }
 
 // mergeSent merges the fields that were sent into the stored body.
-func (k *Kind[T, V]) mergeSent(ch *Edit[T]) error {
+func (w recordWriter[T, V]) mergeSent(ch *Edit[T]) error {
 	fields := make(Sent, len(ch.Sent))
 	for name, v := range ch.Sent {
-		if !slices.Contains(k.PreparedFields, name) && !slices.Contains(scopeFields, name) && name != "slug" && name != "status" {
+		if !slices.Contains(w.PreparedFields, name) && !slices.Contains(scopeFields, name) && name != "slug" && name != "status" {
 			fields[name] = v
 		}
 	}
@@ -295,14 +299,14 @@ func (k *Kind[T, V]) mergeSent(ch *Edit[T]) error {
 }
 
 // name sets the slug of a new record: the one that was sent, or a generated one.
-func (k *Kind[T, V]) name(ch *Edit[T]) error {
+func (w recordWriter[T, V]) name(ch *Edit[T]) error {
 	slug := ch.Sent.Text("slug")
 	if slug == "" {
-		n := k.SlugFrom
+		n := w.SlugFrom
 		if n == 0 {
 			n = 20
 		}
-		slug = newSlug(k.Slug, ch.New.Name, n)
+		slug = newSlug(w.Slug, ch.New.Name, n)
 	}
 	if !ident.ValidSlug(slug) {
 		return fault.Newf(fault.InvalidParameter, "must start with a letter or digit, contain only letters, digits, dots, - and _, and have at most %d characters", ident.SlugMax).WithParam("slug")
@@ -317,11 +321,11 @@ func (k *Kind[T, V]) name(ch *Edit[T]) error {
 // selfSlug is the name of the caller's record in paths: "/organisations/self".
 const selfSlug = "self"
 
-func (k *Kind[T, V]) after(ctx context.Context, tx Tx, c *Call, ch *Edit[T]) error {
-	if k.After == nil {
+func (w recordWriter[T, V]) after(ctx context.Context, tx Tx, c *Call, ch *Edit[T]) error {
+	if w.After == nil {
 		return nil
 	}
-	return k.After(ctx, tx, c, ch)
+	return w.After(ctx, tx, c, ch)
 }
 
 // conflictError names the slug in the text of a conflict error.
