@@ -29,7 +29,7 @@ func (g *Gateway) assemble() {
 		dialects: g.dialects, clock: g.Clock, bodyLogBytes: g.set.BodyLogBytes, lines: g.dialects.lines(),
 	}
 	g.estimator = estimator{
-		dialects: g.dialects, counter: g.counter, recorder: &g.recorder, dialect: g.Dialect, translator: &g.translator,
+		dialects: g.dialects, counter: g.counter, bodyLogBytes: g.set.BodyLogBytes, dialect: g.Dialect, translator: &g.translator,
 		states: g.States,
 	}
 	g.caller = upstreamCaller{
@@ -46,7 +46,7 @@ func (g *Gateway) assemble() {
 		caller: &g.caller, downloads: g.downloads, headTimeout: g.set.HeadTimeout, idleTimeout: g.set.IdleTimeout,
 		client: g.Client,
 	}
-	g.responses = responseReader{spoolDir: g.set.SpoolDir, clock: g.Clock, bodies: &g.bodies, recorder: &g.recorder}
+	g.responses = responseReader{spoolDir: g.set.SpoolDir, clock: g.Clock, bodies: &g.bodies, bodyLogBytes: g.set.BodyLogBytes}
 	g.receiver = receiver{
 		responses: &g.responses, maxResponseBytes: g.set.MaxResponseBytes, rules: &g.rules, backgroundJobs: &g.backgroundJobs,
 		followUps: &g.followUps, clock: g.Clock, caller: &g.caller,

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"sluice/internal/dialect"
+	"sluice/internal/domain/record"
 	"sluice/internal/gateway/responsestore"
 	"sluice/internal/kernel/fault"
 	"sluice/internal/kernel/jsonedit"
@@ -48,12 +49,13 @@ func (c *callPlanner) planEstimate(a *attempt, call provider.Call, lacks error) 
 
 // estimator responds to a request for a token count with the gateway's own count.
 type estimator struct {
-	dialects   dialectSet
-	counter    *tokens.Counter
-	recorder   *recorder
-	dialect    *dialect.Dialect
-	translator *translator
-	states     *responsestore.Store
+	dialects dialectSet
+	counter  *tokens.Counter
+	// bodyLogBytes is the maximum number of bytes of a body in the record.
+	bodyLogBytes int
+	dialect      *dialect.Dialect
+	translator   *translator
+	states       *responsestore.Store
 }
 
 // estimate responds with the gateway's own token count of the conversation. Nothing is sent
@@ -75,7 +77,7 @@ func (e *estimator) estimate(ctx context.Context, a *attempt) error {
 	a.response.body = countResponse(a, e.counter.Call(call, model).Tokens)
 	a.response.header = wire.Header{{Name: "content-type", Value: "application/json"}}
 	a.log().BytesOut = int64(len(a.response.body))
-	a.log().Response = e.recorder.truncateBody("application/json", a.response.body, a.log().BytesOut)
+	a.log().Response = record.NewBody("application/json", a.response.body, a.log().BytesOut, e.bodyLogBytes)
 	return nil
 }
 

@@ -129,7 +129,7 @@ func (ac *accountant) observeJob(a *attempt, o record.Outcome) {
 	ac.jobs.Observe(newJobCall(a), clientResponse(a))
 }
 
-// newJobCall returns what jobs need to know of an attempt.
+// newJobCall returns the facts of an attempt that provider jobs use.
 func newJobCall(a *attempt) *providerjobs.Call {
 	x := a.x
 	return &providerjobs.Call{

@@ -12,6 +12,7 @@ import (
 	"sluice/internal/dialect/sniff"
 	"sluice/internal/dialect/upstreamerror"
 	"sluice/internal/dialect/usage"
+	"sluice/internal/domain/record"
 	"sluice/internal/kernel/fault"
 	"sluice/internal/kernel/ident"
 	"sluice/internal/kernel/jsonedit"
@@ -81,7 +82,8 @@ type responseReader struct {
 	spoolDir string
 	clock    ident.Clock
 	bodies   *bodyReader
-	recorder *recorder
+	// bodyLogBytes is the maximum number of bytes of a body in the record.
+	bodyLogBytes int
 }
 
 // readResponse reads the complete body of the response, at most limit bytes. Beyond that it returns
@@ -111,7 +113,7 @@ func (r *responseReader) readResponse(ctx context.Context, a *attempt, limit int
 		return nil, fault.Wrap(fault.Internal, err)
 	}
 	a.log().BytesOut = a.spooled.Len()
-	a.log().Response = r.recorder.truncateBody(a.response.header.Get("content-type"), b, a.spooled.Len())
+	a.log().Response = record.NewBody(a.response.header.Get("content-type"), b, a.spooled.Len(), r.bodyLogBytes)
 	return sniff.TrimByteOrderMark(b), nil
 }
 
@@ -195,7 +197,7 @@ func (r *responseReader) normalise(ctx context.Context, a *attempt) error {
 	if a.first != nil { // the first event of a stream is an error; the rest is not needed
 		_ = a.resp.Body.Close()
 		a.log().BytesOut = int64(len(a.first))
-		a.log().Response = r.recorder.truncateBody(a.response.header.Get("content-type"), a.first, a.log().BytesOut)
+		a.log().Response = record.NewBody(a.response.header.Get("content-type"), a.first, a.log().BytesOut, r.bodyLogBytes)
 		f.Shape = "openai"
 		if f.Body = a.translator.failure(); f.Body == nil {
 			f.Body = dialect.FirstEventFailure(a.first)

@@ -1,7 +1,7 @@
 // Package providerjobs accounts for work that providers finish long after they accepted it:
 // batches, fine-tuning jobs and videos. It computes the maximum cost of the call that creates a
-// job, starts to poll the job, and bills the job when it has ended. Package providerjob has the stored
-// job, its tracker and the rules of providers' formats. Start reading at Jobs.
+// job, starts to poll the job, and bills the job when it has ended. Package providerjob has the
+// stored job, its tracker and the rules of providers' formats. Start reading at Jobs.
 package providerjobs
 
 import (
