@@ -1,6 +1,7 @@
 package provider_test
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -22,8 +23,12 @@ func TestSpecs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(table.All()); n < 91 {
-		t.Errorf("got %d providers, want 91 or more: a specification is missing", n)
+	files, err := filepath.Glob("specs/*.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(table.All()); n < 91 || n != len(files) {
+		t.Errorf("got %d providers, want one for each of the %d files in specs, at least 91", n, len(files))
 	}
 	for _, s := range table.All() {
 		t.Run(s.ID, func(t *testing.T) {
