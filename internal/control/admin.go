@@ -1,6 +1,6 @@
-// Package control joins the areas of the administration API (internal/control) and serves them. Each
-// area defines its resources and jobs; areas.go builds the dependencies of each area. Start reading
-// at New.
+// Package control is the administration API. It joins the areas in the folders below it. Each area
+// defines its resources and jobs; areas.go builds the dependencies of each area. Start reading at
+// New.
 package control
 
 //go:generate go test -run ^TestOpenAPI_PublishedFileIsCurrent$ -update
@@ -77,7 +77,7 @@ type Parts struct {
 	Mail       Mail
 }
 
-// RequestRules are what the administration requires of every request.
+// RequestRules are the limits and checks of administrative requests.
 type RequestRules struct {
 	// PerMinute is how many administrative requests each key or user may send in a minute to this
 	// node; 0 for no limit.
@@ -99,7 +99,7 @@ type SignIn struct {
 	Invites   *identity.LoginThrottle // limits acceptances of invitations
 }
 
-// RequestLog is the log of model requests and what is done with it.
+// RequestLog is the log of model requests, with its replays, exports, cost corrections and retention.
 type RequestLog struct {
 	Logs    Logs
 	Journal logs.Journal // receives custom logs

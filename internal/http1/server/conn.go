@@ -28,7 +28,7 @@ const (
 
 // conn is one client connection. It belongs to the goroutine that serves it, except for the
 // fields that are marked as shared. Its parts are its socket, the input read from it, the current
-// request, the response writer, and what the evictions record about it.
+// request, the response writer, and its state for evictions.
 type conn struct {
 	s *Server
 	clientSocket

@@ -53,7 +53,7 @@ type evictions struct {
 	idle []idleConn // the next to evict, the longest idle last; used only by the accepting goroutine
 }
 
-// evictionRecord is what the evictions record about a connection. evictions.mu guards it, except
+// evictionRecord is the state of a connection that the evictions need. evictions.mu guards it, except
 // that http2 is set before other goroutines use it.
 type evictionRecord struct {
 	inSilent, inClient *list.Element // nil unless it counts as silent

@@ -37,7 +37,7 @@ var batchEndpoints = map[string]bool{"/v1/chat/completions": true, "/v1/completi
 
 // batchAPI serves batches. It sends the calls of a batch to the provider itself.
 type batchAPI struct {
-	*runtime
+	*serverState
 	files    *fileAPI
 	provider http.Handler
 	stored   *store[batch]

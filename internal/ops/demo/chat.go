@@ -48,7 +48,7 @@ func (a choiceContent) tokens() int64 {
 }
 
 // chatAPI serves chat completions and the older completions.
-type chatAPI struct{ *runtime }
+type chatAPI struct{ *serverState }
 
 func (api *chatAPI) chat(w http.ResponseWriter, r *http.Request) error {
 	var q chatRequest

@@ -44,7 +44,7 @@ func New(o Options) *Upstream {
 		o.Clock = ident.System{}
 	}
 	u := &Upstream{key: o.Key, mux: http.NewServeMux()}
-	for pattern, h := range routes(&runtime{clock: o.Clock, gap: o.Gap}, u.mux) {
+	for pattern, h := range routes(&serverState{clock: o.Clock, gap: o.Gap}, u.mux) {
 		u.mux.Handle(pattern, h)
 	}
 	return u
@@ -84,7 +84,7 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // routes returns the endpoints. "/" matches what no other pattern matches, wrong methods
 // included, so that these too get OpenAI's error body. provider serves the calls of batches.
-func routes(rt *runtime, provider http.Handler) map[string]handler {
+func routes(rt *serverState, provider http.Handler) map[string]handler {
 	chat, images, audio := &chatAPI{rt}, &imageAPI{rt}, &audioAPI{rt}
 	responses := &responseAPI{rt, newStore[storedResponse](maxRecords, maxRecordBytes)}
 	files := &fileAPI{rt, newStore[file](maxFiles, maxFileBytes)}

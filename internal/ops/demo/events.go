@@ -21,7 +21,7 @@ type events struct {
 var errGone = errors.New("the client disconnected")
 
 // stream sends the head of an event stream.
-func (rt *runtime) stream(w http.ResponseWriter, r *http.Request) *events {
+func (rt *serverState) stream(w http.ResponseWriter, r *http.Request) *events {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-cache")
 	w.WriteHeader(http.StatusOK)

@@ -25,7 +25,7 @@ var purposes = map[string]bool{"assistants": true, "batch": true, "fine-tune": t
 
 // fileAPI serves and stores files. Batches and fine-tuning jobs read their input from it.
 type fileAPI struct {
-	*runtime
+	*serverState
 	stored *store[file]
 }
 

@@ -29,7 +29,7 @@ type job struct {
 
 // fineTuningAPI serves fine-tuning jobs.
 type fineTuningAPI struct {
-	*runtime
+	*serverState
 	files  *fileAPI
 	stored *store[job]
 }

@@ -33,7 +33,7 @@ type imageRequest struct {
 }
 
 // imageAPI serves images and their URLs.
-type imageAPI struct{ *runtime }
+type imageAPI struct{ *serverState }
 
 func (api *imageAPI) generateImage(w http.ResponseWriter, r *http.Request) error {
 	var q imageRequest

@@ -32,21 +32,21 @@ func seedOf(body []byte) string {
 	return hex.EncodeToString(sum[:12])
 }
 
-// runtime is what the API types share: the clock, the pause between stream events, and the number of
-// the last stored object.
-type runtime struct {
+// serverState contains what the APIs share: the clock, the pause between stream events, and the
+// number of the last stored object.
+type serverState struct {
 	clock  ident.Clock
 	gap    time.Duration
 	number atomic.Int64
 }
 
 // numbered returns a new id for a stored object, for example "file-demo00000007".
-func (rt *runtime) numbered(prefix string) string {
+func (rt *serverState) numbered(prefix string) string {
 	return fmt.Sprintf("%sdemo%08d", prefix, rt.number.Add(1))
 }
 
 // now returns the time of the "created" fields in Unix seconds.
-func (rt *runtime) now() int64 { return rt.clock.Now().Unix() }
+func (rt *serverState) now() int64 { return rt.clock.Now().Unix() }
 
 // content is a text as in OpenAI's requests: a string, or a list of parts of which the text parts
 // count.

@@ -50,7 +50,7 @@ type storedResponse struct {
 
 // responseAPI serves the Responses API and stores the responses that the caller wants to find again.
 type responseAPI struct {
-	*runtime
+	*serverState
 	stored *store[storedResponse]
 }
 

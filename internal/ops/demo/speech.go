@@ -24,7 +24,7 @@ type speechRequest struct {
 }
 
 // audioAPI serves speech, transcriptions and translations.
-type audioAPI struct{ *runtime }
+type audioAPI struct{ *serverState }
 
 // createSpeech returns a tone per word as a WAV file, whatever format was requested; the content
 // type states it. Format "pcm" returns only the samples, and stream_format "sse" the same bytes

@@ -1,4 +1,4 @@
-// Package varint is how the entries of the journal are written: lists of numbers and
+// Package varint encodes the entries of the journal: lists of numbers and
 // texts, each with its length before it, that only ever grow at their end. So an older
 // program passes over what a newer one added, and a newer one finds zeros where an older
 // one wrote nothing.
