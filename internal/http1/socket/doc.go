@@ -8,7 +8,8 @@
 // to look stuck. This package makes its calls without notifying the runtime. Waiting still
 // uses the runtime's poller.
 //
-// It saves about 9 % of the CPU time of a call while the request log is written: 55 instead of 61 µs
-// for a chat of 1 KB on 64 connections (make bench, chat-1k-c64, 2026-11-28). Without the log, when
-// few threads compete for the cores, there is no difference.
+// It saves about 6 % of the CPU time of a call while the request log is written: 55 instead of 58 µs
+// for a chat of 1 KB on 64 connections (medians of five alternating runs of "go run ./bench --only
+// chat-1k-c64" in test, 2026-11-28, without those in which the machine was slower). Without the
+// log, when few threads compete for the cores, there is no difference.
 package socket
