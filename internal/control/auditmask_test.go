@@ -29,7 +29,7 @@ func TestTrailHasNoSecretInAMistypedField(t *testing.T) {
 		`POST /v1/mcp-integrations {"workspace_id":"ws-main","name":"H","url":"http://tools.upstream.example/mcp","auth_type":"none","transport":"http","configurations":{"clientsecrt":"S","oauth_metadata":{"client_secrt":"S"}}}`,
 		`POST /v1/deployments {"name":"I","auth_settings":{"gateway_base_url":"https://gw.example.com/v1","tokn":"S"},"deployment_config":{"DB_PWRD":"S"}}`,
 		`PUT /v1/organisations/self {"pasword":"S","settings":{"tokn":"S"}}`,
-		`POST /v1/prompts {"workspace_id":"ws-main","name":"J","string":"x","parameters":{"tokn":"S"},"tools":[{"type":"mcp","authorizaton":"S","headers":{"x":"S"}}],"virtual_key":"","model":"m"}`,
+		`POST /v1/prompts {"workspace_id":"ws-main","name":"J","string":"x","parameters":{"tokn":"S"},"tools":[{"type":"mcp","authorizaton":"S","headers":{"x":"S"}}],"virtual_key":"","model":"m"}`, //nolint:misspell // the mistake of a caller
 		`POST /v1/virtual-keys {"workspace_id":"ws-main","name":"K","provider":"groq","kee":"S","deploymentConfig":{"apiKee":"S"}}`,
 	} {
 		route, body, _ := strings.Cut(strings.ReplaceAll(call, "S\"", "s3cr3t-value\""), " {")

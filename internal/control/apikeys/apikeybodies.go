@@ -123,7 +123,7 @@ func (ks apiKeys) viewKey(ctx context.Context, c *resource.Call, r resource.Row[
 		v.Defaults.Metadata = map[string]string{}
 	}
 	if detail {
-		raw, err := userKeys{ks.Deps}.rawOf(c, &r)
+		raw, err := userKeys(ks).rawOf(c, &r)
 		if err != nil {
 			return v, err
 		}

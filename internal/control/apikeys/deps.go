@@ -46,10 +46,10 @@ type UserKeys struct{ Deps }
 
 // Make creates a user key with scopes in a workspace. Its owner reads the raw value in a session.
 func (k UserKeys) Make(ctx context.Context, tx resource.Tx, c *resource.Call, workspace resource.Record, userID string, scopes []string) error {
-	return userKeys{k.Deps}.makeUserKey(ctx, tx, c, workspace, userID, scopes)
+	return userKeys(k).makeUserKey(ctx, tx, c, workspace, userID, scopes)
 }
 
 // MakeOnJoining creates a user key for a new member if the workspace requires it.
 func (k UserKeys) MakeOnJoining(ctx context.Context, tx resource.Tx, c *resource.Call, workspace resource.Record, userID string) error {
-	return userKeys{k.Deps}.keyOnJoining(ctx, tx, c, workspace, userID)
+	return userKeys(k).keyOnJoining(ctx, tx, c, workspace, userID)
 }

@@ -97,7 +97,7 @@ func updateKeyRecord(rec *resource.Record, key *keys.Key) {
 // rotateAutomatically rotates a key as its policy requires. Nothing shows the new value here;
 // users with permission read it in a session.
 func (k scheduledJobs) rotateAutomatically(ctx context.Context, tx resource.Tx, ch *resource.Edit[keys.Key], now time.Time) error {
-	if _, err := (apiKeys{k.Deps}).rotateSecret(ch, now, ch.Old.Value.Rotation.Transition()); err != nil {
+	if _, err := apiKeys(k).rotateSecret(ch, now, ch.Old.Value.Rotation.Transition()); err != nil {
 		return err
 	}
 	ch.New.Value.AutoRotated = true

@@ -38,7 +38,7 @@ func (k userKeys) makeUserKey(ctx context.Context, tx resource.Tx, c *resource.C
 		return err
 	}
 	id := ident.NewID()
-	secret, _, err := apiKeys{k.Deps}.newSecret(id)
+	secret, _, err := apiKeys(k).newSecret(id)
 	if err != nil {
 		return err
 	}

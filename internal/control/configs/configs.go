@@ -37,7 +37,7 @@ func (k configs) configs() resource.Resource {
 			}
 			return []resource.IndexEntry{{Name: "default", Value: "1"}}
 		},
-		Refs:    []resource.Ref[routing.Saved]{{Kind: guardrail.Kind, All: guardrails{k.Deps}.configGuardrails}},
+		Refs:    []resource.Ref[routing.Saved]{{Kind: guardrail.Kind, All: guardrails(k).configGuardrails}},
 		After:   onlyDefault,
 		View:    k.viewConfig,
 		Receipt: &resource.WriteResponse[routing.Saved]{Shape: configReceipt{}, Make: receiveConfig},
@@ -78,7 +78,7 @@ func (configText) Schema(huma.Registry) *huma.Schema {
 func sentConfig(sent json.RawMessage) (json.RawMessage, error) {
 	var text string
 	if json.Unmarshal(sent, &text) != nil {
-		return sent, nil
+		return sent, nil //nolint:nilerr // it is not a text; the schema checks every other value
 	}
 	if !gjson.Valid(text) || !gjson.Parse(text).IsObject() {
 		return nil, fault.New(fault.InvalidParameter, "the text is not a JSON object").WithParam("config")

@@ -66,7 +66,7 @@ func (k guardrails) prepareChecks(ch *resource.Edit[guardrail.Guardrail], sent [
 // configGuardrails returns the saved guardrails that the targets of a config name. A guardrail
 // that a config names cannot be deleted.
 func (k guardrails) configGuardrails(ctx context.Context, c *resource.Call, r *resource.Row[routing.Saved]) ([]*resource.Record, error) {
-	text, err := configs{k.Deps}.storedConfig(r)
+	text, err := configs(k).storedConfig(r)
 	if err != nil {
 		return nil, err
 	}

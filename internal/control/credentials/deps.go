@@ -82,13 +82,13 @@ type Grants struct{ Deps }
 
 // Grant grants the integrations with global access to a new workspace.
 func (k Grants) Grant(ctx context.Context, tx resource.Tx, c *resource.Call, workspace resource.Record) error {
-	return sharing{k.Deps}.grantNew(ctx, tx, c, workspace)
+	return sharing(k).grantNew(ctx, tx, c, workspace)
 }
 
 // Withdraw removes a deleted workspace from the integrations of the organisation, with its
 // limits and their usage.
 func (k Grants) Withdraw(ctx context.Context, tx resource.Tx, c *resource.Call, workspace resource.Record) error {
-	return sharing{k.Deps}.withdraw(ctx, tx, c, workspace)
+	return sharing(k).withdraw(ctx, tx, c, workspace)
 }
 
 // OpenAuth decrypts the credentials of a secret reference, for other areas.

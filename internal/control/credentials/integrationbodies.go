@@ -95,7 +95,7 @@ func (k integrations) viewIntegration(_ context.Context, _ *resource.Call, r res
 	if !detail {
 		return v, nil
 	}
-	spec, err := specs{k.Deps}.findSpec(integration.AIProviderID, "ai_provider_id")
+	spec, err := specs(k).findSpec(integration.AIProviderID, "ai_provider_id")
 	if err != nil {
 		return v, err
 	}

@@ -37,7 +37,7 @@ func (k integrations) integrations() resource.Resource {
 		After:   k.afterIntegration,
 		View:    k.viewIntegration,
 		Receipt: &resource.WriteResponse[credential.Integration]{Shape: grants.IntegrationReceipt{}, Make: receiveIntegration},
-		Actions: append(models{k.Deps}.modelActions(), sharing{k.Deps}.grantActions()...),
+		Actions: append(models(k).modelActions(), sharing(k).grantActions()...),
 	}
 }
 
@@ -75,7 +75,7 @@ func (k integrations) prepareIntegration(ctx context.Context, c *resource.Call, 
 	if err := readDefaultProvider(ch); err != nil {
 		return err
 	}
-	spec, err := specs{k.Deps}.findSpec(integration.AIProviderID, "ai_provider_id")
+	spec, err := specs(k).findSpec(integration.AIProviderID, "ai_provider_id")
 	if err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func (k integrations) afterIntegration(ctx context.Context, tx resource.Tx, c *r
 		}
 		return dropProviders(ctx, tx, c, ch.New.Record, "")
 	case ch.Old == nil && ch.New.WorkspaceID != "" && string(ch.Sent["create_default_provider"]) != "false":
-		return providers{k.Deps}.makeProvider(ctx, tx, c, ch.New, ch.New.WorkspaceID, ch.Sent.Text("default_provider_slug"))
+		return providers(k).makeProvider(ctx, tx, c, ch.New, ch.New.WorkspaceID, ch.Sent.Text("default_provider_slug"))
 	}
 	return nil
 }

@@ -67,7 +67,7 @@ func (k models) checkModelHost(in *credential.Integration, id, host, path string
 	if err := k.Guard.CheckURL(host); err != nil {
 		return fault.From(err).WithParam(path)
 	}
-	spec, err := specs{k.Deps}.findSpec(in.AIProviderID, "ai_provider_id")
+	spec, err := specs(k).findSpec(in.AIProviderID, "ai_provider_id")
 	if err != nil {
 		return err
 	}

@@ -195,7 +195,7 @@ func (k virtualKeys) viewVirtualKey(ctx context.Context, c *resource.Call, r res
 }
 
 func (k virtualKeys) openVirtualKey(r *resource.Row[credential.VirtualKey]) (secrets, values, error) {
-	spec, err := specs{k.Deps}.findSpec(r.Value.Provider, "provider")
+	spec, err := specs(k).findSpec(r.Value.Provider, "provider")
 	if err != nil {
 		return secrets{}, nil, err
 	}

@@ -91,7 +91,7 @@ func (k scheduledJobs) auditCrossing(ctx context.Context, tx resource.Tx, m *quo
 	if subject.budget.AlertThreshold != nil {
 		notes["alert_threshold"] = subject.budget.AlertThreshold.String()
 	}
-	return budgetJobs{k.Deps}.onMeter(ctx, tx, m, subject, sweep.ActionCross, now, notes)
+	return budgetJobs(k).onMeter(ctx, tx, m, subject, sweep.ActionCross, now, notes)
 }
 
 // onMeter changes a budget and adds an audit row, as Sweeper.Audit does for a record, with its usage at that time. The head meter of a policy

@@ -140,7 +140,7 @@ func (k scheduledJobs) resetDue(ctx context.Context, tx resource.Tx, m *quota.Me
 	}
 	resetAt := subject.budget.Latest(m.NextReset, now)
 	m.NextReset = subject.budget.After(m.NextReset, now)
-	if err := (budgetJobs{k.Deps}).onMeter(ctx, tx, m, subject, sweep.ActionReset, now, map[string]any{"reset_mode": "auto"}); err != nil {
+	if err := budgetJobs(k).onMeter(ctx, tx, m, subject, sweep.ActionReset, now, map[string]any{"reset_mode": "auto"}); err != nil {
 		return err
 	}
 	if err := k.Budgets.Renew(ctx, tx, m, resetAt); err != nil {
@@ -169,7 +169,7 @@ func (k scheduledJobs) clearBudgetAlert(ctx context.Context, tx resource.Tx, m *
 	if isExhaustedByBudget(m.Kind) && subject.rec.Status == budgets.Exhausted {
 		subject.rec.Status, subject.rec.Updated, subject.changed = resource.Active, now, true
 	}
-	return budgetJobs{k.Deps}.onMeter(ctx, tx, m, subject, sweep.ActionRelieve, now, map[string]any{})
+	return budgetJobs(k).onMeter(ctx, tx, m, subject, sweep.ActionRelieve, now, map[string]any{})
 }
 
 // raiseBudgetAlert records the level that usage has reached, and notifies people.
@@ -180,7 +180,7 @@ func (k scheduledJobs) raiseBudgetAlert(ctx context.Context, tx resource.Tx, m *
 		return err
 	}
 	if m.Exhausted && !was && m.Kind != quota.UsageLimitKind { // for a policy it is reported below
-		if err := (budgetJobs{k.Deps}).onMeter(ctx, tx, m, subject, sweep.ActionExhaust, now, map[string]any{}); err != nil {
+		if err := budgetJobs(k).onMeter(ctx, tx, m, subject, sweep.ActionExhaust, now, map[string]any{}); err != nil {
 			return err
 		}
 	}

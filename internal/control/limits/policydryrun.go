@@ -131,7 +131,7 @@ func readPolicy[P any](raw json.RawMessage) (*P, error) {
 func (k dryRuns) checkPolicy(p interface{ Validate() error }, conditions []quota.Condition) error {
 	err := p.Validate()
 	if err == nil {
-		err = quota.CheckKinds(conditions, policies{k.Deps}.specID)
+		err = quota.CheckKinds(conditions, policies(k).specID)
 	}
 	if err == nil {
 		return nil

@@ -39,7 +39,7 @@ func (k rateLimits) prepareRateLimit(ctx context.Context, c *resource.Call, ch *
 	if ch.Old != nil {
 		before = ch.Old.Value.Conditions
 	}
-	return policies{k.Deps}.checkConditions(ctx, c, ch.New.Record, ch.Sent, before, ch.New.Value.Conditions)
+	return policies(k).checkConditions(ctx, c, ch.New.Record, ch.Sent, before, ch.New.Value.Conditions)
 }
 
 // rateLimitIn is the body of a creation.

@@ -67,7 +67,7 @@ func (k usageLimits) prepareUsageLimit(ctx context.Context, c *resource.Call, ch
 	if ch.Old != nil {
 		before = ch.Old.Value.Conditions
 	}
-	if err := (policies{k.Deps}).checkConditions(ctx, c, ch.New.Record, ch.Sent, before, ch.New.Value.Conditions); err != nil {
+	if err := policies(k).checkConditions(ctx, c, ch.New.Record, ch.Sent, before, ch.New.Value.Conditions); err != nil {
 		return err
 	}
 	p := &ch.New.Value

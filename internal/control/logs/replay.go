@@ -89,7 +89,7 @@ func (k replayer) replayLog(ctx context.Context, c *resource.Call) (any, error) 
 	if err := mayReplay(c); err != nil {
 		return nil, err
 	}
-	a, err := attempts{k.Deps}.findLog(ctx, c)
+	a, err := attempts(k).findLog(ctx, c)
 	if err != nil {
 		return nil, err
 	}

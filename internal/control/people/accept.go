@@ -20,7 +20,7 @@ func (k invites) acceptInvite(ctx context.Context, c *resource.Call) (any, error
 		return nil, fault.New(fault.FeatureOff, "this deployment signs users in through its identity provider (AUTH_MODE); accept the invitation there")
 	}
 	remote := identity.NetworkOf(c.Remote())
-	_, done, err := sessions{k.Deps}.slowDown(ctx, c, k.Invites, remote)
+	_, done, err := sessions(k).slowDown(ctx, c, k.Invites, remote)
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func (k invites) acceptInvite(ctx context.Context, c *resource.Call) (any, error
 	if _, err := longestSession(ctx, c.Reader, invited.OrgID); err != nil {
 		return nil, err // users who could not sign in get no password
 	}
-	hash, err := sessions{k.Deps}.passwordOf(ctx, c.Sent.Secret("password"), "password")
+	hash, err := sessions(k).passwordOf(ctx, c.Sent.Secret("password"), "password")
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func (k invites) addMemberships(ctx context.Context, tx resource.Tx, c *resource
 		if err != nil {
 			return err
 		}
-		if err := (members{k.Deps}).join(ctx, tx, c, workspace, tenant.Member{UserID: user.ID, Role: p.Role}, "token"); err != nil {
+		if err := members(k).join(ctx, tx, c, workspace, tenant.Member{UserID: user.ID, Role: p.Role}, "token"); err != nil {
 			return err
 		}
 		if len(i.Value.Scopes) == 0 {

@@ -116,7 +116,7 @@ func (k workspaces) firstMembers(ctx context.Context, tx resource.Tx, c *resourc
 		if _, err := directory.FindUser(ctx, c, id, path); err != nil {
 			return err
 		}
-		if err := (members{k.Deps}).join(ctx, tx, c, rec, tenant.Member{UserID: id, Role: access.Member}, path); err != nil {
+		if err := members(k).join(ctx, tx, c, rec, tenant.Member{UserID: id, Role: access.Member}, path); err != nil {
 			return err
 		}
 	}

@@ -176,7 +176,7 @@ func (k workspaces) mergeWorkspaceSettings(sent resource.Sent, org *tenant.Organ
 	if err := mergeSettings(fields, &next.Settings); err != nil {
 		return err
 	}
-	if err := (organisation{k.Deps}).checkSettings(&next.Settings); err != nil {
+	if err := organisation(k).checkSettings(&next.Settings); err != nil {
 		return err
 	}
 	now := make(resource.Sent)

@@ -114,7 +114,7 @@ func (k workspaces) viewWorkspace(ctx context.Context, c *resource.Call, r resou
 	settings := viewSettings(org.Value.SettingsOf(&w))
 	v.CreatedBy, v.Source, v.Settings = jsonfield.OrNull(w.CreatedBy), w.Source, &settings
 	if access.Can(c.Principal, "workspace_users.list", access.Target{OrgID: r.OrgID, WorkspaceID: r.ID}) == nil {
-		v.Users, err = members{k.Deps}.membersOf(ctx, c, &r)
+		v.Users, err = members(k).membersOf(ctx, c, &r)
 	}
 	return v, err
 }

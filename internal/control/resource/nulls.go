@@ -47,7 +47,7 @@ func (s *schema) objects(schemaOf *huma.Schema, raw json.RawMessage, path string
 	case schemaOf.Items != nil:
 		var list []json.RawMessage
 		if json.Unmarshal(raw, &list) != nil {
-			return raw, nil // the schema rejects it
+			return raw, nil //nolint:nilerr // the schema rejects it
 		}
 		changed := false
 		for i, v := range list {
@@ -62,7 +62,7 @@ func (s *schema) objects(schemaOf *huma.Schema, raw json.RawMessage, path string
 	case len(schemaOf.Properties) > 0:
 		var object Sent
 		if json.Unmarshal(raw, &object) != nil {
-			return raw, nil
+			return raw, nil //nolint:nilerr // the schema rejects it
 		}
 		before := maps.Clone(object)
 		for _, name := range slices.Sorted(maps.Keys(object)) {

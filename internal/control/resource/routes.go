@@ -45,7 +45,7 @@ func (k *Kind[T, V]) operations() []Operation {
 // routeBuilder builds the operations of a kind and their parameters.
 type routeBuilder[T, V any] struct{ *Kind[T, V] }
 
-func (b routeBuilder[T, V]) writer() recordWriter[T, V] { return recordWriter[T, V]{b.Kind} }
+func (b routeBuilder[T, V]) writer() recordWriter[T, V] { return recordWriter[T, V](b) }
 
 func (b routeBuilder[T, V]) routes() []Operation {
 	var ops []Operation

@@ -113,7 +113,7 @@ func (k agents) fetchCard(ctx context.Context, address string, header http.Heade
 	header.Set("Accept", "application/json")
 	var refused outcome // the first failure other than a missing card, otherwise a missing card
 	for _, url := range agent.CardURLs(address) {
-		out, err := prober{k.Deps}.try(ctx, trial{method: http.MethodGet, url: url, header: header, maxBytes: agent.MaxCardBytes})
+		out, err := prober(k).try(ctx, trial{method: http.MethodGet, url: url, header: header, maxBytes: agent.MaxCardBytes})
 		if err != nil {
 			return nil, out, err
 		}

@@ -34,7 +34,7 @@ func (k mcpServers) testMCPServer(ctx context.Context, c *resource.Call, r *reso
 		header.Set("Accept", "application/json, "+eventStream)
 		header.Set("Content-Type", "application/json")
 	}
-	out, err := prober{k.Deps}.try(ctx, t)
+	out, err := prober(k).try(ctx, t)
 	v.setOutcome(out, err)
 	var response *initialized
 	switch {

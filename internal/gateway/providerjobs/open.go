@@ -15,6 +15,8 @@ import (
 // poll it. response is the response as the caller receives it. Open returns false for a job that
 // cannot be polled and is to be charged its maximum cost: its id is unknown, too many jobs are
 // open, or the database is unreachable. The job is stored even if the caller disconnects.
+//
+//nolint:contextcheck // the job outlives the request
 func (t *Jobs) Open(c *Call, p *Plan, response []byte, charges []providerjob.Charge) bool {
 	if p.Kind == providerjob.Eval { // its price is the price of one run
 		return false

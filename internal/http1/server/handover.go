@@ -19,7 +19,7 @@ func (s *Server) closeAfterResponse(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c := connOf(r.Context()); c != nil {
 			var wait *bodyWait
-			ok := false
+			var ok bool
 			if r.ContentLength == 0 { // an unknown length is -1
 				ok = s.evictions.beginRequest(c, false)
 			} else {

@@ -54,10 +54,10 @@ func MaxRequestTokens(ep llm.Endpoint, body []byte, models ...string) int64 {
 // which providers rewrite, by three times theirs. It decodes nothing.
 func maxPlainTokens(body []byte) (n int64, ok bool) {
 	m := mentioned(body)
-	switch m {
-	case beyond:
+	if m == beyond {
 		return 0, false
-	case nothing:
+	}
+	if m == nothing {
 		return int64(len(body)) + maxResponseOverhead, true
 	}
 	return boundBytes(body), true

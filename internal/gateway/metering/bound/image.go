@@ -37,18 +37,16 @@ func (c *Call) defaultModel() string {
 	if c.Doc == nil || c.Spec == nil || c.Spec.ID != "openai" {
 		return ""
 	}
-	switch c.Endpoint {
-	case llm.Moderate:
+	if c.Endpoint == llm.Moderate {
 		return "omni-moderation-latest"
-	case llm.ImageGenerate:
-		for k := range c.Doc.Len() {
-			if name, _ := c.Doc.Member(k); !plainImage[string(name)] {
-				return ""
-			}
-		}
-		if len(c.Target.Default)+len(c.Target.Override) == 0 {
-			return "dall-e-2"
+	}
+	if c.Endpoint != llm.ImageGenerate || len(c.Target.Default)+len(c.Target.Override) > 0 {
+		return ""
+	}
+	for k := range c.Doc.Len() {
+		if name, _ := c.Doc.Member(k); !plainImage[string(name)] {
+			return ""
 		}
 	}
-	return ""
+	return "dall-e-2"
 }
