@@ -47,6 +47,7 @@ func (a *App) buildAdmin(context.Context) error {
 		Outside:    a.client.HTTPClient(),
 		Secrets:    a.secrets,
 		Models:     a.catalog,
+		Checks:     a.checks.Table(),
 		Meters:     a.store,
 		Deployments: map[deployment.Type]int{
 			deployment.Production: a.set.Deployments.MaxProduction, deployment.NonProduction: a.set.Deployments.MaxNonProduction,

@@ -13,6 +13,7 @@ import (
 	"sluice/internal/domain/providerjob"
 	"sluice/internal/domain/routing"
 	"sluice/internal/gateway"
+	"sluice/internal/gateway/guardrails"
 	"sluice/internal/gateway/nethttp"
 	"sluice/internal/gateway/responsestore"
 	"sluice/internal/kernel/background"
@@ -29,6 +30,7 @@ type traffic struct {
 
 	directory *live.Directory
 	engine    *routing.Engine
+	checks    *guardrails.Catalog // the guardrail checks of the program
 	states    *responsestore.Store
 	jobs      *providerjob.Tracker
 	gateway   *gateway.Gateway
@@ -79,6 +81,7 @@ func (a *traffic) preloadPrices(ctx context.Context) error {
 }
 
 func (a *traffic) buildGateway(context.Context) error {
+	a.checks = guardrailCatalog()
 	a.engine = routing.NewEngine(a.clock, rand.Float64)
 	a.states = responsestore.New(a.store, a.clock, a.log)
 	metrics := gateway.NewMetrics()
@@ -89,27 +92,29 @@ func (a *traffic) buildGateway(context.Context) error {
 	a.ingested = resource.NewRate(a.set.Server.IngestPerMinute, "feedback, log and span entries")
 	a.tokens = logs.NewTokenTrail(a.store, resource.Trail{Off: !a.set.Features.AuditLogs, Clock: a.clock}, a.log)
 	a.gateway = gateway.New(gateway.Parts{
-		Directory: func() gateway.Directory { return a.directory.Current() },
-		Hasher:    a.hasher,
-		Specs:     a.specs,
-		Engine:    a.engine,
-		Client:    a.client,
-		Signers:   a.signers,
-		Secrets:   a.secrets,
-		Dialect:   openai.Dialect(),
-		Dialects:  registry.List(),
-		States:    a.states,
-		Jobs:      a.openTracker(),
-		Sockets:   nethttp.Dialer{HTTP: a.client.HTTPClient()},
-		Guard:     a.guard,
-		Journal:   a.journal,
-		Limiter:   a.limits,
-		Prices:    a.prices,
-		Tokens:    a.tokens,
-		Metrics:   metrics,
-		Clock:     a.clock,
-		Log:       a.log,
-		Access:    a.access,
+		Directory:  func() gateway.Directory { return a.directory.Current() },
+		Hasher:     a.hasher,
+		Specs:      a.specs,
+		Engine:     a.engine,
+		Client:     a.client,
+		Signers:    a.signers,
+		Secrets:    a.secrets,
+		Dialect:    openai.Dialect(),
+		Dialects:   registry.List(),
+		States:     a.states,
+		Jobs:       a.openTracker(),
+		Sockets:    nethttp.Dialer{HTTP: a.client.HTTPClient()},
+		Guard:      a.guard,
+		Guardrails: a.buildGuardrails(a.checks),
+		Checks:     a.checks.Table(),
+		Journal:    a.journal,
+		Limiter:    a.limits,
+		Prices:     a.prices,
+		Tokens:     a.tokens,
+		Metrics:    metrics,
+		Clock:      a.clock,
+		Log:        a.log,
+		Access:     a.access,
 	}, options.Gateway(a.set, a.version, a.proxies))
 	return nil
 }

@@ -23,6 +23,7 @@ import (
 	"sluice/internal/domain/audit"
 	"sluice/internal/domain/credential"
 	"sluice/internal/domain/deployment"
+	"sluice/internal/domain/guardrail"
 	"sluice/internal/domain/identity"
 	"sluice/internal/domain/keys"
 	"sluice/internal/domain/mail"
@@ -64,6 +65,7 @@ type Parts struct {
 	Outside *http.Client // for addresses that callers name; blocks private addresses
 	Secrets Secrets
 	Models  credentials.Models
+	Checks  *guardrail.Table // the checks that guardrails may name
 	Meters  budgets.Meters
 	// Deployments is the maximum number of gateways of each type that an organisation may
 	// register; a type that is absent has no limit.
@@ -205,7 +207,7 @@ func newEngine(p Parts) *resource.Engine {
 	return resource.New(resource.Parts{
 		Store: p.Store, Identify: p.Identify, FindWorkspace: directory.FindWorkspace, Wake: p.Wake, Features: p.Features,
 		Proxies: p.Requests.Proxies, PerMinute: p.Requests.PerMinute, Strict: p.Requests.Strict, MaxRecords: p.Requests.MaxRecords, Ingest: p.Requests.Ingest,
-		KnownField: knownFields(), Clock: p.Clock, Log: p.Log,
+		KnownField: knownFields(p.Checks), Clock: p.Clock, Log: p.Log,
 	}, huma.Info{
 		Title:       "Sluice",
 		Version:     p.Version,

@@ -30,7 +30,7 @@ const knownParams = `
 // field of that name. It applies to objects that accept any field; the audit trail masks the
 // values of all other fields.
 // Source: ours.
-func knownFields() func(name string) bool {
+func knownFields(checks *guardrail.Table) func(name string) bool {
 	names := make(map[string]bool)
 	for _, name := range strings.Fields(knownParams) {
 		names[name] = true
@@ -38,7 +38,7 @@ func knownFields() func(name string) bool {
 	for _, name := range routing.FieldNames() {
 		names[name] = true
 	}
-	for _, check := range guardrail.All() {
+	for _, check := range checks.All() {
 		names[check.ID] = true
 		for _, p := range check.Params {
 			names[p.Name] = true

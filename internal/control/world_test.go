@@ -33,6 +33,8 @@ import (
 	"sluice/internal/domain/record/replay"
 	"sluice/internal/domain/routing"
 	"sluice/internal/domain/tenant"
+	"sluice/internal/gateway/guardrails"
+	"sluice/internal/gateway/guardrails/check"
 	"sluice/internal/kernel/access"
 	"sluice/internal/kernel/fault"
 	"sluice/internal/kernel/ident"
@@ -129,7 +131,8 @@ func newWorldOn(t *testing.T, st *sqlstore.Store, served resource.Store) *world 
 	}
 	models := catalog.New(w.clock, slog.New(slog.DiscardHandler), catalog.Builtin())
 	w.admin = control.New(control.Parts{
-		Store: served, Box: box, Hasher: w.hasher, Identify: w.identify, Wake: func() { w.wakes++ }, Clock: w.clock,
+		Checks: guardrails.NewCatalog(check.List()).Table(),
+		Store:  served, Box: box, Hasher: w.hasher, Identify: w.identify, Wake: func() { w.wakes++ }, Clock: w.clock,
 		Log: slog.New(slog.NewTextHandler(io.MultiWriter(t.Output(), &w.logged), nil)), Version: "test", KeyPrefix: "sk-", Features: map[string]bool{"POLICY_ENABLED": true},
 		Meters: meters, Audit: control.AuditLog{Trail: st, Signer: w.signer}, Requests: control.RequestRules{Proxies: wire.Proxies{netip.MustParsePrefix("203.0.113.0/24")}},
 		ConsoleURL: "https://gateway.example.com", SignIn: control.SignIn{Local: true, Passwords: identity.NewPasswords(), Throttle: identity.NewLoginThrottle(), Invites: identity.NewLoginThrottle()},

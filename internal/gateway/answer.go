@@ -77,7 +77,7 @@ func (r *responder) respondError(x *exchange, err error) error {
 // the request id, because Anthropic's clients read it from the body.
 // Source: contract/provider-transforms.md 2.6.
 func (x *exchange) errorBody(f *fault.Error) []byte {
-	body := f.Body(x.surface())
+	body := x.withResults(f.Body(x.surface()), f)
 	if x.surface() != fault.Messages {
 		return body
 	}

@@ -8,7 +8,14 @@ func (g *Gateway) assemble() {
 	g.bodies = bodyReader{maxJSONBytes: g.set.MaxJSONBytes, maxUploadBytes: g.set.MaxUploadBytes, spoolDir: g.set.SpoolDir}
 	g.prompts = promptRenderer{spoolDir: g.set.SpoolDir, bodies: &g.bodies}
 	g.configs = configSelector{inlineConfigs: g.inlineConfigs, guardrails: &g.guardrails}
-	g.guardrails = guardrailStep{guardrailsOff: g.set.GuardrailsOff, log: g.Log}
+	g.guardrails = guardrailStep{
+		engine: g.Guardrails, checks: g.Checks, guard: g.Guard, accountant: &g.accountant, responses: &g.responses, shaper: &g.shaper,
+		spoolDir: g.set.SpoolDir, maxBytes: g.set.MaxResponseBytes, bodyLogBytes: g.set.BodyLogBytes, clock: g.Clock,
+	}
+	if g.set.GuardrailsOff {
+		g.guardrails.engine = nil
+	}
+	g.guardrails.async = newAsyncHooks(g.Guardrails, g.Log)
 	g.admission = admission{callers: g.callers, metadataFrom: g.set.MetadataFrom, meter: g.meter}
 	g.credentials = credentialResolver{specs: g.Specs, hasher: g.Hasher, secrets: g.Secrets, guard: g.Guard, signers: g.Signers}
 	g.upstreamHeaders = upstreamHeaders{

@@ -31,9 +31,9 @@ type attempt struct {
 	strict    bool          // finish reasons are converted to the format of the called API
 	auxiliary bool          // not a try of a target, but provider work next to or after a call
 	segment   *audioSegment // the part of a conversation that the attempt transcribes; nil for all others
-	unguarded bool          // rejected because a mandatory guardrail does not run
 	fault     *fault.Error  // the error of the step that failed
 
+	repetition
 	resolvedTarget
 	outgoing
 	translatedCall
@@ -42,6 +42,7 @@ type attempt struct {
 	charging
 	delivery
 	recording
+	judgement
 }
 
 // resolvedTarget is the provider of an attempt and its credentials. credentialResolver writes it.

@@ -38,11 +38,9 @@ func (s *configSelector) chooseConfig(x *exchange) error {
 	case x.locked && x.ctl.CustomHost != "":
 		return lockedConfig("x-gateway-custom-host", "x-gateway-custom-host")
 	case x.ctl.Config != "":
-		setDefaultAside(x)
 		return s.namedConfig(x, x.ctl.Config)
 	}
 	if !x.locked && (x.ctl.Provider != "" || x.ctl.VirtualKey != "" || x.account != "" || x.prompt.provider() != "") {
-		setDefaultAside(x)
 		x.config = fromHeaders
 		return nil
 	}
@@ -98,7 +96,7 @@ func (s *configSelector) namedConfig(x *exchange, name string) error {
 		if err != nil {
 			return err
 		}
-		return s.guardrails.checkNamedGuardrails(x)
+		return s.guardrails.checkInline(x)
 	}
 	c, id, slug, ok := x.dir.FindConfig(x.key.Principal.WorkspaceID, name)
 	if !ok {

@@ -11,6 +11,7 @@ import (
 	"sluice/internal/domain/routing"
 	"sluice/internal/domain/tenant"
 	"sluice/internal/gateway/call"
+	"sluice/internal/gateway/guardrails"
 	"sluice/internal/gateway/intake"
 	"sluice/internal/gateway/metering"
 	"sluice/internal/gateway/stream"
@@ -79,6 +80,8 @@ type requestBody struct {
 	doc           *jsonedit.Doc       // top level of the body, if it is a JSON object
 	form          *multipartedit.Form // parts of the body, if it is a form
 	made          []*wire.Spool       // bodies that were derived from it
+	unjudged      *attemptInput       // the request before hooks of the attempt changed it; nil if they did not
+	memo          *guardrails.Memo    // results of paid hooks; nil before the first
 	direct        *wire.Payload       // the unbuffered body, if it is streamed
 	passes        *limitedBody        // the reader of direct
 	bodyNotParsed bool                // there is a body, but the model in it is not known
@@ -100,7 +103,6 @@ type chosenConfig struct {
 	configID string      // slug of a saved config, "inline", or empty for headers only
 	savedAs  quota.Named // the saved config; empty for others
 	locked   bool        // the config of the key must not be overridden
-	setAside *setAside   // the default config that the request replaces; nil without one
 }
 
 // walkState are the attempts of a request. walker writes it.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"sluice/internal/dialect"
+	"sluice/internal/domain/guardrail"
 	"sluice/internal/domain/keys"
 	"sluice/internal/domain/providerjob"
 	"sluice/internal/domain/record"
@@ -17,6 +18,7 @@ import (
 	"sluice/internal/gateway/background"
 	"sluice/internal/gateway/disconnect"
 	"sluice/internal/gateway/download"
+	"sluice/internal/gateway/guardrails"
 	"sluice/internal/gateway/intake"
 	"sluice/internal/gateway/masking"
 	"sluice/internal/gateway/metering"
@@ -46,6 +48,7 @@ type Directory interface {
 	accountDirectory
 	promptDirectory
 	limitDirectory
+	guardrails.Directory
 }
 
 // journal stores one record per attempt, and the ledger entries that no record closes. When a
@@ -65,27 +68,29 @@ type prices interface {
 // Parts are the dependencies of a Gateway. All are required unless nil is documented. They must not
 // change after New, which copies some of them.
 type Parts struct {
-	Directory func() Directory // the newest snapshot
-	Hasher    *keys.Hasher
-	Specs     *provider.Table
-	Engine    *routing.Engine
-	Client    *transport.Client
-	Signers   *sign.Set
-	Secrets   Secrets              // for accounts that map fields to secret managers; nil if none does
-	Dialect   *dialect.Dialect     // OpenAI's format, which callers use
-	Dialects  []*dialect.Dialect   // all formats of callers and providers
-	Jobs      *providerjob.Tracker // for batches, fine-tuning jobs and videos; nil disables tracking
-	States    *responsestore.Store // for responses of providers that do not store them; nil stores nothing
-	Sockets   realtime.Dialer      // for realtime calls
-	Guard     *netguard.Guard
-	Journal   journal
-	Limiter   metering.Limiter
-	Prices    prices
-	Tokens    intake.RefusedTokens // receives rejected JWTs; nil ignores them
-	Metrics   *Metrics
-	Clock     ident.Clock
-	Log       *slog.Logger
-	Access    *accesslog.Log // one line for each request; nil disables it
+	Directory  func() Directory // the newest snapshot
+	Hasher     *keys.Hasher
+	Specs      *provider.Table
+	Engine     *routing.Engine
+	Client     *transport.Client
+	Signers    *sign.Set
+	Secrets    Secrets              // for accounts that map fields to secret managers; nil if none does
+	Dialect    *dialect.Dialect     // OpenAI's format, which callers use
+	Dialects   []*dialect.Dialect   // all formats of callers and providers
+	Jobs       *providerjob.Tracker // for batches, fine-tuning jobs and videos; nil disables tracking
+	States     *responsestore.Store // for responses of providers that do not store them; nil stores nothing
+	Sockets    realtime.Dialer      // for realtime calls
+	Guard      *netguard.Guard
+	Guardrails *guardrails.Engine // nil runs no guardrails
+	Checks     *guardrail.Table   // the checks that inline guardrails may name
+	Journal    journal
+	Limiter    metering.Limiter
+	Prices     prices
+	Tokens     intake.RefusedTokens // receives rejected JWTs; nil ignores them
+	Metrics    *Metrics
+	Clock      ident.Clock
+	Log        *slog.Logger
+	Access     *accesslog.Log // one line for each request; nil disables it
 }
 
 // Settings are the limits and switches of the request path. The zero value is not usable; start
@@ -112,7 +117,7 @@ type Settings struct {
 	AbandonedAnswers disconnect.Limits
 	Background       background.Limits // responses that providers continue after they answered
 	ModelLists       ModelLists        // of providers whose models the catalog does not contain
-	GuardrailsOff    bool              // GUARDRAILS_ENABLED=OFF: guardrails do not apply to any call
+	GuardrailsOff    bool              // GUARDRAILS_ENABLED=OFF: no guardrail runs
 	TrustedProxies   wire.Proxies      // proxies that are trusted to report client addresses; nil trusts none
 }
 

@@ -2,119 +2,291 @@ package gateway
 
 import (
 	"context"
-	"log/slog"
+	"slices"
+	"strings"
 	"sync"
 
+	"sluice/internal/domain/guardrail"
 	"sluice/internal/domain/routing"
+	"sluice/internal/gateway/guardrails"
+	"sluice/internal/gateway/guardrails/passage"
 	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
+	"sluice/internal/kernel/jsonedit"
+	"sluice/internal/kernel/llm"
+	"sluice/internal/kernel/wire"
+	"sluice/internal/provider/netguard"
 )
 
-// guardrailStep rejects calls that a mandatory guardrail applies to.
+// judgement is what guardrails decided about an attempt. guardrailStep writes it.
+type judgement struct {
+	hooks        *guardrails.Set    // that apply to the attempt; nil for none
+	results      guardrails.Results // of the hooks that ran
+	hookHeaders  wire.Header        // fields for the upstream request that hooks added
+	formPrompt   *string            // prompt of the form after hooks changed it; nil if they did not
+	failed       bool               // a hook failed without a denial: status 246
+	denied       bool               // a hook denied the call
+	softDenied   bool               // the denial has status 200
+	redacted     bool               // a hook changed the response, so the upstream's must not be recorded
+	failedInput  bool               // an input hook failed without a denial
+	judgedOutput bool               // output hooks judged the response
+}
+
+// inputJudgement returns the part that input hooks decided, for a repetition of the attempt.
+func (j *judgement) inputJudgement() judgement {
+	return judgement{hooks: j.hooks, results: guardrails.Results{Before: j.results.Before}, hookHeaders: j.hookHeaders, formPrompt: j.formPrompt, failed: j.failedInput, failedInput: j.failedInput}
+}
+
+// guardrailStep runs the guardrails and mutators of calls.
 type guardrailStep struct {
-	guardrailsOff bool
-	log           *slog.Logger
-	unguarded     sync.Once // for the log message that guardrails are not run
+	engine       *guardrails.Engine // nil if guardrails are off
+	accountant   *accountant
+	responses    *responseReader
+	shaper       *shaper
+	checks       *guardrail.Table
+	guard        *netguard.Guard
+	clock        ident.Clock
+	spoolDir     string
+	maxBytes     int64 // limit of a response that is buffered for hooks
+	bodyLogBytes int
+	sets         hookSets
+	async        *asyncHooks
 }
 
-// checkGuardrails rejects a call if a guardrail with "deny": true applies to it, because this
-// version does not run guardrails: a check that users rely on must not be skipped silently. Other
-// guardrails are ignored and logged once. Source: ours, until guardrails run;
-// contract/dataplane.md 5 has the five ways in which one is attached.
-func (s *guardrailStep) checkGuardrails(_ context.Context, a *attempt) error {
-	x, t, scope := a.x, a.target, a.x.scope
-	if len(t.Before)+len(t.After) == 0 && (scope == nil || scope.Mandatory == nil) && x.setAside == nil || s.guardrailsOff {
-		return nil
+// hookSets caches the hooks of targets for one snapshot.
+type hookSets struct {
+	mu        sync.RWMutex // guards what follows
+	directory Directory
+	known     map[hookSetKey]*guardrails.Set
+}
+
+type hookSetKey struct {
+	target    *routing.Target
+	workspace string
+}
+
+// maxHookSets bounds the cache: inline configs have targets of their own.
+const maxHookSets = 4096
+
+// find returns the hooks of an attempt.
+func (s *hookSets) find(e *guardrails.Engine, a *attempt) *guardrails.Set {
+	x := a.x
+	k := hookSetKey{a.target, x.key.Principal.WorkspaceID}
+	s.mu.RLock()
+	set, known := s.known[k]
+	known = known && s.directory == x.dir
+	s.mu.RUnlock()
+	if known {
+		return set
 	}
-	if scope != nil && scope.Mandatory != nil {
-		return refuseUnguarded(a, scope.Mandatory.Slug, scope.Mandatory.By)
+	set = e.Hooks(x.dir, k.workspace, x.scope, a.target)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.directory != x.dir || len(s.known) >= maxHookSets {
+		s.directory, s.known = x.dir, make(map[hookSetKey]*guardrails.Set)
 	}
-	if name, by, binds := x.boundBy(t); binds {
-		return refuseUnguarded(a, name, by+" in the config "+x.configID)
-	}
-	if d := x.setAside; d != nil && d.config != x.config {
-		for _, t := range d.config.Leaves() {
-			if name, by, binds := x.boundBy(t); binds {
-				return refuseUnguarded(a, name, by+" in the default config "+d.slug+", which the request may not step around")
-			}
-		}
-	}
-	if len(t.Before)+len(t.After) > 0 {
-		s.warnUnguarded(x, t)
+	s.known[k] = set
+	return set
+}
+
+// restore gives the attempt the caller's request again, if hooks of an earlier attempt changed it.
+func (s *guardrailStep) restore(_ context.Context, a *attempt) error {
+	if x := a.x; x.unjudged != nil {
+		x.spool, x.doc = x.unjudged.spool, x.unjudged.doc
+		x.unjudged = nil
 	}
 	return nil
 }
 
-// setAside is a default config that the request replaces.
-type setAside struct {
-	config *routing.Config
-	slug   string
-}
-
-// setDefaultAside stores the default config of the key or workspace if the request has its own
-// config or names a provider. Its mandatory guardrails still apply.
-// Source: ours, until guardrails run; contract/dataplane.md 1.1 has the rest replaced.
-func setDefaultAside(x *exchange) {
-	name := defaultConfig(x)
-	if name == "" {
-		return
-	}
-	if c, _, slug, ok := x.dir.FindConfig(x.key.Principal.WorkspaceID, name); ok {
-		x.setAside = &setAside{c, slug}
-	}
-}
-
-// checkNamedGuardrails rejects an inline config that names a guardrail that does not exist.
-// Saving such a config is rejected, too.
-func (s *guardrailStep) checkNamedGuardrails(x *exchange) error {
-	if s.guardrailsOff {
+// judgeRequest runs the input hooks of an attempt. A denial is fault.GuardrailDenied. Changes of hooks
+// replace the request for this attempt.
+// Source: contract/dataplane.md 5.3 and 9.
+func (s *guardrailStep) judgeRequest(ctx context.Context, a *attempt) error {
+	if s.engine == nil {
 		return nil
 	}
-	for _, t := range x.config.Leaves() {
-		for _, hooks := range [...][]routing.Hook{t.Before, t.After} {
-			for i := range hooks {
-				h := &hooks[i]
-				if h.Saved() && (x.scope == nil || x.scope.Guardrails[h.ID] == "") {
-					return fault.Newf(fault.InvalidConfig, "unknown guardrail %q; name one of the workspace or the organisation", clip(h.ID)).WithParam(t.Path)
-				}
-			}
+	a.hooks = s.sets.find(s.engine, a)
+	if a.hooks.Empty() || !judged(a.x) {
+		a.hooks = nil
+		return nil
+	}
+	c := s.call(a)
+	if len(a.hooks.Before) == 0 {
+		return s.checkReadableResponse(a, c)
+	}
+	body, err := s.requestText(a)
+	if err != nil {
+		return err
+	}
+	if a.x.memo == nil {
+		a.x.memo = new(guardrails.Memo)
+	}
+	c.Memo = a.x.memo
+	c.BeforePaid = func() error { return s.affordable(ctx, a) }
+	out, err := s.engine.Run(ctx, a.hooks.Before, c, guardrail.Input, 0, body)
+	if err != nil {
+		return clientGone(ctx, err)
+	}
+	a.results.Before = out.Results
+	a.hookHeaders, a.failed, a.failedInput = out.Headers, out.Failed, out.Failed
+	s.async.start(a, out.Later, c, guardrail.Input, 0, body)
+	if out.Body != nil {
+		if err := s.replaceRequest(a, out.Body); err != nil {
+			return err
+		}
+	}
+	if out.Denied {
+		return a.deny(out)
+	}
+	return s.checkReadableResponse(a, c)
+}
+
+// judgeConversation rejects a realtime conversation that a guardrail could deny: its text is not
+// judged yet.
+func (s *guardrailStep) judgeConversation(_ context.Context, a *attempt) error {
+	if s.engine == nil {
+		return nil
+	}
+	set := s.sets.find(s.engine, a)
+	if set.Empty() {
+		return nil
+	}
+	for _, h := range slices.Concat(set.Before, set.After) {
+		if h.Deny {
+			return fault.Newf(fault.NotSupported, "the guardrail %q has deny: true, but realtime conversations are not judged by guardrails; remove it, or set deny to false", clip(h.ID)).WithParam("guardrails")
 		}
 	}
 	return nil
 }
 
-// boundBy returns the first guardrail of a target that would stop a call, and how it is attached.
-func (c *callerIdentity) boundBy(t *routing.Target) (name, by string, binds bool) {
-	for _, list := range [...]struct {
-		hooks []routing.Hook
-		by    string
-	}{{t.Before, "input_guardrails, input_mutators or before_request_hooks"}, {t.After, "output_guardrails, output_mutators or after_request_hooks"}} {
-		for i := range list.hooks {
-			if name, binds := c.binds(&list.hooks[i]); binds {
-				return name, list.by + " of " + t.Path, true
+// deny returns the error of a denial.
+func (a *attempt) deny(out *guardrails.Outcome) error {
+	a.denied, a.softDenied = true, out.SoftDeny
+	text := out.Message
+	if text == "" {
+		text = "the guardrail checks failed, and the guardrail denies such calls"
+	}
+	return fault.New(fault.GuardrailDenied, text)
+}
+
+// judged reports whether hooks run on the calls of an endpoint: those that carry text for a model.
+// Source: contract/dataplane.md 5.3, and ours for the endpoints beside the conversations.
+func judged(x *exchange) bool {
+	switch x.match.Endpoint {
+	case llm.ChatComplete, llm.Complete, llm.Embed, llm.Messages, llm.MessagesCountTokens, llm.CreateModelResponse, llm.CountResponseInputTokens,
+		llm.ImageGenerate, llm.ImageEdit, llm.CreateSpeech, llm.CreateTranscription, llm.CreateTranslation, llm.Rerank, llm.Moderate, llm.OCR, llm.Realtime:
+		return true
+	case llm.Proxy:
+		return x.match.Body != llm.NoBody && (x.spool != nil && x.spool.Len() > 0 || x.direct != nil || x.form != nil)
+	}
+	return false
+}
+
+// call describes the attempt for its hooks.
+func (s *guardrailStep) call(a *attempt) *guardrails.Call {
+	x := a.x
+	c := &guardrails.Call{
+		Endpoint: x.match.Endpoint, Shape: bodyShape(x), Provider: a.spec.ID, Model: a.model, Metadata: x.metadata, Header: x.req.Header,
+		TraceID: x.trace.ID, Streaming: a.wantsStream(), PassUnreadable: x.scope != nil && x.scope.PassUnreadable,
+	}
+	if x.doc != nil {
+		c.Request = x.doc.Source()
+	}
+	return c
+}
+
+// bodyShape returns the name of the body's format for the package passage. A call that is passed
+// through has the format of its path.
+func bodyShape(x *exchange) string {
+	if x.match.Endpoint != llm.Proxy {
+		return string(x.match.Endpoint)
+	}
+	for _, shape := range [...]struct{ part, name string }{
+		{":generateContent", passage.Google}, {":streamGenerateContent", passage.Google}, {":countTokens", passage.Google}, {":embedContent", passage.Google},
+		{"/converse", passage.Bedrock}, {"/chat/completions", string(llm.ChatComplete)}, {"/messages/count_tokens", string(llm.MessagesCountTokens)},
+		{"/messages", string(llm.Messages)}, {"/responses", string(llm.CreateModelResponse)}, {"/completions", string(llm.Complete)}, {"/embeddings", string(llm.Embed)},
+		{"/images/generations", string(llm.ImageGenerate)}, {"/moderations", string(llm.Moderate)}, {"/rerank", string(llm.Rerank)}, {"/audio/speech", string(llm.CreateSpeech)},
+	} {
+		if strings.Contains(x.path, shape.part) {
+			return shape.name
+		}
+	}
+	return "unknown"
+}
+
+// requestText returns the body that hooks judge: the JSON of the request, or for a form its prompt as
+// JSON.
+func (s *guardrailStep) requestText(a *attempt) ([]byte, error) {
+	x := a.x
+	switch {
+	case x.form != nil:
+		prompt, _ := x.form.Value("prompt")
+		var w []byte
+		w = append(append(append(w, `{"prompt":`...), jsonedit.Quote(prompt)...), '}')
+		return w, nil
+	case x.doc != nil:
+		return x.doc.Source(), nil
+	case x.direct != nil, x.spool == nil:
+		return nil, nil // a body that is not read
+	}
+	return x.spool.Bytes()
+}
+
+// replaceRequest makes a body that hooks changed the request of this attempt. Hooks cannot change the
+// model: its permission was checked.
+func (s *guardrailStep) replaceRequest(a *attempt, body []byte) error {
+	x := a.x
+	if x.form != nil {
+		return s.replaceFormPrompt(a, body)
+	}
+	d := jsonedit.GetDoc()
+	if err := jsonedit.Scan(body, d); err != nil {
+		jsonedit.PutDoc(d)
+		return fault.New(fault.GuardrailDenied, "a guardrail changed the request to a body that is not a JSON object").WithCause(err)
+	}
+	if x.doc != nil {
+		was, _ := x.doc.Raw("model")
+		if now, _ := d.Raw("model"); string(now) != string(was) && was != nil {
+			body = d.Apply([]jsonedit.Edit{jsonedit.Set("model", was)})
+			if err := jsonedit.Scan(body, d); err != nil {
+				return fault.Wrap(fault.Internal, err)
 			}
 		}
 	}
-	return "", "", false
-}
-
-// binds reports whether a failure of a hook would stop the call. It also returns the hook's name.
-func (c *callerIdentity) binds(h *routing.Hook) (name string, binds bool) {
-	if c.scope != nil {
-		if slug, saved := c.scope.Denying[h.ID]; saved && h.Saved() {
-			return slug, true
-		}
+	spool := wire.NewSpool(s.spoolDir)
+	if _, err := spool.Write(body); err != nil {
+		return fault.Wrap(fault.Internal, err)
 	}
-	return h.ID, h.Deny
+	raw, err := spool.Bytes()
+	if err != nil {
+		return fault.Wrap(fault.Internal, err)
+	}
+	if err := jsonedit.Scan(raw, d); err != nil {
+		return fault.Wrap(fault.Internal, err)
+	}
+	if x.unjudged == nil {
+		x.unjudged = &attemptInput{x.match, x.path, x.spool, x.doc}
+	}
+	x.made = append(x.made, spool)
+	x.spool, x.doc = spool, d
+	return nil
 }
 
-func refuseUnguarded(a *attempt, name, by string) error {
-	a.unguarded = true
-	return fault.Newf(fault.NotSupported, "the guardrail %q has deny: true and applies to this call through %s, but this version does not run guardrails; remove it, or set deny to false", clip(name), by).WithParam("guardrails")
+// replaceFormPrompt makes the prompt that hooks changed the prompt of the form.
+func (s *guardrailStep) replaceFormPrompt(a *attempt, body []byte) error {
+	prompt := jsonedit.Text(body, "prompt")
+	a.formPrompt = &prompt
+	return nil
 }
 
-// warnUnguarded logs, once, that a config has guardrails that are ignored.
-func (s *guardrailStep) warnUnguarded(x *exchange, t *routing.Target) {
-	s.unguarded.Do(func() {
-		s.log.Warn("guardrails are configured but not enforced by this version", "config", x.configID, "target", t.Path, "request_id", x.id)
-	})
+// affordable reports whether the limits of the target would admit the call, before a paid check runs.
+// It reserves nothing.
+func (s *guardrailStep) affordable(ctx context.Context, a *attempt) error {
+	if !a.x.limits.IsMetered() {
+		return nil
+	}
+	if err := s.shaper.shape(ctx, a); err != nil || a.estimated {
+		return err
+	}
+	return s.accountant.probe(ctx, a)
 }

@@ -16,12 +16,16 @@ import (
 	"sluice/internal/dialect/openai"
 	"sluice/internal/dialect/registry"
 	"sluice/internal/domain/credential"
+	"sluice/internal/domain/guardrail"
 	"sluice/internal/domain/keys"
 	"sluice/internal/domain/prompt"
 	"sluice/internal/domain/record"
 	"sluice/internal/domain/routing"
 	"sluice/internal/domain/tenant"
 	"sluice/internal/gateway"
+	"sluice/internal/gateway/guardrails"
+	"sluice/internal/gateway/guardrails/check"
+	"sluice/internal/gateway/guardrails/outbound"
 	"sluice/internal/gateway/nethttp"
 	"sluice/internal/kernel/access"
 	"sluice/internal/kernel/ident"
@@ -94,7 +98,11 @@ func newRig(t testing.TB, change ...func(*gateway.Settings)) *rig {
 	filter := netguard.New([]string{"127.0.0.1"})
 	client := transport.New(transport.Options{Guard: filter, ConnectTimeout: 2 * time.Second})
 	t.Cleanup(client.Close)
+	checks := guardrails.NewCatalog(check.List())
+	services := &outbound.Services{Client: client, URLs: netguard.NewURLCache(filter), UserAgent: "sluice"}
+	engine := guardrails.New(checks, &check.Deps{Services: services, Now: time.Now}, ident.System{}, guardrails.NewMetrics(), slog.New(slog.NewTextHandler(&r.log, &slog.HandlerOptions{Level: slog.LevelWarn})))
 	r.gateway = gateway.New(gateway.Parts{
+		Guardrails: engine, Checks: checks.Table(),
 		Directory: func() gateway.Directory { return r.dir }, Hasher: hasher, Specs: specs,
 		Engine: routing.NewEngine(ident.System{}, rand.Float64), Client: client, Signers: sign.New(sign.Options{}),
 		Dialect: openai.Dialect(), Dialects: registry.List(), Sockets: nethttp.Dialer{HTTP: client.HTTPClient()}, Guard: filter, Journal: r.journal, Limiter: r.limiter, Prices: builtinPrices,
@@ -291,15 +299,18 @@ func (l *list) some(t testing.TB, n int) []record.Attempt {
 
 // directory is a control plane written down.
 type directory struct {
-	keys     map[keys.Hash]*keys.Entry
-	scope    tenant.Scope
-	configs  map[string]*routing.Config
-	accounts map[string]*credential.Account
-	prompts  map[string]*prompt.Saved
-	partials prompt.PartialSet
-	limits   map[[2]string]*quota.Plan // by kind and id
-	policies *quota.Policies
+	keys       map[keys.Hash]*keys.Entry
+	scope      tenant.Scope
+	configs    map[string]*routing.Config
+	accounts   map[string]*credential.Account
+	prompts    map[string]*prompt.Saved
+	partials   prompt.PartialSet
+	limits     map[[2]string]*quota.Plan // by kind and id
+	policies   *quota.Policies
+	guardrails map[string]*guardrail.Saved // by slug
 }
+
+func (d *directory) FindGuardrail(_, name string) *guardrail.Saved { return d.guardrails[name] }
 
 func (d *directory) Limits(kind, id string) *quota.Plan {
 	if p := d.limits[[2]string{kind, id}]; p != nil {

@@ -83,6 +83,19 @@ func (ac *accountant) reserve(ctx context.Context, a *attempt) error {
 	return ac.meter.Take(ctx, a.money, x.limits, chargedSubject(a), a.recordID())
 }
 
+// probe returns the error that reserve would return, and reserves nothing.
+func (ac *accountant) probe(ctx context.Context, a *attempt) error {
+	if !a.x.limits.IsMetered() {
+		return nil
+	}
+	a.openAccount()
+	ac.setModelFromPath(a)
+	if beginsJob(a) != "" {
+		return nil // the maximum of a job depends on its input file
+	}
+	return ac.meter.Probe(ctx, a.money, a.x.limits, chargedSubject(a), a.bounds())
+}
+
 // openAccount sets the account of a metered attempt, from the request's scratch space. The next
 // response of a conversation uses the same account.
 func (a *attempt) openAccount() *metering.Account {

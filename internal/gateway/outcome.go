@@ -15,7 +15,7 @@ func (ac *accountant) outcomeFor(a *attempt, o record.Outcome) metering.Outcome 
 		return a.money.Outcome()
 	case a.drained && a.upstream >= 400:
 		return metering.Refused
-	case o == record.OK, a.drained, a.counted:
+	case o == record.OK, a.drained, a.counted, a.denied:
 		return metering.Answered
 	case ac.unknowable(a, a.fault):
 		return metering.AbandonedBackground

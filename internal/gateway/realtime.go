@@ -70,7 +70,7 @@ type conversations struct {
 }
 
 func (c *conversations) openUpstream(ctx context.Context, a *attempt) (realtime.Socket, error) {
-	for _, step := range [...]func(context.Context, *attempt) error{c.guardrails.checkGuardrails, c.credentials.resolve, c.shaper.shape} {
+	for _, step := range [...]func(context.Context, *attempt) error{c.credentials.resolve, c.guardrails.judgeConversation, c.shaper.shape} {
 		if err := step(ctx, a); err != nil {
 			return nil, err
 		}

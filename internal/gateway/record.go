@@ -48,6 +48,7 @@ func (re *recorder) record(a *attempt, o record.Outcome) {
 	if a.fault == nil && r.Error == "" && a.status >= 400 {
 		r.Error = providerErrorText(a, r)
 	}
+	a.recordHooks(r)
 	re.describe(a, r)
 	if a.fault != nil {
 		r.Error = a.fault.Error()
@@ -84,7 +85,7 @@ func (re *recorder) describe(a *attempt, r *record.Attempt) {
 	x := a.x
 	r.ID, r.RequestID, r.TraceID = a.recordID(), x.id, x.trace.ID
 	r.SpanID, r.ParentSpan, r.SpanName = x.trace.Span, x.trace.Parent, x.trace.Name
-	r.Number, r.Retries = int32(a.number), int32(a.retries)
+	r.Number, r.Retries = int32(a.number), int32(max(0, a.retries-a.tries))
 	r.Upstream, r.FirstByte, r.Dropped, r.Continued = a.upstream, a.firstByte, a.dropped, a.continued
 	r.Started, r.Duration = a.started, re.clock.Now().Sub(a.started)
 	setTimings(a, &r.Timings, r.Duration)

@@ -38,7 +38,7 @@ type sender struct {
 func (s *sender) send(ctx context.Context, a *attempt) error {
 	s.backgroundJobs.pollBefore(ctx, a.x)
 	var waited time.Duration
-	for n := 0; ; n++ {
+	for n := a.tries; ; n++ {
 		resp, err := s.caller.call(ctx, a, &a.x.scratch.responseBuffer)
 		if err != nil && ctx.Err() != nil {
 			return clientGone(ctx, err)

@@ -82,8 +82,23 @@ func (g *Gateway) intake(_ context.Context, x *exchange) error {
 // shaped.
 func (w *walker) try(ctx context.Context, a *attempt) (err error) {
 	defer func() { w.recorder.finish(a, err) }()
-	for _, step := range [...]func(context.Context, *attempt) error{w.guardrails.checkGuardrails, w.prompts.expand, w.credentials.resolve, w.shaper.shape, w.accountant.reserve, w.sender.send, w.receiver.receive, w.deliverer.stream} {
+	for _, step := range [...]func(context.Context, *attempt) error{w.prepare, w.shaper.shape, w.accountant.reserve, w.sender.send, w.receiver.receive, w.guardrails.judgeResponse, w.deliverer.stream} {
 		if err = step(ctx, a); err != nil || a.estimated {
+			return err
+		}
+	}
+	return nil
+}
+
+// prepare resolves the target of an attempt and judges its request. A repeated attempt has the request
+// of the one before it.
+func (w *walker) prepare(ctx context.Context, a *attempt) error {
+	if a.repeated {
+		a.judgement = a.input
+		return w.credentials.resolve(ctx, a)
+	}
+	for _, step := range [...]func(context.Context, *attempt) error{w.guardrails.restore, w.prompts.expand, w.credentials.resolve, w.guardrails.judgeRequest} {
+		if err := step(ctx, a); err != nil {
 			return err
 		}
 	}

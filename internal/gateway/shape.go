@@ -16,6 +16,7 @@ import (
 	"sluice/internal/kernel/fault"
 	"sluice/internal/kernel/jsonedit"
 	"sluice/internal/kernel/llm"
+	"sluice/internal/kernel/multipartedit"
 	"sluice/internal/kernel/wire"
 	"sluice/internal/provider"
 	"sluice/internal/provider/sign"
@@ -198,7 +199,11 @@ func (sh *shaper) shapeForm(a *attempt, s dialect.Shaping) error {
 		return err
 	}
 	a.stream = x.stream
-	body, err := x.form.Edit(sh.dialect.ShapeForm(x.match.Endpoint, x.form, s))
+	edits := sh.dialect.ShapeForm(x.match.Endpoint, x.form, s)
+	if a.formPrompt != nil {
+		edits = append(edits, multipartedit.Set("prompt", *a.formPrompt))
+	}
+	body, err := x.form.Edit(edits)
 	a.body = body
 	return err
 }

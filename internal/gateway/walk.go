@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	"sluice/internal/domain/record"
 	"sluice/internal/domain/routing"
 	"sluice/internal/gateway/metering"
 	"sluice/internal/gateway/responsestore"
+	"sluice/internal/kernel/background"
 	"sluice/internal/kernel/fault"
 	"sluice/internal/kernel/ident"
 	"sluice/internal/kernel/llm"
@@ -64,8 +66,21 @@ func mayRepeat(c *routing.Config) bool {
 	return t == nil || t.Retry != nil && t.Retry.Attempts > 0
 }
 
-// attemptTarget makes one attempt and returns its outcome to the strategy.
+// attemptTarget calls a target until it responds and its output hooks do not request a repetition, and
+// returns the outcome to the strategy.
 func (w *walker) attemptTarget(ctx context.Context, x *exchange, t *routing.Target) routing.Outcome {
+	a, err := w.attempt(ctx, x, t, repetition{})
+	for {
+		again, ok := w.repeats(ctx, a)
+		if !ok {
+			return outcomeOfAttempt(a, err)
+		}
+		a, err = w.attempt(ctx, x, t, again)
+	}
+}
+
+// attempt makes one attempt at a target.
+func (w *walker) attempt(ctx context.Context, x *exchange, t *routing.Target, again repetition) (*attempt, error) {
 	if x.last != nil {
 		w.recorder.discard(x.last)
 	}
@@ -73,12 +88,17 @@ func (w *walker) attemptTarget(ctx context.Context, x *exchange, t *routing.Targ
 	a.reset() // a literal would be built on the stack, which keeps its size while a stream waits
 	a.x, a.target, a.number, a.started = x, t, x.attempts, w.clock.Now()
 	a.strict = x.ctl.Strict != "false" && (t.Strict == nil || *t.Strict)
+	a.repetition = again
 	if x.attempts == 0 {
 		x.walked = a.started
 	}
 	x.attempts++
 	x.last = a
-	err := w.try(ctx, a)
+	return a, w.try(ctx, a)
+}
+
+// outcomeOfAttempt returns what the strategy reads of an attempt.
+func outcomeOfAttempt(a *attempt, err error) routing.Outcome {
 	o := routing.Outcome{Status: cmp.Or(a.failing, a.status), FromGateway: a.estimated, Committed: a.committed, Err: err, Latency: a.firstByte}
 	o.Ended, o.Final = a.committed && !a.canContinue, a.outlives.IsDetached()
 	if f := fault.From(err); f != nil {
@@ -86,11 +106,37 @@ func (w *walker) attemptTarget(ctx context.Context, x *exchange, t *routing.Targ
 		o.Garbled = f.Code == fault.UpstreamInvalid
 		o.Status, o.Final = f.HTTPStatus(), o.Final || f.Code == fault.ClientGone || metering.IsCallerRefusal(f)
 		o.Skipped = f.Code == fault.NotSupported || o.Garbled || f.Code == fault.SecretUnavailable
-		if a.unguarded { // another target may not have a guardrail
-			o.Skipped, o.Final = false, true
-		}
 	}
 	return o
+}
+
+// repetition is what a repeated attempt takes over from the one before it. Input hooks do not run
+// again. The zero value is a first attempt.
+type repetition struct {
+	repeated bool
+	tries    int // retries so far, of the provider's calls and of output hooks
+	input    judgement
+}
+
+// repeats reports whether the output hooks of an attempt failed with a status that the target retries.
+// It waits before the repetition.
+// Source: contract/dataplane.md 4.1.
+func (w *walker) repeats(ctx context.Context, a *attempt) (repetition, bool) {
+	status := a.status
+	if !a.judgedOutput || a.committed || status != statusHooksFailed && !a.denied {
+		return repetition{}, false
+	}
+	wait, again, _ := a.target.Retry.Next(routing.Tried{Retries: a.retries, Status: status}, w.clock.Now())
+	if !again || !a.body.Replayable() {
+		if a.target.Retry != nil && slices.Contains(a.target.Retry.OnStatus, status) && a.target.Retry.Attempts > 0 {
+			a.retried = -1
+		}
+		return repetition{}, false
+	}
+	if background.Sleep(ctx, wait) != nil {
+		return repetition{}, false
+	}
+	return repetition{repeated: true, tries: a.retries + 1, input: a.inputJudgement()}, true
 }
 
 // discard ends an attempt whose response is not sent because the walk continues.

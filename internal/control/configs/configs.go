@@ -107,7 +107,7 @@ type configDone struct {
 }
 
 func receiveConfig(_ context.Context, _ *resource.Call, ch *resource.Edit[routing.Saved]) (any, error) {
-	made := ConfigMade{ch.New.ID, versionID(ch.New.ID, 1), ch.New.Slug, "config"}
+	made := ConfigMade{ch.New.ID, guardrail.VersionID(ch.New.ID, 1), ch.New.Slug, "config"}
 	return configReceipt{made, true, made}, nil
 }
 
@@ -115,7 +115,7 @@ func receiveConfig(_ context.Context, _ *resource.Call, ch *resource.Edit[routin
 // change.
 func (k configs) changedConfig(ctx context.Context, c *resource.Call, ch *resource.Edit[routing.Saved]) (any, error) {
 	if since := ch.New.Value.Since; since > 0 {
-		return configDone{versionID(ch.New.ID, since)}, nil
+		return configDone{guardrail.VersionID(ch.New.ID, since)}, nil
 	}
 	versions, err := k.configVersions(ctx, c.Reader, ch.New.ID)
 	if err != nil {
@@ -170,6 +170,9 @@ func (k configs) prepareConfig(ctx context.Context, c *resource.Call, ch *resour
 	}
 	parsed, err := routing.Parse(doc, k.Limits)
 	if err != nil || ch.Old != nil && bytes.Equal(doc, old) {
+		return err
+	}
+	if err := k.checkInlineGuardrails(parsed); err != nil {
 		return err
 	}
 	for _, target := range parsed.Leaves() {

@@ -9,23 +9,13 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/google/uuid"
-
 	"sluice/internal/control/resource"
 	"sluice/internal/control/resource/jsonfield"
 	"sluice/internal/control/resource/listing"
+	"sluice/internal/domain/guardrail"
 	"sluice/internal/domain/routing"
 	"sluice/internal/kernel/fault"
 )
-
-// versionID returns the id of a version of a record. It never changes.
-func versionID(recordID string, version int64) string {
-	space, err := uuid.Parse(recordID)
-	if err != nil {
-		return ""
-	}
-	return uuid.NewSHA1(space, strconv.AppendInt(nil, version, 10)).String()
-}
 
 // ConfigVersion is one text that a config had.
 type ConfigVersion struct {
@@ -36,7 +26,7 @@ type ConfigVersion struct {
 
 // ID returns the id of the text.
 func (v *ConfigVersion) ID() string {
-	return versionID(v.Record.ID, cmp.Or(v.saved.Since, v.Record.Version))
+	return guardrail.VersionID(v.Record.ID, cmp.Or(v.saved.Since, v.Record.Version))
 }
 
 // numberConfig records in a config with a new text which version of the text that is.

@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"sluice/internal/control/resource"
+	"sluice/internal/domain/guardrail"
 	"sluice/internal/domain/routing"
 	"sluice/internal/kernel/sealed"
 )
@@ -15,6 +16,7 @@ type Deps struct {
 	Box    *sealed.Sealer
 	Guard  Guard
 	Limits routing.Limits
+	Checks *guardrail.Table // the checks that guardrails may name
 	// Breakers returns the circuit breakers of the configs of a workspace.
 	Breakers func(workspaceID string) []routing.BreakerState
 }
@@ -35,7 +37,7 @@ type (
 
 // Resources returns what the area serves. To add a resource, add its line here.
 func Resources(d Deps) []resource.Resource {
-	return []resource.Resource{guardrails{d}.exclusions(), configs{d}.configs(), guardrails{d}.guardrails(), breakers{d}.breakers()}
+	return []resource.Resource{guardrails{d}.exclusions(), configs{d}.configs(), guardrails{d}.guardrails(), guardrails{d}.checks(), breakers{d}.breakers()}
 }
 
 // Versions returns the versions of a config, for other areas.

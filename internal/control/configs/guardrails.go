@@ -80,7 +80,7 @@ type guardrailReceipt struct {
 }
 
 func receiveGuardrail(_ context.Context, _ *resource.Call, ch *resource.Edit[guardrail.Guardrail]) (any, error) {
-	return guardrailReceipt{ch.New.ID, ch.New.Slug, versionID(ch.New.ID, ch.New.Version)}, nil
+	return guardrailReceipt{ch.New.ID, ch.New.Slug, guardrail.VersionID(ch.New.ID, ch.New.Version)}, nil
 }
 
 // guardrailView is a guardrail as clients see it; checks and actions are shown only when one is
@@ -119,7 +119,7 @@ func (k guardrails) viewGuardrail(_ context.Context, _ *resource.Call, r resourc
 	if v.Actions == nil {
 		v.Actions = actionsShown(jsonfield.Encode(g.Actions))
 	}
-	v.VersionID = versionID(r.ID, r.Version)
+	v.VersionID = guardrail.VersionID(r.ID, r.Version)
 	return v, nil
 }
 

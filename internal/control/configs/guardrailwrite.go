@@ -49,14 +49,14 @@ func (k guardrails) prepareChecks(ch *resource.Edit[guardrail.Guardrail], sent [
 	if len(misfits) > 0 {
 		return fault.New(fault.InvalidParameter, "the value "+misfits[0].reason).WithParam("checks" + misfits[0].path)
 	}
-	checks, err := guardrail.Read(text)
+	checks, err := k.Checks.Read(text)
 	if err != nil {
 		return err
 	}
 	for i := range checks {
-		for path, url := range checks[i].URLs() {
+		for path, url := range k.Checks.URLs(&checks[i]) {
 			if err := k.Guard.CheckURL(url); err != nil {
-				return fault.From(err).WithParam(fmt.Sprintf("checks[%d].%s", i, path))
+				return fault.From(err).WithParam(fmt.Sprintf("checks[%d].parameters.%s", i, path))
 			}
 		}
 	}

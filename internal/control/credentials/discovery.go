@@ -7,13 +7,12 @@ import (
 
 	"sluice/internal/control/resource"
 	"sluice/internal/control/resource/jsonfield"
-	"sluice/internal/domain/guardrail"
 	"sluice/internal/kernel/access"
 	"sluice/internal/provider"
 )
 
 // discovery are the routes that show a client the valid contents of fields in other routes:
-// scopes of keys, credential fields of providers, and checks of guardrails. They contain nothing
+// scopes of keys and credential fields of providers. They contain nothing
 // of the organisation, so every identified caller may use them. They are ours.
 func (k models) discovery() resource.Resource {
 	op := func(path, id, summary string, response any, run func(context.Context, *resource.Call) (any, error)) resource.Operation {
@@ -22,7 +21,6 @@ func (k models) discovery() resource.Resource {
 	return resource.Operations{
 		op("scopes", "listScopes", "List the scopes of API keys and the key types that may have them", resource.ListOf[scopeView]{}, listScopes),
 		op("providers", "listProviderFields", "List the providers and their credential fields", resource.ListOf[providerFieldsView]{}, k.listProviderFields),
-		op("guardrail-checks", "listGuardrailChecks", "List the guardrail checks and their parameters", resource.ListOf[knownCheckView]{}, listGuardrailChecks),
 	}
 }
 
@@ -93,36 +91,4 @@ func viewField(f *provider.Field) providerField {
 		v.RequiredIf = append(v.RequiredIf, fieldCondition{c.Field, jsonfield.OrEmpty(c.Is)})
 	}
 	return v
-}
-
-// knownCheckView is a check that guardrails may use.
-type knownCheckView struct {
-	ID          string           `json:"id" doc:"Id of the check, for example default.wordCount; a trailing * stands for every check of the source"`
-	Aliases     []string         `json:"aliases" nullable:"false"`
-	Hooks       []guardrail.Hook `json:"hooks" nullable:"false" enum:"input,output"`
-	Transformer bool             `json:"transformer" doc:"Whether the check rewrites content and never denies"`
-	Parameters  []checkParameter `json:"parameters" nullable:"false"`
-	Open        bool             `json:"open" doc:"Whether the check accepts parameters that are not listed"`
-	Object      string           `json:"object" enum:"guardrail-check"`
-}
-
-type checkParameter struct {
-	Name     string `json:"name"`
-	Required bool   `json:"required"`
-}
-
-func listGuardrailChecks(context.Context, *resource.Call) (any, error) {
-	checks := guardrail.All()
-	out := resource.ListOf[knownCheckView]{Object: "list", Total: len(checks), Data: make([]knownCheckView, len(checks))}
-	for i, known := range checks {
-		v := knownCheckView{
-			ID: known.ID, Aliases: jsonfield.OrEmpty(slices.Clone(known.Aliases)), Hooks: known.Hooks, Transformer: known.Transformer,
-			Parameters: []checkParameter{}, Open: known.Open, Object: "guardrail-check",
-		}
-		for _, p := range known.Params {
-			v.Parameters = append(v.Parameters, checkParameter{p.Name, p.Required})
-		}
-		out.Data[i] = v
-	}
-	return out, nil
 }

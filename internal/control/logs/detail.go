@@ -1,6 +1,7 @@
 package logs
 
 import (
+	"encoding/json"
 	"strings"
 	"time"
 
@@ -92,6 +93,15 @@ type logHooks struct {
 	After  []any `json:"after_request_hooks" nullable:"false"`
 }
 
+// hooksOf returns the recorded results of guardrails.
+func hooksOf(text string) logHooks {
+	h := logHooks{Before: []any{}, After: []any{}}
+	if json.Unmarshal([]byte(text), &h) != nil || h.Before == nil || h.After == nil { // none ran
+		return logHooks{Before: []any{}, After: []any{}}
+	}
+	return h
+}
+
 func objectOf(a *record.Attempt, slug string) logObject {
 	sent, answered := a.Request, a.Response
 	request, response := clientsOf(&a.ClientRequest, &sent), clientsOf(&a.ClientResponse, &answered)
@@ -108,7 +118,7 @@ func objectOf(a *record.Attempt, slug string) logObject {
 			Status: a.Status, ResponseTime: a.Duration.Milliseconds(), Headers: joinedHeaders(a.ClientResponse.Head), Body: readable(response), Truncated: response.Truncated, Size: response.Size,
 			LastUsedOption: jsonPath(a.TargetPath),
 		},
-		OrganisationID: a.OrgID, CreatedAt: resource.Stamp(a.Started), Metrics: timedOf(a, slug), Timings: timingsOf(a), LogFormat: "v1", Hooks: logHooks{Before: []any{}, After: []any{}},
+		OrganisationID: a.OrgID, CreatedAt: resource.Stamp(a.Started), Metrics: timedOf(a, slug), Timings: timingsOf(a), LogFormat: "v1", Hooks: hooksOf(a.Hooks),
 		Untransformed: untransformedOf(a),
 		Transformed:   logExchange{URL: a.UpstreamURL, Method: a.Method, Headers: joinedHeaders(sent.Head), Body: readable(sent), Truncated: sent.Truncated},
 		Original:      logExchange{Headers: joinedHeaders(answered.Head), Body: readable(answered), Truncated: answered.Truncated},

@@ -158,7 +158,8 @@ func switches(names []string) *huma.Schema {
 }
 
 type dataPlaneIn struct {
-	BlockInlineConfig bool `json:"block_inline_config,omitempty" doc:"Rejects requests with their own config, provider or host"`
+	BlockInlineConfig      bool `json:"block_inline_config,omitempty" doc:"Rejects requests with their own config, provider or host"`
+	AllowUnreadableContent bool `json:"allow_unreadable_content,omitempty" doc:"Lets calls pass whose text a default guardrail with deny: true cannot read, such as audio"`
 }
 
 type exportsIn struct {

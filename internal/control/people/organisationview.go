@@ -36,7 +36,8 @@ type organisationView struct {
 }
 
 type dataPlaneView struct {
-	BlockInlineConfig bool `json:"block_inline_config"`
+	BlockInlineConfig      bool `json:"block_inline_config"`
+	AllowUnreadableContent bool `json:"allow_unreadable_content"`
 }
 
 type exportsView struct {
@@ -126,7 +127,7 @@ func (k organisation) showSettings(o *tenant.Organisation, v *organisationView) 
 	for _, name := range tenant.Sections() {
 		v.Open[name] = o.Open[name]
 	}
-	v.DataPlane = &dataPlaneView{o.DataPlane.BlockInlineConfig}
+	v.DataPlane = &dataPlaneView{o.DataPlane.BlockInlineConfig, o.DataPlane.AllowUnreadableContent}
 	v.Exports = &exportsView{jsonfield.OrEmpty(o.Exports.DeniedFields)}
 	v.Defaults = &orgDefaultsView{jsonfield.OrEmpty(o.Defaults.InputGuardrails), jsonfield.OrEmpty(o.Defaults.OutputGuardrails), jsonfield.OrNull(o.Defaults.DefaultWorkspace)}
 	v.Properties = &orgPropertiesView{jsonObject(o.Schemas.APIKey), jsonObject(o.Schemas.Workspace)}

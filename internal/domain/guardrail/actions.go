@@ -12,12 +12,15 @@ import (
 // Actions are what follows from the verdict of a guardrail.
 // Source: contract/content-and-observability.yaml, GuardrailActions.
 type Actions struct {
-	Deny       bool     `json:"deny"`       // a failure stops the call with status 446
-	Async      bool     `json:"async"`      // only logged, never waited for
-	Sequential bool     `json:"sequential"` // one check after the other instead of all at once
-	OnSuccess  Reaction `json:"on_success"`
-	OnFail     Reaction `json:"on_fail"`
-	Message    string   `json:"message,omitempty"` // of a denial, in place of the usual one (ours)
+	Deny        bool     `json:"deny"`                    // a failure stops the call with status 446
+	Async       bool     `json:"async"`                   // only logged, never waited for
+	Sequential  bool     `json:"sequential"`              // one check after the other instead of all at once
+	Stream      string   `json:"stream,omitempty"`        // how streams are judged: "window", "hold" or "report"; empty for the default (ours)
+	Scope       string   `json:"scope,omitempty"`         // texts of a request: "last_message", "last_user" or "all"; empty for last_message (ours)
+	SoftDeny200 bool     `json:"soft_deny_200,omitempty"` // a denial has status 200, in the shape of the endpoint's response
+	OnSuccess   Reaction `json:"on_success"`
+	OnFail      Reaction `json:"on_fail"`
+	Message     string   `json:"message,omitempty"` // of a denial, in place of the usual one (ours)
 }
 
 // Reaction is what is kept of a verdict.
@@ -57,7 +60,7 @@ func ReadActions(raw []byte) (Actions, error) {
 	for _, name := range slices.Sorted(maps.Keys(sent)) {
 		read, ok := actionFields[name]
 		if !ok {
-			return a, fault.New(fault.InvalidParameter, "unknown field; must be one of deny, async, sequential, on_success, on_fail or message").WithParam("actions." + name)
+			return a, fault.New(fault.InvalidParameter, "unknown field; must be one of deny, async, sequential, stream, scope, soft_deny_200, on_success, on_fail or message").WithParam("actions." + name)
 		}
 		if string(sent[name]) == "null" {
 			continue
@@ -76,13 +79,16 @@ type reader func(a *Actions, raw json.RawMessage) (path, text string)
 // actionFields are read in the order of their names, so that a plain "deny" comes
 // before the words that mean the same and must agree with it.
 var actionFields = map[string]reader{
-	"deny":       flag(func(a *Actions) *bool { return &a.Deny }),
-	"async":      flag(func(a *Actions) *bool { return &a.Async }),
-	"sequential": flag(func(a *Actions) *bool { return &a.Sequential }),
-	"on_success": reaction(func(a *Actions) *Reaction { return &a.OnSuccess }, isSuccessKeyword),
-	"onSuccess":  reaction(func(a *Actions) *Reaction { return &a.OnSuccess }, isSuccessKeyword),
-	"on_fail":    reaction(func(a *Actions) *Reaction { return &a.OnFail }, applyFailKeyword),
-	"onFail":     reaction(func(a *Actions) *Reaction { return &a.OnFail }, applyFailKeyword),
+	"deny":          flag(func(a *Actions) *bool { return &a.Deny }),
+	"async":         flag(func(a *Actions) *bool { return &a.Async }),
+	"sequential":    flag(func(a *Actions) *bool { return &a.Sequential }),
+	"stream":        word(func(a *Actions) *string { return &a.Stream }, "window", "hold", "report"),
+	"scope":         word(func(a *Actions) *string { return &a.Scope }, "last_message", "last_user", "all"),
+	"soft_deny_200": flag(func(a *Actions) *bool { return &a.SoftDeny200 }),
+	"on_success":    reaction(func(a *Actions) *Reaction { return &a.OnSuccess }, isSuccessKeyword),
+	"onSuccess":     reaction(func(a *Actions) *Reaction { return &a.OnSuccess }, isSuccessKeyword),
+	"on_fail":       reaction(func(a *Actions) *Reaction { return &a.OnFail }, applyFailKeyword),
+	"onFail":        reaction(func(a *Actions) *Reaction { return &a.OnFail }, applyFailKeyword),
 	"message": func(a *Actions, raw json.RawMessage) (string, string) {
 		if json.Unmarshal(raw, &a.Message) != nil || len(a.Message) > maxMessage {
 			return "", "must be a string of at most 1024 characters"
@@ -95,6 +101,16 @@ func flag(field func(*Actions) *bool) reader {
 	return func(a *Actions, raw json.RawMessage) (string, string) {
 		if json.Unmarshal(raw, field(a)) != nil {
 			return "", "must be true or false"
+		}
+		return "", ""
+	}
+}
+
+// word reads one of these words.
+func word(field func(*Actions) *string, words ...string) reader {
+	return func(a *Actions, raw json.RawMessage) (string, string) {
+		if json.Unmarshal(raw, field(a)) != nil || !slices.Contains(words, *field(a)) {
+			return "", "must be one of " + strings.Join(words, ", ")
 		}
 		return "", ""
 	}

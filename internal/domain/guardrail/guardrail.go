@@ -1,13 +1,12 @@
 // Package guardrail contains guardrails: named sets of checks on requests to models and on their
-// responses. This file has the stored form. The table in known.go lists the checks and the
-// parameters of each.
+// responses. This file has the stored form; Table lists the checks
+// that the program has, with their parameters.
 package guardrail
 
 import (
 	"encoding/json"
 	"fmt"
 
-	"sluice/internal/kernel/fault"
 	"sluice/internal/kernel/sealed"
 )
 
@@ -75,47 +74,6 @@ type Check struct {
 // Enabled reports whether the check is to run.
 func (c *Check) Enabled() bool { return c.IsEnabled == nil || *c.IsEnabled }
 
-// Read decodes a JSON list of checks and holds each against the table: the check
-// must exist, have every parameter that it needs, none that it does not know, and
-// each in its form. A refusal is fault.InvalidParameter and names the place, for
-// example "checks[1].parameters.rule". That the URLs in it may be called is not
-// judged here: URLs lists them.
-func Read(list []byte) ([]Check, error) {
-	var checks []Check
-	if err := json.Unmarshal(list, &checks); err != nil {
-		return nil, fault.New(fault.InvalidParameter, "must be a list of checks").WithParam("checks").WithCause(err)
-	}
-	if len(checks) == 0 || len(checks) > MaxChecks {
-		return nil, fault.Newf(fault.InvalidParameter, "must have 1 to %d checks", MaxChecks).WithParam("checks")
-	}
-	for i := range checks {
-		if err := checks[i].validate(fmt.Sprintf("checks[%d]", i)); err != nil {
-			return nil, err
-		}
-	}
-	return checks, nil
-}
-
-func (c *Check) validate(path string) error {
-	known, ok := Find(c.ID)
-	switch {
-	case !ok:
-		return fault.New(fault.InvalidParameter, "unknown check; write source.check, for example default.wordCount").WithParam(path + ".id")
-	case len(c.Name) > maxCheckName:
-		return fault.Newf(fault.InvalidParameter, "must not exceed %d characters", maxCheckName).WithParam(path + ".name")
-	case len(c.Parameters) > MaxParametersBytes:
-		return fault.Newf(fault.InvalidParameter, "must not exceed %d bytes", MaxParametersBytes).WithParam(path + ".parameters")
-	}
-	params, err := c.parameters()
-	if err != nil {
-		return fault.New(fault.InvalidParameter, "must be an object").WithParam(path + ".parameters").WithCause(err)
-	}
-	if p := known.judge(params); p != nil {
-		return fault.New(fault.InvalidParameter, p.text).WithParam(path + ".parameters" + p.path)
-	}
-	return nil
-}
-
 func (c *Check) parameters() (map[string]any, error) {
 	var params map[string]any
 	if len(c.Parameters) == 0 {
@@ -123,21 +81,4 @@ func (c *Check) parameters() (map[string]any, error) {
 	}
 	err := json.Unmarshal(c.Parameters, &params)
 	return params, err
-}
-
-// URLs are the addresses that a check calls, by the path of their parameter:
-// "parameters.webhookURL". The check was read by Read.
-func (c *Check) URLs() map[string]string {
-	known, ok := Find(c.ID)
-	params, err := c.parameters()
-	if !ok || err != nil {
-		return nil
-	}
-	urls := make(map[string]string)
-	for _, p := range known.Params {
-		if u, isText := params[p.Name].(string); isText && p.URL {
-			urls["parameters."+p.Name] = u
-		}
-	}
-	return urls
 }

@@ -2,117 +2,109 @@ package guardrail_test
 
 import (
 	"encoding/json"
-	"fmt"
-	"slices"
+	"errors"
 	"strings"
 	"testing"
 
 	"sluice/internal/domain/guardrail"
+	"sluice/internal/domain/guardrail/param"
 	"sluice/internal/kernel/fault"
 	"sluice/internal/kernel/sealed"
 )
 
-// Every check takes what the contract says that it takes.
-func TestChecksThatFit(t *testing.T) {
+// table returns a table with one check of each kind.
+func table() *guardrail.Table {
+	both := []guardrail.Phase{guardrail.Input, guardrail.Output}
+	return guardrail.NewTable([]guardrail.Definition{
+		{ID: "default.wordCount", Phases: both, Params: []param.Param{param.Optional("minWords", param.Count), param.Not}},
+		{ID: "default.endsWith", Aliases: []string{"default.suffix"}, Phases: both, Params: []param.Param{param.Required("suffix", param.Text(100))}},
+		{ID: "default.webhook", Phases: both, Params: []param.Param{param.Calls(param.Required("webhookURL", param.Link)), param.Optional("headers", param.Headers)}},
+		{ID: "default.model", Phases: []guardrail.Phase{guardrail.Input}, Verify: func(values map[string]any) error {
+			if values["failOnError"] == true {
+				return errors.New("must not fail on errors")
+			}
+			return nil
+		}},
+		{ID: "gateway.pii", Phases: both, Params: []param.Param{param.Required("categories", param.TextList)}},
+		{ID: "partner.scan", Phases: both, Open: true},
+		{ID: "hidden.scan", Phases: both, Unavailable: "its interface is not public"},
+	})
+}
+
+func TestChecksThatTheTableAccepts(t *testing.T) {
 	t.Parallel()
 	for _, c := range []string{
-		`{"id":"default.regexMatch","parameters":{"rule":"^a+$","not":true}}`,
-		`{"id":"regexMatch","parameters":{"rule":"a","failOnError":true},"name":"short","is_enabled":false}`,
-		`{"id":"default.regexReplace","parameters":{"rule":"/[0-9]+/gi","redactText":"#"}}`,
 		`{"id":"default.wordCount"}`,
-		`{"id":"default.sentenceCount","parameters":{"minSentences":1,"maxSentences":2.5}}`,
-		`{"id":"default.alllowercase","parameters":{}}`,
-		`{"id":"default.jsonSchema","parameters":{"schema":{"type":"object","required":["a"]}}}`,
-		`{"id":"default.contains","parameters":{"words":["a"],"operator":"none"}}`,
-		`{"id":"default.containsCode","parameters":{"format":"C++"}}`,
-		`{"id":"default.webhook","parameters":{"webhookURL":"https://hooks.example.com","headers":"{\"a\":\"b\"}","forwardHeaders":["x-team","x-gateway-trace-id"]}}`,
-		`{"id":"default.log","parameters":{"logURL":"http://logs.example.com/x","headers":{"a":"b"}}}`,
-		`{"id":"default.jwt","parameters":{"jwksUri":"https://id.example.com/jwks","headerKey":"Authorization","maxTokenAge":"1d","algorithms":["RS256"]}}`,
-		`{"id":"default.modelwhitelist","parameters":{"models":["gpt-4o"]}}`,
-		`{"id":"default.modelRules","parameters":{"rules":{"defaults":["a"],"metadata":{"team":{"search":["b"]}}}}}`,
-		`{"id":"default.allowedRequestTypes","parameters":{"allowedTypes":"chatComplete, embed","blockedTypes":[]}}`,
-		`{"id":"default.requiredMetadataKeyPairs","parameters":{"metadataPairs":{"a":"b"},"operator":"all","matchType":"regex"}}`,
-		`{"id":"default.requestParametersCheck","parameters":{"params":{"values":{"n":{"allowedValues":[1,"x",true]}}}}}`,
-		`{"id":"gateway.moderateContent","parameters":{"categories":["hate/threatening"]}}`,
-		`{"id":"gateway.language","parameters":{"language":"eng_Latn"}}`,
-		`{"id":"bedrock.guard","parameters":{"guardrailVersion":"1","guardrailId":"abc","credentials":{"awsRegion":"eu-west-1"},"timeout":5000}}`,
-		`{"id":"acuvity.scan","parameters":{"toxic":true,"toxic_threshold":0.5}}`,
-		`{"id":"zscaler.anything","parameters":{"policyId":17}}`,
-		`{"id":"patronus.custom","parameters":{"profile":"judge:mine"}}`,
+		`{"id":"wordCount","parameters":{"minWords":1,"not":true,"failOnError":true},"name":"short","is_enabled":false}`,
+		`{"id":"default.suffix","parameters":{"suffix":"."}}`,
+		`{"id":"pii","parameters":{"categories":["NAME"]}}`,
+		`{"id":"default.pii","parameters":{"categories":["NAME"]}}`,
+		`{"id":"partner.scan","parameters":{"anything":17}}`,
 	} {
-		if _, err := guardrail.Read([]byte("[" + c + "]")); err != nil {
+		if _, err := table().Read([]byte("[" + c + "]")); err != nil {
 			t.Errorf("%s: %v", c, err)
 		}
 	}
 }
 
-// A refusal names the place and the cure.
-func TestChecksThatDoNot(t *testing.T) {
+func TestChecksThatTheTableRejects_NameFieldAndFix(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("a", 70_000)
 	for list, want := range map[string]string{
 		`{}`: "checks: a list of checks",
 		`[]`: "checks: 1 to 50",
-		`[` + strings.Repeat(`{"id":"default.notNull"},`, 50) + `{"id":"default.notNull"}]`: "checks: 1 to 50",
-		`[{"id":"default.nothing"}]`: "checks[0].id: unknown check",
-		`[{"id":""}]`:                "checks[0].id: unknown check",
-		`[{"id":"zscaler."}]`:        "checks[0].id: unknown check",
-		`[{"id":"default.notNull"},{"id":"default.endsWith"}]`:                                                              "checks[1].parameters.suffix: required",
-		`[{"id":"default.notNull","parameters":[]}]`:                                                                        "checks[0].parameters: an object",
-		`[{"id":"default.notNull","parameters":{"nott":true}}]`:                                                             "checks[0].parameters.nott: unknown parameter",
-		`[{"id":"default.notNull","parameters":{"not":"yes"}}]`:                                                             "checks[0].parameters.not: true or false",
-		`[{"id":"default.notNull","name":"` + long[:300] + `"}]`:                                                            "checks[0].name: must not exceed 255",
-		`[{"id":"acuvity.scan","parameters":{"x":"` + long + `"}}]`:                                                         "checks[0].parameters: must not exceed 65536",
-		`[{"id":"default.regexMatch","parameters":{"rule":"(?=a)"}}]`:                                                       "checks[0].parameters.rule: RE2",
-		`[{"id":"default.regexMatch","parameters":{"rule":7}}]`:                                                             "checks[0].parameters.rule: 1 to 4096",
-		`[{"id":"default.wordCount","parameters":{"minWords":-1}}]`:                                                         "checks[0].parameters.minWords: from 0",
-		`[{"id":"default.contains","parameters":{"words":[],"operator":"any"}}]`:                                            "checks[0].parameters.words: a list of 1",
-		`[{"id":"default.contains","parameters":{"words":["a",7],"operator":"any"}}]`:                                       "checks[0].parameters.words[1]: 1 to 1024",
-		`[{"id":"default.contains","parameters":{"words":["a"],"operator":"some"}}]`:                                        "checks[0].parameters.operator: one of",
-		`[{"id":"default.contains","parameters":{"words":["a"]}}]`:                                                          "checks[0].parameters.operator: required",
-		`[{"id":"default.jsonSchema","parameters":{"schema":{"type":"objekt"}}}]`:                                           "checks[0].parameters.schema: a valid JSON Schema",
-		`[{"id":"default.jsonSchema","parameters":{"schema":{"$ref":"https://example.com/s.json"}}}]`:                       "checks[0].parameters.schema: without external references",
-		`[{"id":"default.jsonSchema","parameters":{"schema":{"$ref":"file:///etc/passwd"}}}]`:                               "checks[0].parameters.schema: without external references",
-		`[{"id":"default.webhook","parameters":{"webhookURL":"ftp://x"}}]`:                                                  "checks[0].parameters.webhookURL: a URL",
-		`[{"id":"default.webhook","parameters":{"webhookURL":"https://x.example","forwardHeaders":["Cookie"]}}]`:            "checks[0].parameters.forwardHeaders[0]: never forwards",
-		`[{"id":"default.webhook","parameters":{"webhookURL":"https://x.example","forwardHeaders":["X-Gateway-Api-Key"]}}]`: "checks[0].parameters.forwardHeaders[0]: never forwards",
-		`[{"id":"default.webhook","parameters":{"webhookURL":"https://x.example","headers":"no JSON"}}]`:                    "checks[0].parameters.headers: an object of strings",
-		`[{"id":"default.jwt","parameters":{"headerKey":"a","maxTokenAge":"soon"}}]`:                                        "checks[0].parameters.maxTokenAge: a duration",
-		`[{"id":"default.modelRules","parameters":{"rules":{"metadata":{"team":{"search":"b"}}}}}]`:                         "checks[0].parameters.rules.metadata.team.search: a list",
-		`[{"id":"default.requestParams","parameters":{"params":{"values":{"n":{"allowed":[1]}}}}}]`:                         "checks[0].parameters.params.values.n.allowed: unknown parameter",
-		`[{"id":"default.inlineImageUrls","parameters":{"maxSizeBytes":1.5}}]`:                                              "checks[0].parameters.maxSizeBytes: an integer",
-		`[{"id":"gateway.language","parameters":{"language":["en"]}}]`:                                                      "checks[0].parameters.language[0]: eng_Latn",
-		`[{"id":"mistral.moderateContent","parameters":{"categories":["rude"]}}]`:                                           "checks[0].parameters.categories[0]: one of",
-		`[{"id":"patronus.custom"}]`:                                   "checks[0].parameters.profile: required",
-		`[{"id":"azure.pii","parameters":{"timeout":0}}]`:              "checks[0].parameters.timeout: an integer",
-		`[{"id":"default.regexReplace","parameters":{"rule":"/(/g"}}]`: "checks[0].parameters.rule: RE2",
+		`[` + strings.Repeat(`{"id":"default.wordCount"},`, 50) + `{"id":"default.wordCount"}]`: "checks: 1 to 50",
+		`[{"id":"default.nothing"}]`:                                "checks[0].id: unknown check",
+		`[{"id":""}]`:                                               "checks[0].id: unknown check",
+		`[{"id":"hidden.scan"}]`:                                    "checks[0].id: hidden.scan cannot run: its interface is not public",
+		`[{"id":"wordCount"},{"id":"default.endsWith"}]`:            "checks[1].parameters.suffix: required",
+		`[{"id":"wordCount","parameters":[]}]`:                      "checks[0].parameters: an object",
+		`[{"id":"wordCount","parameters":{"nott":true}}]`:           "checks[0].parameters.nott: unknown parameter",
+		`[{"id":"wordCount","parameters":{"not":"yes"}}]`:           "checks[0].parameters.not: true or false",
+		`[{"id":"wordCount","name":"` + long[:300] + `"}]`:          "checks[0].name: must not exceed 255",
+		`[{"id":"partner.scan","parameters":{"x":"` + long + `"}}]`: "checks[0].parameters: must not exceed 65536",
+		`[{"id":"model","parameters":{"failOnError":true}}]`:        "checks[0].parameters: must not fail",
 	} {
-		_, err := guardrail.Read([]byte(list))
-		f := fault.From(err)
-		path, text, _ := strings.Cut(want, ": ")
-		if f == nil || f.Code != fault.InvalidParameter || f.Param != path || !strings.Contains(f.Text(), text) {
-			t.Errorf("%.120s: %v, want %s", list, err, want)
-		}
+		_, err := table().Read([]byte(list))
+		compareFault(t, list, err, want)
 	}
 }
 
-// The table itself keeps the rules of its columns.
-func TestTable(t *testing.T) {
+func TestChecksOfAConfig_MustRunOnTheirSide(t *testing.T) {
 	t.Parallel()
-	seen := map[string]bool{}
-	for _, k := range guardrail.All() {
-		for _, id := range append(k.Aliases, k.ID) {
-			if seen[id] || !strings.Contains(id, ".") {
-				t.Errorf("%q is duplicated, or names no source", id)
-			}
-			seen[id] = true
-		}
-		if len(k.Hooks) == 0 {
-			t.Errorf("%s never runs", k.ID)
-		}
+	at := guardrail.Place{Check: "h[0]", Params: "h[0].model"}
+	if err := table().ValidateUse(&guardrail.Check{ID: "model"}, guardrail.Input, at); err != nil {
+		t.Error(err)
 	}
-	if k, ok := guardrail.Find("wordCount"); !ok || k.ID != "default.wordCount" || !slices.Equal(k.Hooks, []guardrail.Hook{guardrail.Input, guardrail.Output}) {
-		t.Errorf("a built-in check is not found by its short name: %v", k)
+	err := table().ValidateUse(&guardrail.Check{ID: "model"}, guardrail.Output, at)
+	compareFault(t, "model", err, "h[0].id: does not run on the output")
+}
+
+func compareFault(t *testing.T, sent string, err error, want string) {
+	t.Helper()
+	f := fault.From(err)
+	path, text, _ := strings.Cut(want, ": ")
+	if err == nil || f.Code != fault.InvalidParameter || f.Param != path || !strings.Contains(f.Text(), text) {
+		t.Errorf("%.120s: %v, want %s", sent, err, want)
+	}
+}
+
+func TestTableWithDuplicateIDs_Panics(t *testing.T) {
+	t.Parallel()
+	defer func() {
+		if recover() == nil {
+			t.Error("two checks have the same id")
+		}
+	}()
+	guardrail.NewTable([]guardrail.Definition{{ID: "a.b"}, {ID: "c.d", Aliases: []string{"a.b"}}})
+}
+
+func TestVersionID_DiffersByRecordAndVersion(t *testing.T) {
+	t.Parallel()
+	const one, two = "0191f3a0-0000-7000-8000-00000000000a", "0191f3a0-0000-7000-8000-00000000000b"
+	ids := []string{guardrail.VersionID(one, 1), guardrail.VersionID(one, 2), guardrail.VersionID(two, 1)}
+	if ids[0] == ids[1] || ids[0] == ids[2] || ids[0] == "" || ids[0] != guardrail.VersionID(one, 1) {
+		t.Errorf("%q", ids)
 	}
 }
 
@@ -169,7 +161,7 @@ func TestSealed(t *testing.T) {
 		t.Fatal(err)
 	}
 	checks, err := g.Open(box, "r1")
-	if err != nil || len(checks) != 1 || checks[0].Enabled() || fmt.Sprint(checks[0].URLs()) != "map[parameters.webhookURL:https://hooks.example.com/a]" {
+	if err != nil || len(checks) != 1 || checks[0].Enabled() || table().URLs(&checks[0])["webhookURL"] != "https://hooks.example.com/a" {
 		t.Errorf("%v, %v", checks, err)
 	}
 	if _, err := g.Open(box, "r2"); err == nil {
@@ -179,11 +171,11 @@ func TestSealed(t *testing.T) {
 
 // Whatever is sent is read or refused, and what was read is read again.
 func FuzzRead(f *testing.F) {
-	f.Add(`[{"id":"default.regexReplace","parameters":{"rule":"/a/g"}}]`)
-	f.Add(`[{"id":"default.jsonSchema","parameters":{"schema":{"$ref":"#"}}}]`)
-	f.Add(`[{"id":"default.requestParams","parameters":{"params":{"values":{"a":null}}}}]`)
+	f.Add(`[{"id":"default.webhook","parameters":{"webhookURL":"https://a.example","headers":{"a":"b"}}}]`)
+	f.Add(`[{"id":"pii","parameters":{"categories":["a"]}}]`)
+	f.Add(`[{"id":"wordCount","parameters":{"minWords":1e3}}]`)
 	f.Fuzz(func(t *testing.T, list string) {
-		checks, err := guardrail.Read([]byte(list))
+		checks, err := table().Read([]byte(list))
 		if err != nil {
 			if fault.From(err).Code != fault.InvalidParameter {
 				t.Errorf("%v", err)
@@ -194,7 +186,7 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := guardrail.Read(again); err != nil {
+		if _, err := table().Read(again); err != nil {
 			t.Errorf("%s: %v", again, err)
 		}
 	})

@@ -70,6 +70,7 @@ type Attempt struct {
 	ClientRequest   Body   // as the client sent it; empty except for its Head if the same was sent upstream
 	ClientResponse  Body   // as sent to the client; empty except for its Head if it is the upstream's response
 	Reshaped        Body   // the client's request with its prompt and the config's changes, still in the client's format; empty if it equals ClientRequest or Request
+	Hooks           string // results of guardrails, a JSON object {before_request_hooks, after_request_hooks}; empty if none ran
 	Translated      bool   // Request has another format than ClientRequest; false if only one of them exists
 	Closing         []byte // the stored ledger entry that ends with this attempt (ledger.Entry); nil for none
 }

@@ -17,9 +17,12 @@ type Hook struct {
 	ID         string
 	Type       HookType
 	Checks     []Check
-	Deny       bool // a failure gets status 446
-	Async      bool // only logged; the call does not wait for it
-	Sequential bool // checks run in order, each on the text rewritten by the previous one
+	Deny       bool   // a failure gets status 446
+	Async      bool   // only logged; the call does not wait for it
+	Sequential bool   // checks run in order, each on the text rewritten by the previous one
+	Stream     string // how streams are judged: "window", "hold" or "report"; empty for the default (ours)
+	Scope      string // texts of a request: "last_message", "last_user" or "all"; empty for last_message (ours)
+	Path       string // its place in the document: "config.input_guardrails[0]"
 	// SoftDeny200 responds to a denial with status 200 in the shape of a chat completion.
 	SoftDeny200 bool
 	OnSuccess   *Feedback // written to the trace; nil for none
@@ -35,6 +38,8 @@ type Check struct {
 	ID         string          // "default.wordCount"
 	Parameters json.RawMessage // a JSON object as in the document; "{}" if absent
 	Enabled    bool            // false skips the check
+	Path       string          // its place in the document
+	ParamPath  string          // the place of its parameters
 }
 
 // Feedback is what a hook writes to the trace when it passes or fails.

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"sluice/internal/kernel/jsonedit"
 )
 
 var hookFields = bothSpellings(map[string]reader[Hook]{
@@ -15,17 +17,23 @@ var hookFields = bothSpellings(map[string]reader[Hook]{
 			p.failf(path, "must be guardrail or mutator")
 		}
 	},
-	"id":                   func(p *parser, path string, v gjson.Result, h *Hook) { h.ID = p.text(path, v) },
-	"deny":                 func(p *parser, path string, v gjson.Result, h *Hook) { h.Deny = p.flag(path, v) },
-	"async":                func(p *parser, path string, v gjson.Result, h *Hook) { h.Async = p.flag(path, v) },
-	"sequential":           func(p *parser, path string, v gjson.Result, h *Hook) { h.Sequential = p.flag(path, v) },
+	"id":         func(p *parser, path string, v gjson.Result, h *Hook) { h.ID = p.text(path, v) },
+	"deny":       func(p *parser, path string, v gjson.Result, h *Hook) { h.Deny = p.flag(path, v) },
+	"async":      func(p *parser, path string, v gjson.Result, h *Hook) { h.Async = p.flag(path, v) },
+	"sequential": func(p *parser, path string, v gjson.Result, h *Hook) { h.Sequential = p.flag(path, v) },
+	"stream": func(p *parser, path string, v gjson.Result, h *Hook) {
+		h.Stream = p.word(path, v, "window", "hold", "report")
+	},
+	"scope": func(p *parser, path string, v gjson.Result, h *Hook) {
+		h.Scope = p.word(path, v, "last_message", "last_user", "all")
+	},
 	"soft_deny_200":        func(p *parser, path string, v gjson.Result, h *Hook) { h.SoftDeny200 = p.flag(path, v) },
 	"on_success":           func(p *parser, path string, v gjson.Result, h *Hook) { h.OnSuccess = p.reaction(path, v) },
 	"on_fail":              func(p *parser, path string, v gjson.Result, h *Hook) { h.OnFail = p.reaction(path, v) },
 	"guardrail_version_id": func(p *parser, path string, v gjson.Result, h *Hook) { h.VersionID = p.text(path, v) },
 	"checks": func(p *parser, path string, v gjson.Result, h *Hook) {
 		p.eachItem(path, v, func(path string, v gjson.Result) {
-			c := Check{Parameters: []byte("{}"), Enabled: true}
+			c := Check{Parameters: []byte("{}"), Enabled: true, Path: path, ParamPath: key(path, "parameters")}
 			if readObject(p, path, v, checkFields, &c) && c.ID == "" {
 				p.failf(key(path, "id"), "is required")
 			}
@@ -79,7 +87,7 @@ func (p *parser) reaction(path string, v gjson.Result) (f *Feedback) {
 func (p *parser) hooks(path string, v gjson.Result) []Hook {
 	list := []Hook{}
 	p.eachItem(path, v, func(path string, v gjson.Result) {
-		h := Hook{Type: Guardrail}
+		h := Hook{Type: Guardrail, Path: path}
 		if readObject(p, path, v, hookFields, &h) && h.ID == "" {
 			p.failf(key(path, "id"), "is required")
 		}
@@ -93,7 +101,7 @@ func (p *parser) hooks(path string, v gjson.Result) []Hook {
 func (p *parser) shorthand(path string, v gjson.Result, t HookType, phase string) []Hook {
 	list := []Hook{}
 	p.eachItem(path, v, func(path string, v gjson.Result) {
-		h := Hook{Type: t}
+		h := Hook{Type: t, Path: path}
 		if v.IsObject() {
 			p.shortHook(path, v, &h, phase)
 		} else if h.ID = v.Str; h.ID == "" {
@@ -122,15 +130,19 @@ func (p *parser) shortHook(path string, v gjson.Result, h *Hook, phase string) {
 	}
 }
 
-// shortCheck reads one check. Its parameters are stored unchanged, including the id and
-// is_enabled inside them.
+// shortCheck reads one check. Its id and is_enabled are among its parameters; they are removed from
+// them.
 func (p *parser) shortCheck(path, name string, v gjson.Result) Check {
-	c := Check{ID: checkID(name), Enabled: true, Parameters: p.object(path, v)}
+	c := Check{ID: checkID(name), Enabled: true, Parameters: p.object(path, v), Path: path, ParamPath: path}
 	if inner := v.Get("id"); inner.Exists() {
 		c.ID = checkID(p.text(key(path, "id"), inner))
 	}
 	if enabled := v.Get("is_enabled"); enabled.Exists() {
 		c.Enabled = p.flag(key(path, "is_enabled"), enabled)
+	}
+	var d jsonedit.Doc
+	if jsonedit.Scan(c.Parameters, &d) == nil {
+		c.Parameters = d.Apply([]jsonedit.Edit{jsonedit.Drop("id"), jsonedit.Drop("is_enabled")})
 	}
 	return c
 }

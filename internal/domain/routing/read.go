@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -154,6 +155,14 @@ func (p *valueReader) text(path string, v gjson.Result) string {
 	if v.Type != gjson.String || v.Str == "" {
 		p.failf(path, "must be a non-empty string")
 		return ""
+	}
+	return v.Str
+}
+
+// word returns a string that must be one of these.
+func (p *valueReader) word(path string, v gjson.Result, words ...string) string {
+	if v.Type != gjson.String || !slices.Contains(words, v.Str) {
+		p.failf(path, "must be one of %s", strings.Join(words, ", "))
 	}
 	return v.Str
 }

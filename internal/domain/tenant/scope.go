@@ -12,10 +12,11 @@ type Scope struct {
 	Attributes  bool   // a request may attribute itself to another user
 	SavedOnly   bool   // requests may not contain an inline config, provider or host
 
-	// Guardrails are the guardrails that configs of the workspace may name: slugs by slug and
-	// id. Denying are those whose failure stops a call. Nil means none.
-	Guardrails, Denying map[string]string
-	Mandatory           *Binding // guardrail of Denying that runs on every call of the workspace; nil for none
+	// InputGuardrails and OutputGuardrails are the guardrails, by slug or id, that run on every
+	// call of the workspace. No request can remove them.
+	InputGuardrails, OutputGuardrails []string
+	// PassUnreadable lets calls pass whose text a mandatory guardrail cannot read.
+	PassUnreadable bool
 }
 
 // ScopeOf builds the Scope of a workspace of the organisation.
@@ -23,6 +24,6 @@ func (o *Organisation) ScopeOf(orgID string, w *Workspace) *Scope {
 	s := o.SettingsOf(w)
 	return &Scope{
 		Workspace: *w, OrgID: orgID, MetricsOnly: *s.DebugLog == 0, Enforced: *s.DebugLogEnforced == 1, Attributed: *s.KeyMetadata == 1, Attributes: *s.KeyMetadataOverride == 1,
-		SavedOnly: o.DataPlane.BlockInlineConfig,
+		SavedOnly: o.DataPlane.BlockInlineConfig, PassUnreadable: o.DataPlane.AllowUnreadableContent,
 	}
 }

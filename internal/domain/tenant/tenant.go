@@ -33,9 +33,12 @@ type Organisation struct {
 	Used      bool             `json:"is_first_generation_done,omitempty"` // a model has already responded
 }
 
-// DataPlane lists what requests may not contain.
+// DataPlane lists what requests may contain.
 type DataPlane struct {
 	BlockInlineConfig bool `json:"block_inline_config,omitempty"`
+	// AllowUnreadableContent lets calls pass whose text a default guardrail with deny: true cannot
+	// read: pass-through bodies of unknown formats, and audio. (ours)
+	AllowUnreadableContent bool `json:"allow_unreadable_content,omitempty"`
 }
 
 // Exports lists the fields that log exports omit, by name.

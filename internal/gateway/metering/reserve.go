@@ -62,6 +62,25 @@ func (m *Meter) Take(ctx context.Context, a *Account, x *Caller, s *Subject, id 
 	return m.openOrRelease(a, now, id)
 }
 
+// Probe returns the error that Reserve would return, without reserving anything or writing a ledger
+// entry. A call that waits for a paid check uses it.
+func (m *Meter) Probe(ctx context.Context, a *Account, x *Caller, s *Subject, c *bound.Call) error {
+	if err := m.Estimate(a, x, s, c); err != nil {
+		return err
+	}
+	defer a.Drop()
+	if err := m.checkPriced(a, c); err != nil {
+		return err
+	}
+	m.narrow(a, c)
+	now := m.Clock.Now()
+	if err := m.take(ctx, now, a.holds, atTarget); err != nil {
+		return err
+	}
+	m.Limiter.Settle(now, a.holds, nil)
+	return nil
+}
+
 // Drop forgets the holds of an estimate that is not taken.
 func (a *Account) Drop() { a.holds, a.rates = nil, 0 }
 

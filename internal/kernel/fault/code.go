@@ -31,6 +31,7 @@ const (
 	ModelUnpriced       Code = "model_unpriced"
 	RateLimited         Code = "rate_limited"     // of what a target uses, and of the administration
 	KeyRateLimited      Code = "key_rate_limited" // of the caller: its key or workspace
+	GuardrailDenied     Code = "guardrail_denied"
 	NotSupported        Code = "not_supported"
 	UpstreamTimeout     Code = "upstream_timeout"
 	UpstreamUnreachable Code = "upstream_unreachable"

@@ -2,52 +2,57 @@ package live
 
 import (
 	"encoding/json"
+	"fmt"
 
 	"sluice/internal/control/resource"
 	"sluice/internal/domain/guardrail"
 	"sluice/internal/domain/tenant"
 )
 
-// storedGuardrail contains the fields of a saved guardrail that calls need.
+// storedGuardrail is a saved guardrail and the place that it belongs to.
 type storedGuardrail struct {
-	org, workspace, id, slug string // workspace is empty for a guardrail of the organisation
-	deny                     bool   // its failure stops a call
+	org, workspace string // workspace is empty for a guardrail of the organisation
+	saved          guardrail.Saved
 }
 
-func decodeGuardrail(_ *Directory, r resource.Record) (any, error) {
+func decodeGuardrail(d *Directory, r resource.Record) (any, error) {
 	var g guardrail.Guardrail
-	err := json.Unmarshal(r.Body, &g)
-	return &storedGuardrail{r.OrgID, r.WorkspaceID, r.ID, r.ShownSlug(), g.Actions.Deny}, err
+	if err := json.Unmarshal(r.Body, &g); err != nil {
+		return nil, err
+	}
+	checks, err := g.Open(d.box, r.ID)
+	if err != nil {
+		return nil, fmt.Errorf("decrypt guardrail: %w", err)
+	}
+	saved := guardrail.Saved{ID: r.ID, Slug: r.ShownSlug(), VersionID: guardrail.VersionID(r.ID, r.Version), Checks: checks, Actions: g.Actions}
+	return &storedGuardrail{r.OrgID, r.WorkspaceID, saved}, nil
 }
 
-// guardrailsByPlace returns the guardrails by organisation and workspace.
-func (p parts) guardrailsByPlace() map[[2]string][]*storedGuardrail {
-	found := make(map[[2]string][]*storedGuardrail)
+// addGuardrails adds to each workspace its own guardrails and those of its organisation.
+func (p parts) addGuardrails(s *Snapshot, _ changedParts) {
+	s.guardrails = make(map[ref]*guardrail.Saved, 2*len(p[guardrail.Kind]))
+	byOrg := make(map[string][]*guardrail.Saved)
 	for _, v := range p[guardrail.Kind] {
 		g := v.(*storedGuardrail)
-		found[[2]string{g.org, g.workspace}] = append(found[[2]string{g.org, g.workspace}], g)
+		if g.workspace == "" {
+			byOrg[g.org] = append(byOrg[g.org], &g.saved)
+			continue
+		}
+		s.addGuardrail(g.workspace, &g.saved)
 	}
-	return found
-}
-
-// bind adds to a scope the guardrails that configs of its workspace can name, those of them
-// that stop calls, and the default guardrail of the workspace. Source:
-// contract/identity-and-governance.yaml, OrganisationDefaults and Workspace.defaults.
-func bind(scope *tenant.Scope, workspaceID string, org *tenant.Organisation, all map[[2]string][]*storedGuardrail) {
-	for _, scopeID := range []string{"", workspaceID} {
-		for _, g := range all[[2]string{scope.OrgID, scopeID}] {
-			if scope.Guardrails == nil {
-				scope.Guardrails = make(map[string]string)
-			}
-			scope.Guardrails[g.id], scope.Guardrails[g.slug] = g.slug, g.slug
-			if !g.deny {
-				continue
-			}
-			if scope.Denying == nil {
-				scope.Denying = make(map[string]string)
-			}
-			scope.Denying[g.id], scope.Denying[g.slug] = g.slug, g.slug
+	for id, v := range p[tenant.WorkspaceKind] {
+		for _, g := range byOrg[v.(*workspace).org] {
+			s.addGuardrail(id, g)
 		}
 	}
-	scope.BindDefaults(workspaceID, org)
+}
+
+func (s *Snapshot) addGuardrail(workspace string, g *guardrail.Saved) {
+	s.guardrails[ref{workspace, g.ID}], s.guardrails[ref{workspace, g.Slug}] = g, g
+}
+
+// FindGuardrail returns a guardrail that calls of a workspace may use, by slug or id: one of the
+// workspace or of its organisation. It returns nil if there is none.
+func (s *Snapshot) FindGuardrail(workspace, name string) *guardrail.Saved {
+	return s.guardrails[ref{workspace, name}]
 }

@@ -58,7 +58,8 @@ type section struct {
 // sections cover the complete snapshot. Every followed kind belongs to one.
 var sections = []section{
 	{[]string{keys.Kind, tenant.OrganisationKind, tenant.WorkspaceKind, tenant.UserKind, tenant.MemberKind}, parts.addKeys},
-	{[]string{tenant.WorkspaceKind, tenant.OrganisationKind, guardrail.Kind}, parts.addWorkspaces},
+	{[]string{tenant.WorkspaceKind, tenant.OrganisationKind}, parts.addWorkspaces},
+	{[]string{tenant.WorkspaceKind, guardrail.Kind}, parts.addGuardrails},
 	{[]string{configKind}, parts.addConfigs},
 	{[]string{credential.IntegrationKind, credential.ProviderKind, credential.VirtualKeyKind, credential.SecretReferenceKind}, parts.addAccounts},
 	{limitKinds(), parts.addLimits},
@@ -90,9 +91,8 @@ func (p parts) addKeys(s *Snapshot, t changedParts) { s.keys = p.ring(s.keys, t)
 
 func (p parts) addWorkspaces(s *Snapshot, _ changedParts) {
 	s.workspaces = make(map[string]*tenant.Scope, len(p[tenant.WorkspaceKind]))
-	guardrails := p.guardrailsByPlace()
 	for id, v := range p[tenant.WorkspaceKind] {
-		s.workspaces[id] = p.scope(id, v.(*workspace), guardrails)
+		s.workspaces[id] = p.scope(id, v.(*workspace))
 	}
 }
 

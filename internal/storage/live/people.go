@@ -51,13 +51,13 @@ func (p parts) withUserRights(e *keys.Entry, roles map[string]map[string]access.
 
 // scope returns a workspace with the settings of its organisation. If the organisation is
 // missing, default settings apply.
-func (p parts) scope(id string, w *workspace, guardrails map[[2]string][]*storedGuardrail) *tenant.Scope {
+func (p parts) scope(id string, w *workspace) *tenant.Scope {
 	org, ok := p[tenant.OrganisationKind][w.org].(*tenant.Organisation)
 	if !ok {
 		org = &tenant.Organisation{}
 	}
 	scope := org.ScopeOf(w.org, &w.Workspace)
 	scope.Slug = w.slug
-	bind(scope, id, org, guardrails)
+	scope.SetGuardrails(id, org)
 	return scope
 }

@@ -2,6 +2,7 @@ package live
 
 import (
 	"sluice/internal/domain/credential"
+	"sluice/internal/domain/guardrail"
 	"sluice/internal/domain/keys"
 	"sluice/internal/domain/prompt"
 	"sluice/internal/domain/routing"
@@ -23,6 +24,7 @@ type Snapshot struct {
 	shelves     map[string]prompt.PartialSet // partials by workspace
 	plans       *planIndex                   // nil before the first load
 	policies    map[string]*quota.Policies   // by workspace
+	guardrails  map[ref]*guardrail.Saved
 }
 
 // ref names a record in a workspace by slug or id.

@@ -52,6 +52,7 @@ type Fields struct {
 	ClientResponse    head    `json:"client_response,omitzero"`
 	Reshaped          head    `json:"reshaped,omitzero"`
 	Translated        bool    `json:"translated,omitempty"`
+	Hooks             string  `json:"hooks,omitempty"`
 	BodyKey           string  `json:"body_key,omitempty"` // of bodies.Ref
 }
 
@@ -93,7 +94,7 @@ func (x *Fields) Take(a *record.Attempt) {
 	}
 	x.Named = a.Named
 	x.ClientRequest, x.ClientResponse = headOf(&a.ClientRequest), headOf(&a.ClientResponse)
-	x.Reshaped, x.Translated = headOf(&a.Reshaped), a.Translated
+	x.Reshaped, x.Translated, x.Hooks = headOf(&a.Reshaped), a.Translated, a.Hooks
 	if s := u.AudioSeconds; !math.IsNaN(s) && !math.IsInf(s, 0) { // JSON cannot represent these numbers
 		x.AudioSeconds = s
 	}
@@ -124,7 +125,7 @@ func (x *Fields) ApplyTo(a *record.Attempt) {
 	x.ClientRequest.applyTo(&a.ClientRequest)
 	x.ClientResponse.applyTo(&a.ClientResponse)
 	x.Reshaped.applyTo(&a.Reshaped)
-	a.Translated = x.Translated
+	a.Translated, a.Hooks = x.Translated, x.Hooks
 	a.Request.Type, a.Response.Type = x.RequestType, x.ResponseType
 }
 

@@ -1,4 +1,4 @@
-package guardrail
+package param
 
 import (
 	"slices"
@@ -17,15 +17,15 @@ var blockedHeaders = []string{
 // gatewayHeaders may be passed on although they are the gateway's.
 var gatewayHeaders = []string{"x-gateway-trace-id", "x-gateway-span-id"}
 
-// forwarded is a list of headers that a check may pass on.
-func forwarded(v any) *problem {
-	return list(func(v any) *problem {
+// ForwardHeaders accepts a list of client headers that a check may forward to its service.
+func ForwardHeaders(v any) *Problem {
+	return List(func(v any) *Problem {
 		name, _ := v.(string)
-		if p := text(255)(v); p != nil {
+		if p := Text(255)(v); p != nil {
 			return p
 		}
 		if !MayForward(name) {
-			return wrong("must be omitted; the gateway never forwards credentials, connection headers or its own headers")
+			return Wrong("must be omitted; the gateway never forwards credentials, connection headers or its own headers")
 		}
 		return nil
 	})(v)

@@ -1,0 +1,25 @@
+package app
+
+import (
+	"net"
+
+	"sluice/internal/gateway/guardrails"
+	"sluice/internal/gateway/guardrails/check"
+	"sluice/internal/gateway/guardrails/outbound"
+	"sluice/internal/provider/netguard"
+)
+
+// guardrailCatalog contains every check of the program.
+func guardrailCatalog() *guardrails.Catalog { return guardrails.NewCatalog(check.List()) }
+
+// buildGuardrails builds the engine that runs guardrails on calls.
+func (a *traffic) buildGuardrails(c *guardrails.Catalog) *guardrails.Engine {
+	metrics := guardrails.NewMetrics()
+	a.metrics.Register(metrics.Collectors()...)
+	deps := &check.Deps{
+		Services: &outbound.Services{Client: a.client, URLs: netguard.NewURLCache(a.guard), Signers: a.signers, UserAgent: "sluice/" + a.version},
+		Resolver: net.DefaultResolver,
+		Now:      a.clock.Now,
+	}
+	return guardrails.New(c, deps, a.clock, metrics, a.log)
+}

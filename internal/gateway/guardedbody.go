@@ -1,0 +1,148 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"time"
+
+	"sluice/internal/gateway/guardrails"
+	"sluice/internal/gateway/guardrails/guardedstream"
+	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/llm"
+	"sluice/internal/kernel/wire"
+)
+
+// keepAliveInterval is the interval of comments while a stream is held, so that proxies and clients do
+// not take it for dead.
+const keepAliveInterval = 5 * time.Second
+
+// guardStream puts the output hooks between the stream of the attempt and the client.
+// Source: contract/dataplane.md 5.5; windows and holds are ours.
+func (s *guardrailStep) guardStream(ctx context.Context, a *attempt) error {
+	if a.failed {
+		a.status = statusHooksFailed
+	}
+	after := s.outputHooks(a)
+	g := &guardedBody{body: a.resp.Body, first: append([]byte(nil), a.first...)}
+	if !a.strict && a.results.Any() {
+		g.out = hookEvent(a, "before_request_hooks", guardrails.Results{Before: a.results.Before})
+	}
+	if len(after) == 0 {
+		a.first = append(g.out, a.first...)
+		return nil
+	}
+	c := s.call(a)
+	judge := s.engine.Stream(after, c)
+	judge.OnFinish = a.finishStream
+	guard := guardedstream.New(surfaceOf(a.x), judge, guardedstream.Options{KeepAlive: keepAliveInterval, Now: s.clock.Now})
+	g.pass = func(dst, p []byte) ([]byte, error) { return guard.Append(ctx, dst, p) }
+	g.finish = func(dst []byte) ([]byte, error) { return guard.Close(ctx, dst) }
+	a.redacted = true
+	a.raw.Free()
+	a.raw = wire.Capture{}
+	a.resp.Body, a.resp.Length = g, -1
+	a.first = wire.GetSmallBuffer()[:0]
+	return nil
+}
+
+// surfaceOf returns the format of the stream that the client receives.
+func surfaceOf(x *exchange) llm.Endpoint {
+	if x.match.Endpoint == llm.Proxy {
+		return llm.Endpoint(bodyShape(x))
+	}
+	return x.match.Endpoint
+}
+
+// finishStream notes what the output hooks decided, and returns the event that follows the stream.
+func (a *attempt) finishStream(o *guardrails.Outcome) []byte {
+	a.results.After = o.Results
+	if o.Denied {
+		a.denied, a.failing = true, fault.New(fault.GuardrailDenied, "").HTTPStatus()
+	}
+	if a.strict || !a.results.Any() {
+		return nil
+	}
+	return hookEvent(a, "after_request_hooks", guardrails.Results{After: o.Results})
+}
+
+// hookEvent returns the event with the results of one phase, in the format of the called API.
+func hookEvent(a *attempt, member string, r guardrails.Results) []byte {
+	shown := r.ForClient(a.denied)
+	list := shown.Before
+	if member == "after_request_hooks" {
+		list = shown.After
+	}
+	results := map[string]any{"hook_results": map[string]any{member: list}}
+	head := "data: "
+	switch surfaceOf(a.x) {
+	case llm.Messages, llm.CreateModelResponse:
+		head = "event: hook_results\ndata: "
+		results["type"] = "hook_results"
+	}
+	data, err := json.Marshal(results)
+	if err != nil { // data of a check that JSON cannot represent
+		return nil
+	}
+	return append(append([]byte(head), data...), "\n\n"...)
+}
+
+// guardedBody is a stream that output hooks judge while the client receives it.
+type guardedBody struct {
+	body   io.ReadCloser
+	first  []byte                              // the first bytes of the stream, read before
+	pass   func(dst, p []byte) ([]byte, error) // appends what p releases
+	finish func(dst []byte) ([]byte, error)    // appends the end of the stream
+	out    []byte
+	offset int
+	err    error
+	buf    wire.ReadBuffer
+}
+
+// Read returns the next bytes that the hooks release.
+func (g *guardedBody) Read(p []byte) (int, error) {
+	for g.offset == len(g.out) && g.err == nil {
+		g.out, g.offset = g.out[:0], 0
+		g.next()
+	}
+	n := copy(p, g.out[g.offset:])
+	g.offset += n
+	if g.offset == len(g.out) {
+		return n, g.err
+	}
+	return n, nil
+}
+
+// next passes the data of one read of the provider through the guard.
+func (g *guardedBody) next() {
+	if g.first != nil {
+		g.out, g.err = g.pass(g.out, g.first)
+		g.first = nil
+		return
+	}
+	buf := g.buf.Bytes()
+	n, err := g.body.Read(buf)
+	if n > 0 {
+		if g.out, g.err = g.pass(g.out, buf[:n]); g.err != nil {
+			return
+		}
+		g.buf.Took(n)
+	}
+	if err == nil {
+		return
+	}
+	g.err = err
+	if errors.Is(err, io.EOF) {
+		var bad error
+		if g.out, bad = g.finish(g.out); bad != nil {
+			g.err = bad
+		}
+	}
+}
+
+// Close frees the buffer and closes the provider's body.
+func (g *guardedBody) Close() error {
+	g.buf.Free()
+	return g.body.Close()
+}

@@ -1,0 +1,129 @@
+package guardrails
+
+import (
+	"sluice/internal/domain/guardrail"
+	"sluice/internal/gateway/guardrails/check"
+	"sluice/internal/gateway/guardrails/passage"
+	"sluice/internal/kernel/llm"
+	"sluice/internal/kernel/wire"
+)
+
+// Call is what the hooks of a call read, apart from its bodies.
+type Call struct {
+	Endpoint  llm.Endpoint
+	Shape     string // name of the body's format for passage.RequestShape; empty for that of the endpoint
+	Provider  string // "openai"
+	Model     string
+	Metadata  map[string]string
+	Header    wire.Header // of the client's request
+	TraceID   string
+	Streaming bool
+	Request   []byte // JSON of the request; nil if it is not JSON
+	// PassUnreadable lets the call pass if an enforced guardrail cannot read its text.
+	PassUnreadable bool
+	// BeforePaid runs once before the first paid check. Its error ends the run. Nil accepts.
+	BeforePaid func() error
+	// Memo keeps the results of paid hooks, so that retries and fallback targets do not pay again for
+	// the same text; nil keeps none.
+	Memo *Memo
+}
+
+func (c *Call) shape() string {
+	if c.Shape != "" {
+		return c.Shape
+	}
+	return string(c.Endpoint)
+}
+
+// content is a body that hooks judge and change.
+type content struct {
+	call     *Call
+	phase    guardrail.Phase
+	status   int
+	body     []byte
+	texts    *passage.Body // nil if the texts cannot be read
+	edited   map[int]string
+	headers  wire.Header
+	unread   bool
+	hasCalls bool
+}
+
+// newContent reads the texts of a body.
+func newContent(c *Call, p guardrail.Phase, status int, body []byte) *content {
+	out := &content{call: c, phase: p, status: status, body: body}
+	out.read()
+	return out
+}
+
+func (c *content) read() {
+	read := passage.RequestShape
+	if c.phase == guardrail.Output {
+		read = passage.ResponseShape
+	}
+	texts, err := read(c.call.shape(), c.body)
+	c.texts, c.unread, c.edited = texts, err != nil, nil
+	if err != nil {
+		c.texts = nil
+		return
+	}
+	for _, p := range texts.Passages() {
+		c.hasCalls = c.hasCalls || p.Kind == passage.Arguments && p.Role == passage.Assistant
+	}
+}
+
+// input returns what a check judges, and the passage that each of its texts is. A check that redacts
+// reads all texts.
+func (c *content) input(scope string, all bool) (*check.Input, []int) {
+	in := &check.Input{
+		Phase: c.phase, Body: c.body, Request: c.call.Request, Status: c.status, Endpoint: c.call.Endpoint, Provider: c.call.Provider,
+		Model: c.call.Model, Metadata: c.call.Metadata, Header: c.call.Header, TraceID: c.call.TraceID, Streaming: c.call.Streaming, ToolCalls: c.hasCalls,
+	}
+	if c.phase == guardrail.Input {
+		in.Request = c.body
+	}
+	if len(c.headers) > 0 {
+		in.Header = append(c.call.Header.Clone(len(c.headers)), c.headers...)
+	}
+	if c.texts == nil {
+		return in, nil
+	}
+	if all {
+		scope = scopeAll
+	} else if scope == "" {
+		scope = scopeLastMessage
+	}
+	positions := c.texts.Scope(scope)
+	list := c.texts.Passages()
+	in.Texts = make([]string, len(positions))
+	for i, at := range positions {
+		in.Texts[i] = list[at].Text
+	}
+	return in, positions
+}
+
+// The values of the hook field "scope".
+const (
+	scopeAll         = "all"
+	scopeLastMessage = "last_message"
+)
+
+// replaceBody replaces the body as a whole.
+func (c *content) replaceBody(body []byte) {
+	c.body = body
+	c.read()
+}
+
+// edit replaces parts of texts. The texts are read again, so that the next check reads the new ones.
+func (c *content) edit(positions []int, texts []string, edits []check.Edit) {
+	if c.texts == nil || len(edits) == 0 {
+		return
+	}
+	byText := make(map[int][]check.Edit)
+	for _, e := range edits {
+		byText[e.Text] = append(byText[e.Text], e)
+	}
+	for at, list := range byText {
+		c.texts.Replace(positions[at], apply(texts[at], list))
+	}
+	c.replaceBody(c.texts.Bytes())
+}

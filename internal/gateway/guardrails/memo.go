@@ -1,0 +1,51 @@
+package guardrails
+
+import (
+	"crypto/sha256"
+	"sync"
+)
+
+// Memo keeps the results of the paid hooks of one call, by the body that they judged. It is safe for
+// concurrent use.
+type Memo struct {
+	mu      sync.Mutex // guards entries
+	entries map[memoKey]memoEntry
+}
+
+type memoKey struct {
+	hook, version string
+	body          [sha256.Size]byte
+}
+
+type memoEntry struct {
+	result Result
+	body   []byte // after the hook; nil if it changed nothing
+}
+
+func keyOf(h *Hook, body []byte) memoKey { return memoKey{h.ID, h.VersionID, sha256.Sum256(body)} }
+
+// find returns the result of a paid hook on a body that it judged before. It costs nothing.
+func (m *Memo) find(k memoKey) (memoEntry, bool) {
+	if m == nil {
+		return memoEntry{}, false
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e, ok := m.entries[k]
+	e.result = e.result.clone()
+	e.result.costNano = 0
+	return e, ok
+}
+
+func (m *Memo) put(k memoKey, e memoEntry) {
+	if m == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.entries == nil {
+		m.entries = make(map[memoKey]memoEntry)
+	}
+	e.result = e.result.clone()
+	m.entries[k] = e
+}

@@ -1,0 +1,150 @@
+package passage
+
+import "strings"
+
+// blockMembers are the texts of content parts and content blocks of chat, Messages and Responses.
+// A part is read by its members, whatever its type, so that a part with a wrong type does not hide
+// a text. Sources: platform.openai.com/docs/api-reference, docs.anthropic.com/en/api/messages,
+// 2026-11.
+var blockMembers = map[string]form{
+	"text": textForm, "refusal": refusalForm, "thinking": reasoningForm, "reasoning": reasoningForm, "summary": reasoningForm,
+	"input": argumentsForm, "arguments": argumentsForm,
+	"content": resultForm, "output": resultForm, "stdout": resultForm, "stderr": resultForm, "logs": resultForm,
+	"source": sourceForm, "title": textForm, "context": textForm, "citations": citationForm, "transcript": textForm,
+}
+
+// rules are the rules of all forms.
+var rules = [formCount]rule{
+	textForm: {text: true, element: textForm, members: map[string]form{"text": textForm, "content": textForm}},
+	leaves:   {text: true, leaf: true, element: leaves, other: leaves},
+
+	// Content of messages.
+	blockForm:     blockRule("", ""),
+	refusalForm:   {text: true, kind: Refusal},
+	reasoningForm: {text: true, kind: Reasoning, element: reasoningForm, marked: true, signature: "signature", members: textMembers("text content summary thinking")},
+	systemForm:    blockRule(System, ""),
+	userForm:      blockRule(User, ""),
+	assistantForm: blockRule(Assistant, ""),
+	resultForm:    blockRule(Tool, Result),
+	sourceForm:    {marked: true, media: true, members: map[string]form{"data": textForm, "text": textForm, "content": blockForm}},
+	citationForm:  {kind: Citation, element: citationForm, members: textMembers("citedtext title documenttitle quote")},
+
+	// Messages.
+	messageList: {turns: true, element: messageForm},
+	messageForm: {authored: true, marked: true, members: map[string]form{
+		"content": blockForm, "contentblocks": blockForm, "refusal": refusalForm,
+		"reasoningcontent": reasoningForm, "reasoning": reasoningForm, "reasoningdetails": signedList, "thinkingblocks": signedList,
+		"toolcalls": callForm, "functioncall": callForm, "audio": audioForm,
+	}},
+	signedList:    {extra: true, element: signedForm},
+	signedForm:    {kind: Reasoning, marked: true, signature: "signature", members: textMembers("text thinking summary content")},
+	callForm:      {element: callForm, members: map[string]form{"function": callForm, "custom": callForm, "arguments": argumentsForm, "input": rawArguments}},
+	argumentsForm: {text: true, leaf: true, embedded: true, kind: Arguments, element: leaves, other: leaves},
+	rawArguments:  {text: true, kind: Arguments, element: leaves, other: leaves},
+	audioForm:     {members: textMembers("transcript")},
+
+	// Items of Responses.
+	inputList:  {text: true, turns: true, element: itemForm, emptied: removedItem},
+	outputList: {turns: true, element: itemForm},
+	itemForm: {text: true, authored: true, marked: true, signature: "encryptedcontent", members: map[string]form{
+		"content": blockForm, "text": textForm, "refusal": refusalForm, "transcript": textForm, "summary": reasoningForm,
+		"arguments": argumentsForm, "input": rawArguments, "code": rawArguments, "action": actionForm, "operation": actionForm, "queries": rawArguments,
+		"output": resultForm, "outputs": resultForm, "results": resultForm, "error": resultForm,
+		"revisedprompt": textForm, "reason": textForm,
+	}},
+	actionForm:    {kind: Arguments, members: textMembers("query queries text command commands pattern diff path url")},
+	promptForm:    {text: true, role: User, element: promptForm, members: map[string]form{"text": textForm, "variables": variablesForm}},
+	variablesForm: {role: User, other: textForm},
+	documentForm:  {text: true, role: User, element: documentForm, members: map[string]form{"id": ignored, "image": ignored, "imageurl": ignored}, other: leaves},
+
+	// Parts of responses.
+	choiceList:  {turns: true, element: choiceForm},
+	choiceForm:  {members: map[string]form{"message": messageForm, "text": textForm}},
+	revisedForm: {element: revisedForm, members: textMembers("revisedprompt")},
+	rankedForm:  {role: Tool, kind: Result, element: rankedForm, members: map[string]form{"document": textForm}},
+	segmentForm: {element: segmentForm, members: textMembers("text word")},
+	pageForm:    {element: pageForm, members: textMembers("markdown")},
+
+	// Bodies of requests.
+	chatRequest: {members: map[string]form{
+		"messages": messageList, "system": systemForm, "prediction": assistantForm, "variables": variablesForm,
+	}},
+	completeRequest: {members: map[string]form{"prompt": promptForm, "suffix": userForm, "negativeprompt": userForm}},
+	messagesRequest: {members: map[string]form{"system": systemForm, "messages": messageList}},
+	responsesRequest: {members: map[string]form{
+		"instructions": systemForm, "input": inputList, "prompt": promptForm,
+	}},
+	rerankRequest: {members: map[string]form{"query": userForm, "documents": documentForm, "instruction": systemForm}},
+	inputRequest:  {members: map[string]form{"input": userForm, "instructions": systemForm}},
+
+	// Bodies of responses.
+	chatResponse:      {role: Assistant, members: map[string]form{"choices": choiceList}},
+	messagesResponse:  {role: Assistant, single: true, members: map[string]form{"content": blockForm}},
+	responsesResponse: {role: Assistant, members: map[string]form{"output": outputList, "outputtext": textForm}},
+	itemsResponse:     {members: map[string]form{"data": inputList}},
+	rerankResponse:    {members: map[string]form{"results": rankedForm, "data": rankedForm}},
+	imageResponse:     {role: Assistant, members: map[string]form{"data": revisedForm}},
+	transcription:     {role: Assistant, plain: true, members: map[string]form{"text": textForm, "segments": segmentForm, "words": segmentForm}},
+	ocrResponse:       {role: Assistant, members: map[string]form{"pages": pageForm}},
+	textlessResponse:  {},
+
+	// Google generateContent. Source: ai.google.dev/api/generate-content, 2026-11.
+	googleRequest: {element: googleRequest, members: map[string]form{
+		"contents": googleContents, "systeminstruction": googleSystem,
+		"generatecontentrequest": googleRequest, "requests": googleRequest, "content": googleContents,
+	}},
+	googleResponse:   {role: Assistant, element: googleResponse, members: map[string]form{"candidates": googleCandidates, "response": googleResponse}},
+	googleCandidates: {turns: true, element: googleCandidate},
+	googleCandidate:  {members: map[string]form{"content": googleContent}},
+	googleSystem:     {text: true, role: System, element: googleContent, members: map[string]form{"parts": googleParts}},
+	googleContents:   {text: true, turns: true, single: true, authored: true, marked: true, element: googleContent, members: map[string]form{"parts": googleParts}},
+	googleContent:    {text: true, authored: true, marked: true, members: map[string]form{"parts": googleParts}},
+	googleParts:      {text: true, element: googlePart, emptied: removedPart, members: googlePartMembers},
+	googlePart:       {text: true, marked: true, signature: "thoughtsignature", reasons: true, members: googlePartMembers},
+	googleCall:       {kind: Arguments, members: map[string]form{"args": leaves}},
+	googleResult:     {role: Tool, kind: Result, members: map[string]form{"response": leaves}},
+	googleCode:       {kind: Arguments, members: textMembers("code")},
+
+	// Bedrock Converse. Source: docs.aws.amazon.com/bedrock/latest/APIReference, 2026-11.
+	bedrockRequest:   {members: map[string]form{"messages": bedrockMessages, "system": bedrockSystem, "promptvariables": variablesForm}},
+	bedrockResponse:  {role: Assistant, single: true, members: map[string]form{"output": bedrockOutput}},
+	bedrockOutput:    {members: map[string]form{"message": bedrockMessage}},
+	bedrockSystem:    {role: System, element: bedrockBlock},
+	bedrockMessages:  {turns: true, element: bedrockMessage},
+	bedrockMessage:   {authored: true, marked: true, members: map[string]form{"content": bedrockBlock}},
+	bedrockBlock:     {text: true, element: bedrockBlock, emptied: removedPart, members: bedrockMembers},
+	bedrockResult:    {role: Tool, kind: Result, element: bedrockResult, members: bedrockMembers},
+	bedrockUse:       {kind: Arguments, members: map[string]form{"input": leaves}},
+	bedrockReasoning: {kind: Reasoning, marked: true, signature: "signature", members: map[string]form{"reasoningtext": bedrockReasoning, "text": textForm}},
+	bedrockDocument:  {members: map[string]form{"source": bedrockBlock, "context": textForm, "title": textForm}},
+}
+
+// googlePartMembers are the texts of a part of generateContent.
+var googlePartMembers = map[string]form{
+	"text": textForm, "functioncall": googleCall, "functionresponse": googleResult,
+	"executablecode": googleCode, "codeexecutionresult": resultForm,
+}
+
+// bedrockMembers are the texts of a content block of Converse.
+var bedrockMembers = map[string]form{
+	"text": textForm, "tooluse": bedrockUse, "toolresult": bedrockResult, "content": bedrockBlock, "json": leaves,
+	"reasoningcontent": bedrockReasoning, "document": bedrockDocument, "guardcontent": textForm,
+	"citationscontent": bedrockBlock, "citations": citationForm, "searchresult": bedrockBlock, "title": textForm,
+}
+
+// blockRule returns the rule of content with a role and kind: a string, a block, or a list of them.
+func blockRule(role Role, kind Kind) rule {
+	return rule{
+		text: true, element: blockForm, members: blockMembers, role: role, kind: kind,
+		marked: true, signature: "signature", emptied: removedBlock,
+	}
+}
+
+// textMembers returns members that are texts, from their names with spaces in between.
+func textMembers(names string) map[string]form {
+	out := map[string]form{}
+	for _, name := range strings.Fields(names) {
+		out[name] = textForm
+	}
+	return out
+}
