@@ -13,8 +13,6 @@ import (
 	"context"
 	"errors"
 	"time"
-
-	"sluice/internal/kernel/llm"
 )
 
 // ErrHeld is the reason of a denial after the answer exceeded Options.MaxHeld. Stream.Err returns it.
@@ -124,25 +122,3 @@ type Options struct {
 
 // DefaultMaxHeld is the default of Options.MaxHeld: 16 MiB.
 const DefaultMaxHeld = 16 << 20
-
-// ErrUnsupported means that a stream cannot be held.
-var ErrUnsupported = errors.New("streams cannot be held yet")
-
-// Stream guards the stream of one answer.
-type Stream struct{ j Judge }
-
-// New returns a Stream for the format of a surface.
-func New(_ llm.Endpoint, j Judge, _ Options) *Stream { return &Stream{j} }
-
-// Append passes the events of a stream whose judge holds nothing back.
-func (s *Stream) Append(_ context.Context, dst, p []byte) ([]byte, error) {
-	if s.j.Hold() || s.j.Window() > 0 {
-		return dst, ErrUnsupported
-	}
-	return append(dst, p...), nil
-}
-
-// Close ends the stream.
-func (s *Stream) Close(ctx context.Context, dst []byte) ([]byte, error) {
-	return append(dst, s.j.Finish(ctx, &Answer{}).Trailer...), nil
-}

@@ -1,0 +1,222 @@
+package guardedstream
+
+import (
+	"bytes"
+	"strings"
+)
+
+// responses reads the events of OpenAI's Responses API. Most texts arrive in deltas and then complete
+// in the events for the end of a part, of an item and of the response.
+type responses struct {
+	response []byte // of the last event that contains one: the object without output
+	usage    []byte // the last one that the provider counted
+	created  []byte // the raw event response.created, if it has no text
+	started  bool   // the client received response.created
+	items    []item // that the client received, in order
+	sequence int    // the last number that the client received
+}
+
+// responseTexts are the kinds of the texts, by the type of the event without its last part.
+var responseTexts = map[string]struct{ kind, complete string }{
+	"response.output_text":                {KindText, "text"},
+	"response.refusal":                    {KindRefusal, "refusal"},
+	"response.reasoning_text":             {KindReasoning, "text"},
+	"response.reasoning_summary_text":     {KindReasoning, "text"},
+	"response.function_call_arguments":    {KindArguments, "arguments"},
+	"response.mcp_call_arguments":         {KindArguments, "arguments"},
+	"response.custom_tool_call_input":     {KindInput, "input"},
+	"response.code_interpreter_call_code": {KindInput, "code"},
+	"response.audio.transcript":           {KindTranscript, "transcript"},
+}
+
+// reasoningContent is the block of the first content part of a reasoning item. Its summary parts have
+// the blocks before.
+const reasoningContent = 1 << 10
+
+// requestMembers are the members of a response that repeat the request. They are not text of the
+// answer.
+var requestMembers = map[string]bool{
+	"instructions": true, "tools": true, "tool_choice": true, "metadata": true, "text": true, "prompt": true, "user": true, "reasoning": true,
+	"safety_identifier": true, "prompt_cache_key": true, "prompt_cache_retention": true, "conversation": true, "include": true, "input": true,
+}
+
+func (r *responses) read(t *texts, e *event) {
+	d, root := e.doc()
+	e.kind = d.text(root, "type")
+	output, hasOutput := d.find(root, "output_index")
+	choice := 0
+	if hasOutput {
+		choice = d.integer(output, 0)
+		e.position, e.belongs = position{0, choice}, true
+		e.numbers = append(e.numbers, number{at: output, position: e.position})
+	}
+	for name, value := range d.members(root) {
+		r.readMember(t, e, choice, root, name, value)
+	}
+	switch e.kind {
+	case "response.output_item.done":
+		t.end(choice, -1)
+	case "response.completed", "response.incomplete", "response.failed":
+		e.last = true
+	case "response.created":
+		if !e.hasText() {
+			r.created = e.raw
+		}
+	}
+}
+
+func (r *responses) readMember(t *texts, e *event, choice int, root span, name string, value span) {
+	d := document(e.data)
+	id, complete := textOf(e, choice, root)
+	switch {
+	case name == "sequence_number":
+		e.numbers = append(e.numbers, number{at: value, position: position{-1, d.integer(value, 0)}, sequence: true})
+	case name == "response" && d.isObject(value):
+		r.readResponse(t, e, value)
+	case name == "item" && d.isObject(value):
+		r.readItem(t, e, choice, value)
+	case name == "part" && d.isObject(value):
+		readPart(t, e, partChannel(d, choice, root, value), value)
+	case name == "delta" && id.Kind != "" && d.isString(value):
+		t.add(e, id, value)
+	case name == complete && d.isString(value):
+		t.repeat(e, id, value)
+		t.open(id).ended = true
+	case name == "logprobs" && d.isList(value) && complete != "":
+		t.repeatTokens(e, choice, value)
+	case name == "logprobs" && d.isList(value):
+		t.addTokens(e, choice, value, d.joinRanks(value))
+	case !d.isIdentity(name, value):
+		t.addUnknown(e, choice, e.kind+"."+name, value)
+	}
+}
+
+// textOf returns the channel of a delta, or of the complete text and then the name of its member.
+func textOf(e *event, choice int, root span) (id Channel, complete string) {
+	at := strings.LastIndexByte(e.kind, '.')
+	if at < 0 {
+		return id, ""
+	}
+	known, ok := responseTexts[e.kind[:at]]
+	if !ok {
+		return id, ""
+	}
+	d := document(e.data)
+	id = Channel{known.kind, choice, d.number(root, "content_index", 0)}
+	switch e.kind[:at] {
+	case "response.reasoning_text":
+		id.Block += reasoningContent
+	case "response.reasoning_summary_text":
+		id.Block = d.number(root, "summary_index", 0)
+	}
+	if e.kind[at:] == ".done" {
+		complete = known.complete
+	}
+	return id, complete
+}
+
+// partTexts are the kinds of the texts of a content part, by its type.
+var partTexts = map[string]struct{ member, kind string }{
+	"output_text":    {"text", KindText},
+	"text":           {"text", KindText},
+	"refusal":        {"refusal", KindRefusal},
+	"summary_text":   {"text", KindReasoning},
+	"reasoning_text": {"text", KindReasoning},
+	"output_audio":   {"transcript", KindTranscript},
+}
+
+// partChannel returns the channel of the part of an event.
+func partChannel(d document, choice int, root, part span) Channel {
+	kind := d.text(part, "type")
+	id := Channel{partTexts[kind].kind, choice, d.number(root, "content_index", 0)}
+	switch kind {
+	case "summary_text":
+		id.Block = d.number(root, "summary_index", 0)
+	case "reasoning_text":
+		id.Block += reasoningContent
+	}
+	return id
+}
+
+// readPart reads a content or summary part, which states its complete text.
+func readPart(t *texts, e *event, id Channel, part span) {
+	d := document(e.data)
+	member := partTexts[d.text(part, "type")].member
+	for name, value := range d.members(part) {
+		switch {
+		case name == member && d.isString(value):
+			if !d.isEmptyString(value) {
+				t.repeat(e, id, value)
+			}
+		case name == "logprobs" && d.isList(value):
+			t.repeatTokens(e, id.Choice, value)
+		case !d.isIdentity(name, value):
+			t.addUnknown(e, id.Choice, "part."+name, value)
+		}
+	}
+}
+
+// itemTexts are the kinds of the texts of an output item, by their member.
+var itemTexts = map[string]string{"arguments": KindArguments, "input": KindInput, "code": KindInput}
+
+// readItem reads an output item, which states its complete texts.
+func (r *responses) readItem(t *texts, e *event, choice int, s span) {
+	d := document(e.data)
+	kind := d.text(s, "type")
+	id := Channel{KindArguments, choice, 0}
+	switch {
+	case kind == "custom_tool_call":
+		id.Kind = KindInput
+		fallthrough
+	case kind == "function_call":
+		t.addCall(Call{id, d.text(s, "call_id"), d.text(s, "name")})
+	}
+	for name, value := range d.members(s) {
+		switch known := itemTexts[name]; {
+		case known != "" && d.isString(value):
+			if !d.isEmptyString(value) {
+				t.repeat(e, Channel{known, choice, 0}, value)
+			}
+		case (name == "content" || name == "summary") && d.isList(value):
+			for i, part := range d.elements(value) {
+				readPart(t, e, itemPart(d, choice, i, part), part)
+			}
+		case !d.isIdentity(name, value):
+			t.addUnknown(e, choice, "item."+name, value)
+		}
+	}
+}
+
+// itemPart returns the channel of a part of an item.
+func itemPart(d document, choice, index int, part span) Channel {
+	kind := d.text(part, "type")
+	id := Channel{partTexts[kind].kind, choice, index}
+	if kind == "reasoning_text" {
+		id.Block += reasoningContent
+	}
+	return id
+}
+
+// readResponse reads the response of an event: its output, and what is needed to end it.
+func (r *responses) readResponse(t *texts, e *event, s span) {
+	d := document(e.data)
+	r.response = bytes.Clone(d.raw(s))
+	for name, value := range d.members(s) {
+		switch {
+		case name == "output" && d.isList(value):
+			for i, item := range d.elements(value) {
+				e.elements = append(e.elements, element{item, value, position{0, i}})
+				r.readItem(t, e, i, item)
+			}
+		case name == "usage" && d.isObject(value):
+			r.usage = bytes.Clone(d.raw(value))
+		case requestMembers[name] || d.isIdentity(name, value):
+		default:
+			t.addUnknown(e, -1, "response."+name, value)
+		}
+	}
+}
+
+func (r *responses) position(arguments Channel) position { return position{0, arguments.Choice} }
+
+func (r *responses) reason(f finish, _ bool) string { return f.reason }

@@ -1,0 +1,292 @@
+package guardedstream
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"sluice/internal/kernel/jsonedit"
+)
+
+// texts is the text of an answer by channel. The readers of the surfaces add to it.
+type texts struct {
+	window   int
+	max      int  // bytes of all channels; 0 for no maximum
+	size     int  // bytes of all channels
+	partial  bool // text is missing because of max
+	list     []*channel
+	byID     map[Channel]*channel
+	unknown  map[string]int // blocks of texts outside the known members, by path
+	clocks   map[int]int    // characters of a choice
+	clock    int            // characters of all choices
+	fresh    []*channel     // with text in the current event
+	advanced map[int]int    // characters in the current event by choice
+	calls    []Call
+}
+
+// maxChannels is the maximum number of texts in an answer. Further ones share a channel.
+const maxChannels = 2048
+
+func newTexts(window, maxBytes int) texts {
+	return texts{window: window, max: maxBytes, byID: map[Channel]*channel{}, unknown: map[string]int{}, clocks: map[int]int{}, advanced: map[int]int{}}
+}
+
+// open returns the channel with this id.
+func (t *texts) open(id Channel) *channel {
+	if c := t.byID[id]; c != nil {
+		return c
+	}
+	if len(t.list) >= maxChannels {
+		id = Channel{KindText, -1, -maxChannels}
+		if c := t.byID[id]; c != nil {
+			return c
+		}
+	}
+	c := &channel{id: id}
+	t.byID[id] = c
+	t.list = append(t.list, c)
+	return c
+}
+
+// add appends the JSON string at s to a channel.
+func (t *texts) add(e *event, id Channel, s span) *fragment {
+	raw := document(e.data).raw(s)
+	text, _ := jsonedit.Unquote(raw)
+	low, high := splitSurrogates(raw)
+	if low != 0 {
+		text = strings.TrimPrefix(text, "\uFFFD")
+	}
+	if high != 0 {
+		text = strings.TrimSuffix(text, "\uFFFD")
+	}
+	c := t.open(id)
+	f := &fragment{at: s, channel: c, high: high}
+	if c.pending != nil && low != 0 {
+		text = string(utf16.DecodeRune(c.high, low)) + text
+		f.low = low
+		c.pending.until = c.pending.to + utf8.UTFMax
+		c.pending = nil
+	}
+	t.extend(e, f, text)
+	return f
+}
+
+// extend appends text to the channel of a fragment.
+func (t *texts) extend(e *event, f *fragment, text string) {
+	c := f.channel
+	if c.pending != nil && text != "" { // a surrogate without its second part
+		c.pending.until, c.pending.high = c.pending.to, 0
+		c.pending = nil
+	}
+	f.from = len(c.text)
+	if t.max > 0 && t.size+len(text) > t.max {
+		t.partial = true
+		text = ""
+	}
+	t.size += len(text)
+	c.text = append(c.text, text...)
+	f.to = len(c.text)
+	if f.until = f.to; f.high != 0 {
+		f.until, c.pending, c.high = f.to+1, f, f.high
+	}
+	e.fragments = append(e.fragments, f)
+	if text != "" && c.id.Kind != KindLogprobs {
+		t.advanced[c.id.Choice] += utf8.RuneCountInString(text)
+	}
+	if text != "" {
+		t.fresh = append(t.fresh, c)
+	}
+}
+
+// addRaw appends a JSON object, or a part of a line, to a channel.
+func (t *texts) addRaw(e *event, id Channel, s span, text []byte, f form) *channel {
+	c := t.open(id)
+	t.extend(e, &fragment{at: s, channel: c, form: f}, string(text))
+	return c
+}
+
+// repeat adds a string that states the complete text of a channel again. A text that differs from
+// what arrived is judged as one of its own.
+func (t *texts) repeat(e *event, id Channel, s span) {
+	text, _ := jsonedit.Unquote(document(e.data).raw(s))
+	c := t.open(id)
+	switch {
+	case len(c.text) == 0 && !c.ended:
+		t.add(e, id, s)
+	case string(c.text) == text:
+		e.fragments = append(e.fragments, &fragment{at: s, channel: c, to: len(c.text), until: len(c.text)})
+	case text != "":
+		t.addUnknown(e, id.Choice, "different "+id.Kind+strconv.Itoa(id.Block), s)
+	}
+}
+
+// addUnknown adds all strings of a value outside the known members. Path names the value; equal paths
+// share a channel.
+func (t *texts) addUnknown(e *event, choice int, path string, s span) {
+	d := document(e.data)
+	switch d[s.start] {
+	case '"':
+		t.addUnknownText(e, choice, path, s)
+	case '[':
+		for _, value := range d.elements(s) {
+			t.addUnknown(e, choice, path, value)
+		}
+	case '{':
+		for name, value := range d.members(s) {
+			if !d.isIdentity(name, value) {
+				t.addUnknown(e, choice, path+"."+name, value)
+			}
+		}
+	}
+}
+
+// addUnknownText adds one string. Values that are the same in each event, such as the name of a
+// provider, are judged once.
+func (t *texts) addUnknownText(e *event, choice int, path string, s span) {
+	id := Channel{KindText, choice, t.unknownBlock(choice, path)}
+	text, _ := jsonedit.Unquote(document(e.data).raw(s))
+	if c := t.open(id); len(c.text) > 0 && string(c.text) == text {
+		e.fragments = append(e.fragments, &fragment{at: s, channel: c, to: len(text), until: len(text)})
+		return
+	}
+	t.add(e, id, s)
+}
+
+// unknownBlock returns the block of a path, a negative number.
+func (t *texts) unknownBlock(choice int, path string) int {
+	key := strconv.Itoa(choice) + "." + path
+	block, ok := t.unknown[key]
+	if !ok {
+		block = -min(len(t.unknown)+1, maxChannels-1)
+		if len(t.unknown) < maxChannels {
+			t.unknown[key] = block
+		}
+	}
+	return block
+}
+
+// addLines adds the lines of an event that are not JSON. A comment is a text of its own.
+func (t *texts) addLines(e *event) {
+	for _, l := range e.lines {
+		path := "line"
+		if l.comment {
+			path = "comment"
+		}
+		id := Channel{KindText, -1, t.unknownBlock(-1, path)}
+		c := t.addRaw(e, id, l.at, e.base[l.at.start:l.at.end], plain)
+		c.ended = c.ended || l.comment
+	}
+}
+
+// addCall notes a tool call when it is first seen.
+func (t *texts) addCall(c Call) {
+	for i := range t.calls {
+		if at := &t.calls[i]; at.Channel == c.Channel {
+			if at.ID == "" {
+				at.ID = c.ID
+			}
+			if at.Name == "" {
+				at.Name = c.Name
+			}
+			return
+		}
+	}
+	if len(t.calls) < maxChannels {
+		t.calls = append(t.calls, c)
+	}
+}
+
+// finishEvent completes an event: channels without text in it become idle when a window of other text
+// of their choice followed theirs.
+func (t *texts) finishEvent() {
+	for choice, n := range t.advanced {
+		t.clocks[choice] += n
+		t.clock += n
+	}
+	for _, c := range t.fresh {
+		c.clock, c.idle = t.clockOf(c), false
+	}
+	if t.window > 0 && len(t.advanced) > 0 {
+		for _, c := range t.list {
+			c.idle = c.fixed < len(c.text) && t.clockOf(c)-c.clock >= t.window || c.idle && c.fixed == len(c.text)
+		}
+	}
+	t.fresh = t.fresh[:0]
+	clear(t.advanced)
+}
+
+// clockOf returns the number of characters of the choice of a channel.
+func (t *texts) clockOf(c *channel) int {
+	if c.id.Choice < 0 {
+		return t.clock
+	}
+	return t.clocks[c.id.Choice]
+}
+
+// end ends the channels of a choice and block. A negative block means all of a choice; a negative
+// choice means all.
+func (t *texts) end(choice, block int) {
+	for _, c := range t.list {
+		if (choice < 0 || c.id.Choice == choice) && (block < 0 || c.id.Block == block) {
+			c.ended = true
+		}
+	}
+}
+
+// collect returns the texts after the edits, in the order of their first text.
+func (t *texts) collect() []Text {
+	out := make([]Text, 0, len(t.list))
+	for _, c := range t.list {
+		if len(c.text) > 0 {
+			out = append(out, Text{c.id, c.edited(0, len(c.text))})
+		}
+	}
+	return out
+}
+
+// isIdentity reports whether a member is an id, a type or a model, or binary data. Only values that
+// look like one are; others are text.
+func (d document) isIdentity(name string, value span) bool {
+	if !d.isString(value) {
+		return false
+	}
+	text := string(d[value.start+1 : value.end-1])
+	if slices.Contains(binaryNames, name) {
+		return isBinary(text)
+	}
+	_, known := slices.BinarySearch(identityNames, name)
+	return known && isIdentifier(text)
+}
+
+// identityNames are the members whose values are ids, types and models, in order.
+var identityNames = []string{
+	"background", "call_id", "code", "container_id", "detail", "event_id", "file_id", "finish_reason", "format", "id", "item_id", "model", "name",
+	"native_finish_reason", "obfuscation", "object", "param", "phase", "previous_response_id", "provider", "quality", "reason", "request_id",
+	"response_id", "role", "server_label", "service_tier", "size", "status", "stop_reason", "system_fingerprint", "tool_use_id", "truncation", "type",
+	"vector_store_id",
+}
+
+// binaryNames are the members with data in base64.
+var binaryNames = []string{"data", "encrypted_content", "encrypted_index", "signature", "b64_json", "partial_image_b64", "result", "thought_signature"}
+
+// isBinary reports whether a text consists of the signs of base64. Short ones may be words.
+func isBinary(text string) bool {
+	return len(text) >= minBinary && isBase64(text)
+}
+
+const minBinary = 32 // bytes
+
+func isBase64(text string) bool {
+	return strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=-_") == ""
+}
+
+// released returns the text of a channel that the client received.
+func (t *texts) released(id Channel) string {
+	c := t.byID[id]
+	if c == nil {
+		return ""
+	}
+	return c.edited(0, c.released)
+}
