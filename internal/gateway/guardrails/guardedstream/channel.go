@@ -44,8 +44,8 @@ func (c *channel) isOver() bool { return c.ended || c.idle }
 
 // isFinal reports whether the text before an offset is final.
 func (c *channel) isFinal(offset int) bool {
-	if c.complete && !c.ended {
-		return false
+	if c.complete {
+		return c.ended && c.fixed == len(c.text)
 	}
 	return c.fixed >= offset || c.isOver() && c.fixed == len(c.text)
 }

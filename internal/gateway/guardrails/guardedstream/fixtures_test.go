@@ -282,3 +282,12 @@ func textOf(t *testing.T, surface llm.Endpoint, stream string) string {
 	}
 	return b.String()
 }
+
+// silent is a judge that passes everything. Its number is the window.
+type silent int
+
+func (s silent) Window() int { return int(s) }
+func (silent) Hold() bool    { return false }
+
+func (silent) Piece(context.Context, guardedstream.Piece) (v guardedstream.Verdict)  { return v }
+func (silent) Finish(context.Context, *guardedstream.Answer) (f guardedstream.Final) { return f }

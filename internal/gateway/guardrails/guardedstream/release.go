@@ -179,7 +179,7 @@ func (s *Stream) rebase() {
 			f.altered = f.isEdited()
 			f.dropEditedSurrogates()
 			f.from, f.to = f.channel.moved(f.from), f.channel.moved(f.to)
-			f.until = f.to
+			f.until = f.channel.moved(min(f.until, len(f.channel.text)))
 		}
 	}
 	for _, c := range s.texts.list {

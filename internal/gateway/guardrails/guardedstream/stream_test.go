@@ -14,7 +14,10 @@ import (
 // The characters of the secret are nowhere else in the streams.
 const secret = "ΩΨ\"ΞΔ\\Σ😀§"
 
-var secretLetters = "ΩΨΞΔΣ😀§"
+const (
+	secretLetters = "ΩΨΞΔΣ😀§"
+	secretLength  = 9
+)
 
 const before, after = "this text is before the part, ", " and this text follows it to the end of the answer"
 
@@ -31,15 +34,18 @@ func TestNoByteOfASecretLeaksAtAnySplit(t *testing.T) {
 	for _, surface := range surfaces {
 		for i := range []rune(secret) {
 			stream := streamOf(surface, cutText(i)...)
+			redacted := run(t, surface, &judge{window: secretLength, secret: secret, with: "[R]"}, stream)
+			if got, want := textOf(t, surface, redacted), before+"[R]"+after; got != want || leaks(redacted) {
+				t.Fatalf("%s, secret cut at %d: got %q, want %q; %s", surface, i, got, want, redacted)
+			}
 			for cut := range len(stream) + 1 {
-				deny := &judge{window: 9, secret: secret, deny: true}
-				if out := run(t, surface, deny, stream, cut); leaks(out) {
-					t.Fatalf("%s, secret cut at %d, stream cut at %d: denied stream leaks: %s", surface, i, cut, out)
+				out := run(t, surface, &judge{window: secretLength, secret: secret, deny: true}, stream, cut)
+				if leaks(out) {
+					t.Fatalf("%s, secret cut at %d, stream cut at %d: the denied stream leaks: %s", surface, i, cut, out)
 				}
-				redact := &judge{window: 9, secret: secret, with: "[R]"}
-				out := run(t, surface, redact, stream, cut)
-				if got, want := textOf(t, surface, out), before+"[R]"+after; got != want || leaks(out) {
-					t.Fatalf("%s, secret cut at %d, stream cut at %d: got %q, want %q; %s", surface, i, cut, got, want, out)
+				out = run(t, surface, &judge{window: secretLength, secret: secret, with: "[R]"}, stream, cut)
+				if out != redacted {
+					t.Fatalf("%s, secret cut at %d, stream cut at %d: got %q, want %q", surface, i, cut, out, redacted)
 				}
 			}
 		}
@@ -54,7 +60,7 @@ func TestNoByteOfASecretLeaksByteByByte(t *testing.T) {
 		for i := range cuts {
 			cuts[i] = i
 		}
-		for _, j := range []*judge{{window: 9}, {hold: true}, {window: 9, hold: true}} {
+		for _, j := range []*judge{{window: secretLength}, {hold: true}, {window: secretLength, hold: true}} {
 			j.secret, j.with = secret, "[R]"
 			out := run(t, surface, j, stream, cuts...)
 			if got, want := textOf(t, surface, out), before+"[R]"+after; got != want || leaks(out) {
