@@ -1,0 +1,65 @@
+package pii
+
+import (
+	"cmp"
+	"slices"
+
+	"sluice/internal/gateway/guardrails/textfold"
+)
+
+// finding is a place in a text: byte offsets, and what was found there.
+type finding struct {
+	start, end int
+	kind       category
+}
+
+// find returns the findings of the selected categories in a text, sorted and without overlaps. The text
+// is searched as it is, and in the form without invisible signs, full-width forms and look-alikes.
+func find(text string, set category) []finding {
+	sc := scanner{text: text, set: set}
+	found := sc.scan()
+	folded := textfold.Fold(text)
+	if folded.Same() {
+		return found
+	}
+	other := scanner{text: folded.Folded, set: set}
+	plain := len(found)
+	for _, f := range other.scan() {
+		f.start, f.end = folded.Original(f.start, f.end)
+		if hasASCII(text[f.start:f.end]) || f.kind&(name|address) == 0 {
+			found = append(found, f)
+		}
+	}
+	if len(found) > plain {
+		found = disjoint(found)
+	}
+	return found
+}
+
+// disjoint sorts findings and drops each that overlaps an earlier or longer one.
+func disjoint(found []finding) []finding {
+	slices.SortStableFunc(found, func(a, b finding) int {
+		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end))
+	})
+	n := 0
+	for _, f := range found {
+		if n > 0 && f.start < found[n-1].end {
+			found[n-1].end = max(found[n-1].end, f.end)
+			continue
+		}
+		found[n] = f
+		n++
+	}
+	return found[:n]
+}
+
+// hasASCII reports whether a text has an ASCII letter or digit. A name in letters of another script is
+// not one in Latin letters that look alike.
+func hasASCII(s string) bool {
+	for i := range len(s) {
+		if isAlnum(s[i]) {
+			return true
+		}
+	}
+	return false
+}
