@@ -133,10 +133,10 @@ var cueLists = map[cue][]string{
 	},
 	cueOrder: {
 		"order", "tracking", "invoice", "isbn", "serial", "imei", "part", "product", "reference", "ref", "ticket", "article", "ean", "gtin", "upc", "session", "row", "hash",
-		"timestamp", "batch", "model", "loyalty", "member", "parcel", "sku",
+		"timestamp", "batch", "model", "loyalty", "member", "parcel", "sku", "media", "network", "networks", "medien", "netzwerke", "redes",
 		"bestellung", "bestellnummer", "sendungsnummer", "rechnung", "rechnungsnummer", "seriennummer", "artikel", "aktenzeichen", "teil", "teilenummer", "auftrag", "kundennummer",
 		"los", "zeitstempel", "zähler", "mitglied", "sitzung", "zeile", "produkt", "vertrag",
-		"pedido", "envío", "factura", "serie", "artículo", "expediente", "pieza", "encargo", "cliente", "lote", "marca", "contador", "socio", "sesión", "fila", "producto",
+		"pedido", "envío", "factura", "serie", "artículo", "expediente", "pieza", "encargo", "lote", "marca", "contador", "socio", "sesión", "fila", "producto",
 		"contrato", "incidencia", "referencia",
 	},
 }

@@ -1,6 +1,9 @@
 package pii
 
-import "net/netip"
+import (
+	"net/netip"
+	"strings"
+)
 
 // maxIPBytes is the length of the longest IP address: an IPv4 address in IPv6 notation.
 const maxIPBytes = 45
@@ -74,6 +77,9 @@ func (s *scanner) ipv6At(i int) (start, end int, ok bool) {
 	text := s.text[start:end]
 	for len(text) > 0 && (text[len(text)-1] == '.' || text[len(text)-1] == ':' && (len(text) < 2 || text[len(text)-2] != ':')) {
 		text = text[:len(text)-1] // of the sentence
+	}
+	if last := strings.LastIndexByte(text, ':'); !isLikelyIPv6(text) && last > 0 {
+		text = text[:last] // of a port
 	}
 	if !isLikelyIPv6(text) {
 		return 0, 0, false

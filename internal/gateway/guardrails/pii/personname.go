@@ -17,6 +17,8 @@ type nameWord struct {
 type possibleName struct {
 	words [maxNameWords]nameWord
 	count int
+	// particles reports whether particles such as "de la" are between the words.
+	particles bool
 }
 
 // nameAt finds the name that begins with the capitalised word at i. A title, an introduction such as
@@ -72,7 +74,7 @@ func (p *possibleName) isKnown(n int, insideSentence bool) bool {
 	case p.words[0].initial:
 		return strong(second, surname)
 	}
-	return strong(second, surname) && insideSentence && (first == 0 || strong(first, surname))
+	return strong(second, surname) && insideSentence && !p.particles && (first == 0 || strong(first, surname))
 }
 
 // readName reads capitalised words that single spaces separate. Particles such as "de la" may be between
@@ -92,7 +94,9 @@ func (s *scanner) readName(i int, p *possibleName) {
 		}
 		p.words[p.count] = w
 		p.count++
-		if i = s.skipParticles(w.end); i < 0 {
+		next := s.skipParticles(w.end)
+		p.particles = p.particles || next > w.end+1
+		if i = next; i < 0 {
 			return
 		}
 	}
@@ -132,7 +136,11 @@ func wordKind(word string) nameKind {
 		return kind
 	}
 	if first, last, found := strings.Cut(string(lowered), "-"); found {
-		return (table[first] | table[last]) &^ plainWord
+		a, b := table[first], table[last]
+		if a == 0 || b == 0 {
+			return 0
+		}
+		return (a|b)&^plainWord | a&b&plainWord
 	}
 	if len(lowered) > 4 && (lowered[1] == '\'' || string(lowered[:2]) == "mc") { // "O'Hara", "McAllister"
 		return surname
@@ -144,7 +152,7 @@ func wordKind(word string) nameKind {
 // company or place, or a title of a person without a name.
 func isExcluded(word string) bool {
 	var buf [maxWordBytes]byte
-	return notNames[string(lowerWord(word, &buf))] || len(word) > 3 && strings.ToUpper(word) == word
+	return notNames[string(lowerWord(word, &buf))] || len(word) > 1 && strings.ToUpper(word) == word
 }
 
 // Strength of a title.
@@ -182,7 +190,7 @@ func (s *scanner) isIntroduced(i int, p *possibleName, n int) bool {
 	var buf [maxWordBytes]byte
 	start, end, mark := s.cueWord(i)
 	word := string(lowerWord(s.text[start:end], &buf))
-	known := false
+	known := n > 1 && (p.words[0].kind&givenName != 0 || p.words[n-1].kind&surname != 0)
 	for _, w := range p.words[:n] {
 		known = known || w.kind&(givenName|surname) != 0 && w.kind&plainWord == 0
 	}

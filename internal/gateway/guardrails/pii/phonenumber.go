@@ -84,6 +84,9 @@ func (s *scanner) skipSeparators(i int, international bool) (next int, marks sep
 				i += 2
 			}
 		case '-', '.':
+			if marks.hyphen {
+				return i, marks
+			}
 			marks.hyphen = true
 		default:
 			return i, marks
@@ -172,6 +175,9 @@ func isNorthAmericanNumber(number []byte) bool {
 func (d *dialled) hasTrunkGroups(n int) bool {
 	size, area := d.size(n), d.length(0)
 	if size > 12 || area < 2 || area > 6 {
+		return false
+	}
+	if n == 2 && area == 5 && d.length(1) == 4 { // a postcode of the United States
 		return false
 	}
 	return d.bracket || size >= 9 && area >= 3 && d.length(n-1) >= 2

@@ -21,7 +21,7 @@ func (s *scanner) addressAt(i int) (start, end int, ok bool) {
 		return start, s.spanishEnd(n), true
 	}
 	if start, ok = s.germanStreet(i, n); ok {
-		return start, s.cityEnd(n), true
+		return start, s.cityEnd(s.houseLetter(n)), true
 	}
 	if end, ok = s.englishStreet(i, n); ok {
 		return i, end, true
@@ -29,7 +29,7 @@ func (s *scanner) addressAt(i int) (start, end int, ok bool) {
 	return 0, 0, false
 }
 
-// houseNumber returns the end of the house number that begins at i: "5", "5a", "12-14", "3 b".
+// houseNumber returns the end of the house number that begins at i: "5", "5a", "12-14".
 func (s *scanner) houseNumber(i int) (end int, ok bool) {
 	if i > 0 && (isDigit(s.text[i-1]) || s.text[i-1] == '_' || i > 1 && (s.text[i-1] == '.' || s.text[i-1] == ',') && isDigit(s.text[i-2])) {
 		return 0, false
@@ -43,13 +43,20 @@ func (s *scanner) houseNumber(i int) (end int, ok bool) {
 	}
 	if end < len(s.text) && isAlnum(s.text[end]) {
 		end++ // a letter
-	} else if end+1 < len(s.text) && s.text[end] == ' ' && isAlnum(s.text[end+1]) && !isDigit(s.text[end+1]) && (end+2 == len(s.text) || !isAlnum(s.text[end+2]) && s.text[end+2] != '.') && s.text[end+1] != 'y' {
-		end += 2
 	}
 	if end < len(s.text) && (isAlnum(s.text[end]) || s.text[end] >= 0x80 && !s.hasOrdinal(end)) {
 		return 0, false
 	}
 	return end, true
+}
+
+// houseLetter returns the end of a letter that a space separates from a house number: "3 b", or end.
+func (s *scanner) houseLetter(end int) int {
+	start, stop := s.wordAfter(end)
+	if stop-start == 1 && start == end+1 && isAlnum(s.text[start]) && (stop == len(s.text) || s.text[stop] == ',' || s.text[stop] == '.' || s.text[stop] == '\n') {
+		return stop
+	}
+	return end
 }
 
 // hasOrdinal reports whether "º" or a no-break space is at i.
@@ -142,7 +149,7 @@ func (s *scanner) boxAddress(i, n int) (start, end int, ok bool) {
 	for n+2 < len(s.text) && s.text[n] == ' ' && isDigit(s.text[n+1]) && n-i < 12 { // "11 02 34"
 		n = s.skipDigits(n + 1)
 	}
-	return start, s.cityEnd(n), true
+	return start, max(s.cityEnd(n), s.postcodeEnd(n)), true
 }
 
 // postOffice returns the start of "P.O.", "PO", "P O" or "Post Office" that ends before i.

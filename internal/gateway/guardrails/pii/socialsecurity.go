@@ -19,10 +19,11 @@ func (s *scanner) ssnAt(i int) (start, end int, ok bool) {
 		return 0, 0, false
 	}
 	all, nearest := s.cuesBefore(i)
+	end = g.end[n-1]
 	if separated && g.sep[0] == '-' {
-		return i, g.end[n-1], nearest&cueOrder == 0 || all&cueSSN != 0
+		return i, end, (nearest&cueOrder == 0 || all&cueSSN != 0) && s.endsHouse(end)
 	}
-	return i, g.end[n-1], nearest&cueSSN != 0 || all&cueSSN != 0 && nearest&cueOrder == 0
+	return i, end, all&cueSSN != 0 && nearest&^(cueSSN|cueID|cueCard) == 0 || nearest&cueOrder == 0 && s.cuesAfter(end)&cueSSN != 0
 }
 
 func isAssigned(d []byte) bool {

@@ -1,35 +1,49 @@
 package pii
 
+import "strings"
+
 // englishStreet finds the street that follows the house number [i, n): "742 Larkspur Lane".
 func (s *scanner) englishStreet(i, n int) (end int, ok bool) {
 	if s.isYearOfSentence(i, n) {
 		return 0, false
 	}
 	var buf [maxWordBytes]byte
-	capitals, previous := 0, ""
-	for at := n; capitals <= maxAddressWords; {
+	previous := ""
+	for at, words := n, 0; words < maxAddressWords; words++ {
 		start, wordEnd := s.wordAfter(at)
-		if start == at || start == wordEnd {
-			return 0, false
+		if start == at {
+			break
 		}
 		word := s.text[start:wordEnd]
 		lowered := string(lowerWord(word, &buf))
-		if capitals > 0 && englishStreets[lowered] && isCapital(word) && !notStreets[previous+" "+lowered] {
-			return s.englishEnd(s.skipStop(wordEnd)), true
-		}
 		switch {
 		case isCapital(word):
-			capitals++
 			wordEnd = s.skipStop(wordEnd)
-		case isOrdinal(s.text, start): // "24th"
+		case start < len(s.text) && isDigit(s.text[start]) && words < 4: // "24th"
 			wordEnd = s.ordinalEnd(start)
-			capitals++
 		default:
-			return 0, false
+			return s.englishEnd(end), ok
+		}
+		if englishStreets[lowered] && words > 0 && !notStreets[previous+" "+lowered] {
+			end, ok = wordEnd, true
+		} else if words == 0 && s.isSingleStreet(i, lowered) {
+			end, ok = wordEnd, true
 		}
 		previous, at = lowered, wordEnd
 	}
-	return 0, false
+	return s.englishEnd(end), ok
+}
+
+// isSingleStreet reports whether a word is the whole name of a street: "Queensway", after a word such as
+// "address".
+func (s *scanner) isSingleStreet(i int, word string) bool {
+	for _, suffix := range [...]string{"way", "gate", "street", "road", "side", "hill", "wall"} {
+		if strings.HasSuffix(word, suffix) && len(word) > len(suffix)+3 {
+			all, _ := s.cuesBefore(i)
+			return all&cueAddress != 0
+		}
+	}
+	return false
 }
 
 // skipStop returns the offset after a full stop that a space or comma follows: that of an abbreviation.
@@ -40,9 +54,7 @@ func (s *scanner) skipStop(i int) int {
 	return i
 }
 
-// isOrdinal reports whether a number of a street begins at i: "24th", "12".
-func isOrdinal(text string, i int) bool { return i < len(text) && isDigit(text[i]) }
-
+// ordinalEnd returns the end of the number of a street that begins at i: "24th", "12".
 func (s *scanner) ordinalEnd(i int) int {
 	i = s.skipDigits(i)
 	for n := 0; n < 2 && i < len(s.text) && isAlnum(s.text[i]); n++ {

@@ -5,7 +5,7 @@ import "strings"
 // germanStreet finds the street before the house number [i, n): "Lindenweg 14", "Am Alten Markt 7".
 func (s *scanner) germanStreet(i, n int) (start int, ok bool) {
 	start, end := s.wordBefore(i)
-	if start == end || i-end > 2 || !isCapital(s.text[start:end]) || !s.endsHouse(n) || n-i > 9 {
+	if start == end || i-end > 2 || !isCapital(s.text[start:end]) || !s.endsHouse(n) {
 		return 0, false
 	}
 	var buf [maxWordBytes]byte

@@ -1,0 +1,35 @@
+package pii_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"sluice/internal/gateway/guardrails/check"
+	"sluice/internal/gateway/guardrails/pii"
+)
+
+// prompt is 4 KB of a usual prompt with a few findings.
+var prompt = strings.Repeat(`You are a helpful assistant of the support team. Summarise the conversation below in three sentences and list
+open questions. The customer, Delphine Aubry, ordered 2 lamps on 17 May 2024 (order 4711-0815) and wrote from d.aubry@example.org that the
+parcel went to 19 Mill Road instead. She can be reached at +44 20 7946 0018. Do not promise a refund before the warehouse confirms the
+return. Keep the tone friendly, avoid jargon, and mention the warranty of 24 months. Prices are in euros and include 19 % VAT. If the data
+is incomplete, ask for it. Version 3.14.2 of the shop changed the layout of invoices; older ones show the address on the second page.
+`, 6)[:4096]
+
+func BenchmarkPII_4KB(b *testing.B) {
+	p, err := check.ReadParams([]byte(`{"redact":true,"categories":["EMAIL_ADDRESS","PHONE_NUMBER","LOCATION_ADDRESS","NAME","IP_ADDRESS","CREDIT_CARD","SSN"]}`))
+	if err != nil {
+		b.Fatal(err)
+	}
+	r, err := pii.List()[0].New(p, &check.Deps{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	in := &check.Input{Texts: []string{prompt}}
+	b.SetBytes(int64(len(prompt)))
+	b.ReportAllocs()
+	for b.Loop() {
+		r.Run(context.Background(), in)
+	}
+}
