@@ -1,0 +1,134 @@
+package wordguard
+
+import (
+	"slices"
+	"strings"
+)
+
+// sameItems reports whether each item of x means the same as the one of y at its position.
+func sameItems(a, b *reading, x, y []item) bool {
+	if len(x) != len(y) || len(x) == 0 {
+		return false
+	}
+	for i := range x {
+		if !sameRole(x[i].role, y[i].role) || !sameItem(a, b, x[i], y[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// sameRole reports whether two roles may be one. "to" before a verb means nothing: "a function to
+// reverse" is "a function that reverses".
+func sameRole(a, b string) bool {
+	return a == b || a == "" && isWeak(b) || b == "" && isWeak(a)
+}
+
+func isWeak(role string) bool { return role == "to" || role == "about" }
+
+// topics are the roles that a topic at the end of a text may have: "undo a commit in git".
+var topics = []string{"in", "on", "for", "with"}
+
+// sameButTopic reports whether x and y are the same except for one word, which is a topic at the end
+// of one and qualifies another word in the other: "the commit in git" and "the git commit".
+func sameButTopic(a, b *reading, x, y []item) bool {
+	return moveTopicWord(a, b, x, y) || moveTopicWord(b, a, y, x)
+}
+
+func moveTopicWord(a, b *reading, x, y []item) bool {
+	last := len(x) - 1
+	if last < 1 || len(y) != len(x) || !slices.Contains(topics, x[last].role) || x[last-1].chunk == x[last].chunk {
+		return false
+	}
+	for i := range last {
+		if y[i].role == "" && sameItem(a, b, x[last], y[i]) {
+			return sameItems(a, b, x[:last], slices.Concat(y[:i], y[i+1:]))
+		}
+	}
+	return false
+}
+
+// sameItem reports whether an item of a means the same as an item of b.
+func sameItem(a, b *reading, x, y item) bool {
+	switch {
+	case x.literal && y.literal, x.number, y.number:
+		return x.text == y.text && x.number == y.number
+	case x.literal || y.literal:
+		return strings.EqualFold(x.text, y.text)
+	case x.text == y.text:
+		return true
+	case a.lexicon.sharesGroup(x.text, y.text):
+		return true
+	case x.isName && y.isName:
+		return false
+	}
+	return isForm(a, b, x, y) || isForm(b, a, y, x) || a.lexicon.samePast(a, b, x.text, y.text)
+}
+
+// sharesGroup reports whether two words are synonyms, both in the form that the lexicon lists or
+// both with the same ending.
+func (l *lexicon) sharesGroup(x, y string) bool {
+	if intersects(l.groups[x], l.groups[y]) {
+		return true
+	}
+	for _, e := range l.endings {
+		bx, okX := strings.CutSuffix(x, e.form)
+		if !okX || l.has("frozen", x) {
+			continue
+		}
+		for _, f := range l.endings {
+			by, okY := strings.CutSuffix(y, f.form)
+			if okY && e.kind == f.kind && !l.has("frozen", y) && intersects(l.groups[bx+e.base], l.groups[by+f.base]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func intersects(a, b []int) bool {
+	return slices.ContainsFunc(a, func(n int) bool { return slices.Contains(b, n) })
+}
+
+// minStem is the shortest word that may have an ending, in bytes.
+const minStem = 3
+
+// isForm reports whether y is an inflection of x.
+func isForm(a, b *reading, x, y item) bool {
+	l := a.lexicon
+	if l.has("frozen", x.text) || l.has("frozen", y.text) {
+		return false
+	}
+	for _, e := range l.endings {
+		stem, ok := strings.CutSuffix(x.text, e.base)
+		if ok && len(stem) >= minStem && stem+e.form == y.text && e.applies(a, b, x) {
+			return true
+		}
+	}
+	return false
+}
+
+// applies reports whether a base word x of a may be inflected in b. A request for one thing is not a
+// request for several; "train" is "training" only where it is a verb, and "fail" is "failed" only
+// after "did".
+func (e ending) applies(a, b *reading, x item) bool {
+	switch e.kind {
+	case "verb":
+		return x.verbal
+	case "past":
+		return a.did
+	}
+	return x.verbal || !isRequest(a.question) && !isRequest(b.question)
+}
+
+func isRequest(question string) bool {
+	return question == "make" || question == "pick" || question == "give"
+}
+
+// samePast reports whether words are forms of an irregular verb: "wrote" and "written", or "wrote"
+// and the "write" of "did he write".
+func (l *lexicon) samePast(a, b *reading, x, y string) bool {
+	baseX, pastX := l.pastForms[x]
+	baseY, pastY := l.pastForms[y]
+	return pastX && pastY && baseX == baseY || pastX && b.did && baseX == y || pastY && a.did && baseY == x
+}

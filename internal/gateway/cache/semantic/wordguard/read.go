@@ -1,0 +1,327 @@
+package wordguard
+
+import (
+	"slices"
+	"strings"
+)
+
+// reading is what a text contains that counts.
+type reading struct {
+	lexicon       *lexicon
+	question      string // kind of the question: "howto", "what"; "" for a text without one
+	owner         string // "my" or "your"; "" for neither or both
+	past, present bool   // has an auxiliary verb in the tense
+	did           bool   // has "did", so verbs are in the base form
+	items         []item
+}
+
+// item is a word, number or sign that counts.
+type item struct {
+	text    string
+	role    string // of the phrase it is in: "from" in "from London"; "" for none
+	chunk   int    // number of the phrase it is in
+	number  bool
+	literal bool
+	isName  bool
+	verbal  bool // follows "to", a pronoun or the question words, as a verb does
+}
+
+// negated is the text of each negation.
+const negated = "not"
+
+// reader builds a reading from tokens.
+type reader struct {
+	reading
+	exact bool   // the wording counts: no word is dropped
+	role  string // of the phrase that begins
+	prep  string // preposition without words yet; "" for none
+	verb  bool   // the next word may be a verb
+	fresh bool   // the next item begins a phrase
+	chunk int    // number of the current phrase
+}
+
+// read reads tokens in a language.
+func read(tokens []token, l *lexicon) reading {
+	r := reader{reading: reading{lexicon: l}}
+	tokens = slices.Clone(tokens)
+	tokens = moveTopic(tokens, l)
+	for _, t := range tokens {
+		r.noteTense(t)
+	}
+	tokens = r.takePhrases(tokens)
+	r.exact = r.needsExactWords(tokens)
+	for _, t := range tokens {
+		r.add(t)
+	}
+	r.closePreposition()
+	return r.reading
+}
+
+// needsExactWords reports whether the text is about words, and does not quote them.
+func (r *reader) needsExactWords(tokens []token) bool {
+	about := false
+	for _, t := range tokens {
+		if t.literal {
+			return false
+		}
+		about = about || r.lexicon.has("literal", t.text)
+	}
+	return about
+}
+
+func (r *reader) noteTense(t token) {
+	if t.literal {
+		return
+	}
+	r.past = r.past || r.lexicon.has("past", t.text)
+	r.present = r.present || r.lexicon.has("present", t.text)
+	r.did = r.did || t.text == "did"
+}
+
+// moveTopic moves a topic from the start to the end: "In Python, how do I" ends with "in Python".
+func moveTopic(tokens []token, l *lexicon) []token {
+	const longest = 5
+	if len(tokens) == 0 || !l.has("role", tokens[0].text) {
+		return tokens
+	}
+	for i, t := range tokens[:min(len(tokens), longest)] {
+		if t.kind == pause {
+			return append(slices.Clone(tokens[i+1:]), tokens[:i]...)
+		}
+	}
+	return tokens
+}
+
+// takePhrases removes polite phrases everywhere, and at the start of each sentence the phrases that
+// introduce a request or question. The first question decides the kind.
+func (r *reader) takePhrases(tokens []token) []token {
+	var out []token
+	start := true
+	for len(tokens) > 0 {
+		if p, ok := r.phraseAt(tokens, start); ok {
+			tokens = tokens[len(p.words):]
+			out, tokens = r.take(p, out, tokens)
+			start = start && p.name != "question" && p.name != "degree"
+			continue
+		}
+		start = tokens[0].kind == stop || start && tokens[0].kind == pause
+		out = append(out, tokens[0])
+		tokens = tokens[1:]
+	}
+	return out
+}
+
+// phraseAt returns the longest phrase that tokens begin with.
+func (r *reader) phraseAt(tokens []token, start bool) (phrase, bool) {
+	for _, p := range r.lexicon.phrases {
+		isQuestion := p.name == "question" || p.name == "degree"
+		if p.name != "polite" && (!start || isQuestion && r.question != "") {
+			continue
+		}
+		if hasWords(tokens, p.words) && !(p.name == "frame" && len(tokens) == len(p.words)) {
+			return p, true
+		}
+	}
+	return phrase{}, false
+}
+
+func hasWords(tokens []token, words []string) bool {
+	if len(tokens) < len(words) {
+		return false
+	}
+	for i, w := range words {
+		if tokens[i].text != w || tokens[i].literal {
+			return false
+		}
+	}
+	return true
+}
+
+// take records a phrase. A degree becomes the noun it asks for.
+func (r *reader) take(p phrase, out, rest []token) (taken, left []token) {
+	switch p.name {
+	case "question":
+		r.question = p.argument
+		rest = r.takeManner(moveVerb(rest, r.lexicon))
+		r.verb = p.argument == "howto"
+	case "degree":
+		r.question = "what"
+		out = append(out, token{text: p.argument}, token{text: r.lexicon.preposition("of")})
+	}
+	return out, rest
+}
+
+// takeManner removes the "like" of "what is the weather like", which asks how the weather is.
+func (r *reader) takeManner(tokens []token) []token {
+	if r.question != "whatis" {
+		return tokens
+	}
+	r.question = "what"
+	i := slices.IndexFunc(tokens, func(t token) bool { return !t.literal && r.lexicon.has("manner", t.text) })
+	if i < 0 {
+		return tokens
+	}
+	r.question = "how"
+	return slices.Delete(slices.Clone(tokens), i, i+1)
+}
+
+// preposition returns a word that gives a role.
+func (l *lexicon) preposition(role string) string {
+	best := ""
+	for w, argument := range l.words["role"] {
+		if argument == role && (best == "" || w < best) {
+			best = w
+		}
+	}
+	return best
+}
+
+// moveVerb puts the verb of a German question at the end of its sentence, where it is after "wie
+// kann ich", and joins it with its prefix: "setze ich es zurück" becomes "es zurücksetze".
+func moveVerb(tokens []token, l *lexicon) []token {
+	if len(l.words["prefix"]) == 0 || len(tokens) < 3 || tokens[0].kind != word {
+		return tokens
+	}
+	if subject := tokens[1].text; subject != "ich" && subject != "man" && subject != "wir" {
+		return tokens
+	}
+	end := slices.IndexFunc(tokens, func(t token) bool { return t.kind == stop })
+	if end < 0 {
+		end = len(tokens)
+	}
+	verb, clause, rest := tokens[0], tokens[1:end], tokens[end:]
+	if last := clause[len(clause)-1]; l.has("prefix", last.text) {
+		verb.text = last.text + verb.text
+		clause = clause[:len(clause)-1]
+	}
+	return slices.Concat(clause, []token{verb}, rest)
+}
+
+// add adds a token to the items.
+func (r *reader) add(t token) {
+	switch {
+	case !t.literal && (t.kind == pause || t.kind == stop):
+		r.boundary()
+	case t.literal, t.kind == sign, r.exact && !r.isPreposition(t):
+		r.addItem(item{text: t.text, literal: t.literal || t.kind == sign, number: t.kind == number})
+	case t.kind == number:
+		r.addItem(item{text: plainNumber(t.text), number: true})
+	default:
+		r.addWord(t)
+	}
+}
+
+func (r *reader) isPreposition(t token) bool { return r.lexicon.has("role", t.text) }
+
+// addWord adds a word by its function.
+func (r *reader) addWord(t token) {
+	l := r.lexicon
+	if t.isName && !l.has("nouns", "capital") {
+		r.addItem(item{text: t.text, isName: true})
+		return
+	}
+	for _, name := range functions {
+		if argument, ok := l.argument(name, t.text); ok {
+			r.addFunction(name, argument, t.text)
+			return
+		}
+	}
+	if t.text != "'s" {
+		r.addItem(item{text: t.text})
+	}
+}
+
+// functions are the names of lines for function words, in the order in which they apply.
+var functions = []string{"negation", "role", "article", "number", "own", "drop", "person"}
+
+// addFunction adds a word of a function.
+func (r *reader) addFunction(name, argument, text string) {
+	switch name {
+	case "negation":
+		r.addItem(item{text: negated})
+	case "role":
+		r.startPreposition(argument)
+	case "article":
+		r.startChunk()
+	case "number":
+		r.addItem(item{text: argument, number: true})
+	case "own":
+		r.noteOwner(argument)
+	case "drop":
+		r.drop(text)
+	case "person":
+		r.addItem(item{text: argument})
+	}
+}
+
+// drop leaves out a word without a meaning. A verb may follow it.
+func (r *reader) drop(text string) {
+	r.startChunk()
+	if text != "some" && text != "any" {
+		r.role, r.prep = "", ""
+	}
+	r.verb = true
+}
+
+func (r *reader) noteOwner(owner string) {
+	if r.owner != "" && r.owner != owner {
+		owner = ""
+	}
+	r.owner = owner
+	r.startChunk()
+}
+
+// startPreposition gives the next words a role.
+func (r *reader) startPreposition(role string) {
+	r.closePreposition()
+	r.role, r.prep, r.fresh, r.verb = role, role, true, role == "to"
+}
+
+// startChunk begins a phrase, which keeps the role of a preposition directly before it.
+func (r *reader) startChunk() {
+	r.fresh = true
+	if r.prep == "" {
+		r.role = ""
+	}
+}
+
+// boundary ends a clause.
+func (r *reader) boundary() {
+	r.closePreposition()
+	r.role, r.fresh, r.verb = "", true, false
+}
+
+// closePreposition adds a preposition without words as an item: "where is he from". After "how long"
+// it says nothing: "how long do I boil an egg for".
+func (r *reader) closePreposition() {
+	if r.prep != "" && r.question != "howlong" {
+		prep := r.prep
+		r.role, r.fresh = "", true
+		r.addItem(item{text: ">" + prep})
+	}
+	r.prep = ""
+}
+
+// addItem adds an item to the current phrase.
+func (r *reader) addItem(it item) {
+	if r.fresh {
+		r.chunk++
+	}
+	if !it.literal && !it.isName && !r.exact {
+		it.text = r.lexicon.respell(it.text)
+	}
+	it.role, it.chunk, it.verbal = r.role, r.chunk, r.verb || len(r.items) == 0 && r.question == ""
+	r.items = append(r.items, it)
+	r.prep, r.verb, r.fresh = "", false, false
+}
+
+// plainNumber removes the commas between thousands: "1,000" is "1000".
+func plainNumber(text string) string {
+	groups := strings.Split(text, ",")
+	for i, group := range groups {
+		if i > 0 && len(group) != 3 || len(group) > 3 || strings.ContainsAny(group, ".:/") {
+			return text
+		}
+	}
+	return strings.Join(groups, "")
+}

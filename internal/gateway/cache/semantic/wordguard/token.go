@@ -1,0 +1,185 @@
+package wordguard
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// kind is the kind of a token.
+type kind uint8
+
+const (
+	word   kind = iota // "python", "node.js", "c++", "x"
+	number             // "10", "1.2.3", "10:30"
+	sign               // "%", "+", "-v"
+	pause              // a comma or dash
+	stop               // the end of a sentence
+)
+
+// token is a word, number or sign of a text.
+type token struct {
+	text    string // in lower case, unless literal
+	kind    kind
+	isName  bool // written with a capital letter where a common word has none
+	literal bool // quoted, or after a colon or line break: compared as it is
+}
+
+// tokenizer splits a text into tokens.
+type tokenizer struct {
+	text    string
+	tokens  []token
+	closing string // quotes that end the current quotation; "" outside quotations
+	literal bool   // in the text after a colon or line break
+	started bool   // inside a sentence: a capital letter here marks a name
+	inWord  bool   // the character before text belongs to a word, so an apostrophe is not a quote
+}
+
+// quotes are the opening quotes and the quotes that close them.
+var quotes = map[rune]string{'"': `"”`, '“': `”"“`, '„': `“”"`, '«': "»", '»': "«", '‘': "’'", '\'': "'’", '`': "`"}
+
+func tokenize(text string) []token {
+	t := tokenizer{text: strings.TrimSpace(text)}
+	for t.text != "" {
+		t.next()
+	}
+	for n := len(t.tokens); n > 0 && (t.tokens[n-1].kind == stop || t.tokens[n-1].kind == pause); n-- {
+		t.tokens = t.tokens[:n-1]
+	}
+	clearTitleCase(t.tokens)
+	return t.tokens
+}
+
+// next reads one token, or skips a character.
+func (t *tokenizer) next() {
+	r, size := utf8.DecodeRuneInString(t.text)
+	inWord := t.inWord
+	t.inWord = false
+	switch {
+	case inWord && t.closing == "" && (r == '\'' || r == '’'):
+		t.addSuffix(size)
+		return
+	case isWordRune(r), isPrefix(r) && startsWord(t.text[size:]):
+		t.addWord(wordLength(t.text))
+		return
+	case r == '\n':
+		t.literal = t.literal || len(t.tokens) > 0
+	case unicode.IsSpace(r):
+	case t.closing != "" && strings.ContainsRune(t.closing, r):
+		t.closing = ""
+	case t.closing == "" && t.opensQuote(r, size):
+		t.closing, t.started = quotes[r], true
+	case r == '\'' || r == '’':
+	case r == ':' && strings.HasPrefix(t.text[size:], " "):
+		t.literal = t.literal || len(t.tokens) > 0
+	default:
+		t.addSign(r)
+	}
+	t.skip(size)
+}
+
+func (t *tokenizer) skip(size int) { t.text = t.text[size:] }
+
+// opensQuote reports whether r begins a quotation. An apostrophe does if a word follows.
+func (t *tokenizer) opensQuote(r rune, size int) bool {
+	if _, ok := quotes[r]; !ok {
+		return false
+	}
+	return r != '\'' && r != '‘' || startsWord(t.text[size:])
+}
+
+// addSign adds a character that is not part of a word.
+func (t *tokenizer) addSign(r rune) {
+	literal := t.isLiteral()
+	switch {
+	case strings.ContainsRune(".?!;…。？！", r) && !literal:
+		t.tokens = append(t.tokens, token{text: ".", kind: stop})
+		t.started = false
+	case strings.ContainsRune(".?!", r):
+		t.tokens = append(t.tokens, token{text: string(r), kind: stop, literal: true})
+	case strings.ContainsRune(",:-–—•", r) && !literal:
+		t.tokens = append(t.tokens, token{text: ",", kind: pause})
+	case strings.ContainsRune("¿¡\"“”„«»‘`", r):
+	default:
+		t.tokens = append(t.tokens, token{text: string(r), kind: sign, literal: literal})
+	}
+}
+
+func (t *tokenizer) isLiteral() bool { return t.literal || t.closing != "" }
+
+// suffixes are the contractions of English, and what they mean.
+var suffixes = map[string]string{"s": "'s", "m": "am", "re": "are", "ve": "have", "d": "would", "ll": "will"}
+
+// addSuffix reads an apostrophe after a word, and what follows it: "what's", "I'm".
+func (t *tokenizer) addSuffix(size int) {
+	t.skip(size)
+	n := strings.IndexFunc(t.text, func(r rune) bool { return !unicode.IsLetter(r) })
+	if n < 0 {
+		n = len(t.text)
+	}
+	if meaning, ok := suffixes[strings.ToLower(t.text[:n])]; ok && !t.isLiteral() {
+		t.tokens = append(t.tokens, token{text: meaning})
+		t.skip(n)
+	}
+}
+
+// addWord reads a word or number of n bytes.
+func (t *tokenizer) addWord(n int) {
+	text := t.text[:n]
+	t.skip(n)
+	switch {
+	case t.isLiteral(), strings.HasPrefix(text, "-"), strings.Contains(text, "_"):
+		t.tokens = append(t.tokens, token{text: text, kind: kindOf(text), literal: true})
+	default:
+		t.addPlainWord(text)
+	}
+	t.started, t.inWord = true, true
+	if strings.HasPrefix(t.text, "-") && startsWord(t.text[1:]) {
+		t.skip(1) // a hyphen: "two-factor" is two words
+	}
+}
+
+// addPlainWord adds a word outside quotations: "don't" is two words.
+func (t *tokenizer) addPlainWord(text string) {
+	lower := strings.ToLower(text)
+	isName := isCapital(text) && t.started || len(text) > 1 && text == strings.ToUpper(text) && text != lower
+	switch verb, negative := strings.CutSuffix(strings.ReplaceAll(lower, "’", "'"), "n't"); {
+	case negative && verb == "ca":
+		t.tokens = append(t.tokens, token{text: "can"}, token{text: "not"})
+	case negative && verb == "wo":
+		t.tokens = append(t.tokens, token{text: "will"}, token{text: "not"})
+	case negative:
+		t.tokens = append(t.tokens, token{text: verb}, token{text: "not"})
+	case lower == "cannot":
+		t.tokens = append(t.tokens, token{text: "can"}, token{text: "not"})
+	default:
+		t.tokens = append(t.tokens, token{text: lower, kind: kindOf(text), isName: isName && lower != "i"})
+	}
+}
+
+func kindOf(text string) kind {
+	if text[0] >= '0' && text[0] <= '9' {
+		return number
+	}
+	return word
+}
+
+// clearTitleCase removes the mark of names from a text that writes most words with a capital letter,
+// such as a headline or German.
+func clearTitleCase(tokens []token) {
+	words, names := 0, 0
+	for _, t := range tokens {
+		if t.kind == word && !t.literal {
+			words++
+		}
+		if t.isName {
+			names++
+		}
+	}
+	if names < 3 || names*3 < words*2 {
+		return
+	}
+	for i := range tokens {
+		tokens[i].isName = false
+	}
+}
