@@ -15,11 +15,16 @@ const (
 	Number   Result = "number"   // a number, written in digits or in words
 	Negation Result = "negation" // not, without
 	Words    Result = "words"    // another word, name, sign or order
-	Length   Result = "length"   // a text of more than MaxBytes, and not the same
+	Length   Result = "length"   // a text over the limits, and not the same
 )
 
-// MaxBytes is the longest text that Compare reads; longer texts are equal only if all bytes are.
+// MaxBytes is the longest text that Compare reads; longer texts are equal only if all bytes are. The
+// same holds for texts of more than 500 words, except for case, spaces and punctuation.
 const MaxBytes = 8 << 10
+
+// maxTokens is how many words, numbers and signs of a text are compared one by one. The time grows
+// with the square of their number.
+const maxTokens = 500
 
 // Compare reports whether the stored response to one text also responds to another. The order of
 // the texts does not matter. It is safe for concurrent use.
@@ -33,6 +38,9 @@ func Compare(stored, current string) Result {
 	a, b := tokenize(stored), tokenize(current)
 	if sameTokens(a, b) {
 		return Equal
+	}
+	if len(a) > maxTokens || len(b) > maxTokens {
+		return Length
 	}
 	lexicon, ok := commonLexicon(a, b)
 	if !ok {

@@ -2,7 +2,7 @@ package wordguard
 
 import (
 	_ "embed" // the lexicons
-	"sort"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -11,7 +11,8 @@ import (
 // "name argument: values", with values separated by spaces, or by | if they are phrases.
 //
 //	detect     words that mark a text as being in the language
-//	article    words without a meaning that begin a noun phrase
+//	article G  words without a meaning that begin a noun phrase, of the gender G if they have one
+//	contracted G   prepositions that contain such an article
 //	drop       other words without a meaning: auxiliary verbs, "I", "you"
 //	past, present   auxiliary verbs of the two tenses
 //	polite     phrases that are removed everywhere
@@ -34,7 +35,7 @@ import (
 //	           an ending that the other word does not have
 type lexicon struct {
 	words     map[string]map[string]string // by name and word: the argument
-	phrases   []phrase                     // frames, questions, degrees, polite phrases; the longest first
+	phrases   map[string][]phrase          // frames, questions, degrees, polite phrases by first word; the longest first
 	groups    map[string][]int             // the "same" lines that contain a word
 	pastForms map[string]string            // "wrote": "write"
 	endings   []ending
@@ -71,7 +72,7 @@ var lexicons = sync.OnceValue(func() []*lexicon {
 func parseLexicon(text string) *lexicon {
 	l := &lexicon{
 		words: map[string]map[string]string{}, groups: map[string][]int{},
-		pastForms: map[string]string{},
+		pastForms: map[string]string{}, phrases: map[string][]phrase{},
 	}
 	for line := range strings.Lines(text) {
 		head, values, ok := strings.Cut(strings.TrimSpace(line), ": ")
@@ -80,7 +81,9 @@ func parseLexicon(text string) *lexicon {
 		}
 		l.addLine(head, values)
 	}
-	sort.SliceStable(l.phrases, func(i, j int) bool { return len(l.phrases[i].words) > len(l.phrases[j].words) })
+	for _, p := range l.phrases {
+		slices.SortStableFunc(p, func(a, b phrase) int { return len(b.words) - len(a.words) })
+	}
 	return l
 }
 
@@ -133,7 +136,7 @@ func (l *lexicon) addPhrases(name, argument, values string) {
 			for _, t := range tokenize(variant) {
 				words = append(words, t.text)
 			}
-			l.phrases = append(l.phrases, phrase{name: name, argument: argument, words: words})
+			l.phrases[words[0]] = append(l.phrases[words[0]], phrase{name: name, argument: argument, words: words})
 		}
 	}
 }

@@ -55,6 +55,8 @@ func sameItem(a, b *reading, x, y item) bool {
 		return x.text == y.text && x.number == y.number
 	case x.literal || y.literal:
 		return strings.EqualFold(x.text, y.text)
+	case x.gender != y.gender && x.gender != "" && y.gender != "":
+		return false // "el papa" and "la papa"
 	case x.text == y.text:
 		return true
 	case a.lexicon.sharesGroup(x.text, y.text):

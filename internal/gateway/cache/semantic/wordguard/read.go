@@ -23,7 +23,8 @@ type item struct {
 	number  bool
 	literal bool
 	isName  bool
-	verbal  bool // follows "to", a pronoun or the question words, as a verb does
+	gender  string // of its article; "" if it has none, or one for all genders
+	verbal  bool   // follows "to", a pronoun or the question words, as a verb does
 }
 
 // negated is the text of each negation.
@@ -38,6 +39,8 @@ type reader struct {
 	verb  bool   // the next word may be a verb
 	fresh bool   // the next item begins a phrase
 	chunk int    // number of the current phrase
+
+	gender string // of the article before the next item
 }
 
 // read reads tokens in a language.
@@ -113,7 +116,7 @@ func (r *reader) takePhrases(tokens []token) []token {
 
 // phraseAt returns the longest phrase that tokens begin with.
 func (r *reader) phraseAt(tokens []token, start bool) (phrase, bool) {
-	for _, p := range r.lexicon.phrases {
+	for _, p := range r.lexicon.phrases[tokens[0].text] {
 		isQuestion := p.name == "question" || p.name == "degree"
 		if p.name != "polite" && (!start || isQuestion && r.question != "") {
 			continue
@@ -241,8 +244,10 @@ func (r *reader) addFunction(name, argument, text string) {
 		r.addItem(item{text: negated})
 	case "role":
 		r.startPreposition(argument)
+		r.gender, _ = r.lexicon.argument("contracted", text)
 	case "article":
 		r.startChunk()
+		r.gender = argument
 	case "number":
 		r.addItem(item{text: argument, number: true})
 	case "own":
@@ -310,9 +315,10 @@ func (r *reader) addItem(it item) {
 	if !it.literal && !it.isName && !r.exact {
 		it.text = r.lexicon.respell(it.text)
 	}
+	it.gender = r.gender
 	it.role, it.chunk, it.verbal = r.role, r.chunk, r.verb || len(r.items) == 0 && r.question == ""
 	r.items = append(r.items, it)
-	r.prep, r.verb, r.fresh = "", false, false
+	r.prep, r.verb, r.fresh, r.gender = "", false, false, ""
 }
 
 // plainNumber removes the commas between thousands: "1,000" is "1000".
