@@ -87,3 +87,19 @@ func (m *Matcher) Matches(d *Digests, created time.Time) bool {
 	}
 	return true
 }
+
+// Selects reports whether the filter selects the entry. A store that has the tags of its entries
+// needs no digests.
+func (f *Filter) Selects(e *Entry) bool {
+	if f.Organisation == "" || !f.Before.IsZero() && !e.Created.Before(f.Before) {
+		return false
+	}
+	want := Tags{f.Organisation, f.Workspace, f.APIKey, f.Namespace, f.Config, f.Model}
+	have := e.Tags.values()
+	for i, value := range want.values() {
+		if value != "" && value != have[i] {
+			return false
+		}
+	}
+	return true
+}
