@@ -21,6 +21,7 @@ import (
 	"sluice/internal/gateway/cache/entry"
 	"sluice/internal/gateway/cache/lru"
 	"sluice/internal/gateway/cache/store"
+	"sluice/internal/gateway/cache/timebox"
 	"sluice/internal/kernel/background"
 	"sluice/internal/kernel/ident"
 )
@@ -51,7 +52,7 @@ type Store struct {
 	counts store.Counters
 	outage *background.OutageLog
 
-	reads   chan struct{} // has an element for each read in progress
+	reads   *timebox.Box
 	writes  chan *file
 	pending atomic.Int64 // bytes in writes
 	stop    chan struct{}
@@ -75,7 +76,7 @@ func Open(o Options) (*Store, error) {
 	o.ReadTimeout = cmp.Or(o.ReadTimeout, 50*time.Millisecond)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	s := &Store{
-		o: o, reads: make(chan struct{}, maxReads), writes: make(chan *file, maxWrites),
+		o: o, reads: timebox.New(maxReads), writes: make(chan *file, maxWrites),
 		stop: make(chan struct{}), stopped: make(chan struct{}),
 		outage: background.NewOutageLog(o.Log, "cache: cannot use the files", "cache: the files can be used again"),
 	}

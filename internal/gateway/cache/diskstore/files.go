@@ -9,61 +9,35 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"sluice/internal/gateway/cache/cachekey"
 	"sluice/internal/gateway/cache/entry"
 	"sluice/internal/gateway/cache/lru"
+	"sluice/internal/gateway/cache/timebox"
 	"sluice/internal/kernel/atomicfile"
 )
 
 // maxFileBytes is the largest file that is read.
 const maxFileBytes = entry.MaxBytes + 1<<20
 
-// errSlow means that the disk did not respond in time.
-var errSlow = errors.New("the disk does not respond")
-
 // content returns the content of a file within the time limit.
 func (s *Store) content(ctx context.Context, f *file) ([]byte, bool) {
 	if data := f.data.Load(); data != nil {
 		return *data, true
 	}
-	select {
-	case s.reads <- struct{}{}:
-	default: // all reads hang
-		s.failed(errSlow)
-		return nil, false
-	}
-	type result struct {
-		data []byte
-		err  error
-	}
-	done := make(chan result, 1)
-	go func() {
-		data, err := read(s.path(f.key))
-		<-s.reads
-		done <- result{data, err}
-	}()
-	timer := time.NewTimer(s.o.ReadTimeout)
-	defer timer.Stop()
-	select {
-	case r := <-done:
-		return r.data, s.isRead(f, r.err)
-	case <-timer.C:
-		s.failed(errSlow)
-	case <-ctx.Done(): // the caller left: a miss
-	}
-	return nil, false
+	data, err := timebox.Run(ctx, s.reads, s.o.ReadTimeout, func() ([]byte, error) { return read(s.path(f.key)) })
+	return data, s.isRead(ctx, f, err)
 }
 
 // isRead handles the result of a read. A file that is not there any more leaves the index.
-func (s *Store) isRead(f *file, err error) bool {
+func (s *Store) isRead(ctx context.Context, f *file, err error) bool {
 	switch {
 	case err == nil:
 		s.outage.Recovered()
 		return true
 	case errors.Is(err, fs.ErrNotExist):
 		s.drop(f)
+	case ctx.Err() != nil: // the caller left
 	default:
 		s.failed(err)
 	}
