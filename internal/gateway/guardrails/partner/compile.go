@@ -1,0 +1,160 @@
+package partner
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"time"
+
+	"sluice/internal/domain/guardrail"
+	"sluice/internal/domain/guardrail/param"
+	"sluice/internal/kernel/wire"
+)
+
+// defaultTimeout is the time for one call without the parameter timeout.
+// Source: the product specification, partner guardrails.
+const defaultTimeout = 10 * time.Second
+
+// maxTimeout is the limit of the parameter timeout.
+const maxTimeout = 5 * time.Minute
+
+// compiledSpec is a spec that can run. It is immutable.
+type compiledSpec struct {
+	*spec
+	params  []param.Param
+	address *address
+	header  []headerPattern
+	body    template
+	timeout time.Duration
+}
+
+type headerPattern struct {
+	name  string
+	value pattern
+}
+
+// compile validates a spec. The error names the member.
+func (s *spec) compile() (*compiledSpec, error) {
+	c := &compiledSpec{spec: s, timeout: defaultTimeout}
+	if d := time.Duration(s.TimeoutMS) * time.Millisecond; d > c.timeout {
+		c.timeout = d
+	}
+	var err error
+	if err = s.checkShape(); err != nil {
+		return nil, err
+	}
+	if c.params, err = s.compileParams(); err != nil {
+		return nil, err
+	}
+	if err = c.compileRequest(); err != nil {
+		return nil, fmt.Errorf("request: %w", err)
+	}
+	return c, s.compileResponse()
+}
+
+// checkShape checks the members that are constants.
+func (s *spec) checkShape() error {
+	modes := map[sendMode]bool{sendJoined: true, sendEach: true, sendBatch: true, sendMessages: true, sendBody: true}
+	verdicts := map[string]bool{"": true, "open": true, "closed": true}
+	switch {
+	case s.ID == "" || len(s.Phases) == 0:
+		return errors.New("id and phases are required")
+	case s.partner == "":
+		return errors.New("partner is required")
+	case !modes[s.Send] || s.SendRedacting != "" && !modes[s.SendRedacting]:
+		return errors.New("send must be joined, each, batch, messages or body")
+	case !verdicts[s.OnError] || !verdicts[s.OnMissing]:
+		return errors.New("on_error must be open, closed or absent")
+	case (s.Fails == nil) == (s.Inject == nil):
+		return errors.New("either fails or inject is required")
+	case len(s.Expect) == 0:
+		return errors.New("expect is required: a response of another form is an error")
+	case s.Hook != "" && hooks[s.Hook] == nil:
+		return fmt.Errorf("unknown hook %q", s.Hook)
+	}
+	for _, p := range s.Phases {
+		if p != guardrail.Input && p != guardrail.Output {
+			return fmt.Errorf("unknown phase %q", p)
+		}
+	}
+	return nil
+}
+
+func (s *spec) compileParams() ([]param.Param, error) { return s.params() }
+
+func (c *compiledSpec) compileRequest() (err error) {
+	if c.Request.Method == "" {
+		return errors.New("method is required")
+	}
+	if c.address, err = parseAddress(&c.Request); err != nil {
+		return err
+	}
+	for _, n := range c.address.names() {
+		for _, parts := range n {
+			if c.isSecret(parts) {
+				return errors.New("url must not contain a credential")
+			}
+		}
+	}
+	if bytes.Contains(c.Request.Body, []byte("credentials.")) {
+		return errors.New("body must not contain a credential")
+	}
+	for _, name := range names(c.Request.Header) {
+		p, err := parsePattern(c.Request.Header[name])
+		if err != nil {
+			return err
+		}
+		if !wire.ValidName(name) {
+			return fmt.Errorf("header %q is not a field name", name)
+		}
+		c.header = append(c.header, headerPattern{name, p})
+	}
+	c.body, err = parseTemplate(c.Request.Body)
+	return err
+}
+
+// isSecret reports whether a name is that of a secret.
+func (s *spec) isSecret(parts []string) bool {
+	if parts[0] != "credentials" {
+		return false
+	}
+	list := s.Credentials
+	for i, part := range parts[1:] {
+		field, ok := list[part]
+		if !ok {
+			return false
+		}
+		if i == len(parts)-2 {
+			return field.Secret
+		}
+		list = field.Fields
+	}
+	return false
+}
+
+func (s *spec) compileResponse() error {
+	for i := range s.Expect {
+		if err := s.Expect[i].compile(); err != nil {
+			return fmt.Errorf("expect: %w", err)
+		}
+	}
+	if s.Fails != nil {
+		if err := s.Fails.compile(); err != nil {
+			return fmt.Errorf("fails: %w", err)
+		}
+	}
+	if s.Redact != nil {
+		if err := s.Redact.compile(); err != nil {
+			return fmt.Errorf("redact: %w", err)
+		}
+	}
+	if s.Inject != nil {
+		if err := s.Inject.compile(); err != nil {
+			return fmt.Errorf("inject: %w", err)
+		}
+	}
+	if _, err := parsePath(s.Data); err != nil {
+		return fmt.Errorf("data: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,100 @@
+package partner
+
+import (
+	"strings"
+
+	"sluice/internal/gateway/guardrails/check"
+)
+
+// compareTokens returns the replacements that turn a into b; start is the byte offset of a. It is
+// Myers' algorithm, bounded by maxDifference: the work grows with the number of differences, not with
+// the length of the texts.
+func compareTokens(a, b []string, start int) []check.Edit {
+	trace, steps := shortestEdit(a, b)
+	if steps < 0 {
+		return []check.Edit{{Start: start, End: start + total(a), With: strings.Join(b, "")}}
+	}
+	same := commonTokens(a, b, trace, steps)
+	var edits []check.Edit
+	x, y := 0, 0
+	offset := start
+	flush := func(toX, toY int) {
+		if toX > x || toY > y {
+			length := total(a[x:toX])
+			edits = append(edits, check.Edit{Start: offset, End: offset + length, With: strings.Join(b[y:toY], "")})
+			offset += length
+		}
+	}
+	for _, p := range same {
+		flush(p[0], p[1])
+		offset += len(a[p[0]])
+		x, y = p[0]+1, p[1]+1
+	}
+	flush(len(a), len(b))
+	return edits
+}
+
+// shortestEdit returns the furthest positions of each step, and the number of steps; -1 if there are
+// more than maxDifference.
+func shortestEdit(a, b []string) (trace [][]int, steps int) {
+	limit := min(len(a)+len(b), maxDifference)
+	v := make([]int, 2*limit+2)
+	for d := 0; d <= limit; d++ {
+		trace = append(trace, append([]int(nil), v...))
+		for k := -d; k <= d; k += 2 {
+			x := nextX(v, k, d, limit)
+			for x < len(a) && x-k < len(b) && a[x] == b[x-k] {
+				x++
+			}
+			v[k+limit] = x
+			if x >= len(a) && x-k >= len(b) {
+				return trace, d
+			}
+		}
+	}
+	return nil, -1
+}
+
+// nextX returns the position at which the diagonal k begins in step d.
+func nextX(v []int, k, d, limit int) int {
+	if k == -d || k != d && v[k-1+limit] < v[k+1+limit] {
+		return v[k+1+limit]
+	}
+	return v[k-1+limit] + 1
+}
+
+// commonTokens returns the positions of the tokens that both lists have, in their order.
+func commonTokens(a, b []string, trace [][]int, steps int) [][2]int {
+	limit := min(len(a)+len(b), maxDifference)
+	x, y := len(a), len(b)
+	var same [][2]int
+	for d := steps; d >= 0; d-- {
+		k := x - y
+		fromX, fromY := 0, 0
+		if d > 0 {
+			v := trace[d]
+			from := k - 1
+			if k == -d || k != d && v[k-1+limit] < v[k+1+limit] {
+				from = k + 1
+			}
+			fromX = v[from+limit]
+			fromY = fromX - from
+		}
+		for x > fromX && y > fromY && a[x-1] == b[y-1] {
+			x, y = x-1, y-1
+			same = append(same, [2]int{x, y})
+		}
+		x, y = fromX, fromY
+	}
+	for i, j := 0, len(same)-1; i < j; i, j = i+1, j-1 {
+		same[i], same[j] = same[j], same[i]
+	}
+	return same
+}
+
+func total(list []string) (n int) {
+	for _, s := range list {
+		n += len(s)
+	}
+	return n
+}
