@@ -65,10 +65,11 @@ func (p pattern) expand(v *values, escape func(string) (string, error)) (string,
 
 // address is the address of a partner.
 type address struct {
-	base  pattern // up to the path: "https://{credentials.domain}"
-	link  bool    // base is a value that is a complete URL
-	path  pattern
-	query []queryPart
+	base   pattern // up to the path: "https://{credentials.domain}"
+	link   bool    // base is a value that is a complete URL
+	custom name    // a URL that replaces base if it has a value; nil for none
+	path   pattern
+	query  []queryPart
 }
 
 type queryPart struct {
@@ -94,6 +95,11 @@ func parseAddress(r *request) (*address, error) {
 		return nil, errors.New("url must begin with https:// or a placeholder")
 	}
 	var err error
+	if r.CustomBase != "" {
+		if a.custom, err = parseName(r.CustomBase); err != nil {
+			return nil, err
+		}
+	}
 	if a.base, err = parsePattern(base); err != nil {
 		return nil, err
 	}
@@ -121,7 +127,7 @@ func (a *address) names() (out []name) {
 			out = append(out, list[i].value)
 		}
 	}
-	return out
+	return append(out, a.custom)
 }
 
 // build returns the URL of a call and the part that names its service: scheme and host.
@@ -155,6 +161,9 @@ func (a *address) build(v *values) (full, service string, err error) {
 
 // buildBase returns the URL up to the path.
 func (a *address) buildBase(v *values) (string, error) {
+	if custom := plainText(v.get(a.custom)); custom != "" {
+		return serviceURL(custom)
+	}
 	if !a.link {
 		base, ok, err := a.base.expand(v, escapeHost)
 		if err == nil && !ok {
@@ -166,11 +175,16 @@ func (a *address) buildBase(v *values) (string, error) {
 	if !ok {
 		return "", errors.New("the address of the service is absent")
 	}
-	u, err := url.Parse(base)
+	return serviceURL(base)
+}
+
+// serviceURL validates a URL to which paths are added.
+func serviceURL(s string) (string, error) {
+	u, err := url.Parse(s)
 	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Scheme != "https" && u.Scheme != "http" {
 		return "", errors.New("the address of the service must be a URL such as https://guard.example.com")
 	}
-	return strings.TrimRight(base, "/"), nil
+	return strings.TrimRight(s, "/"), nil
 }
 
 func escapePath(s string) (string, error) {

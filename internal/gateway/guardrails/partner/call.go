@@ -20,7 +20,7 @@ import (
 const maxDataBytes = 64 << 10
 
 // judge makes one call and reads its response.
-func (r *runner) judge(ctx context.Context, in *check.Input, c *chunk) (j judgement) {
+func (r *runner) judge(ctx context.Context, how *compiledRequest, in *check.Input, c *chunk) (j judgement) {
 	v := r.values(in, c)
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
@@ -31,7 +31,7 @@ func (r *runner) judge(ctx context.Context, in *check.Input, c *chunk) (j judgem
 			return j
 		}
 	}
-	req, service, err := r.request(v)
+	req, service, err := r.request(how, v)
 	if err != nil {
 		j.err = checkError("%s", err)
 		return j
@@ -92,13 +92,13 @@ func (r *runner) callError(ctx context.Context, err error) *check.Error {
 }
 
 // request returns the request of a call and the service that it goes to.
-func (r *runner) request(v *values) (*check.ServiceRequest, string, error) {
-	full, service, err := r.spec.address.build(v)
+func (r *runner) request(how *compiledRequest, v *values) (*check.ServiceRequest, string, error) {
+	full, service, err := how.address.build(v)
 	if err != nil {
 		return nil, "", err
 	}
 	req := &check.ServiceRequest{Method: r.spec.Request.Method, URL: full, AWS: r.aws(v)}
-	value, err := r.spec.body.build(v)
+	value, err := how.body.build(v)
 	if err != nil {
 		return nil, "", err
 	}
@@ -109,8 +109,8 @@ func (r *runner) request(v *values) (*check.ServiceRequest, string, error) {
 		req.Header.Set("content-type", "application/json")
 	}
 	r.forward(req, v.in.Header)
-	for i := range r.spec.header {
-		h := &r.spec.header[i]
+	for i := range how.header {
+		h := &how.header[i]
 		text, ok, _ := h.value.expand(v, nil)
 		if ok && !wire.ValidValue(text) {
 			return nil, "", fmt.Errorf("header field %s of the service must not contain line breaks", h.name)
@@ -208,11 +208,7 @@ func (r *runner) data(raw []byte, root any, v *values) any {
 	if len(raw) > maxDataBytes {
 		return map[string]any{"explanation": "the response of the service is too large to be shown"}
 	}
-	p, err := parsePath(r.spec.Data)
-	if err != nil {
-		return nil
-	}
-	return p.first(root, v)
+	return r.spec.data.first(root, v)
 }
 
 // withoutOverlaps returns the edits in their order. Of edits that overlap, which come from fragments

@@ -6,6 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"sluice/internal/domain/guardrail"
 	"sluice/internal/gateway/guardrails/check"
 )
 
@@ -85,12 +86,26 @@ func chunks(in *check.Input, mode sendMode, l *limits) ([]chunk, error) {
 		for _, m := range readConversation(in).messages {
 			all = cut(all, -1, m.text, m.role, l)
 		}
+		if in.Phase == guardrail.Output || all == nil {
+			all = fragments(in.Texts, l)
+			for i := range all {
+				all[i].role = roleOf(in.Phase)
+			}
+		}
 		list = pack(all, l)
 	}
 	if len(list) > maxCalls {
 		return nil, fmt.Errorf("the text needs %d calls of the service; at most %d are made", len(list), maxCalls)
 	}
 	return list, nil
+}
+
+// roleOf returns the role of texts of a phase.
+func roleOf(p guardrail.Phase) string {
+	if p == guardrail.Output {
+		return "assistant"
+	}
+	return "user"
 }
 
 func fragments(texts []string, l *limits) (out []fragment) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"sluice/internal/domain/guardrail"
@@ -15,6 +16,9 @@ import (
 // Source: the product specification, partner guardrails.
 const defaultTimeout = 10 * time.Second
 
+// modes are the values of send.
+var modes = map[sendMode]bool{sendJoined: true, sendEach: true, sendBatch: true, sendMessages: true, sendBody: true}
+
 // maxTimeout is the limit of the parameter timeout.
 const maxTimeout = 5 * time.Minute
 
@@ -22,10 +26,18 @@ const maxTimeout = 5 * time.Minute
 type compiledSpec struct {
 	*spec
 	params  []param.Param
+	request compiledRequest
+	chat    *compiledRequest // for the requests of chat completions; nil for none
+	data    path
+	timeout time.Duration
+}
+
+// compiledRequest builds requests.
+type compiledRequest struct {
+	send    sendMode
 	address *address
 	header  []headerPattern
 	body    template
-	timeout time.Duration
 }
 
 type headerPattern struct {
@@ -43,26 +55,37 @@ func (s *spec) compile() (*compiledSpec, error) {
 	if err = s.checkShape(); err != nil {
 		return nil, err
 	}
-	if c.params, err = s.compileParams(); err != nil {
+	if c.params, err = s.params(); err != nil {
 		return nil, err
 	}
-	if err = c.compileRequest(); err != nil {
+	if c.data, err = parsePath(s.Data); err != nil {
+		return nil, fmt.Errorf("data: %w", err)
+	}
+	if c.request, err = s.compileRequest(&s.Request, s.Send); err != nil {
 		return nil, fmt.Errorf("request: %w", err)
+	}
+	if s.Chat != nil {
+		r := s.Request
+		r.URL, r.Body = s.Chat.URL, s.Chat.Body
+		chat, err := s.compileRequest(&r, s.Chat.Send)
+		if err != nil {
+			return nil, fmt.Errorf("chat: %w", err)
+		}
+		c.chat = &chat
 	}
 	return c, s.compileResponse()
 }
 
 // checkShape checks the members that are constants.
 func (s *spec) checkShape() error {
-	modes := map[sendMode]bool{sendJoined: true, sendEach: true, sendBatch: true, sendMessages: true, sendBody: true}
 	verdicts := map[string]bool{"": true, "open": true, "closed": true}
 	switch {
 	case s.ID == "" || len(s.Phases) == 0:
 		return errors.New("id and phases are required")
 	case s.partner == "":
 		return errors.New("partner is required")
-	case !modes[s.Send] || s.SendRedacting != "" && !modes[s.SendRedacting]:
-		return errors.New("send must be joined, each, batch, messages or body")
+	case s.SendRedacting != "" && !modes[s.SendRedacting]:
+		return errors.New("send_redacting must be joined, each, batch, messages or body")
 	case !verdicts[s.OnError] || !verdicts[s.OnMissing]:
 		return errors.New("on_error must be open, closed or absent")
 	case (s.Fails == nil) == (s.Inject == nil):
@@ -80,37 +103,38 @@ func (s *spec) checkShape() error {
 	return nil
 }
 
-func (s *spec) compileParams() ([]param.Param, error) { return s.params() }
-
-func (c *compiledSpec) compileRequest() (err error) {
-	if c.Request.Method == "" {
-		return errors.New("method is required")
+// compileRequest compiles a request. Credentials may be in its header fields only.
+func (s *spec) compileRequest(r *request, send sendMode) (c compiledRequest, err error) {
+	c.send = send
+	if r.Method == "" {
+		return c, errors.New("method is required")
 	}
-	if c.address, err = parseAddress(&c.Request); err != nil {
-		return err
+	if !modes[send] {
+		return c, errors.New("send must be joined, each, batch, messages or body")
+	}
+	if c.address, err = parseAddress(r); err != nil {
+		return c, err
 	}
 	for _, n := range c.address.names() {
-		for _, parts := range n {
-			if c.isSecret(parts) {
-				return errors.New("url must not contain a credential")
-			}
+		if slices.ContainsFunc(n, s.isSecret) {
+			return c, errors.New("url must not contain a credential")
 		}
 	}
-	if bytes.Contains(c.Request.Body, []byte("credentials.")) {
-		return errors.New("body must not contain a credential")
+	if bytes.Contains(r.Body, []byte("credentials.")) {
+		return c, errors.New("body must not contain a credential")
 	}
-	for _, name := range names(c.Request.Header) {
-		p, err := parsePattern(c.Request.Header[name])
+	for _, name := range names(r.Header) {
+		p, err := parsePattern(r.Header[name])
 		if err != nil {
-			return err
+			return c, err
 		}
 		if !wire.ValidName(name) {
-			return fmt.Errorf("header %q is not a field name", name)
+			return c, fmt.Errorf("header %q is not a field name", name)
 		}
 		c.header = append(c.header, headerPattern{name, p})
 	}
-	c.body, err = parseTemplate(c.Request.Body)
-	return err
+	c.body, err = parseTemplate(r.Body)
+	return c, err
 }
 
 // isSecret reports whether a name is that of a secret.
@@ -152,9 +176,6 @@ func (s *spec) compileResponse() error {
 		if err := s.Inject.compile(); err != nil {
 			return fmt.Errorf("inject: %w", err)
 		}
-	}
-	if _, err := parsePath(s.Data); err != nil {
-		return fmt.Errorf("data: %w", err)
 	}
 	return nil
 }

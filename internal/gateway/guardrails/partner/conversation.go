@@ -5,15 +5,12 @@ import (
 	"slices"
 	"strings"
 
-	"sluice/internal/domain/guardrail"
 	"sluice/internal/gateway/guardrails/check"
 )
 
-// conversation contains the messages of a request in one form, whatever its dialect, and after them
-// the judged texts of a response.
+// conversation contains the messages of a request in one form, whatever its dialect.
 type conversation struct {
 	messages []message
-	asked    int             // number of messages of the request
 	rawTools json.RawMessage // member tools of the request
 }
 
@@ -43,10 +40,6 @@ func readConversation(in *check.Input) *conversation {
 		doc.System, doc.Instructions, doc.Input = members["system"], members["instructions"], members["input"]
 		doc.Prompt, doc.Tools = members["prompt"], members["tools"]
 		c.read(&doc)
-	}
-	c.asked = len(c.messages)
-	if in.Phase == guardrail.Output {
-		c.add("assistant", in.Text())
 	}
 	return c
 }
@@ -141,24 +134,15 @@ func (c *conversation) system() string {
 
 // prompt returns the last message of a user in the request, or the last message without one.
 func (c *conversation) prompt() string {
-	for _, m := range slices.Backward(c.messages[:c.asked]) {
+	for _, m := range slices.Backward(c.messages) {
 		if m.role == "user" {
 			return m.text
 		}
 	}
-	if c.asked > 0 {
-		return c.messages[c.asked-1].text
+	if len(c.messages) > 0 {
+		return c.messages[len(c.messages)-1].text
 	}
 	return ""
-}
-
-// texts returns the texts of the messages of the request.
-func (c *conversation) texts() []any {
-	out := make([]any, 0, c.asked)
-	for _, m := range c.messages[:c.asked] {
-		out = append(out, m.text)
-	}
-	return out
 }
 
 // tools returns the functions of the request: objects with name, description and parameters; nil for

@@ -50,10 +50,7 @@ func checks(files []file, specs []spec, b *breakers) ([]check.Check, error) {
 
 func newCheck(c *compiledSpec, b *breakers) check.Check {
 	d := guardrail.Definition{
-		ID: c.name(), Phases: c.Phases, Transformer: c.Transformer, Params: c.params, Open: true, Paid: true,
-	}
-	for _, alias := range c.Aliases {
-		d.Aliases = append(d.Aliases, c.partner+"."+alias)
+		ID: c.name(), Aliases: c.Aliases, Phases: c.Phases, Transformer: c.Transformer, Params: c.params, Open: true, Paid: true,
 	}
 	return check.Check{
 		Definition: d,

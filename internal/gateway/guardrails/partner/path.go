@@ -108,14 +108,21 @@ func (s *segment) append(to []any, from any, v *values) []any {
 			}
 			return to
 		}
-		wanted := []string{s.name}
 		if s.param != "" {
-			wanted = v.list(s.param)
+			return appendListed(to, from, v.list(s.param))
 		}
-		for _, name := range slices.Compact(wanted) {
-			if value, ok := from[name]; ok && s.index < 0 {
-				to = append(to, value)
-			}
+		if value, ok := from[s.name]; ok && s.index < 0 {
+			to = append(to, value)
+		}
+	}
+	return to
+}
+
+// appendListed appends the members that a list names, whatever their case.
+func appendListed(to []any, from map[string]any, list []string) []any {
+	for _, name := range names(from) {
+		if slices.ContainsFunc(list, func(s string) bool { return strings.EqualFold(s, name) }) {
+			to = append(to, from[name])
 		}
 	}
 	return to

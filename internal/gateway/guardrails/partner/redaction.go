@@ -27,7 +27,7 @@ type redaction struct {
 
 // spans describes a list of offsets.
 type spans struct {
-	Path   string `json:"path"`
+	Path   string `json:"path"`   // objects, or lists of start and end
 	Text   string `json:"text"`   // member with the position of the text in the call; empty means the first
 	Start  string `json:"start"`  // member with the first character
 	End    string `json:"end"`    // member with the end
@@ -145,16 +145,8 @@ func (s *spans) edits(root any, v *values) ([]check.Edit, error) {
 	for _, item := range s.path.find(root, v) {
 		m, _ := item.(map[string]any)
 		at, ok := s.text(m)
-		start, isNumber := m[s.Start].(float64)
-		end, isEnd := m[s.End].(float64)
-		if s.Length != "" {
-			end, isEnd = m[s.Length].(float64)
-			end += start
-		}
-		if isEnd && s.inclusive != nil && truthy(v.get(s.inclusive)) {
-			end++
-		}
-		if !ok || !isNumber || !isEnd || at >= len(v.chunk.fragments) {
+		start, end, isSpan := s.offsets(item, v)
+		if !ok || !isSpan || at >= len(v.chunk.fragments) {
 			return nil, errors.New("the service returned an offset that is not complete")
 		}
 		f := &v.chunk.fragments[at]
@@ -167,6 +159,27 @@ func (s *spans) edits(root any, v *values) ([]check.Edit, error) {
 		edits = append(edits, check.Edit{Text: f.text, Start: f.start + from, End: f.start + to, With: strings.ReplaceAll(s.Mask, "{kind}", kind), Kind: kind})
 	}
 	return edits, nil
+}
+
+// offsets returns the start and the end of a span.
+func (s *spans) offsets(item any, v *values) (start, end float64, ok bool) {
+	m, _ := item.(map[string]any)
+	first, second := m[s.Start], m[s.End]
+	if s.Length != "" {
+		second = m[s.Length]
+	}
+	if pair, isPair := item.([]any); isPair && len(pair) == 2 {
+		first, second = pair[0], pair[1]
+	}
+	start, isStart := first.(float64)
+	end, isEnd := second.(float64)
+	if s.Length != "" {
+		end += start
+	}
+	if v.isTrue(s.inclusive) {
+		end++
+	}
+	return start, end, isStart && isEnd
 }
 
 // text returns the position of the text of an offset.

@@ -11,7 +11,8 @@ import (
 // rule is a condition on a response. Exactly one of its operators is set. An operator with a path
 // holds if it holds for one of the values at the path, so an absent value never satisfies it.
 type rule struct {
-	If string `json:"if"` // a name; without a true value the rule does not hold
+	If     string `json:"if"`     // a name; without a true value the rule does not hold
+	Unless string `json:"unless"` // a name; with a true value the rule does not hold
 
 	Path    string          `json:"path"`
 	Is      json.RawMessage `json:"is"`       // equal to this constant
@@ -28,6 +29,7 @@ type rule struct {
 	Some *some   `json:"some"`
 
 	condition name
+	exception name
 	path      path
 	test      func(found any, v *values) bool // of the operator with a path
 }
@@ -43,6 +45,11 @@ type some struct {
 func (r *rule) compile() (err error) {
 	if r.If != "" {
 		if r.condition, err = parseName(r.If); err != nil {
+			return err
+		}
+	}
+	if r.Unless != "" {
+		if r.exception, err = parseName(r.Unless); err != nil {
 			return err
 		}
 	}
@@ -162,7 +169,7 @@ func compares(raw []byte, holds func(found, limit float64) bool) (func(any, *val
 
 // holds reports whether the rule holds for a response.
 func (r *rule) holds(root any, v *values) bool {
-	if r.condition != nil && !truthy(v.get(r.condition)) {
+	if r.condition != nil && !v.isTrue(r.condition) || v.isTrue(r.exception) {
 		return false
 	}
 	inner := func(r *rule) bool { return r.holds(root, v) }
@@ -182,7 +189,7 @@ func (r *rule) holds(root any, v *values) bool {
 // expectation is a member that each response has.
 type expectation struct {
 	Path string `json:"path"`
-	Type string `json:"type"` // "string", "number", "boolean", "list" or "object"
+	Type string `json:"type"` // "string", "number", "boolean", "list", "object" or "any"
 	path path
 }
 
@@ -192,6 +199,7 @@ var jsonTypes = map[string]func(any) bool{
 	"number":  func(v any) bool { _, ok := v.(float64); return ok },
 	"boolean": func(v any) bool { _, ok := v.(bool); return ok },
 	"list":    func(v any) bool { _, ok := v.([]any); return ok },
+	"any":     func(any) bool { return true },
 	"object":  func(v any) bool { _, ok := v.(map[string]any); return ok },
 }
 

@@ -6,14 +6,13 @@ import (
 	"sync"
 	"time"
 
+	"sluice/internal/domain/guardrail"
 	"sluice/internal/gateway/guardrails/check"
+	"sluice/internal/kernel/llm"
 )
 
 // maxParallelCalls is the maximum number of calls of one run at a time.
 const maxParallelCalls = 8
-
-// maxCheckParallelCalls is the maximum number of goroutines that one compiled check starts at a time
-// is not limited here: the callers of the gateway are.
 
 // runner is a compiled use of a partner check. It is immutable, apart from the shared breakers, and
 // safe for concurrent use.
@@ -24,7 +23,6 @@ type runner struct {
 	missing  string       // the path of a required credential without a value; empty for none
 	timeout  time.Duration
 	costNano int64 // of one call
-	mode     sendMode
 	redacts  bool
 	breakers *breakers
 	services check.Services
@@ -34,7 +32,7 @@ type runner struct {
 // newRunner compiles the parameters of one use. Missing credentials are an error of each run, because
 // guardrails of other gateways, which store credentials elsewhere, can be saved without them.
 func newRunner(c *compiledSpec, b *breakers, p check.Params, d *check.Deps) (check.Runner, error) {
-	r := &runner{spec: c, params: c.withDefaults(p), breakers: b, timeout: c.timeout, mode: c.Send, now: time.Now}
+	r := &runner{spec: c, params: c.withDefaults(p), breakers: b, timeout: c.timeout, now: time.Now}
 	creds := r.params.Object("credentials")
 	r.missing = missing(creds, c.Credentials, "parameters.credentials")
 	r.secrets = secrets(creds, c.Credentials)
@@ -49,10 +47,7 @@ func newRunner(c *compiledSpec, b *breakers, p check.Params, d *check.Deps) (che
 		}
 	}
 	if c.Redact != nil {
-		r.redacts = c.Redact.condition == nil || truthy(r.values(nil, nil).get(c.Redact.condition))
-	}
-	if r.redacts && c.SendRedacting != "" {
-		r.mode = c.SendRedacting
+		r.redacts = c.Redact.condition == nil || r.values(nil, nil).isTrue(c.Redact.condition)
 	}
 	if c.Inject != nil || r.redacts && c.Redact.Body != "" {
 		return &rewriter{r}, nil
@@ -90,17 +85,30 @@ func (r *runner) Run(ctx context.Context, in *check.Input) check.Result {
 	if r.services == nil {
 		return r.failed(&check.Error{Name: "Check error", Message: "external services are not available here"}, r.spec.OnError)
 	}
-	if r.mode == sendBody && len(in.Body) == 0 {
+	how, mode := r.requestFor(in)
+	if mode == sendBody && len(in.Body) == 0 {
 		return r.failed(&check.Error{Name: "Check error", Message: "the body of the call is not JSON"}, r.spec.OnError)
 	}
-	list, err := chunks(in, r.mode, &r.spec.Limits)
+	list, err := chunks(in, mode, &r.spec.Limits)
 	if err != nil {
 		return r.failed(&check.Error{Name: "Check error", Message: err.Error()}, r.spec.OnError)
 	}
 	if len(list) == 0 {
 		return check.Result{Verdict: true, Data: map[string]any{"explanation": "no text to judge"}}
 	}
-	return r.merge(in, r.judgeAll(ctx, in, list))
+	return r.merge(r.judgeAll(ctx, how, in, list))
+}
+
+// requestFor returns how the texts of a call go to the partner.
+func (r *runner) requestFor(in *check.Input) (*compiledRequest, sendMode) {
+	how := &r.spec.request
+	if r.spec.chat != nil && in.Phase == guardrail.Input && in.Endpoint == llm.ChatComplete {
+		how = r.spec.chat
+	}
+	if r.redacts && r.spec.SendRedacting != "" {
+		return how, r.spec.SendRedacting
+	}
+	return how, how.send
 }
 
 func (r *runner) onMissing() string {
@@ -117,7 +125,7 @@ func (r *runner) failed(e *check.Error, rule string) check.Result {
 
 // judgeAll judges the chunks, several at a time. After a failure without redaction, and after an
 // error, it starts no further call.
-func (r *runner) judgeAll(ctx context.Context, in *check.Input, list []chunk) []judgement {
+func (r *runner) judgeAll(ctx context.Context, how *compiledRequest, in *check.Input, list []chunk) []judgement {
 	out := make([]judgement, len(list))
 	var (
 		wait sync.WaitGroup
@@ -136,7 +144,7 @@ func (r *runner) judgeAll(ctx context.Context, in *check.Input, list []chunk) []
 	}
 	work := func() {
 		for i, ok := take(); ok; i, ok = take() {
-			out[i] = r.judge(ctx, in, &list[i])
+			out[i] = r.judge(ctx, how, in, &list[i])
 			if out[i].err != nil || out[i].fails && !r.redacts {
 				mu.Lock()
 				done = true
@@ -153,7 +161,7 @@ func (r *runner) judgeAll(ctx context.Context, in *check.Input, list []chunk) []
 }
 
 // merge returns the result of a run from those of its calls.
-func (r *runner) merge(in *check.Input, list []judgement) check.Result {
+func (r *runner) merge(list []judgement) check.Result {
 	res := check.Result{Verdict: true}
 	deciding, calls := &list[0], 0
 	for i := range list {

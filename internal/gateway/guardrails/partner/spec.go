@@ -32,7 +32,7 @@ type spec struct {
 	partner, source, date string
 
 	ID      string            `json:"id"` // "contentSafety"
-	Aliases []string          `json:"aliases"`
+	Aliases []string          `json:"aliases"` // complete ids: "zscaler.*"
 	Phases  []guardrail.Phase `json:"phases"`
 	// Transformer marks a check that adds to the request and never denies.
 	Transformer bool                 `json:"transformer"`
@@ -46,12 +46,14 @@ type spec struct {
 	Limits        limits   `json:"limits"`
 	TimeoutMS     int      `json:"timeout_ms"` // default of the parameter timeout; 0 means 10,000
 	Request       request  `json:"request"`
+	// Chat replaces members of Request for the requests of chat completions; nil for none.
+	Chat *chatRequest `json:"chat"`
 	// Expect lists members that each response has. A response without one is an error of the check.
 	Expect []expectation `json:"expect"`
 	Fails  *rule         `json:"fails"` // when the check fails
 	Redact *redaction    `json:"redact"`
 	Inject *injection    `json:"inject"`
-	// Data names the members of the response that results show; empty shows the response.
+	// Data is the path of the part of the response that results show; empty shows all of it.
 	Data string `json:"data"`
 	// OnError is the verdict of an errored check: "open" passes, "closed" fails. Empty leaves it to the
 	// guardrail. OnMissing replaces it when a credential is absent.
@@ -62,12 +64,21 @@ type spec struct {
 
 // request describes the HTTP request.
 type request struct {
-	Method string            `json:"method"` // "POST"
-	URL    string            `json:"url"`    // "https://{credentials.domain}/v1/check"
-	Query  map[string]string `json:"query"`
-	Header map[string]string `json:"header"` // a field whose placeholder has no value is omitted
-	Body   json.RawMessage   `json:"body"`   // a template
-	AWS    *awsNames         `json:"aws"`
+	Method string `json:"method"` // "POST"
+	URL    string `json:"url"`    // "https://{credentials.domain}/v1/check"
+	// CustomBase names a value, a URL, that replaces scheme and host: "param.customHost".
+	CustomBase string            `json:"custom_base"`
+	Query      map[string]string `json:"query"`
+	Header     map[string]string `json:"header"` // a field whose placeholder has no value is omitted
+	Body       json.RawMessage   `json:"body"`   // a template
+	AWS        *awsNames         `json:"aws"`
+}
+
+// chatRequest describes a different address for the requests of chat completions.
+type chatRequest struct {
+	Send sendMode        `json:"send"`
+	URL  string          `json:"url"`
+	Body json.RawMessage `json:"body"`
 }
 
 // awsNames are the names of the values that sign a request to an Amazon service.
@@ -89,7 +100,7 @@ const (
 	sendJoined   sendMode = "joined"   // one text: all texts, joined by newlines
 	sendEach     sendMode = "each"     // one call for each text
 	sendBatch    sendMode = "batch"    // several texts in a call
-	sendMessages sendMode = "messages" // the messages of the conversation
+	sendMessages sendMode = "messages" // the messages of the request, or the texts of the response as messages
 	sendBody     sendMode = "body"     // the JSON of the request or response
 )
 

@@ -17,6 +17,7 @@ import (
 //	{"$members": "param.scanners", "value": true}  an object whose members a list names
 //	{"$phase": {"input": …, "output": …}}          one of two templates
 //	{"$if": "param.redact", "then": …, "else": …}  one of two templates
+//	{"$concat": […, …]}                            a list: the items of several lists
 //	{"$json": …}                                   a string that contains the JSON of a template
 type template interface {
 	// build returns a value for encoding/json; omitted for none.
@@ -88,6 +89,9 @@ func compilePlaceholder(key string, tree map[string]any) (template, error) {
 		return compileChoice("isOutput", both["output"], both["input"])
 	case "$if":
 		return compileChoice(text, tree["then"], tree["else"])
+	case "$concat":
+		inner, err := compileTemplate(tree[key])
+		return &concatenation{inner}, err
 	case "$json":
 		inner, err := compileTemplate(tree[key])
 		return &jsonText{inner}, err
@@ -248,10 +252,27 @@ func compileChoice(text string, yes, not any) (template, error) {
 }
 
 func (c *choice) build(v *values) (any, error) {
-	if truthy(v.get(c.name)) {
+	if v.isTrue(c.name) {
 		return c.yes.build(v)
 	}
 	return c.not.build(v)
+}
+
+// concatenation is a list of the items of several lists.
+type concatenation struct{ lists template }
+
+func (c *concatenation) build(v *values) (any, error) {
+	value, err := c.lists.build(v)
+	if err != nil {
+		return nil, err
+	}
+	lists, _ := value.([]any)
+	out := []any{}
+	for _, item := range lists {
+		inner, _ := item.([]any)
+		out = append(out, inner...)
+	}
+	return out, nil
 }
 
 // jsonText is a string that contains the JSON of a template.

@@ -28,9 +28,9 @@ type name [][]string
 // roots are the first parts of names. Those with true have further parts: "param.recipe".
 var roots = map[string]bool{
 	"param": true, "credentials": true, "const": true, "metadata": true, "hook": true, "item": true,
-	"text": false, "texts": false, "messages": false, "messageTexts": false, "system": false, "prompt": false, "tools": false,
+	"text": false, "texts": false, "messages": false, "system": false, "prompt": false, "tools": false,
 	"request": false, "response": false, "body": false, "phase": false, "model": false, "provider": false, "traceID": false,
-	"index": false, "isOutput": false, "dialogue": false,
+	"index": false, "isOutput": false, "history": false, "toolDialogue": false,
 }
 
 // parseName compiles "param.user|metadata.user".
@@ -47,11 +47,6 @@ func parseName(s string) (name, error) {
 	return n, nil
 }
 
-// roots returns the first parts of the alternatives.
-func (n name) uses(root string) bool {
-	return slices.ContainsFunc(n, func(parts []string) bool { return parts[0] == root })
-}
-
 // get returns the value of a name; nil for none. Empty strings count as none.
 func (v *values) get(n name) any {
 	for _, parts := range n {
@@ -60,6 +55,11 @@ func (v *values) get(n name) any {
 		}
 	}
 	return nil
+}
+
+// isTrue reports whether one of the alternatives of a name has a true value.
+func (v *values) isTrue(n name) bool {
+	return slices.ContainsFunc(n, func(parts []string) bool { return truthy(v.one(parts)) })
 }
 
 func (v *values) one(parts []string) any {
@@ -124,10 +124,10 @@ func (v *values) ofConversation(root string) any {
 		return v.talk.system()
 	case "prompt":
 		return v.talk.prompt()
-	case "messageTexts":
-		return v.talk.texts()
-	case "dialogue":
+	case "history":
 		return asList(v.talk.messages)
+	case "toolDialogue":
+		return toolDialogue(v.in, v.talk)
 	case "tools":
 		return v.talk.tools()
 	}
