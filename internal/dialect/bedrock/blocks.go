@@ -18,25 +18,11 @@ func (w *contentWriter) part(ctx context.Context, m *llm.Message, p *llm.Part, t
 	}
 	w.dropCitations(m, p)
 	if c := mark(p); c != nil {
-		if len(w.B) == before {
+		if len(w.B) == before || isReasoning(p) {
 			w.t.Drop(w.c.Path(m, p.Index) + ".cache_control")
 			return nil
 		}
 		w.cachePoint(c, w.c.Path(m, p.Index))
-	}
-	return nil
-}
-
-// mark returns the cache mark of a part. Converse does not accept marks inside a tool result, so
-// the first of them becomes the mark of the complete result.
-func mark(p *llm.Part) *llm.Cache {
-	if p.Cache != nil || p.Result == nil {
-		return p.Cache
-	}
-	for i := range p.Result.Parts {
-		if c := p.Result.Parts[i].Cache; c != nil {
-			return c
-		}
 	}
 	return nil
 }

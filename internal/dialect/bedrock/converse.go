@@ -32,7 +32,7 @@ func (converseUpstream) EncodeCall(ctx context.Context, c *llm.Call, to *dialect
 	if family == anthropic && !model.Continues() {
 		c = conversation.EndWithUserTurn(c)
 	}
-	w := newCallWriter(&callBody{Writer: jsonwriter.NewForCall(c), c: c, t: llm.NewTally(c), to: to, family: family, model: model, caches: caches(to.Underlying())})
+	w := newCallWriter(&callBody{Writer: jsonwriter.NewForCall(c), c: c, t: llm.NewTally(c), to: to, family: family, model: model, marks: newCacheMarks(c, to.Underlying())})
 	w.Open('{')
 	if err := w.conversation(ctx); err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ type callBody struct {
 	to     *dialect.Target
 	family string
 	model  claude.Model // parsed from the model name; for Anthropic's family
-	caches bool         // the model supports cache points
+	marks  cacheMarks
 	added  dialect.Added
 	native []*llm.Tool // tools that only Claude's native format supports
 }

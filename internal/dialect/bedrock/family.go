@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"sluice/internal/dialect/claude"
 )
 
 // The families with parameters of their own. All other models get the common parameters.
@@ -73,6 +75,21 @@ func caches(model string) bool {
 		return strings.HasPrefix(id, "amazon.nova")
 	case anthropic:
 		return !slices.ContainsFunc(uncached[:], func(old string) bool { return strings.HasPrefix(id, old) })
+	}
+	return false
+}
+
+// cachesForAnHour reports whether cache points of a model may have a lifetime. Claude accepts one
+// from version 4.5 on; other models reject it. A model of unknown family counts as supported.
+// Source: https://aws.amazon.com/about-aws/whats-new/2026/01/amazon-bedrock-one-hour-duration-prompt-caching/
+// and the errors in https://github.com/earendil-works/pi/pull/1570, of 2026-02-20.
+func cachesForAnHour(model string) bool {
+	switch familyOf(model) {
+	case "":
+		return true
+	case anthropic:
+		m := claude.ParseModel(model)
+		return m.Major == 0 || m.Since(4, 5)
 	}
 	return false
 }

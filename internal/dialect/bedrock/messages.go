@@ -182,17 +182,3 @@ func (w *contentWriter) text(s string) {
 	w.Str("text", s)
 	w.Close('}')
 }
-
-// cachePoint writes a cache point after the content that is to be cached. The path is that content's.
-func (w *callBody) cachePoint(c *llm.Cache, path string) {
-	if !w.caches {
-		w.t.Drop(path + ".cache_control")
-		return
-	}
-	w.Open('{')
-	w.Key("cachePoint").Open('{')
-	w.Str("type", "default")
-	w.Opt("ttl", c.TTL)
-	w.Close('}')
-	w.Close('}')
-}
