@@ -1,27 +1,22 @@
 package anthropic
 
 import (
-	"strings"
-
+	"sluice/internal/dialect/claude"
 	"sluice/internal/dialect/conversation"
 	"sluice/internal/kernel/llm"
 )
 
-// attribution is the prefix of a line that Claude's coding agents write before their
-// instructions, for Anthropic's accounts: "x-anthropic-billing-header: cc_version=2.1.117.48f;
-// cc_entrypoint=cli; cch=71fea;". The line is not meant for the model. In many agent versions it
-// differs with every call, so a provider that caches prompt prefixes would never find a match.
-// Source: github.com/anthropics/claude-code/issues/68900, 2026-06-16.
-const attribution = "x-anthropic-billing-header:"
-
-// unattributed returns the instructions without that line. It omits a text that has no other line.
+// unattributed returns the instructions without the attribution line of coding agents, which is
+// meant for Anthropic only and differs with every call. It omits a text that has no other line.
 func unattributed(parts []llm.Part) []llm.Part {
 	remaining := parts[:0]
 	for _, p := range parts {
-		if text := strings.TrimLeft(p.Text, " \t\r\n"); p.Kind == llm.TextPart && strings.HasPrefix(text, attribution) {
-			if _, p.Text, _ = strings.Cut(text, "\n"); conversation.IsBlank(p.Text) {
+		if p.Kind == llm.TextPart {
+			rest, found := claude.CutAttribution(p.Text)
+			if found && conversation.IsBlank(rest) {
 				continue
 			}
+			p.Text = rest
 		}
 		remaining = append(remaining, p)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
+	"sluice/internal/dialect/claude"
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/dialect/signatures"
 	"sluice/internal/dialect/sniff"
@@ -63,15 +64,16 @@ const claudeVersion = "bedrock-2023-05-31"
 // it adds limit. The version in a caller's header is usually that of Anthropic's own hosts, which
 // Bedrock rejects. The list dropped contains the paths that Claude on Bedrock does not support.
 func claudeBody(body []byte, to *dialect.Target, limit int64) (native []byte, dropped []string) {
+	body, dropped = acceptedMarks(body, to.Underlying())
 	var w jsonwriter.Writer
 	w.Open('{')
-	mark, _ := jsonedit.Find(body, "cache_control")
+	mark, _ := jsonedit.Find(body, cacheMember)
 	var beta []byte
 	var tools toolList
 	versioned, limited := false, false
 	for name, val := range jsonedit.Members(body) {
 		switch plain(name) {
-		case "model", "stream", "cache_control":
+		case "model", "stream", cacheMember:
 			continue
 		case "anthropic_beta":
 			beta = val
@@ -80,6 +82,8 @@ func claudeBody(body []byte, to *dialect.Target, limit int64) (native []byte, dr
 			versioned = true
 		case llm.MaxTokens:
 			limited = true
+		case "system":
+			val = claude.WithoutAttribution(val)
 		case "tools":
 			tools = claudeTools(val, to.Underlying())
 			val = tools.raw
@@ -107,7 +111,7 @@ func claudeBody(body []byte, to *dialect.Target, limit int64) (native []byte, dr
 		w.Int(llm.MaxTokens, limit)
 	}
 	w.Close('}')
-	return w.B, tools.dropped
+	return w.B, append(dropped, tools.dropped...)
 }
 
 // absent lists prefixes of beta flags for features that Amazon does not offer. Amazon rejects a

@@ -114,3 +114,52 @@ func TestClaudeAnswer(t *testing.T) {
 		t.Errorf("%s, %v", out, err)
 	}
 }
+
+func TestInvokedClaude_GetsOnlyTheMarksThatItAccepts(t *testing.T) {
+	t.Parallel()
+	up := bedrock.Claude().Unified[llm.Messages]
+	const (
+		global = `"cache_control":{"type":"ephemeral","ttl":"1h","scope":"global"}`
+		body   = `{"system":[{"type":"text","text":"s",` + global + `}],"tools":[{"name":"f","cache_control":{"type":"ephemeral","ttl":"5m"}}],` +
+			`"messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"c","content":[{"type":"text","text":"r",` + global + `}]}]}]}`
+	)
+	sent := func(system, tool string) string {
+		return `{"system":[{"type":"text","text":"s"` + system + `}],"tools":[{"name":"f"` + tool + `}],` +
+			`"messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"c","content":[{"type":"text","text":"r"` + system + `}]}]}],"anthropic_version":"bedrock-2023-05-31"}`
+	}
+	for model, want := range map[string]string{
+		sonnet: sent(mark1h, `,"cache_control":{"type":"ephemeral","ttl":"5m"}`) +
+			` [system[0].cache_control.scope messages[0].content[0].content[0].cache_control.scope]`,
+		"anthropic.claude-sonnet-4-20250514-v1:0": sent(mark5m, mark5m) +
+			` [system[0].cache_control.scope system[0].cache_control.ttl messages[0].content[0].content[0].cache_control.scope messages[0].content[0].content[0].cache_control.ttl]`,
+		"anthropic.claude-3-haiku-20240307-v1:0": sent("", "") +
+			` [tools[0].cache_control system[0].cache_control messages[0].content[0].content[0].cache_control]`,
+	} {
+		out, err := up.EncodeRequest(t.Context(), &dialect.Request{Body: []byte(body)}, &dialect.Target{Model: model, Value: values(nil)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprintf("%s %v", out.Body, out.Dropped); got != want {
+			t.Errorf("%s:\n got %s\nwant %s", model, got, want)
+		}
+	}
+}
+
+// The line that coding agents write for Anthropic's accounts differs with every call, and Amazon
+// rejects it.
+func TestInvokedClaude_GetsTheSamePrefixInEveryTurn(t *testing.T) {
+	t.Parallel()
+	up := bedrock.Claude().Unified[llm.Messages]
+	var bodies []string
+	for _, nonce := range []string{"71fea", "0aaa9"} {
+		body := `{"system":[{"type":"text","text":"x-anthropic-billing-header: cc_version=2.1.117.48f; cch=` + nonce + `;"},{"type":"text","text":"You code."}],"messages":[{"role":"user","content":"q"}]}`
+		out, err := up.EncodeRequest(t.Context(), &dialect.Request{Body: []byte(body)}, &dialect.Target{Model: sonnet, Value: values(nil)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		bodies = append(bodies, string(out.Body))
+	}
+	if bodies[0] != bodies[1] || !strings.HasPrefix(bodies[0], `{"system":[{"type":"text","text":"You code."}],`) {
+		t.Errorf("got %q", bodies)
+	}
+}

@@ -1,9 +1,52 @@
 package bedrock
 
 import (
+	"bytes"
+
 	"sluice/internal/dialect/jsonwriter"
 	"sluice/internal/kernel/jsonedit"
 )
+
+// cacheMember is the member that marks the end of a cached prefix in Anthropic's format.
+const cacheMember = "cache_control"
+
+// markPaths are the positions of marks in a message request.
+var markPaths = [...]string{
+	cacheMember, "tools[*]." + cacheMember, "system[*]." + cacheMember,
+	"messages[*].content[*]." + cacheMember, "messages[*].content[*].content[*]." + cacheMember,
+}
+
+// acceptedMarks removes from a message request what the model does not accept in its marks: all of
+// them if it has no prompt cache, else the scope, and the lifetime if it has one only. It returns the
+// paths of what had an effect.
+// Source: https://github.com/Wei-Shaw/claude-relay-service/pull/965, of 2026-02-10 (scope);
+// cachesForAnHour and caches.
+func acceptedMarks(body []byte, model string) (rest []byte, dropped []string) {
+	var d jsonedit.Doc
+	if !bytes.Contains(body, []byte(cacheMember)) || jsonedit.Scan(body, &d) != nil {
+		return body, nil
+	}
+	var edits []jsonedit.Edit
+	drop := func(path string) {
+		edits = append(edits, jsonedit.Drop(path))
+		d.EachValue(path, func(location string, raw []byte) {
+			if !jsonedit.IsNull(raw) && string(raw) != `"5m"` {
+				dropped = append(dropped, location)
+			}
+		})
+	}
+	for _, path := range markPaths {
+		if !caches(model) {
+			drop(path)
+			continue
+		}
+		drop(path + ".scope")
+		if !cachesForAnHour(model) {
+			drop(path + ".ttl")
+		}
+	}
+	return d.Apply(edits), dropped
+}
 
 // cached moves the cache mark of the request, which Amazon rejects, into a list of messages. As
 // Anthropic does, it sets the mark on the last block that can have one. It returns the list
@@ -46,7 +89,7 @@ func markedContent(content, mark []byte) []byte {
 		w.Open('{')
 		w.Str("type", "text")
 		w.Raw("text", content)
-		w.Raw("cache_control", mark)
+		w.Raw(cacheMember, mark)
 		w.Close('}')
 		w.Close(']')
 		return w.B
@@ -66,10 +109,10 @@ func markedContent(content, mark []byte) []byte {
 	n = 0
 	for b := range jsonedit.Elements(content) {
 		if n == lastIndex {
-			if _, has := jsonedit.Find(b, "cache_control"); has {
+			if _, has := jsonedit.Find(b, cacheMember); has {
 				return nil
 			}
-			b = with(b, "cache_control", mark)
+			b = with(b, cacheMember, mark)
 		}
 		w.Value(b)
 		n++
