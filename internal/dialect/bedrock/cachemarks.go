@@ -20,7 +20,7 @@ type cacheMarks struct {
 }
 
 func newCacheMarks(c *llm.Call, model string) cacheMarks {
-	m := cacheMarks{supported: caches(model), hour: cachesForAnHour(model)}
+	m := cacheMarks{supported: CachesPrompts(model), hour: CachesForAnHour(model)}
 	if m.supported && m.hour {
 		m.shadowed = shadowed(marksInOrder(c))
 	}

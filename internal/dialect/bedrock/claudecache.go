@@ -20,7 +20,7 @@ var markPaths = [...]string{
 // them if it has no prompt cache, else the scope, and the lifetime if it has one only. It returns the
 // paths of what had an effect.
 // Source: https://github.com/Wei-Shaw/claude-relay-service/pull/965, of 2026-02-10 (scope);
-// cachesForAnHour and caches.
+// CachesForAnHour and CachesPrompts.
 func acceptedMarks(body []byte, model string) (rest []byte, dropped []string) {
 	var d jsonedit.Doc
 	if !bytes.Contains(body, []byte(cacheMember)) || jsonedit.Scan(body, &d) != nil {
@@ -36,12 +36,12 @@ func acceptedMarks(body []byte, model string) (rest []byte, dropped []string) {
 		})
 	}
 	for _, path := range markPaths {
-		if !caches(model) {
+		if !CachesPrompts(model) {
 			drop(path)
 			continue
 		}
 		drop(path + ".scope")
-		if !cachesForAnHour(model) {
+		if !CachesForAnHour(model) {
 			drop(path + ".ttl")
 		}
 	}

@@ -62,11 +62,11 @@ var uncached = [...]string{
 	"anthropic.claude-3-5-sonnet-20240620",
 }
 
-// caches reports whether a model supports cache points. Other models reject a call with cache
+// CachesPrompts reports whether a model supports cache points. Other models reject a call with cache
 // points, which coding agents send. A model of unknown family, such as an ARN, counts as supported.
 // Source: https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html, read 2026-11;
 // github.com/BerriAI/litellm/pull/39210, of 2026-09-01.
-func caches(model string) bool {
+func CachesPrompts(model string) bool {
 	id := foundation(model)
 	switch familyOf(model) {
 	case "":
@@ -79,11 +79,11 @@ func caches(model string) bool {
 	return false
 }
 
-// cachesForAnHour reports whether cache points of a model may have a lifetime. Claude accepts one
+// CachesForAnHour reports whether cache points of a model may have a lifetime. Claude accepts one
 // from version 4.5 on; other models reject it. A model of unknown family counts as supported.
 // Source: https://aws.amazon.com/about-aws/whats-new/2026/01/amazon-bedrock-one-hour-duration-prompt-caching/
 // and the errors in https://github.com/earendil-works/pi/pull/1570, of 2026-02-20.
-func cachesForAnHour(model string) bool {
+func CachesForAnHour(model string) bool {
 	switch familyOf(model) {
 	case "":
 		return true

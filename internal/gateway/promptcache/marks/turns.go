@@ -1,5 +1,7 @@
 package marks
 
+import "bytes"
+
 // messages reads the conversation. A turn of the user consists of the messages between two messages
 // of the model, such as several results of tools.
 func (s *scanner) messages() {
@@ -10,17 +12,21 @@ func (s *scanner) messages() {
 		role, last := s.message(i)
 		s.prefix(first, "messages", i)
 		last.size = last.to - begin
-		switch {
-		case role == "system" || role == "developer":
+		switch string(role) {
+		case "system", "developer":
 			if leading {
 				s.setZone(first, systemZone)
 				s.setSystem(last)
 			}
 			continue
-		case role == "assistant":
+		case "assistant":
 			s.answered = true
-		case s.isTurn(role) && last.to > 0:
+		case "user":
 			s.addTurn(last)
+		case "tool":
+			if s.rules.Form == Chat && s.rules.ToolTurns {
+				s.addTurn(last)
+			}
 		}
 		leading = false
 	}
@@ -28,14 +34,12 @@ func (s *scanner) messages() {
 }
 
 // message reads one message and returns its role and the last block that can have a mark.
-func (s *scanner) message(i int) (role string, last spot) {
+func (s *scanner) message(i int) (role []byte, last spot) {
 	from := s.offset()
 	for name := range s.r.Members() {
 		switch string(name) {
 		case "role":
-			if raw := s.r.Raw(); len(raw) > 2 {
-				role = string(raw[1 : len(raw)-1])
-			}
+			role = bytes.Trim(s.r.Raw(), `"`)
 		case "content":
 			last = s.content(turnZone, i, "content")
 		case "cache_control":
@@ -52,11 +56,10 @@ func (s *scanner) setSystem(last spot) {
 	}
 }
 
-func (s *scanner) isTurn(role string) bool {
-	return role == "user" || role == "tool" && s.rules.Form == Chat && s.rules.ToolTurns
-}
-
 func (s *scanner) addTurn(last spot) {
+	if last.to == 0 {
+		return
+	}
 	if s.answered {
 		s.previous = s.turn
 		s.answered = false
