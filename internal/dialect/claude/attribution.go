@@ -25,11 +25,14 @@ func CutAttribution(text string) (rest string, found bool) {
 	return rest, true
 }
 
+// HasAttribution reports whether a raw request may contain the line. The search needs no parsing.
+func HasAttribution(raw []byte) bool { return bytes.Contains(raw, []byte(attribution)) }
+
 // WithoutAttribution removes the attribution line from the raw system prompt of a Messages request: a
 // string, or a list of text blocks. A block without another line is removed. It returns nil if nothing
 // else remains, and the prompt itself if it does not contain the line.
 func WithoutAttribution(system []byte) []byte {
-	if !bytes.Contains(system, []byte(attribution)) {
+	if !HasAttribution(system) {
 		return system
 	}
 	switch system[0] {

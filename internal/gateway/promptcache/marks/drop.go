@@ -2,6 +2,7 @@ package marks
 
 import (
 	"bytes"
+	"slices"
 
 	"sluice/internal/kernel/jsonedit"
 )
@@ -13,7 +14,7 @@ import (
 //
 // A body without marks, or one that is not a JSON object, is returned unchanged.
 func Drop(body []byte, f Form) (rest []byte, dropped []string) {
-	if !bytes.Contains(body, []byte(`"cache`)) { // the usual case
+	if !mayHaveMarks(body) {
 		return body, nil
 	}
 	p := scan(body, Rules{Form: f})
@@ -29,3 +30,15 @@ func Drop(body []byte, f Form) (rest []byte, dropped []string) {
 	}
 	return d.Apply([]jsonedit.Edit{jsonedit.DropAll(dropped)}), dropped
 }
+
+// HasHour reports whether a body has a mark of an hour.
+func HasHour(body []byte, f Form) bool {
+	if !mayHaveMarks(body) {
+		return false
+	}
+	p := scan(body, Rules{Form: f})
+	return slices.ContainsFunc(p.marks, isHour)
+}
+
+// mayHaveMarks is false for most bodies without marks. It needs no parsing.
+func mayHaveMarks(body []byte) bool { return bytes.Contains(body, []byte(`"cache`)) }
