@@ -18,7 +18,7 @@ func (w *contentWriter) part(ctx context.Context, m *llm.Message, p *llm.Part, t
 	}
 	w.dropCitations(m, p)
 	if c := mark(p); c != nil {
-		if len(w.B) == before || isReasoning(p) {
+		if !canPrecedePoint(w.B[before:]) {
 			w.t.Drop(w.c.Path(m, p.Index) + ".cache_control")
 			return nil
 		}

@@ -1,6 +1,10 @@
 package bedrock
 
-import "sluice/internal/kernel/llm"
+import (
+	"bytes"
+
+	"sluice/internal/kernel/llm"
+)
 
 // anHour is the longer of the two lifetimes of a cache point. The default is five minutes.
 const anHour = "1h"
@@ -106,9 +110,22 @@ func mark(p *llm.Part) *llm.Cache {
 	return nil
 }
 
-// isReasoning reports whether a part is reasoning, which no cache point may follow.
-// Source: the error in https://github.com/anomalyco/opencode/issues/36517, of 2026-07-12.
-func isReasoning(p *llm.Part) bool { return p.Kind == llm.ReasoningPart || p.Kind == llm.SealedPart }
+// canPrecedePoint reports whether a cache point may follow a content block that was just written; false
+// for nothing. Bedrock rejects one directly after reasoning, and after a document from which it
+// extracts the text: all except PDF.
+// Source: the errors in https://github.com/anomalyco/opencode/issues/36517, of 2026-07-12, and
+// https://github.com/aws/aws-sdk-java-v2/issues/6277, of 2026-08-05.
+func canPrecedePoint(block []byte) bool {
+	block = bytes.TrimPrefix(block, []byte(","))
+	format, isDocument := bytes.CutPrefix(block, []byte(`{"document":{"format":"`))
+	switch {
+	case isDocument:
+		return bytes.HasPrefix(format, []byte(`pdf"`))
+	case bytes.HasPrefix(block, []byte(`{"reasoningContent":`)):
+		return false
+	}
+	return len(block) > 0
+}
 
 // cachePoint writes a cache point after the content that is to be cached. The path is that content's.
 func (w *callBody) cachePoint(c *llm.Cache, path string) {

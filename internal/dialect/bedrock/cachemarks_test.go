@@ -104,3 +104,18 @@ func TestConverse_NoCachePointFollowsReasoning(t *testing.T) {
 		t.Errorf("got %s, dropped %q: %s", got, out.Dropped, out.Body)
 	}
 }
+
+func TestConverse_ACachePointFollowsPDFsOnly(t *testing.T) {
+	t.Parallel()
+	for mime, want := range map[string]string{"application/pdf": "messages 5m, messages 5m", "text/csv": "messages 5m"} {
+		out, err := encode(t, &dialect.Target{Model: sonnet, Value: values(nil)}, `{"messages":[{"role":"user","content":[{"type":"text","text":"a"`+mark5m+`},`+
+			`{"type":"file","file":{"filename":"f","file_data":"data:`+mime+`;base64,QQ=="}`+mark5m+`}]}]}`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dropped := slices.Contains(out.Dropped, "messages[0].content[1].cache_control")
+		if got := points(out.Body); got != want || dropped != (mime == "text/csv") {
+			t.Errorf("%s: got %s, dropped %q, want %s: %s", mime, got, out.Dropped, want, out.Body)
+		}
+	}
+}

@@ -23,7 +23,7 @@ func TestPrepare_PlacesOrDropsMarksAsTheTargetRequires(t *testing.T) {
 		chat     = `{"messages":[{"role":"system","content":"LONG"},{"role":"user","content":"q"}]}`
 		messages = `{"system":"LONG","messages":[{"role":"user","content":"q"}]}`
 		converse = `{"system":[{"text":"LONG"}],"messages":[{"role":"user","content":[{"text":"q"}]}]}`
-		own      = `{"messages":[{"role":"system","content":[MARKED]},{"role":"user","content":"LONG"}]}`
+		marking  = `{"messages":[{"role":"system","content":[MARKED]},{"role":"user","content":"LONG"}]}`
 	)
 	for name, c := range map[string]struct {
 		target  promptcache.Target
@@ -38,13 +38,13 @@ func TestPrepare_PlacesOrDropsMarksAsTheTargetRequires(t *testing.T) {
 		"a model of Bedrock without":      {promptcache.Target{Provider: "bedrock", Dialect: "bedrock", Endpoint: llm.ChatComplete, Model: "us.meta.llama4-maverick-17b-instruct-v1:0"}, converse, nil, nil},
 		"a profile of Bedrock":            {promptcache.Target{Provider: "bedrock", Dialect: "bedrock", Endpoint: llm.ChatComplete, Model: "arn:aws:bedrock:us-east-1:1:application-inference-profile/abc"}, converse, nil, nil},
 		"Claude on OpenRouter":            {promptcache.Target{Provider: "openrouter", Dialect: "openai", Endpoint: llm.ChatComplete, Model: "anthropic/claude-sonnet-4.5"}, chat, []string{"messages[0].content", "messages[1].content"}, nil},
-		"another model on OpenRouter":     {promptcache.Target{Provider: "openrouter", Dialect: "openai", Endpoint: llm.ChatComplete, Model: "openai/gpt-5"}, own, nil, nil},
+		"another model on OpenRouter":     {promptcache.Target{Provider: "openrouter", Dialect: "openai", Endpoint: llm.ChatComplete, Model: "openai/gpt-5"}, marking, nil, nil},
 		"Qwen":                            {promptcache.Target{Provider: "dashscope", Dialect: "openai", Endpoint: llm.ChatComplete, Model: "qwen3-max"}, chat, []string{"messages[0].content", "messages[1].content"}, nil},
-		"Llama on Databricks":             {promptcache.Target{Provider: "databricks", Dialect: "openai", Endpoint: llm.ChatComplete, Model: "databricks-llama-4-maverick"}, own, nil, []string{"messages[0].content[0].cache_control"}},
-		"a fallback to OpenAI":            {promptcache.Target{Provider: "openai", Dialect: "openai", Endpoint: llm.ChatComplete, Model: "gpt-5"}, own, nil, []string{"messages[0].content[0].cache_control"}},
-		"a fallback to a custom host":     {promptcache.Target{Provider: "custom", Dialect: "openai", Endpoint: llm.ChatComplete, Model: "m"}, own, nil, nil},
-		"the caller's marks and ours":     {promptcache.Target{Provider: "openrouter", Dialect: "openai", Endpoint: llm.ChatComplete, Model: "anthropic/claude-sonnet-4.5"}, own, []string{"messages[1].content"}, nil},
-		"an endpoint that embeds":         {promptcache.Target{Provider: "openai", Dialect: "openai", Endpoint: llm.Embed, Model: "e"}, own, nil, nil},
+		"Llama on Databricks":             {promptcache.Target{Provider: "databricks", Dialect: "openai", Endpoint: llm.ChatComplete, Model: "databricks-llama-4-maverick"}, marking, nil, []string{"messages[0].content[0].cache_control"}},
+		"a fallback to OpenAI":            {promptcache.Target{Provider: "openai", Dialect: "openai", Endpoint: llm.ChatComplete, Model: "gpt-5"}, marking, nil, []string{"messages[0].content[0].cache_control"}},
+		"a fallback to a custom host":     {promptcache.Target{Provider: "custom", Dialect: "openai", Endpoint: llm.ChatComplete, Model: "m"}, marking, nil, nil},
+		"the caller's marks and ours":     {promptcache.Target{Provider: "openrouter", Dialect: "openai", Endpoint: llm.ChatComplete, Model: "anthropic/claude-sonnet-4.5"}, marking, []string{"messages[1].content"}, nil},
+		"an endpoint that embeds":         {promptcache.Target{Provider: "openai", Dialect: "openai", Endpoint: llm.Embed, Model: "e"}, marking, nil, nil},
 		"a form without marks":            {promptcache.Target{Provider: "google", Dialect: "gemini", Endpoint: llm.ChatComplete, Model: "gemini-3-pro"}, `{"contents":[{"parts":[{"text":"LONG"}]}],"cachedContent":"c"}`, nil, nil},
 		"a prompt below the minimum size": {promptcache.Target{Provider: "anthropic", Dialect: "anthropic", Endpoint: llm.Messages, Model: "claude-opus-4-5"}, `{"system":"s","messages":[{"role":"user","content":"q"}]}`, nil, nil},
 	} {

@@ -33,44 +33,41 @@ const bytesPerToken = 3
 // is one pass over the body and one copy. Place is safe for concurrent use.
 func Place(body []byte, rules Rules, hour bool) Placement {
 	p := scan(body, rules)
-	result := Placement{Body: body, Marks: len(p.marks), Hour: slices.ContainsFunc(p.marks, isHour)}
 	if !p.readable {
-		return result
+		return Placement{Body: body, Marks: len(p.marks), Hour: slices.ContainsFunc(p.marks, isHour)}
 	}
-	var chosen []choice
-	own := p.zones()
-	for _, s := range [...]spot{p.turn, p.system, p.previous, p.tools} {
-		if len(p.marks) >= MaxMarks {
-			break
-		}
-		if s.to == 0 || own[s.zone] || p.prefixBytes(s) < rules.MinTokens*bytesPerToken {
-			continue
-		}
-		lasts, ok := p.lifetime(s, hour, rules.Hour)
-		if !ok {
-			continue
-		}
-		chosen = append(chosen, choice{s, lasts})
-		p.marks = append(p.marks, mark{zone: s.zone, at: s.from, hour: lasts})
-		result.Hour = result.Hour || lasts
-	}
+	chosen := p.choose(rules, hour)
 	slices.SortFunc(chosen, func(a, b choice) int { return a.from - b.from })
-	result.Marks = len(p.marks)
-	result.Body = insert(body, chosen, rules.Form)
+	result := Placement{Body: insert(body, chosen, rules.Form), Marks: len(p.marks), Hour: slices.ContainsFunc(p.marks, isHour)}
 	for _, c := range chosen {
 		result.Paths = append(result.Paths, c.path(rules.Form))
 	}
 	return result
 }
 
+// choose chooses the blocks that get marks, and adds these to the marks of the prompt.
+func (p *prompt) choose(rules Rules, hour bool) (chosen []choice) {
+	marked := p.markedZones()
+	for _, s := range [...]spot{p.turn, p.system, p.previous, p.tools} {
+		if s.to == 0 || marked[s.zone] || len(p.marks) >= MaxMarks || p.prefixBytes(s) < rules.MinTokens*bytesPerToken {
+			continue
+		}
+		if lasts, ok := p.lifetime(s, hour, rules.Hour); ok {
+			chosen = append(chosen, choice{s, lasts})
+			p.marks = append(p.marks, mark{zone: s.zone, at: s.from, hour: lasts})
+		}
+	}
+	return chosen
+}
+
 func isHour(m mark) bool { return m.hour }
 
-// zones reports which zones contain marks of the caller.
-func (p *prompt) zones() (own [zoneCount]bool) {
+// markedZones reports which zones contain marks of the caller.
+func (p *prompt) markedZones() (marked [zoneCount]bool) {
 	for _, m := range p.marks {
-		own[m.zone] = true
+		marked[m.zone] = true
 	}
-	return own
+	return marked
 }
 
 // prefixBytes is the size of the prompt up to the end of a block.
@@ -84,7 +81,7 @@ func (p *prompt) prefixBytes(s spot) int {
 
 // lifetime reports whether a new mark lasts an hour. It reports false for ok if no lifetime fits:
 // all marks before it must last at least as long, and all after it at most as long.
-func (p *prompt) lifetime(s spot, wanted, accepted bool) (hour, ok bool) {
+func (p *prompt) lifetime(s spot, requested, accepted bool) (hour, ok bool) {
 	needed, allowed := false, accepted
 	for _, m := range p.marks {
 		if m.zone > s.zone || m.zone == s.zone && m.at > s.from {
@@ -96,7 +93,7 @@ func (p *prompt) lifetime(s spot, wanted, accepted bool) (hour, ok bool) {
 	if needed && !allowed {
 		return false, false
 	}
-	return needed || wanted && allowed, true
+	return needed || requested && allowed, true
 }
 
 // choice is a block that gets a mark.

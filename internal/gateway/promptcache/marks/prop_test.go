@@ -89,14 +89,14 @@ func TestPlace_ObeysTheLimitsOfMarks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawConversation(t)
 		body := []byte(c.call(len(c.messages)))
-		own := strings.Count(string(body), `"ephemeral"`)
+		before := strings.Count(string(body), `"ephemeral"`)
 		got := marks.Place(body, messages, rapid.Bool().Draw(t, "hour"))
 		if !json.Valid(got.Body) {
 			t.Fatalf("invalid: %s", got.Body)
 		}
 		n := strings.Count(string(got.Body), `"ephemeral"`)
-		if n != got.Marks || n != own+len(got.Paths) || n > max(own, marks.MaxMarks) {
-			t.Fatalf("got %d marks after %d, reported %d at %q", n, own, got.Marks, got.Paths)
+		if n != got.Marks || n != before+len(got.Paths) || n > max(before, marks.MaxMarks) {
+			t.Fatalf("got %d marks after %d, reported %d at %q", n, before, got.Marks, got.Paths)
 		}
 		if ordered(lifetimesOf(body)) && !ordered(lifetimesOf(got.Body)) {
 			t.Fatalf("an hour follows five minutes: %s", got.Body)

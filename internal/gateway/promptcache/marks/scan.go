@@ -208,7 +208,8 @@ const (
 	otherBlock blockKind = iota
 	blankBlock           // a text of white space, which providers reject with a mark
 	textBlock
-	mediaBlock // an image, a document, a call or result of a tool
+	toolBlock  // a call or result of a tool
+	mediaBlock // an image or a document
 )
 
 // block reads a block and reports whether it can have a mark.
@@ -249,19 +250,25 @@ func (s *scanner) block(z zone, from int) bool {
 // Source: https://platform.claude.com/docs/en/build-with-claude/prompt-caching, read 2026-11.
 var messageBlocks = map[string]blockKind{
 	`"text"`: textBlock, `"image"`: mediaBlock, `"document"`: mediaBlock,
-	`"tool_use"`: mediaBlock, `"tool_result"`: mediaBlock, `"search_result"`: mediaBlock,
+	`"tool_use"`: toolBlock, `"tool_result"`: toolBlock, `"search_result"`: mediaBlock,
 }
 
 // converseBlocks are the same for Converse, which rejects a cache point after reasoning, and after a
 // document that is not a PDF.
-// Source: https://github.com/anomalyco/opencode/issues/36517, of 2026-07-12.
-var converseBlocks = map[string]blockKind{"text": textBlock, "image": mediaBlock, "toolUse": mediaBlock, "toolResult": mediaBlock}
+// Source: https://github.com/anomalyco/opencode/issues/36517, of 2026-07-12, and
+// https://github.com/aws/aws-sdk-java-v2/issues/6277, of 2026-08-05.
+var converseBlocks = map[string]blockKind{"text": textBlock, "image": mediaBlock, "toolUse": toolBlock, "toolResult": toolBlock}
 
 // accepts reports whether a block of a kind can have a mark. System prompts and chat completions
-// accept marks on texts only.
-// Source: https://openrouter.ai/docs/features/prompt-caching, read 2026-11.
+// accept marks on texts only. Models that reject marks after tools may reject them after calls and
+// results too.
+// Source: https://openrouter.ai/docs/features/prompt-caching, read 2026-11, and
+// https://github.com/BerriAI/litellm/issues/17479, of 2025-12-04.
 func (s *scanner) accepts(z zone, kind blockKind) bool {
-	return kind == textBlock || kind == mediaBlock && z != systemZone && s.rules.Form != Chat
+	if z == systemZone || s.rules.Form == Chat {
+		return kind == textBlock
+	}
+	return kind == textBlock || kind == mediaBlock || kind == toolBlock && s.rules.Tools
 }
 
 // maxNesting is the maximum depth of blocks in blocks, such as texts in a tool result. Providers
