@@ -1,6 +1,7 @@
 package check
 
 import (
+	"encoding/json"
 	"regexp"
 	"slices"
 	"strconv"
@@ -98,6 +99,8 @@ func plainText(v any) (string, bool) {
 		return strconv.FormatFloat(v, 'f', -1, 64), true
 	case bool:
 		return strconv.FormatBool(v), true
+	case json.Number:
+		return v.String(), true
 	}
 	return "", false
 }
