@@ -5,12 +5,17 @@ import (
 
 	"sluice/internal/gateway/guardrails"
 	"sluice/internal/gateway/guardrails/check"
+	"sluice/internal/gateway/guardrails/classify"
 	"sluice/internal/gateway/guardrails/outbound"
+	"sluice/internal/gateway/guardrails/partner"
+	"sluice/internal/gateway/guardrails/pii"
 	"sluice/internal/provider/netguard"
 )
 
 // guardrailCatalog contains every check of the program.
-func guardrailCatalog() *guardrails.Catalog { return guardrails.NewCatalog(check.List()) }
+func guardrailCatalog() *guardrails.Catalog {
+	return guardrails.NewCatalog(check.List(), pii.List(), classify.List(), partner.List())
+}
 
 // buildGuardrails builds the engine that runs guardrails on calls.
 func (a *traffic) buildGuardrails(c *guardrails.Catalog) *guardrails.Engine {

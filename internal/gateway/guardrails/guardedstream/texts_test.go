@@ -62,8 +62,8 @@ func TestEachTextOfAChatIsJudged(t *testing.T) {
 			if want := strings.Replace(strings.Join(parts, ""), "hidden", "***", 1); got != want {
 				t.Errorf("%s, hold %t: got %q, want %q", c.name, j.hold, got, want)
 			}
-			if j.answer.Text(c.channel) == "" {
-				t.Errorf("%s: no text of channel %v in %+v", c.name, c.channel, j.answer.Texts)
+			if j.response.Text(c.channel) == "" {
+				t.Errorf("%s: no text of channel %v in %+v", c.name, c.channel, j.response.Texts)
 			}
 		}
 	}
@@ -190,7 +190,7 @@ func TestSurrogatesSplitBetweenEventsAreOneCharacter(t *testing.T) {
 			if got := run(t, llm.ChatComplete, j, stream, 100, 300); got != c.want {
 				t.Errorf("secret %q, window %d, hold %t: got %q, want %q", c.secret, j.window, j.hold, got, c.want)
 			}
-			if got := j.answer.Text(guardedstream.Channel{Kind: "text"}); c.secret == "" && got != "a 😀 b" {
+			if got := j.response.Text(guardedstream.Channel{Kind: "text"}); c.secret == "" && got != "a 😀 b" {
 				t.Errorf("got text %q", got)
 			}
 		}

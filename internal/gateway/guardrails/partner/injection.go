@@ -19,14 +19,14 @@ type injection struct {
 	Text                    []string `json:"text"`   // the first that is not empty
 	Answer                  string   `json:"answer"` // path of a direct answer
 	Images                  string   `json:"images"` // path of image addresses
-	results, answer, images path
+	results, direct, images path
 }
 
 // maxImages is the maximum number of image addresses in a prompt.
 const maxImages = 5
 
 func (i *injection) compile() (err error) {
-	for to, from := range map[*path]string{&i.results: i.Results, &i.answer: i.Answer, &i.images: i.Images} {
+	for to, from := range map[*path]string{&i.results: i.Results, &i.direct: i.Answer, &i.images: i.Images} {
 		if *to, err = parsePath(from); err != nil {
 			return err
 		}
@@ -67,8 +67,8 @@ func (i *injection) text(root any, v *values) string {
 	}
 	var b strings.Builder
 	b.WriteString(v.param("prefix") + "\n")
-	if answer := plainText(i.answer.first(root, v)); i.Answer != "" && answer != "" {
-		b.WriteString("Answer: " + answer + "\n")
+	if text := plainText(i.direct.first(root, v)); i.Answer != "" && text != "" {
+		b.WriteString("Answer: " + text + "\n")
 	}
 	if i.Images != "" {
 		addImages(&b, i.images.first(root, v))

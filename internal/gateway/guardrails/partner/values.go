@@ -19,7 +19,7 @@ type values struct {
 	chunk  *chunk
 	item   any // of $each; of the rule some
 	index  int
-	talk   *conversation // of the call; read at first use
+	turns  *conversation // of the call; read at first use
 }
 
 // name is a compiled name of a value, with alternatives: the first that has a value counts.
@@ -116,20 +116,20 @@ func (v *values) ofCall(root string) any {
 
 // ofConversation returns a value of the messages of the request.
 func (v *values) ofConversation(root string) any {
-	if v.talk == nil {
-		v.talk = readConversation(v.in)
+	if v.turns == nil {
+		v.turns = readConversation(v.in)
 	}
 	switch root {
 	case "system":
-		return v.talk.system()
+		return v.turns.system()
 	case "prompt":
-		return v.talk.prompt()
+		return v.turns.prompt()
 	case "history":
-		return asList(v.talk.messages)
+		return asList(v.turns.messages)
 	case "toolDialogue":
-		return toolDialogue(v.in, v.talk)
+		return toolDialogue(v.in, v.turns)
 	case "tools":
-		return v.talk.tools()
+		return v.turns.tools()
 	}
 	return nil
 }

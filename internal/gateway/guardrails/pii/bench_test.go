@@ -15,7 +15,7 @@ open questions. The customer, Delphine Aubry, ordered 2 lamps on 17 May 2024 (or
 parcel went to 19 Mill Road instead. She can be reached at +44 20 7946 0018. Do not promise a refund before the warehouse confirms the
 return. Keep the tone friendly, avoid jargon, and mention the warranty of 24 months. Prices are in euros and include 19 % VAT. If the data
 is incomplete, ask for it. Version 3.14.2 of the shop changed the layout of invoices; older ones show the address on the second page.
-`, 6)[:4096]
+`, 7)[:4096]
 
 func BenchmarkPII_4KB(b *testing.B) {
 	p, err := check.ReadParams([]byte(`{"redact":true,"categories":["EMAIL_ADDRESS","PHONE_NUMBER","LOCATION_ADDRESS","NAME","IP_ADDRESS","CREDIT_CARD","SSN"]}`))

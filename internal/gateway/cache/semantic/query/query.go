@@ -148,4 +148,4 @@ func texts(content []byte) (raws [][]byte, ok bool) {
 }
 
 // offset returns where part begins in whole. A slice of a slice reaches to the same end of capacity.
-func offset(whole, part []byte) int { return cap(whole) - cap(part) }
+func offset(complete, part []byte) int { return cap(complete) - cap(part) }

@@ -38,7 +38,7 @@ func TestFigures_ArePublished(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, row := range figures(t) {
+	for _, row := range measuredRows(t) {
 		t.Log(row)
 		if !strings.Contains(string(page), row+"\n") {
 			t.Errorf("FIGURES.md lacks the row %q: the figures changed", row)
@@ -46,8 +46,8 @@ func TestFigures_ArePublished(t *testing.T) {
 	}
 }
 
-// figures returns the rows of the tables.
-func figures(t *testing.T) (rows []string) {
+// measuredRows returns the rows of the tables.
+func measuredRows(t *testing.T) (rows []string) {
 	t.Helper()
 	known, unseen := readPairs(t, "testdata/pairs.tsv"), readPairs(t, "testdata/newpairs.tsv")
 	for _, set := range []struct {
