@@ -59,7 +59,7 @@ type Resolver interface {
 // Judge sends a conversation to a model of the organisation through the gateway. The call runs
 // without guardrails and cache, and its cost is on the ledger.
 type Judge interface {
-	// Ask returns the text of the model's answer and its cost in nano-dollars. model is
+	// Ask returns the text of the model's response and its cost in nano-dollars. model is
 	// "@provider/model" or a model of the workspace.
 	Ask(ctx context.Context, model, system, user string) (response string, costNano int64, err error)
 }

@@ -125,8 +125,8 @@ var (
 // stepCounter implements jsonschema.SchemaExt. It ends an evaluation that is too long by a panic, which
 // validate recovers: the library has no other way to end one.
 type stepCounter struct {
-	expired func() error // why the evaluation must end; nil while the schema itself is checked
-	steps   int
+	ended func() bool // nil while the schema itself is checked
+	steps int
 }
 
 // Validate counts the evaluation of one schema.
@@ -135,10 +135,10 @@ func (c *stepCounter) Validate(*jsonschema.ValidatorContext, any) { c.count() }
 func (c *stepCounter) count() {
 	c.steps++
 	switch {
-	case c.expired == nil: // the schema itself is being checked
+	case c.ended == nil:
 	case c.steps > maxSchemaSteps:
 		panic(errSchemaSteps)
-	case c.steps%1024 == 0 && c.expired() != nil:
+	case c.steps%1024 == 0 && c.ended():
 		panic(errSchemaTime)
 	}
 }
@@ -183,9 +183,9 @@ func compileSchema(raw []byte) (*countedSchema, error) {
 
 // validate returns the errors of a value, none if it is valid. err is set if the evaluation is too long.
 func (s *countedSchema) validate(ctx context.Context, value any) (texts []string, err error) {
-	s.steps.expired, s.steps.steps = ctx.Err, 0
+	s.steps.ended, s.steps.steps = func() bool { return ctx.Err() != nil }, 0
 	defer func() {
-		s.steps.expired = nil
+		s.steps.ended = nil
 		if stopped := recover(); stopped != nil {
 			texts, err = nil, asError(stopped)
 		}

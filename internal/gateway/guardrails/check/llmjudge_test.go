@@ -15,7 +15,7 @@ import (
 
 // model answers questions of a judge. Each response costs 7 nano-dollars.
 type judgeModel struct {
-	response func(user string) (string, error)
+	respond func(user string) (string, error)
 
 	mu      sync.Mutex
 	systems []string // guarded by mu
@@ -33,12 +33,12 @@ func (m *judgeModel) Ask(ctx context.Context, model, system, user string) (strin
 		<-ctx.Done()
 		return "", 0, ctx.Err()
 	}
-	response, err := m.response(user)
+	response, err := m.respond(user)
 	return response, 7, err
 }
 
 func always(response string) *judgeModel {
-	return &judgeModel{response: func(string) (string, error) { return response, nil }}
+	return &judgeModel{respond: func(string) (string, error) { return response, nil }}
 }
 
 const rubric = `{"model":"@openai/m","rubric":"The text is polite."}`
@@ -53,8 +53,8 @@ func TestLLMJudge_ReadsTheAnswer(t *testing.T) {
 	const scored = `{"model":"@openai/m","rubric":"The text is polite.","threshold":0.5}`
 	for _, c := range []struct {
 		name, parameters, response string
-		want                     bool
-		failure, data            string
+		want                       bool
+		failure, data              string
 	}{
 		{"pass", rubric, `{"pass":true,"reason":"polite"}`, true, "", `{"reason":"polite","judgedParts":1}`},
 		{"fail", rubric, `{"pass":false,"reason":"rude"}`, false, "", `{"reason":"rude","explanation":"the model rejected the text"}`},
@@ -85,7 +85,7 @@ func TestLLMJudge_ReadsTheAnswer(t *testing.T) {
 
 func TestLLMJudge_FailuresAreErrors(t *testing.T) {
 	t.Parallel()
-	got := judged(t, &judgeModel{response: func(string) (string, error) { return "", errors.New("budget exhausted") }}, rubric, "Hi")
+	got := judged(t, &judgeModel{respond: func(string) (string, error) { return "", errors.New("budget exhausted") }}, rubric, "Hi")
 	compare(t, &got, false, "HttpError: the model cannot be called: budget exhausted", "")
 	got = judged(t, always("{}"), `{"model":"@openai/m","rubric":"r","timeout":20}`, "never response")
 	compare(t, &got, false, "TimeoutError: the model did not response in time", "")
@@ -134,7 +134,7 @@ func TestLLMJudge_TheWorstPartCounts(t *testing.T) {
 	t.Parallel()
 	const bad = "a forbidden sentence that must be seen as a whole"
 	for _, at := range []int{0, 22_980, 23_990, 24_010, 60_000, 99_000} {
-		m := &judgeModel{response: func(user string) (string, error) {
+		m := &judgeModel{respond: func(user string) (string, error) {
 			return fmt.Sprintf(`{"pass":%v}`, !strings.Contains(user, bad)), nil
 		}}
 		text := strings.Repeat("é", at) + bad + strings.Repeat("x", 100_000-at)
@@ -144,19 +144,19 @@ func TestLLMJudge_TheWorstPartCounts(t *testing.T) {
 			t.Errorf("cost %d, want 35", got.CostNano)
 		}
 	}
-	middle := &judgeModel{response: func(user string) (string, error) {
+	broken := &judgeModel{respond: func(user string) (string, error) {
 		if strings.Contains(user, bad) {
 			return `{"pass":false}`, nil
 		}
 		return "garbage", nil
 	}}
-	got := judged(t, middle, rubric, bad+strings.Repeat("x", 50_000))
+	got := judged(t, broken, rubric, bad+strings.Repeat("x", 50_000))
 	compare(t, &got, false, "", "")
-	got = judged(t, middle, rubric, strings.Repeat("x", 50_000))
+	got = judged(t, broken, rubric, strings.Repeat("x", 50_000))
 	compare(t, &got, false, "Check error", "")
-	got = judged(t, middle, rubric, strings.Repeat("x", 10<<20))
+	got = judged(t, broken, rubric, strings.Repeat("x", 10<<20))
 	compare(t, &got, false, "too long for a judge", "")
-	if len(middle.users) != 6 {
-		t.Errorf("%d calls, want 6", len(middle.users))
+	if len(broken.users) != 6 {
+		t.Errorf("%d calls, want 6", len(broken.users))
 	}
 }
