@@ -74,10 +74,19 @@ type Input struct {
 	ToolCalls bool // the response has tool calls
 	// Transformed reports whether an earlier check of the phase changed the body.
 	Transformed bool
+
+	shared *sharedTexts // nil without Share
 }
 
 // Text returns the texts in scope, joined by newlines.
 func (in *Input) Text() string {
+	if in.shared != nil {
+		return in.shared.text()
+	}
+	return in.join()
+}
+
+func (in *Input) join() string {
 	switch len(in.Texts) {
 	case 0:
 		return ""

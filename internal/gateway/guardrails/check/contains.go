@@ -46,12 +46,16 @@ type containsRunner struct {
 }
 
 // Run searches each string in each form of the text.
-func (c *containsRunner) Run(_ context.Context, in *Input) Result {
-	text := in.Text()
-	forms := formsOf(text)
+func (c *containsRunner) Run(ctx context.Context, in *Input) Result {
+	text, forms := in.Text(), in.forms()
+	ctx, cancel := withSearchTime(ctx, len(text))
+	defer cancel()
 	found, missing := make([]string, 0, 4), make([]string, 0, len(c.needles))
 	for _, n := range c.needles {
-		if n.isIn(&forms) {
+		if len(text) >= largeText && ctx.Err() != nil {
+			return errorResult("the text was not searched in time; use fewer words", report{"operator": c.operator})
+		}
+		if n.isIn(forms) {
 			found = append(found, n.plain)
 		} else {
 			missing = append(missing, n.plain)
@@ -96,8 +100,7 @@ func (s *suffixRunner) Run(_ context.Context, in *Input) Result {
 	if text == "" {
 		return errorResult("the text is empty", data)
 	}
-	forms := formsOf(text)
-	ends := s.suffix.ends(&forms)
+	ends := s.suffix.ends(in.forms())
 	verdict := ends != s.not
 	data["verdict"] = verdict
 	data["explanation"] = choose(ends, "the text ends with the suffix", "the text does not end with the suffix")

@@ -6,6 +6,7 @@ import (
 
 	"sluice/internal/domain/guardrail"
 	"sluice/internal/domain/guardrail/param"
+	"sluice/internal/gateway/guardrails/textfold"
 )
 
 // languageTags returns the tags of fenced blocks by the language that default.containsCode names.
@@ -61,13 +62,14 @@ type codeRunner struct {
 	not    bool
 }
 
-// Run compares the tags of the fenced blocks.
+// Run compares the tags of the fenced blocks, in their folded form.
 func (c *codeRunner) Run(_ context.Context, in *Input) Result {
 	text := in.Text()
 	found, tags := false, []string{}
 	for _, block := range fencedBlocks(text) {
+		tag := textfold.Fold(block.tag)
 		tags = append(tags, excerpt(block.tag))
-		found = found || slices.Contains(c.tags, block.tag)
+		found = found || slices.Contains(c.tags, tag.Folded)
 	}
 	verdict := found != c.not
 	return Result{Verdict: verdict, Data: report{

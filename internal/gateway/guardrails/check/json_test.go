@@ -115,6 +115,8 @@ func TestNotNull_IgnoresWhiteSpace(t *testing.T) {
 	t.Parallel()
 	runCases(t, "default.notNull", []verdictCase{
 		{"content", `{}`, []string{" ", "a"}, true, "", ""},
+		{"invisible signs", `{}`, []string{" \u200b\u00ad\ufe0f\u3164"}, false, "", ""},
+		{"an emoji", `{}`, []string{"\u2764\ufe0f"}, true, "", ""},
 		{"white space", `{}`, []string{" \n"}, false, "", `{"explanation":"the content is empty"}`},
 		{"no text", `{}`, nil, false, "", ""},
 		{"no text with not", `{"not":true}`, nil, true, "", ""},

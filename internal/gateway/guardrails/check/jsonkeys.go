@@ -6,6 +6,7 @@ import (
 
 	"sluice/internal/domain/guardrail"
 	"sluice/internal/domain/guardrail/param"
+	"sluice/internal/gateway/guardrails/textfold"
 )
 
 // jsonKeys passes texts with a JSON object that has any, all or none of some keys at its top level.
@@ -15,13 +16,19 @@ func jsonKeys() Check {
 			param.Required("keys", param.TextList), param.Required("operator", operatorForm()),
 		}},
 		New: func(p Params, _ *Deps) (Runner, error) {
-			return &keysRunner{keys: p.List("keys"), operator: p.Text("operator", "any")}, nil
+			r := &keysRunner{operator: p.Text("operator", "any")}
+			for _, key := range p.List("keys") {
+				r.keys = append(r.keys, key)
+				r.folded = append(r.folded, newNeedle(key).folded)
+			}
+			return r, nil
 		},
 	}
 }
 
 type keysRunner struct {
 	keys     []string
+	folded   []string // keys in their folded form
 	operator string
 }
 
@@ -51,10 +58,19 @@ func (k *keysRunner) Run(_ context.Context, in *Input) Result {
 	return Result{Verdict: verdict, Data: data}
 }
 
+// split splits the keys into those that an object has, in any form, and the others.
 func (k *keysRunner) split(object map[string]json.RawMessage) (present, missing []string) {
 	present, missing = []string{}, []string{}
-	for _, key := range k.keys {
-		if _, ok := object[key]; ok {
+	disguised := make(map[string]bool)
+	for name := range object {
+		if form := textfold.Fold(name); !form.Same() {
+			disguised[form.Folded] = true
+		}
+	}
+	for i, key := range k.keys {
+		_, plain := object[key]
+		_, folded := object[k.folded[i]]
+		if plain || folded || disguised[k.folded[i]] {
 			present = append(present, key)
 		} else {
 			missing = append(missing, key)

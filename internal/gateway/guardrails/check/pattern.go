@@ -1,9 +1,6 @@
 package check
 
-import (
-	"regexp"
-	"regexp/syntax"
-)
+import "regexp/syntax"
 
 // maxWindow is the length in characters of the longest match that a window is made for.
 const maxWindow = 1024
@@ -26,11 +23,7 @@ type matchLength struct {
 }
 
 // patternWindow returns the window that a pattern needs, 0 if it needs the complete text.
-func patternWindow(re *regexp.Regexp) int {
-	tree, err := syntax.Parse(re.String(), syntax.Perl)
-	if err != nil {
-		return 0
-	}
+func patternWindow(tree *syntax.Regexp) int {
 	m := measure(tree)
 	if !m.bounded {
 		return 0

@@ -2,7 +2,6 @@ package check
 
 import (
 	"context"
-	"regexp"
 
 	"sluice/internal/domain/guardrail"
 	"sluice/internal/domain/guardrail/param"
@@ -15,47 +14,65 @@ func regexMatch() Check {
 			param.Required("rule", param.Pattern), param.Not,
 		}},
 		New: func(p Params, _ *Deps) (Runner, error) {
-			re, err := regexp.Compile(p.Text("rule", ""))
-			if err != nil {
-				return nil, invalidParameter("rule", "must be a regular expression in RE2 syntax")
-			}
-			return &matchRunner{re: re, not: p.Bool("not", false), window: patternWindow(re)}, nil
+			s, err := newSearcher(p.Text("rule", ""), "rule")
+			return &matchRunner{search: s, not: p.Bool("not", false)}, err
 		},
 	}
 }
 
 type matchRunner struct {
-	re     *regexp.Regexp
+	search *searcher
 	not    bool
-	window int
 }
 
 // Run searches the pattern in each form of the text.
-func (m *matchRunner) Run(_ context.Context, in *Input) Result {
+func (m *matchRunner) Run(ctx context.Context, in *Input) Result {
 	text := in.Text()
-	data := report{"regexPattern": m.re.String(), "not": m.not, "textExcerpt": excerpt(text), "matchDetails": nil}
+	data := report{"regexPattern": m.search.re.String(), "not": m.not, "textExcerpt": excerpt(text), "matchDetails": nil}
 	if text == "" {
 		return errorResult("the text is empty", data)
 	}
-	forms := formsOf(text)
-	found := forms.has(func(form string) bool {
-		if !m.re.MatchString(form) {
-			return false
-		}
-		data["matchDetails"] = m.details(form)
-		return true
-	})
-	verdict := found != m.not
+	ctx, cancel := withSearchTime(ctx, len(text))
+	defer cancel()
+	at, form, err := m.find(ctx, in.forms())
+	if err != nil {
+		return errorResult(err.Error(), data)
+	}
+	if at != nil {
+		data["matchDetails"] = m.details(form, at)
+	}
+	verdict := (at != nil) != m.not
 	data["verdict"] = verdict
-	data["explanation"] = choose(found, "the pattern was found", "the pattern was not found")
+	data["explanation"] = choose(at != nil, "the pattern was found", "the pattern was not found")
 	return Result{Verdict: verdict, Data: data}
 }
 
+// find returns the first match and the form of the text that has it, nil without one.
+func (m *matchRunner) find(ctx context.Context, forms *textForms) (at []int, form string, err error) {
+	if at, err := m.findIn(ctx, forms.original); at != nil || err != nil {
+		return at, forms.original, err
+	}
+	for _, folded := range forms.folded() {
+		if at, err := m.findIn(ctx, folded.Folded); at != nil || err != nil {
+			return at, folded.Folded, err
+		}
+	}
+	return nil, "", nil
+}
+
+// findIn tests first, which is faster than finding where.
+func (m *matchRunner) findIn(ctx context.Context, form string) ([]int, error) {
+	found, err := m.search.has(ctx, form)
+	if err != nil || !found {
+		return nil, err
+	}
+	return m.search.find(ctx, form, 0)
+}
+
 // details describes the first match as JavaScript does: index counts UTF-16 units.
-func (m *matchRunner) details(text string) report {
-	at := m.re.FindStringSubmatchIndex(text)
+func (m *matchRunner) details(text string, at []int) report {
 	captures, groups := make([]any, 0, len(at)/2-1), report{}
-	for i, name := range m.re.SubexpNames() {
+	for i, name := range m.search.re.SubexpNames() {
 		if i == 0 {
 			continue
 		}
@@ -77,5 +94,5 @@ func (m *matchRunner) Window() int {
 	if !m.not {
 		return 0
 	}
-	return m.window
+	return m.search.window
 }

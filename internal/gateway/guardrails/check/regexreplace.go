@@ -3,8 +3,6 @@ package check
 import (
 	"cmp"
 	"context"
-	"regexp"
-	"regexp/syntax"
 	"slices"
 	"strings"
 
@@ -33,13 +31,11 @@ func regexReplace() Check {
 
 type replaceRunner struct {
 	rule            string
-	re              *regexp.Regexp
+	search          *searcher
 	with            replacement
 	all             bool // flag g
 	sticky          bool // flag y: matches follow each other from the start of the text
-	context         bool // the pattern reads the text before a match
 	failOnDetection bool
-	window          int
 }
 
 func newReplaceRunner(p Params) (*replaceRunner, error) {
@@ -55,18 +51,11 @@ func newReplaceRunner(p Params) (*replaceRunner, error) {
 	if set != "" {
 		pattern = "(?" + set + ":" + pattern + ")"
 	}
-	re, err := regexp.Compile(pattern)
+	s, err := newSearcher(pattern, "rule")
 	if err != nil {
-		return nil, invalidParameter("rule", "must be a regular expression in RE2 syntax")
+		return nil, err
 	}
-	tree, err := syntax.Parse(pattern, syntax.Perl)
-	if err != nil {
-		return nil, invalidParameter("rule", "must be a regular expression in RE2 syntax")
-	}
-	r.re, r.context, r.with = re, readsContext(tree), newReplacement(p.Text("redactText", "[REDACTED]"), re)
-	if !r.sticky {
-		r.window = patternWindow(re)
-	}
+	r.search, r.with = s, newReplacement(p.Text("redactText", "[REDACTED]"), s.re)
 	return r, nil
 }
 
@@ -82,15 +71,22 @@ func splitRule(rule string) (pattern, flags string) {
 func (r *replaceRunner) Redacts() bool { return true }
 
 // Window implements Windowed.
-func (r *replaceRunner) Window() int { return r.window }
+func (r *replaceRunner) Window() int {
+	if r.sticky {
+		return 0
+	}
+	return r.search.window
+}
 
 // Run replaces the matches of each text.
 func (r *replaceRunner) Run(ctx context.Context, in *Input) Result {
+	ctx, cancel := withSearchTime(ctx, len(in.Text()))
+	defer cancel()
 	var edits []Edit
-	for i, text := range in.Texts {
-		found, err := r.edits(ctx, text)
+	for i := range in.Texts {
+		found, err := r.edits(ctx, in.formsOf(i))
 		if err != nil {
-			return errorResult("the text was not searched in time; use a simpler pattern", report{"regexPattern": r.rule})
+			return errorResult(err.Error(), report{"regexPattern": r.rule})
 		}
 		for _, e := range found {
 			e.Text = i
@@ -107,12 +103,15 @@ func (r *replaceRunner) Run(ctx context.Context, in *Input) Result {
 
 // edits returns the replacements in one text: those of matches in the original, and those of matches
 // in its folded forms that do not overlap them.
-func (r *replaceRunner) edits(ctx context.Context, text string) ([]Edit, error) {
-	forms := formsOf(text)
-	plain := textfold.Text{Folded: text}
-	edits, err := r.add(ctx, nil, &plain)
-	for i := 0; i < len(forms.folded) && err == nil && (r.all || len(edits) == 0); i++ {
-		edits, err = r.add(ctx, edits, &forms.folded[i])
+func (r *replaceRunner) edits(ctx context.Context, forms *textForms) ([]Edit, error) {
+	edits, err := r.add(ctx, nil, &textfold.Text{Folded: forms.original})
+	if err != nil || len(edits) > 0 && !r.all {
+		return edits, err
+	}
+	for _, form := range forms.folded() {
+		if edits, err = r.add(ctx, edits, form); err != nil || !r.all && len(edits) > 0 {
+			break
+		}
 	}
 	return edits, err
 }
@@ -167,16 +166,12 @@ func (r *replaceRunner) replaceRest(edits []Edit, form *textfold.Text, e Edit) [
 }
 
 // matches returns the offsets of the matches and their groups, at most maxReplacements and one more.
-func (r *replaceRunner) matches(ctx context.Context, s string) (found [][]int, err error) {
+func (r *replaceRunner) matches(ctx context.Context, s string) ([][]int, error) {
 	limit := 1
 	if r.all {
 		limit = maxReplacements + 1
 	}
-	if r.all && !r.context {
-		found, err = r.search(ctx, s, limit)
-	} else {
-		found = r.re.FindAllStringSubmatchIndex(s, limit)
-	}
+	found, err := r.search.findAll(ctx, s, limit)
 	if r.sticky {
 		end := 0
 		for i, at := range found {
@@ -187,32 +182,4 @@ func (r *replaceRunner) matches(ctx context.Context, s string) (found [][]int, e
 		}
 	}
 	return found, err
-}
-
-// search is FindAllStringSubmatchIndex for patterns that do not read the text before a match. It ends
-// when ctx ends: the time for all matches of some patterns grows with the square of the text.
-func (r *replaceRunner) search(ctx context.Context, s string, limit int) (found [][]int, err error) {
-	previous := -1 // end of the previous match
-	for from := 0; from <= len(s) && len(found) < limit; {
-		if len(found)%64 == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		at := r.re.FindStringSubmatchIndex(s[from:])
-		if at == nil {
-			break
-		}
-		for i := range at {
-			if at[i] >= 0 {
-				at[i] += from
-			}
-		}
-		isNew := at[1] > at[0] || at[0] != previous
-		if previous, from = at[1], at[1]; at[1] == at[0] {
-			from += runeLength(s[at[1]:])
-		}
-		if isNew {
-			found = append(found, at)
-		}
-	}
-	return found, nil
 }

@@ -1,0 +1,102 @@
+package check_test
+
+import (
+	"context"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"sluice/internal/gateway/guardrails/check"
+)
+
+// textChecks are the checks that read texts.
+var textChecks = []struct{ id, parameters string }{
+	{"default.contains", `{"words":["xyz","aab"],"operator":"none"}`},
+	{"default.endsWith", `{"suffix":"xyz"}`},
+	{"default.regexMatch", `{"rule":"x[yz]+q"}`},
+	{"default.regexMatch", `{"rule":"(a|b|é)+c"}`},
+	{"default.regexMatch", `{"rule":"(?i)\\b(a+)+$","not":true}`},
+	{"default.regexReplace", `{"rule":"/a+/g"}`},
+	{"default.regexReplace", `{"rule":"/a/g"}`},
+	{"default.regexReplace", `{"rule":"/\\ba|a*b|q/g"}`},
+	{"default.sentenceCount", `{}`},
+	{"default.wordCount", `{}`},
+	{"default.characterCount", `{}`},
+	{"default.alluppercase", `{}`},
+	{"default.isAllLowerCase", `{}`},
+	{"default.jsonSchema", `{"schema":{"type":"object"}}`},
+	{"default.jsonKeys", `{"keys":["a"],"operator":"any"}`},
+	{"default.containsCode", `{"format":"Go"}`},
+	{"default.notNull", `{}`},
+	{"default.validUrls", `{}`},
+	{"gateway.llmJudge", `{"model":"@openai/m","rubric":"r"}`},
+}
+
+// Each text check ends on 10 MB of one word, and needs a bounded multiple of its size.
+func TestTextChecks_EndOnATextOfOneWord(t *testing.T) { // not parallel: it counts allocated bytes
+	if testing.Short() {
+		t.Skip("reads 700 MB")
+	}
+	const size = 10 << 20
+	for _, text := range []struct {
+		name, text string
+		multiple   uint64
+	}{
+		{"a plain word", strings.Repeat("a", size), 16},
+		{"a disguised word", "а\u00ad" + strings.Repeat("a", size), 40},
+	} {
+		for _, c := range textChecks {
+			r := open(t, c.id, c.parameters, &check.Deps{Judge: always(`{"pass":true}`)})
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			r.Run(context.Background(), &check.Input{Texts: []string{text.text}})
+			runtime.ReadMemStats(&after)
+			if n := (after.TotalAlloc - before.TotalAlloc) / size; n > text.multiple {
+				t.Errorf("%s on %s: allocated %d times the text, want at most %d", c.id, text.name, n, text.multiple)
+			}
+		}
+	}
+}
+
+// A search that takes too long ends with its context.
+func TestRegexChecks_EndWithTheirContext(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	text := strings.Repeat("a", 4<<20)
+	for _, c := range []struct{ id, parameters string }{
+		{"default.regexMatch", `{"rule":"(a?){100}b"}`}, {"default.regexReplace", `{"rule":"/(a?){100}b/g"}`},
+		{"default.regexReplace", `{"rule":"/a+b|a/g"}`}, {"default.regexReplace", `{"rule":"/\\b(a?){100}b/"}`},
+		{"default.contains", `{"words":["b"],"operator":"any"}`},
+	} {
+		got := open(t, c.id, c.parameters, nil).Run(ctx, &check.Input{Texts: []string{text}})
+		compare(t, &got, false, "not searched in time", "")
+	}
+	refuse(t, "default.regexMatch", `{"rule":"`+strings.Repeat("([a-z]?x){1000}|", 100)+`y"}`, "rule is too complex")
+}
+
+// Replacement finds the matches that package regexp finds, in texts of any size.
+func TestRegexReplace_FindsTheMatchesOfPackageRegexp(t *testing.T) {
+	t.Parallel()
+	patterns := []string{`a`, `a*`, `\ba`, `a\b`, `(?m)^a`, `(?m)a$`, `^a|b`, `\B`, `\b`, `(a)(b)?`, `a|ab`, `[^a]+`, `.`, `(?s).$`, `é+|\bü`, `x*`, `$`, `^`, `\Aa|\bb\z`}
+	rapid.Check(t, func(rt *rapid.T) {
+		pattern := rapid.SampledFrom(patterns).Draw(rt, "pattern")
+		text := rapid.StringMatching(`(a|b|x|é|ü| |\n){0,30}`).Draw(rt, "text")
+		r := open(t, "default.regexReplace", `{"redactText":"<$&>","rule":`+quote("/"+pattern+"/g")+`}`, nil)
+		got := apply([]string{text}, r.Run(context.Background(), &check.Input{Texts: []string{text}}).Edits)[0]
+		if want := regexp.MustCompile(pattern).ReplaceAllString(text, "<${0}>"); got != want {
+			rt.Fatalf("%s on %q: %q, want %q", pattern, text, got, want)
+		}
+	})
+	text := strings.Repeat("b", 3<<20) + " a " + strings.Repeat("é", 1<<20) + " a"
+	for _, pattern := range []string{`\ba`, `(a|c){1,20}`, `[ac]$`} {
+		r := open(t, "default.regexReplace", `{"redactText":"<$&>","rule":`+quote("/"+pattern+"/g")+`}`, nil)
+		got := apply([]string{text}, r.Run(context.Background(), &check.Input{Texts: []string{text}}).Edits)[0]
+		if want := regexp.MustCompile(pattern).ReplaceAllString(text, "<${0}>"); got != want {
+			t.Errorf("%s: the matches in a large text differ", pattern)
+		}
+	}
+}
