@@ -23,11 +23,9 @@ var chatTexts = map[string]Channel{
 	"reasoning":         {Kind: KindReasoning, Block: 1},
 }
 
-// reasoningDetails is the block of the first entry of reasoning_details.
-const reasoningDetails = 2
-
 func (c *chat) read(t *texts, e *event) {
 	d, root := e.doc()
+	counted := false
 	for name, value := range d.members(root) {
 		switch name {
 		case "choices":
@@ -35,7 +33,7 @@ func (c *chat) read(t *texts, e *event) {
 				c.readChoice(t, e, choice, i)
 			}
 		case "usage":
-			if d.isObject(value) {
+			if counted = d.isObject(value); counted {
 				c.usage = bytes.Clone(d.raw(value))
 			}
 		case "id":
@@ -49,6 +47,7 @@ func (c *chat) read(t *texts, e *event) {
 			t.addUnknown(e, -1, name, value)
 		}
 	}
+	e.onlyCall = e.onlyCall && len(e.choices) == 1 && len(e.finishes) == 0 && !counted
 }
 
 // noteFirst copies a value into at unless at is set.
@@ -95,30 +94,35 @@ func (c *chat) readChoiceMember(t *texts, e *event, index int, name string, valu
 
 func (c *chat) readDelta(t *texts, e *event, index int, s span) {
 	d := document(e.data)
-	members, calls := 0, 0
+	e.onlyCall = true
 	for name, value := range d.members(s) {
-		members++
-		if at, ok := chatTexts[name]; ok && d.isString(value) {
+		at, known := chatTexts[name]
+		read := deltaMembers[name]
+		switch {
+		case known && d.isString(value):
 			t.add(e, Channel{at.Kind, index, at.Block}, value)
-			continue
+		case read != nil:
+			read(t, e, index, value)
+		case !d.isIdentity(name, value):
+			t.addUnknown(e, index, "delta."+name, value)
 		}
-		switch name {
-		case "tool_calls":
-			calls++
-			readChatCalls(t, e, index, value)
-		case "function_call":
-			readChatCall(t, e, Channel{KindArguments, index, 0}, s, value)
-		case "audio":
-			readAudio(t, e, index, value)
-		case "reasoning_details":
-			readReasoningDetails(t, e, index, value)
-		default:
-			if !d.isIdentity(name, value) {
-				t.addUnknown(e, index, "delta."+name, value)
-			}
-		}
+		e.onlyCall = e.onlyCall && (name == "tool_calls" || name == "function_call")
 	}
-	e.onlyCall = calls > 0 && members == calls && len(e.choices) == 1
+}
+
+// deltaMembers read the other members of a delta.
+var deltaMembers = map[string]func(t *texts, e *event, choice int, value span){
+	"tool_calls":        readChatCalls,
+	"function_call":     readFunctionCall,
+	"audio":             readAudio,
+	"reasoning_details": readReasoningDetails,
+	"content_blocks":    readContentBlocks,
+}
+
+// readFunctionCall reads a call of the deprecated form.
+func readFunctionCall(t *texts, e *event, choice int, value span) {
+	e.elements = append(e.elements, element{value, value, position{choice, 0}})
+	readChatCall(t, e, Channel{KindArguments, choice, 0}, value, value)
 }
 
 func readChatCalls(t *texts, e *event, choice int, list span) {
@@ -164,34 +168,6 @@ func readChatCall(t *texts, e *event, id Channel, call, s span) {
 	}
 	if note.ID = d.text(call, "id"); note.ID != "" || note.Name != "" {
 		t.addCall(note)
-	}
-}
-
-func readAudio(t *texts, e *event, choice int, s span) {
-	d := document(e.data)
-	for name, value := range d.members(s) {
-		switch {
-		case name == "transcript" && d.isString(value):
-			t.add(e, Channel{KindTranscript, choice, 0}, value)
-		case !d.isIdentity(name, value):
-			t.addUnknown(e, choice, "audio."+name, value)
-		}
-	}
-}
-
-// readReasoningDetails reads the list of reasoning texts that OpenRouter defines.
-func readReasoningDetails(t *texts, e *event, choice int, list span) {
-	d := document(e.data)
-	for i, entry := range d.elements(list) {
-		id := Channel{KindReasoning, choice, reasoningDetails + d.number(entry, "index", i)}
-		for name, value := range d.members(entry) {
-			switch {
-			case (name == "text" || name == "summary") && d.isString(value):
-				t.add(e, id, value)
-			case !d.isIdentity(name, value):
-				t.addUnknown(e, choice, "reasoning_details."+name, value)
-			}
-		}
 	}
 }
 

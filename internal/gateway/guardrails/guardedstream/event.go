@@ -51,7 +51,7 @@ type number struct {
 // element is a member of a list that is removed with its position.
 type element struct {
 	at       span // in data
-	list     span // in data
+	list     span // in data; equal to at for the member of an object
 	position position
 }
 

@@ -27,10 +27,11 @@ type fragment struct {
 type form int
 
 const (
-	quoted form = iota // a JSON string
-	object             // a JSON object: its bytes are the text
-	plain              // a line
-	tokens             // a list of tokens, which is removed when it is edited
+	quoted    form = iota // a JSON string
+	object                // a JSON object: its bytes are the text
+	plain                 // a line
+	tokens                // a list of tokens, which becomes null when it is edited
+	signature             // of a text, which becomes empty when the text is edited
 )
 
 // isEdited reports whether edits change the fragment.
@@ -68,6 +69,8 @@ func (f *fragment) render() []byte {
 		}, []byte(f.channel.edited(f.from, f.to)))
 	case tokens:
 		return []byte("null")
+	case signature:
+		return []byte(`""`)
 	}
 	return f.renderQuoted()
 }

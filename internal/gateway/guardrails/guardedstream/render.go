@@ -111,6 +111,10 @@ func (r *removal) cut(e *event) (patches []patch) {
 			retained = true
 			continue
 		}
+		if m.list == m.at { // a member of an object
+			patches = append(patches, patch{span{m.at.start + e.off, m.at.end + e.off}, []byte("null")})
+			continue
+		}
 		s := m.at
 		switch {
 		case retained:

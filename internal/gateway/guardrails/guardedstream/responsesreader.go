@@ -171,6 +171,9 @@ func (r *responses) readItem(t *texts, e *event, choice int, s span) {
 	case kind == "function_call":
 		t.addCall(Call{id, d.text(s, "call_id"), d.text(s, "name")})
 	}
+	if sealed, ok := d.find(s, "encrypted_content"); ok && kind == "reasoning" && d.isIdentity("encrypted_content", sealed) {
+		defer signReasoning(t, e, choice, sealed)
+	}
 	for name, value := range d.members(s) {
 		switch known := itemTexts[name]; {
 		case known != "" && d.isString(value):
@@ -183,6 +186,15 @@ func (r *responses) readItem(t *texts, e *event, choice int, s span) {
 			}
 		case !d.isIdentity(name, value):
 			t.addUnknown(e, choice, "item."+name, value)
+		}
+	}
+}
+
+// signReasoning adds the encrypted content of a reasoning item. An edit of the reasoning removes it.
+func signReasoning(t *texts, e *event, choice int, value span) {
+	for _, c := range t.list {
+		if c.id.Kind == KindReasoning && c.id.Choice == choice && len(c.text) > 0 {
+			t.sign(e, c.id, value, tokens)
 		}
 	}
 }

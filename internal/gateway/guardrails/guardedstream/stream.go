@@ -2,6 +2,7 @@ package guardedstream
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"sluice/internal/kernel/llm"
@@ -166,6 +167,14 @@ func (s *Stream) limit(ctx context.Context, dst []byte) []byte {
 	return dst
 }
 
+// waitsLong reports whether events are held for longer than a window.
+func (s *Stream) waitsLong() bool {
+	if len(s.queue) == 0 {
+		return false
+	}
+	return s.hold || slices.ContainsFunc(s.queue[0].fragments, func(f *fragment) bool { return f.channel.complete })
+}
+
 // keepAlive appends a comment when events are held and the client received nothing for the interval.
 func (s *Stream) keepAlive(dst []byte, released bool) []byte {
 	if s.options.Now == nil || s.options.KeepAlive <= 0 {
@@ -175,7 +184,7 @@ func (s *Stream) keepAlive(dst []byte, released bool) []byte {
 	switch {
 	case released:
 		s.lastOut = now
-	case len(s.queue) > 0 && now.Sub(s.lastOut) >= s.options.KeepAlive:
+	case s.waitsLong() && now.Sub(s.lastOut) >= s.options.KeepAlive:
 		s.lastOut = now
 		return append(dst, ": keep-alive\n\n"...)
 	}

@@ -1,6 +1,7 @@
 package guardedstream
 
 import (
+	"bytes"
 	"slices"
 	"strconv"
 	"strings"
@@ -101,10 +102,8 @@ func (t *texts) extend(e *event, f *fragment, text string) {
 }
 
 // addRaw appends a JSON object, or a part of a line, to a channel.
-func (t *texts) addRaw(e *event, id Channel, s span, text []byte, f form) *channel {
-	c := t.open(id)
-	t.extend(e, &fragment{at: s, channel: c, form: f}, string(text))
-	return c
+func (t *texts) addRaw(e *event, id Channel, s span, text []byte, f form) {
+	t.extend(e, &fragment{at: s, channel: t.open(id), form: f}, string(text))
 }
 
 // repeat adds a string that states the complete text of a channel again. A text that differs from
@@ -120,6 +119,30 @@ func (t *texts) repeat(e *event, id Channel, s span) {
 	case text != "":
 		t.addUnknown(e, id.Choice, "different "+id.Kind+strconv.Itoa(id.Block), s)
 	}
+}
+
+// mirror adds a string that repeats the text of a channel in the same event. It reports false if the
+// text differs.
+func (t *texts) mirror(e *event, id Channel, s span) bool {
+	i := slices.IndexFunc(e.fragments, func(f *fragment) bool { return f.channel.id == id })
+	if i < 0 {
+		return false
+	}
+	first := *e.fragments[i]
+	d := document(e.data)
+	if string(d.raw(first.at)) != string(d.raw(s)) {
+		return false
+	}
+	first.at = s
+	e.fragments = append(e.fragments, &first)
+	return true
+}
+
+// sign adds the signature of a text, which is complete.
+func (t *texts) sign(e *event, id Channel, s span, f form) {
+	c := t.open(id)
+	c.ended = true
+	e.fragments = append(e.fragments, &fragment{at: s, channel: c, form: f, to: len(c.text), until: len(c.text)})
 }
 
 // addUnknown adds all strings of a value outside the known members. Path names the value; equal paths
@@ -175,7 +198,12 @@ func (t *texts) addLines(e *event) {
 			path = "comment"
 		}
 		id := Channel{KindText, -1, t.unknownBlock(-1, path)}
-		c := t.addRaw(e, id, l.at, e.base[l.at.start:l.at.end], plain)
+		c := t.open(id)
+		if text := e.base[l.at.start:l.at.end]; l.comment && len(text) > 0 && bytes.Equal(c.text, text) {
+			e.fragments = append(e.fragments, &fragment{at: l.at, channel: c, form: plain, to: len(text), until: len(text)})
+			continue
+		}
+		t.addRaw(e, id, l.at, e.base[l.at.start:l.at.end], plain)
 		c.ended = c.ended || l.comment
 	}
 }
@@ -253,6 +281,9 @@ func (d document) isIdentity(name string, value span) bool {
 		return false
 	}
 	text := string(d[value.start+1 : value.end-1])
+	if _, data, ok := strings.Cut(text, ";base64,"); ok && strings.HasPrefix(text, "data:") {
+		return isBinary(data)
+	}
 	if slices.Contains(binaryNames, name) {
 		return isBinary(text)
 	}
