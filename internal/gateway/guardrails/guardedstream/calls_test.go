@@ -220,3 +220,22 @@ func TestEscapesInArgumentsCountAsOneCharacter(t *testing.T) {
 		}
 	}
 }
+
+func TestARemovedFunctionCallIsNull(t *testing.T) {
+	t.Parallel()
+	stream := chatChunk(0, `"role":"assistant","content":null,"function_call":{"name":"f","arguments":""}`, "null") +
+		chatChunk(0, `"function_call":{"arguments":"{}"}`, "null") + chatChunk(0, "", `"function_call"`) + chatEnd
+	want := chatChunk(0, `"role":"assistant","content":null,"function_call":null`, "null") + chatChunk(0, "", `"stop"`) + chatEnd
+	if out := run(t, llm.ChatComplete, removing(0), stream); out != want {
+		t.Errorf("got %q, want %q", out, want)
+	}
+}
+
+func TestACallWithTheFinishReasonIsRemovedWithoutIt(t *testing.T) {
+	t.Parallel()
+	stream := chatChunk(0, `"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}]`, `"tool_calls"`) + chatEnd
+	want := chatChunk(0, `"tool_calls":[]`, `"stop"`) + chatEnd
+	if out := run(t, llm.ChatComplete, removing(0), stream); out != want {
+		t.Errorf("got %q, want %q", out, want)
+	}
+}

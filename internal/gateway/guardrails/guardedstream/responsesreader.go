@@ -171,9 +171,6 @@ func (r *responses) readItem(t *texts, e *event, choice int, s span) {
 	case kind == "function_call":
 		t.addCall(Call{id, d.text(s, "call_id"), d.text(s, "name")})
 	}
-	if sealed, ok := d.find(s, "encrypted_content"); ok && kind == "reasoning" && d.isIdentity("encrypted_content", sealed) {
-		defer signReasoning(t, e, choice, sealed)
-	}
 	for name, value := range d.members(s) {
 		switch known := itemTexts[name]; {
 		case known != "" && d.isString(value):
@@ -187,6 +184,9 @@ func (r *responses) readItem(t *texts, e *event, choice int, s span) {
 		case !d.isIdentity(name, value):
 			t.addUnknown(e, choice, "item."+name, value)
 		}
+	}
+	if sealed, ok := d.find(s, "encrypted_content"); ok && kind == "reasoning" && d.isIdentity("encrypted_content", sealed) {
+		signReasoning(t, e, choice, sealed)
 	}
 }
 

@@ -2,8 +2,11 @@ package guardedstream_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"sluice/internal/gateway/guardrails/guardedstream"
 	"sluice/internal/kernel/llm"
@@ -271,4 +274,138 @@ func TestTextAfterTheEndIsNotReleasedUnjudged(t *testing.T) {
 			t.Errorf("window %d, hold %t, %d calls of Finish: %s", j.window, j.hold, j.finishes, out)
 		}
 	}
+}
+
+func TestContentBlocksRepeatTheContent(t *testing.T) {
+	t.Parallel()
+	chunk := func(member string) string { return chatChunk(0, member, "null") }
+	block := func(index int, content string) string {
+		return fmt.Sprintf(`"content_blocks":[{"index":%d,"delta":{%s}}]`, index, content)
+	}
+	stream := ""
+	for _, p := range split("thinking about hidden things", 5) {
+		stream += chunk(block(0, `"thinking":`+quote(p)))
+	}
+	stream += chunk(block(0, `"signature":"c2lnbmVk"`))
+	for _, p := range split("a hidden text", 5) {
+		stream += chunk(`"content":` + quote(p) + `,` + block(1, `"text":`+quote(p)))
+	}
+	stream += chunk(block(1, `"text":" of its own hidden"`)) + chatChunk(0, "", `"stop"`) + chatEnd
+	for _, mode := range []*judge{{window: 8}, {hold: true}} {
+		j := &judge{window: mode.window, hold: mode.hold}
+		if out := run(t, llm.ChatComplete, j, stream); out != stream {
+			t.Errorf("hold %t: got %q", j.hold, out)
+		}
+		if got := len(j.answer.Texts); got != 3 {
+			t.Errorf("got %d texts, want reasoning, content and the block: %+v", got, j.answer.Texts)
+		}
+		j.secret, j.with = "hidden", "*"
+		out := run(t, llm.ChatComplete, j, stream)
+		for path, want := range map[string]string{"thinking": "thinking about * things", "text": "a * text of its own *", "signature": ""} {
+			if got := members(t, out, "choices", 0, "delta", "content_blocks", 0, "delta", path); got != want {
+				t.Errorf("hold %t: got %s %q, want %q", j.hold, path, got, want)
+			}
+		}
+		if got := textOf(t, llm.ChatComplete, out); got != "a * text" {
+			t.Errorf("hold %t: got content %q", j.hold, got)
+		}
+	}
+}
+
+func TestEditedReasoningOfAResponseHasNoEncryptedContent(t *testing.T) {
+	t.Parallel()
+	encrypted := strings.Repeat("c2VjcmV0", 8)
+	head := `"output_index":0,"item_id":"rs_1","summary_index":0,`
+	stream := func(text string) string {
+		item := `{"id":"rs_1","type":"reasoning","encrypted_content":"` + encrypted + `","summary":[{"type":"summary_text","text":` + quote(text) + `}]}`
+		return named("response.reasoning_summary_text.delta", `{"type":"response.reasoning_summary_text.delta",`+head+`"delta":`+quote(text)+`}`) +
+			named("response.reasoning_summary_text.done", `{"type":"response.reasoning_summary_text.done",`+head+`"text":`+quote(text)+`}`) +
+			named("response.output_item.done", `{"type":"response.output_item.done","output_index":0,"item":`+item+`}`) +
+			named("response.completed", `{"type":"response.completed","response":`+responsesObject("completed", item, responsesUsage)+`}`)
+	}
+	for _, mode := range []*judge{{window: 8}, {hold: true}} {
+		j := &judge{window: mode.window, hold: mode.hold, secret: "hidden", with: "*"}
+		if out := run(t, llm.CreateModelResponse, j, stream("clean")); out != stream("clean") {
+			t.Errorf("got %q", out)
+		}
+		want := strings.ReplaceAll(stream("a * cause"), `"`+encrypted+`"`, "null")
+		if out := run(t, llm.CreateModelResponse, j, stream("a hidden cause")); out != want {
+			t.Errorf("hold %t: got %q, want %q", j.hold, out, want)
+		}
+	}
+}
+
+func TestRepeatedCommentsAreJudgedOnce(t *testing.T) {
+	t.Parallel()
+	j := &judge{window: 8}
+	stream := strings.Repeat(": processing the call\n\n", 5) + chatStream("text")
+	s := guardedstream.New(llm.ChatComplete, j, guardedstream.Options{})
+	out, _ := s.Append(t.Context(), nil, []byte(stream[:46]))
+	if string(out) != stream[:46] {
+		t.Errorf("comments are held: %q", out)
+	}
+	if out, _ := runStream(t, s, stream[46:]); out != stream[46:] {
+		t.Errorf("got %q", out)
+	}
+	if got := j.answer.Texts[0].Text; got != "processing the call" {
+		t.Errorf("got text %q", got)
+	}
+}
+
+func TestAnImageInADeltaIsNotText(t *testing.T) {
+	t.Parallel()
+	j := &judge{window: 8}
+	image := `"content_blocks":[{"index":0,"delta":{"image_url":{"url":"data:image/png;base64,` + strings.Repeat("iVBORw0KGgo", 50) + `"}}}]`
+	stream := chatChunk(0, image, "null")
+	s := guardedstream.New(llm.ChatComplete, j, guardedstream.Options{})
+	if out, _ := s.Append(t.Context(), nil, []byte(stream)); string(out) != stream || len(j.pieces) > 0 {
+		t.Errorf("got %q and %d pieces", out, len(j.pieces))
+	}
+}
+
+// TestDamagedStreamsDoNotLeak drops, repeats and damages parts of streams.
+func TestDamagedStreamsDoNotLeak(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		surface := rapid.SampledFrom(surfaces).Draw(rt, "surface")
+		text := before + secret + after
+		stream := streamOf(surface, split(text, rapid.IntRange(1, 30).Draw(rt, "width"))...)
+		if rapid.Bool().Draw(rt, "calls") {
+			stream = []string{toolStream(), completionStream("text"), toolBlock(0, "a", "b", split(quote(text), 3)...), callsResponse(quote(text))}[slices.Index(surfaces, surface)]
+		}
+		lines := strings.SplitAfter(stream, "\n")
+		for range rapid.IntRange(0, 4).Draw(rt, "damages") {
+			i := rapid.IntRange(0, len(lines)-1).Draw(rt, "line")
+			switch rapid.IntRange(0, 4).Draw(rt, "damage") {
+			case 0:
+				lines = slices.Delete(lines, i, i+1)
+			case 1:
+				lines = slices.Insert(lines, i, lines[i])
+			case 2:
+				lines[i] = strings.Replace(lines[i], "index", "position", 1)
+			case 3:
+				lines[i] = strings.ReplaceAll(lines[i], rapid.SampledFrom([]string{"delta", "content", "text", "type", "item", "choices", `"`, "data", "response", "{", "}"}).Draw(rt, "old"), rapid.SampledFrom([]string{"other", "", "[", "content"}).Draw(rt, "new"))
+			case 4:
+				lines[i] = lines[i][:rapid.IntRange(0, len(lines[i])).Draw(rt, "length")]
+			}
+			if len(lines) == 0 {
+				return
+			}
+		}
+		stream = strings.Join(lines, "")
+		cut := rapid.IntRange(0, len(stream)).Draw(rt, "cut")
+		j := &judge{window: rapid.IntRange(0, 12).Draw(rt, "window"), hold: rapid.Bool().Draw(rt, "hold")}
+		if out := run(t, surface, j, stream, cut); !j.hold && out != stream {
+			rt.Fatalf("got %q, want %q", out, stream)
+		}
+		// A secret in one event is never released: each fragment of it is too short to be a part.
+		j = &judge{window: secretLength, hold: j.hold, secret: "Ω", deny: true}
+		if out := run(t, surface, j, stream, cut); strings.Contains(out, "Ω") {
+			rt.Fatalf("a denied character leaks: %q", out)
+		}
+		j = &judge{window: secretLength, secret: "Ω", with: "*"}
+		if out := run(t, surface, j, stream, cut); strings.Contains(out, "Ω") {
+			rt.Fatalf("an edited character leaks: %q", out)
+		}
+	})
 }
