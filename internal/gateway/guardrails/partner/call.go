@@ -13,6 +13,7 @@ import (
 
 	"sluice/internal/domain/guardrail/param"
 	"sluice/internal/gateway/guardrails/check"
+	"sluice/internal/kernel/jsonedit"
 	"sluice/internal/kernel/wire"
 )
 
@@ -22,6 +23,7 @@ const maxDataBytes = 64 << 10
 // judge makes one call and reads its response.
 func (r *runner) judge(ctx context.Context, how *compiledRequest, in *check.Input, c *chunk) (j judgement) {
 	v := r.values(in, c)
+	caller := ctx
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
 	if run := hooks[r.spec.Hook]; run != nil {
@@ -37,7 +39,7 @@ func (r *runner) judge(ctx context.Context, how *compiledRequest, in *check.Inpu
 		return j
 	}
 	j.url = req.URL
-	resp, failure := r.call(ctx, req, service)
+	resp, failure := r.call(caller, ctx, req, service)
 	j.sent = failure == nil || failure.Name != unavailable
 	if failure != nil {
 		j.err = failure
@@ -57,22 +59,22 @@ func (r *runner) judge(ctx context.Context, how *compiledRequest, in *check.Inpu
 const unavailable = "ServiceUnavailable"
 
 // call makes a call, unless the breaker of the service is open.
-func (r *runner) call(ctx context.Context, req *check.ServiceRequest, service string) (*check.ServiceResponse, *check.Error) {
+func (r *runner) call(caller, ctx context.Context, req *check.ServiceRequest, service string) (*check.ServiceResponse, *check.Error) {
 	started := r.now()
-	if !r.breakers.allow(service, started) {
+	if !r.state.breakers.allow(service, started) {
 		return nil, &check.Error{Name: unavailable, Message: "the service is not available: recent calls failed; it is tried again within " + breakerOpenTime.String()}
 	}
 	resp, err := r.services.Call(ctx, req)
 	end := succeeded
 	switch {
-	case err != nil && errors.Is(ctx.Err(), context.Canceled):
+	case err != nil && caller.Err() != nil:
 		end = unknown
 	case err != nil && ctx.Err() != nil && r.timeout < breakerPatience:
 		end = unknown
 	case err != nil || resp.Status >= 500:
 		end = failed
 	}
-	r.breakers.record(service, r.now(), end)
+	r.state.breakers.record(service, r.now(), end)
 	if err != nil {
 		return nil, r.callError(ctx, err)
 	}
@@ -164,29 +166,24 @@ func (r *runner) read(j *judgement, raw []byte, v *values) {
 	}
 	j.fails = r.spec.Fails.holds(root, v)
 	if r.redacts {
-		r.redact(j, root, v)
+		r.redact(j, raw, root, v)
 	}
 }
 
 // redact adds the replacements of a response. A check that failed passes if they remove what it found.
-func (r *runner) redact(j *judgement, root any, v *values) {
+func (r *runner) redact(j *judgement, raw []byte, root any, v *values) {
 	how := r.spec.Redact
 	if how.When != nil && !how.When.holds(root, v) {
 		return
 	}
 	passes := how.Passes == nil || how.Passes.holds(root, v)
 	if how.Body != "" {
-		body, ok := how.body.first(root, v).(map[string]any)
-		if !ok {
+		body, ok := jsonedit.Find(raw, strings.Split(how.Body, ".")...)
+		if !ok || len(body) == 0 || body[0] != '{' {
 			j.err = checkError("the service returned no changed body")
 			return
 		}
-		raw, err := encode(body)
-		if err != nil {
-			j.err = checkError("the service returned a body that cannot be written as JSON")
-			return
-		}
-		j.body, j.fails = raw, j.fails && !passes
+		j.body, j.fails = body, j.fails && !passes
 		return
 	}
 	edits, err := how.edits(root, v)

@@ -95,12 +95,24 @@ func (s *spec) checkShape() error {
 	case s.Hook != "" && hooks[s.Hook] == nil:
 		return fmt.Errorf("unknown hook %q", s.Hook)
 	}
+	if s.Redact != nil && s.Redact.Body == "" && !s.redactsTexts() {
+		return errors.New("a check that redacts must send texts as each or batch")
+	}
 	for _, p := range s.Phases {
 		if p != guardrail.Input && p != guardrail.Output {
 			return fmt.Errorf("unknown phase %q", p)
 		}
 	}
 	return nil
+}
+
+// redactsTexts reports whether the texts go out so that offsets in the response lead back to them.
+func (s *spec) redactsTexts() bool {
+	mode := s.SendRedacting
+	if mode == "" {
+		mode = s.Send
+	}
+	return mode == sendEach || mode == sendBatch
 }
 
 // compileRequest compiles a request. Credentials may be in its header fields only.

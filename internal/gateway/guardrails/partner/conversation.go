@@ -121,6 +121,19 @@ func contentText(raw json.RawMessage) string {
 	return part.Text
 }
 
+// scope returns the texts of "last_message", "last_user_message", "user_messages" or all messages.
+func (c *conversation) scope(name string) (out []string) {
+	for _, m := range c.messages {
+		if m.role == "user" || name == "all_messages" || name == "last_message" {
+			out = append(out, m.text)
+		}
+	}
+	if (name == "last_message" || name == "last_user_message") && len(out) > 1 {
+		out = out[len(out)-1:]
+	}
+	return out
+}
+
 // system returns the system prompts, joined by newlines.
 func (c *conversation) system() string {
 	var texts []string

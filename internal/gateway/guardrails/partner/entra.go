@@ -38,8 +38,6 @@ type cachedToken struct {
 	expires time.Time
 }
 
-var azureTokens tokenCache
-
 func (c *tokenCache) find(key [sha256.Size]byte, now time.Time) (string, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -74,17 +72,16 @@ func azureToken(ctx context.Context, r *runner, _ *values) (map[string]any, erro
 		return nil, errors.New("azureAuthMode entra needs tenantId, clientId and clientSecret")
 	}
 	key := sha256.Sum256([]byte(tenant + "\x00" + client + "\x00" + password))
-	if token, ok := azureTokens.find(key, r.now()); ok {
+	if token, ok := r.state.tokens.find(key, r.now()); ok {
 		return map[string]any{"token": token}, nil
 	}
 	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {client}, "client_secret": {password}, "scope": {azureScope}}
-	token, err := requestToken(ctx, r.services, tenant, form)
+	token, life, err := requestToken(ctx, r.services, tenant, form)
 	if err != nil {
 		return nil, err
 	}
-	token.expires = r.now().Add(time.Until(token.expires))
-	azureTokens.put(key, token)
-	return map[string]any{"token": token.token}, nil
+	r.state.tokens.put(key, cachedToken{token, r.now().Add(life)})
+	return map[string]any{"token": token}, nil
 }
 
 // azureCredentials returns the credentials of the service, which may be nested by its name.
@@ -96,19 +93,20 @@ func (r *runner) azureCredentials() check.Params {
 	return all
 }
 
-func requestToken(ctx context.Context, s check.Services, tenant string, form url.Values) (cachedToken, error) {
+// requestToken returns a new token and the time for which it can be used.
+func requestToken(ctx context.Context, s check.Services, tenant string, form url.Values) (token string, life time.Duration, err error) {
 	req := &check.ServiceRequest{Method: "POST", URL: "https://login.microsoftonline.com/" + tenant + "/oauth2/v2.0/token", Body: []byte(form.Encode()), MaxBytes: maxTokenBytes}
 	req.Header.Set("content-type", "application/x-www-form-urlencoded")
 	resp, err := s.Call(ctx, req)
 	if err != nil {
-		return cachedToken{}, fmt.Errorf("request a token: %w", err)
+		return "", 0, fmt.Errorf("request a token: %w", err)
 	}
 	var body struct {
 		Token   string  `json:"access_token"`
 		Seconds float64 `json:"expires_in"`
 	}
 	if resp.Status != 200 || json.Unmarshal(resp.Body, &body) != nil || body.Token == "" {
-		return cachedToken{}, fmt.Errorf("the token service of Microsoft Entra returned status %d", resp.Status)
+		return "", 0, fmt.Errorf("the token service of Microsoft Entra returned status %d", resp.Status)
 	}
-	return cachedToken{body.Token, time.Now().Add(max(0, time.Duration(body.Seconds)*time.Second-tokenMargin))}, nil
+	return body.Token, max(0, time.Duration(body.Seconds)*time.Second-tokenMargin), nil
 }

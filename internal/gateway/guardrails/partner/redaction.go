@@ -19,10 +19,10 @@ type redaction struct {
 	Texts   string        `json:"texts"`   // path of the redacted texts: one for each that was sent
 	Spans   *spans        `json:"spans"`   // offsets in the texts that were sent
 	Matches []occurrences `json:"matches"` // texts of which each occurrence is replaced
-	Body    string        `json:"body"`    // path of a complete body
+	Body    string        `json:"body"`    // names that lead to a complete body: "result.guard_output"
 
-	condition   name
-	texts, body path
+	condition name
+	texts     path
 }
 
 // spans describes a list of offsets.
@@ -82,10 +82,7 @@ func (r *redaction) compile() (err error) {
 			return err
 		}
 	}
-	if r.texts, err = parsePath(r.Texts); err != nil {
-		return err
-	}
-	r.body, err = parsePath(r.Body)
+	r.texts, err = parsePath(r.Texts)
 	return err
 }
 

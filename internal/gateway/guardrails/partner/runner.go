@@ -14,7 +14,7 @@ import (
 // maxParallelCalls is the maximum number of calls of one run at a time.
 const maxParallelCalls = 8
 
-// runner is a compiled use of a partner check. It is immutable, apart from the shared breakers, and
+// runner is a compiled use of a partner check. It is immutable, apart from the shared state, and
 // safe for concurrent use.
 type runner struct {
 	spec     *compiledSpec
@@ -24,15 +24,15 @@ type runner struct {
 	timeout  time.Duration
 	costNano int64 // of one call
 	redacts  bool
-	breakers *breakers
+	state    *state
 	services check.Services
 	now      func() time.Time
 }
 
 // newRunner compiles the parameters of one use. Missing credentials are an error of each run, because
 // guardrails of other gateways, which store credentials elsewhere, can be saved without them.
-func newRunner(c *compiledSpec, b *breakers, p check.Params, d *check.Deps) (check.Runner, error) {
-	r := &runner{spec: c, params: c.withDefaults(p), breakers: b, timeout: c.timeout, now: time.Now}
+func newRunner(c *compiledSpec, st *state, p check.Params, d *check.Deps) (check.Runner, error) {
+	r := &runner{spec: c, params: c.withDefaults(p), state: st, timeout: c.timeout, now: time.Now}
 	creds := r.params.Object("credentials")
 	r.missing = missing(creds, c.Credentials, "parameters.credentials")
 	r.secrets = secrets(creds, c.Credentials)
@@ -88,6 +88,11 @@ func (r *runner) Run(ctx context.Context, in *check.Input) check.Result {
 	how, mode := r.requestFor(in)
 	if mode == sendBody && len(in.Body) == 0 {
 		return r.failed(&check.Error{Name: "Check error", Message: "the body of the call is not JSON"}, r.spec.OnError)
+	}
+	if scope := r.params.Text(r.spec.Scope, ""); scope != "" && in.Phase == guardrail.Input {
+		scoped := *in
+		scoped.Texts = readConversation(in).scope(scope)
+		in = &scoped
 	}
 	list, err := chunks(in, mode, &r.spec.Limits)
 	if err != nil {

@@ -31,7 +31,7 @@ type file struct {
 type spec struct {
 	partner, source, date string
 
-	ID      string            `json:"id"` // "contentSafety"
+	ID      string            `json:"id"`      // "contentSafety"
 	Aliases []string          `json:"aliases"` // complete ids: "zscaler.*"
 	Phases  []guardrail.Phase `json:"phases"`
 	// Transformer marks a check that adds to the request and never denies.
@@ -44,8 +44,11 @@ type spec struct {
 	Send          sendMode `json:"send"`
 	SendRedacting sendMode `json:"send_redacting"`
 	Limits        limits   `json:"limits"`
-	TimeoutMS     int      `json:"timeout_ms"` // default of the parameter timeout; 0 means 10,000
-	Request       request  `json:"request"`
+	// Scope names a parameter that selects messages of the request instead of the texts of the hook; see
+	// conversation.scope.
+	Scope     string  `json:"scope"`
+	TimeoutMS int     `json:"timeout_ms"` // default of the parameter timeout; 0 means 10,000
+	Request   request `json:"request"`
 	// Chat replaces members of Request for the requests of chat completions; nil for none.
 	Chat *chatRequest `json:"chat"`
 	// Expect lists members that each response has. A response without one is an error of the check.
