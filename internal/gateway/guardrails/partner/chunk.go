@@ -173,22 +173,28 @@ func fragmentEnd(s string, start, limit int) int {
 	return len(s)
 }
 
-// fragmentStart returns the start of the fragment after one that ends at end: about overlap characters
-// before it, if possible after whitespace, and always after the start of the one before.
+// fragmentStart returns the start of the fragment after one from before to end: at least overlap
+// characters before end, if possible after whitespace, and always after before.
 func fragmentStart(s string, before, end, overlap int) int {
-	at, space := end, 0
-	for range overlap {
-		_, n := utf8.DecodeLastRuneInString(s[:at])
-		if at-n <= before {
-			break
+	at := backward(s, before, end, overlap)
+	for to := at; to > backward(s, before, at, overlap); {
+		r, n := utf8.DecodeLastRuneInString(s[:to])
+		if unicode.IsSpace(r) {
+			return to
 		}
-		if r, _ := utf8.DecodeRuneInString(s[at:]); at < end && unicode.IsSpace(r) {
-			space = at + utf8.RuneLen(r)
-		}
-		at -= n
-	}
-	if space > 0 && space < end {
-		return space
+		to -= n
 	}
 	return at
+}
+
+// backward returns the offset n characters before end, and always after before.
+func backward(s string, before, end, n int) int {
+	for range n {
+		_, size := utf8.DecodeLastRuneInString(s[:end])
+		if end-size <= before {
+			break
+		}
+		end -= size
+	}
+	return end
 }

@@ -1,0 +1,93 @@
+package partner
+
+import (
+	"encoding/json"
+	"io/fs"
+
+	"sluice/internal/gateway/guardrails/check"
+)
+
+// Load returns the checks of other files than the embedded ones.
+func Load(fsys fs.FS) ([]check.Check, error) {
+	files, specs, err := load(fsys)
+	if err != nil {
+		return nil, err
+	}
+	return checks(files, specs, &state{})
+}
+
+// Fragment is a fragment of a text.
+type Fragment struct {
+	Start int
+	Text  string
+}
+
+// Cut cuts a text into fragments of at most limit characters.
+func Cut(s string, limit int) (out []Fragment) {
+	for _, f := range cut(nil, 0, s, "", &limits{MaxChars: limit}) {
+		out = append(out, Fragment{f.start, f.s})
+	}
+	return out
+}
+
+// Overlap is the number of characters that fragments share under a limit.
+func Overlap(limit int) int { return min(overlapChars, limit/4) }
+
+// Difference returns the replacements that turn one text into another.
+func Difference(from, to string) []check.Edit { return difference(from, to) }
+
+// FindPath returns the values at a path.
+func FindPath(s string, doc []byte) ([]any, error) {
+	p, err := parsePath(s)
+	if err != nil {
+		return nil, err
+	}
+	var root any
+	if err := json.Unmarshal(doc, &root); err != nil {
+		return nil, err
+	}
+	return p.find(root, &values{params: map[string]any{"names": []any{"A", "c"}}}), nil
+}
+
+// Build builds a template for an input with these parameters.
+func Build(source []byte, in *check.Input, params map[string]any) ([]byte, error) {
+	t, err := parseTemplate(source)
+	if err != nil {
+		return nil, err
+	}
+	c := chunk{}
+	for i, s := range in.Texts {
+		c.fragments = append(c.fragments, fragment{text: i, s: s})
+	}
+	value, err := t.build(&values{in: in, params: params, chunk: &c})
+	if err != nil {
+		return nil, err
+	}
+	return encode(value)
+}
+
+// BreakerOpenTime is the time for which a breaker is open.
+const BreakerOpenTime = breakerOpenTime
+
+// BreakerFailures is the number of failures that open a breaker.
+const BreakerFailures = breakerFailures
+
+// Partner is a row of PARTNERS.md.
+type Partner struct{ ID, Source, Date, OnError, Unavailable string }
+
+// Partners lists the embedded checks with their sources.
+func Partners() (out []Partner, err error) {
+	files, specs, err := load(specFiles)
+	if err != nil {
+		return nil, err
+	}
+	for i := range specs {
+		out = append(out, Partner{ID: specs[i].name(), Source: specs[i].source, Date: specs[i].date, OnError: specs[i].OnError})
+	}
+	for i := range files {
+		if f := &files[i]; f.Unavailable != "" {
+			out = append(out, Partner{ID: f.Partner, Source: f.Source, Date: f.Date, Unavailable: f.Unavailable})
+		}
+	}
+	return out, nil
+}
