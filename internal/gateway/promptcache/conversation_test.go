@@ -1,10 +1,12 @@
 package promptcache_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
 	"sluice/internal/gateway/promptcache"
+	"sluice/internal/kernel/llm"
 )
 
 func noHeader(string) string { return "" }
@@ -89,5 +91,36 @@ func TestConversation_DiffersWithThePrefix(t *testing.T) {
 			t.Errorf("%s: got %q, as for %s", body, got, other)
 		}
 		seen[got] = body
+	}
+}
+
+func FuzzConversationAndPrepare(f *testing.F) {
+	f.Add([]byte(agentCalls[0]))
+	f.Add([]byte(`{"prompt_cache_key":7,"conversation":[],"metadata":{"user_id":"{"},"input":[{"role":"user"}]}`))
+	hosts := []promptcache.Target{
+		{Provider: "vertex-ai", Dialect: "anthropic", Endpoint: llm.Messages, Model: "claude-opus-5"},
+		{Provider: "openai", Dialect: "openai", Endpoint: llm.ChatComplete},
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		if a, b := promptcache.Conversation(noHeader, body), promptcache.Conversation(noHeader, body); a != b {
+			t.Errorf("got %q and %q", a, b)
+		}
+		for _, host := range hosts {
+			got := promptcache.Find(host).Prepare(body, promptcache.Options{Auto: true})
+			if json.Valid(body) && !json.Valid(got.Body) {
+				t.Errorf("%s: invalid: %s", host.Provider, got.Body)
+			}
+		}
+	})
+}
+
+func BenchmarkConversation(b *testing.B) {
+	body := []byte(`{"system":"` + strings.Repeat("You write code. ", 2000) + `","messages":[{"role":"user","content":"q"},{"role":"assistant","content":"` + strings.Repeat("a", 68_000) + `"}]}`)
+	b.SetBytes(int64(len(body)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if promptcache.Conversation(noHeader, body) == "" {
+			b.Fatal("no name")
+		}
 	}
 }

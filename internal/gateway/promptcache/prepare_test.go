@@ -45,6 +45,7 @@ func TestPrepare_PlacesOrDropsMarksAsTheTargetRequires(t *testing.T) {
 		"a fallback to a custom host":     {promptcache.Target{Provider: "custom", Dialect: "openai", Endpoint: llm.ChatComplete, Model: "m"}, marking, nil, nil},
 		"the caller's marks and ours":     {promptcache.Target{Provider: "openrouter", Dialect: "openai", Endpoint: llm.ChatComplete, Model: "anthropic/claude-sonnet-4.5"}, marking, []string{"messages[1].content"}, nil},
 		"an endpoint that embeds":         {promptcache.Target{Provider: "openai", Dialect: "openai", Endpoint: llm.Embed, Model: "e"}, marking, nil, nil},
+		"Responses":                       {promptcache.Target{Provider: "openai", Dialect: "responses", Endpoint: llm.CreateModelResponse, Model: "gpt-5"}, `{"prompt_cache_key":"k","input":"LONG"}`, nil, nil},
 		"a form without marks":            {promptcache.Target{Provider: "google", Dialect: "gemini", Endpoint: llm.ChatComplete, Model: "gemini-3-pro"}, `{"contents":[{"parts":[{"text":"LONG"}]}],"cachedContent":"c"}`, nil, nil},
 		"a prompt below the minimum size": {promptcache.Target{Provider: "anthropic", Dialect: "anthropic", Endpoint: llm.Messages, Model: "claude-opus-4-5"}, `{"system":"s","messages":[{"role":"user","content":"q"}]}`, nil, nil},
 	} {
@@ -92,6 +93,7 @@ func TestLifetime_IsThatOfTheCachedPrompt(t *testing.T) {
 	t.Parallel()
 	claude := promptcache.Find(promptcache.Target{Provider: "anthropic", Dialect: "anthropic", Endpoint: llm.Messages, Model: "claude-opus-5"})
 	openai := promptcache.Find(promptcache.Target{Provider: "openai", Dialect: "openai", Endpoint: llm.ChatComplete, Model: "gpt-5"})
+	gemini := promptcache.Find(promptcache.Target{Provider: "google", Dialect: "gemini", Endpoint: llm.ChatComplete, Model: "gemini-3-pro"})
 	deepseek := promptcache.Find(promptcache.Target{Provider: "deepseek", Dialect: "openai", Endpoint: llm.ChatComplete, Model: "deepseek-chat"})
 	llama := promptcache.Find(promptcache.Target{Provider: "bedrock", Dialect: "bedrock", Endpoint: llm.ChatComplete, Model: "us.meta.llama4-maverick-17b-instruct-v1:0"})
 	for name, c := range map[string]struct {
@@ -107,6 +109,7 @@ func TestLifetime_IsThatOfTheCachedPrompt(t *testing.T) {
 		"a prompt that was not cached": {claude, llm.Usage{InputTokens: 5000}, true, 0},
 		"no usage":                     {openai, llm.Usage{}, false, 0},
 		"the first call of a cache":    {openai, llm.Usage{InputTokens: 1024}, false, 5 * time.Minute},
+		"the first call of Gemini":     {gemini, llm.Usage{InputTokens: 5000}, false, 5 * time.Minute},
 		"a short prompt":               {openai, llm.Usage{InputTokens: 1023}, false, 0},
 		"a cache of hours":             {deepseek, llm.Usage{InputTokens: 5000}, false, time.Hour},
 		"no cache":                     {llama, llm.Usage{InputTokens: 5000}, false, 0},

@@ -56,10 +56,18 @@ const (
 	longLifetime  = time.Hour
 )
 
+// autoMinTokens is the smallest prefix that most automatic caches store.
+// Source: https://platform.openai.com/docs/guides/prompt-caching, read 2026-11.
+const autoMinTokens = 1024
+
 // Find returns how a target caches prompts. It covers the endpoints for conversations. Others are
 // Unknown.
 func Find(t Target) Support {
-	if t.Endpoint != llm.ChatComplete && t.Endpoint != llm.Messages {
+	switch t.Endpoint {
+	case llm.ChatComplete, llm.Messages:
+	case llm.CreateModelResponse:
+		return automaticSupport(t)
+	default:
 		return Support{}
 	}
 	switch t.Dialect {
@@ -70,10 +78,16 @@ func Find(t Target) Support {
 	case "openai":
 		return chatSupport(t)
 	}
-	if lifetime, ok := automatic[t.Provider]; ok { // in a form without marks, such as Gemini's
-		return Support{Kind: Automatic, Rules: marks.Rules{Form: marks.Chat}, lifetime: lifetime}
+	return automaticSupport(t)
+}
+
+// automaticSupport is that of a provider that needs no marks, or Unknown.
+func automaticSupport(t Target) Support {
+	lifetime, ok := automatic[t.Provider]
+	if !ok {
+		return Support{}
 	}
-	return Support{}
+	return Support{Kind: Automatic, Rules: marks.Rules{Form: marks.Chat, MinTokens: autoMinTokens}, lifetime: lifetime}
 }
 
 // hourHosts are the hosts of Claude with marks of an hour for all models.
@@ -132,21 +146,18 @@ func minTokens(m claude.Model) int {
 
 // chatSupport is that of providers with chat completions.
 func chatSupport(t Target) Support {
-	rules := marks.Rules{Form: marks.Chat, MinTokens: 1024}
-	if explicit, ok := explicitChat[t.Provider]; ok {
-		if !explicit.hasMarks(t.Model) {
-			return Support{Kind: explicit.otherwise, Rules: rules}
-		}
-		rules.ToolTurns = explicit.toolTurns
-		if m := claude.ParseModel(t.Model); m.Major > 0 {
-			rules.MinTokens = minTokens(m)
-		}
-		return Support{Kind: Marked, Rules: rules}
+	explicit, ok := explicitChat[t.Provider]
+	if !ok {
+		return automaticSupport(t)
 	}
-	if lifetime, ok := automatic[t.Provider]; ok {
-		return Support{Kind: Automatic, Rules: rules, lifetime: lifetime}
+	rules := marks.Rules{Form: marks.Chat, MinTokens: autoMinTokens, ToolTurns: explicit.toolTurns}
+	if m := claude.ParseModel(t.Model); m.Major > 0 {
+		rules.MinTokens = minTokens(m)
 	}
-	return Support{}
+	if !explicit.hasMarks(t.Model) {
+		return Support{Kind: explicit.otherwise, Rules: rules}
+	}
+	return Support{Kind: Marked, Rules: rules}
 }
 
 // explicitModels are the models of a provider of chat completions that accept cache_control.
@@ -199,7 +210,7 @@ func (s Support) Lifetime(u llm.Usage, hour bool) time.Duration {
 	lifetime := max(s.lifetime, usualLifetime)
 	cached := u.CachedTokens + u.CacheWriteTokens
 	switch {
-	case s.Kind == Automatic && (cached > 0 || u.InputTokens >= int64(s.Rules.MinTokens) && s.Rules.MinTokens > 0):
+	case s.Kind == Automatic && (cached > 0 || u.InputTokens >= int64(s.Rules.MinTokens)):
 		return lifetime
 	case cached == 0 || s.Kind == None:
 		return 0
