@@ -21,7 +21,7 @@ const (
 	zoneCount
 )
 
-// spot is a block that can have a mark.
+// spot is a block, or a tool, that can have a mark.
 type spot struct {
 	zone     zone
 	from, to int  // offsets of the block; to is 0 if there is no such block
@@ -60,44 +60,50 @@ type scanner struct {
 	answered bool
 }
 
+// promptMembers are the top-level members with parts of the prompt or marks.
+var promptMembers = [...][]string{
+	Messages: {"tools", "system", "messages", "cache_control"},
+	Chat:     {"tools", "messages", "cache_control"},
+	Converse: {"toolConfig", "system", "messages"},
+}
+
 func scan(body []byte, rules Rules) prompt {
 	text := bytes.TrimLeft(body, " \t\r\n")
 	s := scanner{rules: rules, r: jsonedit.NewReader(text), base: len(body) - len(text)}
-	var seen [len(promptMembers)]bool
+	if int(rules.Form) >= len(promptMembers) {
+		return prompt{}
+	}
+	members := promptMembers[rules.Form]
+	seen := make([]bool, len(members))
 	repeated := false
 	for name := range s.r.Members() {
-		if i := slices.Index(promptMembers[:], string(name)); i >= 0 {
+		if i := slices.Index(members, string(name)); i >= 0 {
 			repeated = repeated || seen[i]
 			seen[i] = true
-			s.member(promptMembers[i])
+			s.member(members[i])
 		}
 	}
 	s.readable = s.r.IsComplete() && !repeated
 	return s.prompt
 }
 
-// promptMembers are the top-level members with parts of the prompt.
-var promptMembers = [...]string{"tools", "toolConfig", "system", "messages", "cache_control"}
-
 func (s *scanner) member(name string) {
-	converse := s.rules.Form == Converse
-	switch {
-	case name == "tools" && !converse:
+	switch name {
+	case "tools":
 		s.readTools("tools")
-	case name == "toolConfig" && converse:
+	case "toolConfig":
 		for inner := range s.r.Members() {
 			if string(inner) == "tools" {
 				s.readTools("toolConfig.tools")
 			}
 		}
-	case name == "system" && s.rules.Form != Chat:
-		from, first := s.offset(), len(s.marks)
+	case "system":
+		from := s.offset()
 		s.system = s.content(systemZone, -1, "system")
-		s.setZone(first, systemZone)
 		s.bytes[systemZone] = s.offset() - from
-	case name == "messages":
+	case "messages":
 		s.messages()
-	case name == "cache_control" && !converse: // a mark on the last block, whichever that is
+	case "cache_control": // marks the last block that can have a mark
 		s.addMark(turnZone, math.MaxInt)
 	}
 }
@@ -193,7 +199,7 @@ func (s *scanner) content(z zone, index int, list string) (last spot) {
 	}
 	for k := range s.r.Elements() {
 		from, first := s.offset(), len(s.marks)
-		if s.block(z, from) {
+		if s.readBlock(z, from) {
 			last = spot{zone: z, from: from, to: s.offset(), size: s.offset() - begin, index: index, block: k}
 		}
 		s.prefix(first, list, k)
@@ -212,37 +218,47 @@ const (
 	mediaBlock // an image or a document
 )
 
-// block reads a block and reports whether it can have a mark.
-func (s *scanner) block(z zone, from int) bool {
+// block is what is read of a block.
+type block struct {
+	kind   blockKind
+	text   blockKind // of its text: blankBlock or textBlock
+	marked bool
+}
+
+// readBlock reads a block and reports whether it can have a mark.
+func (s *scanner) readBlock(z zone, from int) bool {
 	if s.r.Kind() != '{' {
 		return false
 	}
-	kind, marked := otherBlock, false
-	text := blankBlock
+	b := block{text: blankBlock}
 	for name := range s.r.Members() {
-		switch string(name) {
-		case "type":
-			kind = messageBlocks[string(s.r.Raw())]
-		case "text":
-			if !isBlank(s.r.Raw()) {
-				text = textBlock
-			}
-		case "cache_control":
-			marked = true
-			s.addMark(z, from)
-		case "content":
-			s.nested(z, 1, "content")
-		case "cachePoint":
-			s.addPoint(z, from)
-		}
 		if s.rules.Form == Converse {
-			kind = max(kind, converseBlocks[string(name)])
+			b.kind = max(b.kind, converseBlocks[string(name)])
 		}
+		s.blockMember(&b, z, from, name)
 	}
-	if kind == textBlock {
-		kind = text
+	if b.kind == textBlock {
+		b.kind = b.text
 	}
-	return !marked && s.accepts(z, kind)
+	return !b.marked && s.accepts(z, b.kind)
+}
+
+func (s *scanner) blockMember(b *block, z zone, from int, name []byte) {
+	switch string(name) {
+	case "type":
+		b.kind = messageBlocks[string(s.r.Raw())]
+	case "text":
+		if !isBlank(s.r.Raw()) {
+			b.text = textBlock
+		}
+	case "cache_control":
+		b.marked = true
+		s.addMark(z, from)
+	case "content":
+		s.nested(z, 1, "content")
+	case "cachePoint":
+		s.addPoint(z, from)
+	}
 }
 
 // messageBlocks are the types of blocks that accept a mark in Anthropic's form. Not among them are
