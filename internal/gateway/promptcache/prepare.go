@@ -42,8 +42,9 @@ func (s Support) Prepare(body []byte, o Options) Prepared {
 			return Prepared{Body: p.Body, Placed: p.Paths, Hour: p.Hour}
 		}
 		return Prepared{Body: body, Hour: marks.HasHour(body, s.Rules.Form)}
+	default:
+		return Prepared{Body: body}
 	}
-	return Prepared{Body: body}
 }
 
 // withoutAttribution removes the line from the system prompt of a Messages body.

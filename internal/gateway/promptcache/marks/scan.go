@@ -118,13 +118,6 @@ func (s *scanner) addMark(z zone, at int) {
 	}
 }
 
-// setZone sets the zone of the marks from index first on.
-func (s *scanner) setZone(first int, z zone) {
-	for i := first; i < len(s.marks); i++ {
-		s.marks[i].zone = z
-	}
-}
-
 // prefix adds the name of a list, and the index in it, to the paths of the marks from index first on.
 func (s *scanner) prefix(first int, list string, index int) {
 	for i := first; i < len(s.marks); i++ {

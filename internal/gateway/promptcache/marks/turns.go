@@ -15,8 +15,7 @@ func (s *scanner) messages() {
 		switch string(role) {
 		case "system", "developer":
 			if leading {
-				s.setZone(first, systemZone)
-				s.setSystem(last)
+				s.setSystem(first, last)
 			}
 			continue
 		case "assistant":
@@ -49,13 +48,18 @@ func (s *scanner) message(i int) (role []byte, last spot) {
 	return role, last
 }
 
-func (s *scanner) setSystem(last spot) {
+// setSystem makes a message a part of the system prompt, with its marks from index first on.
+func (s *scanner) setSystem(first int, last spot) {
+	for i := first; i < len(s.marks); i++ {
+		s.marks[i].zone = systemZone
+	}
 	if last.to > 0 {
 		last.zone = systemZone
 		s.system = last
 	}
 }
 
+// addTurn adds the last block of a message of the user.
 func (s *scanner) addTurn(last spot) {
 	if last.to == 0 {
 		return
