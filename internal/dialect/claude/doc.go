@@ -1,3 +1,4 @@
 // Package claude contains what the dialects of Anthropic and Amazon Bedrock share about Claude: which
-// model supports what, and when it reasons. Start with ParseModel.
+// model supports what, when it reasons, and what its coding agents write into prompts. Start with
+// ParseModel.
 package claude
