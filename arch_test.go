@@ -310,7 +310,7 @@ var confined = []struct {
 	{[]string{"github.com/wneessen/go-mail"}, pathsBelow("internal/ops", "smtp"), false, "one package sends emails"},
 	{[]string{"github.com/alecthomas/kong"}, []string{"cmd/..."}, false, "only commands have flags"},
 	{[]string{"testing", "github.com/stretchr/testify", "pgregory.net/rapid"},
-		[]string{"internal/*/*test", "internal/*/*/*test", "internal/test/...", "test/..."}, false, "the program does not contain test code"},
+		[]string{"internal/*/*test", "internal/*/*/*test", "internal/*/*/*/*test", "internal/*/*/*/*/*test", "internal/test/...", "test/..."}, false, "the program does not contain test code"},
 }
 
 func TestImports_ThirdPartyIsConfined(t *testing.T) {

@@ -22,7 +22,7 @@ type judge struct {
 	final  func(a *guardedstream.Answer) guardedstream.Final
 
 	chunks   []guardedstream.Piece
-	response   *guardedstream.Answer
+	response *guardedstream.Answer
 	finishes int
 }
 

@@ -296,8 +296,8 @@ func TestContentBlocksRepeatTheContent(t *testing.T) {
 		if out := run(t, llm.ChatComplete, j, stream); out != stream {
 			t.Errorf("hold %t: got %q", j.hold, out)
 		}
-		if got := len(j.answer.Texts); got != 3 {
-			t.Errorf("got %d texts, want reasoning, content and the block: %+v", got, j.answer.Texts)
+		if got := len(j.response.Texts); got != 3 {
+			t.Errorf("got %d texts, want reasoning, content and the block: %+v", got, j.response.Texts)
 		}
 		j.secret, j.with = "hidden", "*"
 		out := run(t, llm.ChatComplete, j, stream)
@@ -347,7 +347,7 @@ func TestRepeatedCommentsAreJudgedOnce(t *testing.T) {
 	if out, _ := runStream(t, s, stream[46:]); out != stream[46:] {
 		t.Errorf("got %q", out)
 	}
-	if got := j.answer.Texts[0].Text; got != "processing the call" {
+	if got := j.response.Texts[0].Text; got != "processing the call" {
 		t.Errorf("got text %q", got)
 	}
 }
@@ -358,8 +358,8 @@ func TestAnImageInADeltaIsNotText(t *testing.T) {
 	image := `"content_blocks":[{"index":0,"delta":{"image_url":{"url":"data:image/png;base64,` + strings.Repeat("iVBORw0KGgo", 50) + `"}}}]`
 	stream := chatChunk(0, image, "null")
 	s := guardedstream.New(llm.ChatComplete, j, guardedstream.Options{})
-	if out, _ := s.Append(t.Context(), nil, []byte(stream)); string(out) != stream || len(j.pieces) > 0 {
-		t.Errorf("got %q and %d pieces", out, len(j.pieces))
+	if out, _ := s.Append(t.Context(), nil, []byte(stream)); string(out) != stream || len(j.chunks) > 0 {
+		t.Errorf("got %q and %d chunks", out, len(j.chunks))
 	}
 }
 
