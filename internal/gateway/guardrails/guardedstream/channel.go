@@ -13,9 +13,10 @@ import (
 // window is not final, and neither is the text from its start on. An event is released when all its
 // text is final.
 //
-// A channel ends when its format says so, at the end of the answer, and when a window of other text
-// of the same choice followed its last character. Chat streams have no event for the end of the
-// reasoning, and the text after it would wait for the end of the answer.
+// A channel ends with an event of its format and at the end of the answer. It is idle, and treated as
+// if it ended, when a window of other text of the same choice followed its last character, in at least
+// idleEvents events. Chat streams have no event for the end of the reasoning: the text after it would
+// wait for the end of the answer.
 type channel struct {
 	id      Channel
 	text    []byte
@@ -32,7 +33,7 @@ type channel struct {
 	ended    bool      // the format or the answer ended it
 	idle     bool      // a window of other text followed
 	complete bool      // released only as a whole, or dropped with its block: signed reasoning
-	clock    int       // of its choice, after its last text
+	clock    clock     // of its choice, after its last text
 	pending  *fragment // ends with a high surrogate
 	high     rune      // that surrogate
 }
@@ -52,7 +53,7 @@ func (c *channel) isFinal(offset int) bool {
 
 // needsJudge reports whether a judgement may make more text final.
 func (c *channel) needsJudge(window int) bool {
-	if c.fixed == len(c.text) {
+	if c.fixed == len(c.text) || c.complete && !c.ended {
 		return false
 	}
 	if c.isOver() {
@@ -86,12 +87,12 @@ func (c *channel) judgeText(ctx context.Context, j Judge, window int) (denied bo
 func (c *channel) normal(edits []Edit, offset, from int) []Edit {
 	var out []Edit
 	for _, e := range edits {
+		valid := 0 <= e.Start && e.Start <= e.End && e.End+offset <= len(c.text)
 		e.Start, e.End = e.Start+offset, e.End+offset
-		if e.Start > e.End || e.Start < offset || e.End > len(c.text) || e.End < from || e.End == from && e.Start < from {
-			continue
+		if valid && (e.End > from || e.Start == from) {
+			e.Start = max(e.Start, from)
+			out = append(out, e)
 		}
-		e.Start = max(e.Start, from)
-		out = append(out, e)
 	}
 	slices.SortStableFunc(out, func(a, b Edit) int { return a.Start - b.Start })
 	merged := out[:0]

@@ -7,6 +7,9 @@ import (
 )
 
 func (c *chat) release(e *event, _ []byte) {
+	if e.counted && len(e.choices) == 0 {
+		c.usage = nil // the client received its last state
+	}
 	for _, index := range e.choices {
 		if state := c.choices[index]; state != nil {
 			state.started = true

@@ -63,7 +63,7 @@ func readBlockMember(t *texts, e *event, id Channel, name string, value span) {
 		}
 	case name == "thinking" && d.isString(value):
 		t.add(e, id, value)
-	case name == "signature" && d.isString(value) && isBase64(d.string(value)):
+	case d.isSignature(name, value):
 		t.sign(e, id, value, signature)
 	case !d.isIdentity(name, value):
 		t.addUnknown(e, id.Choice, "content_blocks."+name, value)

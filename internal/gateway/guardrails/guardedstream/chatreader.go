@@ -25,35 +25,41 @@ var chatTexts = map[string]Channel{
 
 func (c *chat) read(t *texts, e *event) {
 	d, root := e.doc()
-	counted := false
 	for name, value := range d.members(root) {
-		switch name {
-		case "choices":
+		if name == "choices" && d.isList(value) {
 			for i, choice := range d.elements(value) {
 				c.readChoice(t, e, choice, i)
 			}
-		case "usage":
-			if counted = d.isObject(value); counted {
-				c.usage = bytes.Clone(d.raw(value))
-			}
-		case "id":
-			noteFirst(&c.id, d.raw(value))
-		case "model":
-			noteFirst(&c.model, d.raw(value))
-		case "created":
-			noteFirst(&c.created, d.raw(value))
+			continue
 		}
-		if name != "choices" && !d.isIdentity(name, value) {
+		c.note(d, e, name, value)
+		if !d.isIdentity(name, value) {
 			t.addUnknown(e, -1, name, value)
 		}
 	}
-	e.onlyCall = e.onlyCall && len(e.choices) == 1 && len(e.finishes) == 0 && !counted
+	e.onlyCall = e.onlyCall && len(e.choices) == 1 && len(e.finishes) == 0 && !e.counted
 }
 
-// noteFirst copies a value into at unless at is set.
-func noteFirst(at *[]byte, raw []byte) {
-	if *at == nil {
-		*at = bytes.Clone(raw)
+// note copies the members that the last chunk repeats.
+func (c *chat) note(d document, e *event, name string, value span) {
+	switch name {
+	case "usage":
+		if d.isObject(value) && d.isCount(name, value) {
+			c.usage, e.counted = bytes.Clone(d.raw(value)), true
+		}
+	case "id":
+		noteFirst(&c.id, d, name, value)
+	case "model":
+		noteFirst(&c.model, d, name, value)
+	case "created":
+		noteFirst(&c.created, d, name, value)
+	}
+}
+
+// noteFirst copies an identifier or a number into at unless at is set.
+func noteFirst(at *[]byte, d document, name string, value span) {
+	if *at == nil && d.isCount(name, value) && !d.isObject(value) {
+		*at = bytes.Clone(d.raw(value))
 	}
 }
 
@@ -85,7 +91,7 @@ func (c *chat) readChoiceMember(t *texts, e *event, index int, name string, valu
 		t.add(e, Channel{KindText, index, 0}, value)
 	case name == "logprobs":
 		readLogprobs(t, e, index, value)
-	case name == "finish_reason" && d.isString(value):
+	case name == "finish_reason" && d.isIdentity(name, value):
 		e.finishes = append(e.finishes, finish{value, index, d.string(value)})
 	case !d.isIdentity(name, value):
 		t.addUnknown(e, index, "choice."+name, value)
@@ -145,31 +151,26 @@ func readChatCalls(t *texts, e *event, choice int, list span) {
 // readChatCall reads a tool call, or the function of one.
 func readChatCall(t *texts, e *event, id Channel, call, s span) {
 	d := document(e.data)
-	note := Call{Channel: id}
+	note := Call{Channel: id, ID: d.text(call, "id"), Name: d.text(s, "name")}
 	for name, value := range d.members(s) {
+		kind := callTexts[name]
 		switch {
-		case name == "function" || name == "custom":
+		case (name == "function" || name == "custom") && d.isObject(value):
 			readChatCall(t, e, id, call, value)
-		case name == "arguments" && d.isString(value):
-			t.add(e, id, value)
-		case name == "input" && d.isString(value):
-			note.Channel.Kind = KindInput
+		case kind != "" && d.isString(value):
+			note.Channel.Kind = kind
 			t.add(e, note.Channel, value)
-		case name == "name":
-			note.Name = d.string(value)
-		}
-		switch name {
-		case "function", "custom", "arguments", "input", "index":
-		default:
-			if !d.isIdentity(name, value) {
-				t.addUnknown(e, id.Choice, "call."+name, value)
-			}
+		case !d.isName(name, value) && !d.isIdentity(name, value):
+			t.addUnknown(e, id.Choice, "call."+name, value)
 		}
 	}
-	if note.ID = d.text(call, "id"); note.ID != "" || note.Name != "" {
+	if note.Name != "" || note.ID != "" && s == call {
 		t.addCall(note)
 	}
 }
+
+// callTexts are the kinds of the texts of a call.
+var callTexts = map[string]string{"arguments": KindArguments, "input": KindInput}
 
 func (c *chat) position(arguments Channel) position {
 	return position{arguments.Choice, arguments.Block}

@@ -176,5 +176,3 @@ func (d document) string(s span) string {
 }
 
 func (d document) isList(s span) bool { return d[s.start] == '[' }
-
-func (d document) isEmptyString(s span) bool { return s.end-s.start == 2 && d.isString(s) }

@@ -30,6 +30,7 @@ type event struct {
 	position position  // of the call, block or item that the event belongs to
 	belongs  bool      // position is set; the event is dropped with it
 	onlyCall bool      // the event has no content except the elements
+	counted  bool      // the event contains the usage
 }
 
 // line is a line of an event that contains text and is not JSON.
@@ -92,15 +93,16 @@ func (e *event) readLine(s span, data []span) []span {
 		value.start++
 	}
 	text := string(e.raw[value.start:value.end])
-	switch name := string(field); {
-	case name == "data":
+	name := string(field)
+	switch name {
+	case "data":
 		return append(data, value)
-	case name == "event" && isIdentifier(text):
-		e.name = text
-	case (name == "id" || name == "retry") && isIdentifier(text):
-	case name == "" && strings.TrimSpace(text) == "":
-	case name == "", name == "event", name == "id", name == "retry":
-		e.lines = append(e.lines, line{value, true})
+	case "event", "id", "retry", "":
+		if strings.TrimSpace(text) != "" && (name == "" || !isIdentifier(text)) {
+			e.lines = append(e.lines, line{value, true})
+		} else if name == "event" {
+			e.name = text
+		}
 	default:
 		e.lines = append(e.lines, line{s, true})
 	}
@@ -116,15 +118,17 @@ func (e *event) setData(lines []span) {
 		return
 	}
 	s := lines[0]
-	e.data, e.off = e.base[s.start:s.end:s.end], s.start
-	if len(lines) == 1 && (jsonedit.Valid(e.data) || isDone(e.data) || len(e.data) == 0) {
-		e.json = e.data != nil && !isDone(e.data) && len(e.data) > 0
+	data := e.base[s.start:s.end:s.end]
+	e.json = len(lines) == 1 && jsonedit.Valid(data)
+	if e.json || len(lines) == 1 && isDone(data) {
+		e.data, e.off = data, s.start
 		return
 	}
 	for _, s := range lines {
-		e.lines = append(e.lines, line{s, false})
+		if s.end > s.start {
+			e.lines = append(e.lines, line{s, false})
+		}
 	}
-	e.data = nil
 }
 
 // join rebuilds the event with JSON data in one line. Between the lines of JSON are only spaces.

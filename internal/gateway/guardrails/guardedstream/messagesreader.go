@@ -27,7 +27,12 @@ func (m *messages) read(t *texts, e *event) {
 		e.numbers = append(e.numbers, number{at: index, position: e.position})
 	}
 	for name, value := range d.members(root) {
-		m.readMember(t, e, block, name, value)
+		switch read := messageMembers[name]; {
+		case read != nil && d.isObject(value):
+			read(m, t, e, block, value)
+		case !d.isIdentity(name, value):
+			t.addUnknown(e, -1, e.kind+"."+name, value)
+		}
 	}
 	switch e.kind {
 	case "content_block_stop":
@@ -37,46 +42,56 @@ func (m *messages) read(t *texts, e *event) {
 	case "message_stop":
 		e.last = true
 	case "message_start":
-		if !e.hasText() {
+		if !e.hasText() && len(e.lines) == 0 {
 			m.start = e.raw
 		}
 	}
 }
 
-func (m *messages) readMember(t *texts, e *event, block int, name string, value span) {
-	d := document(e.data)
-	switch {
-	case name == "message" && d.isObject(value):
-		m.readMessage(t, e, value)
-	case name == "usage" && d.isObject(value):
-		m.usage = bytes.Clone(d.raw(value))
-	case name == "content_block" && d.isObject(value):
-		m.readBlock(t, e, block, value)
-	case name == "delta" && d.isObject(value) && e.kind == "message_delta":
-		m.readEnd(t, e, value)
-	case name == "delta" && d.isObject(value):
-		m.readTexts(t, e, block, value)
-	case !d.isIdentity(name, value):
-		t.addUnknown(e, -1, e.kind+"."+name, value)
-	}
+// messageMembers read the objects of an event.
+var messageMembers = map[string]func(m *messages, t *texts, e *event, block int, value span){
+	"message":       (*messages).readMessage,
+	"usage":         (*messages).readUsage,
+	"content_block": (*messages).readBlock,
+	"delta":         (*messages).readDelta,
 }
 
 // readMessage reads the message of message_start.
-func (m *messages) readMessage(t *texts, e *event, s span) {
+func (m *messages) readMessage(t *texts, e *event, block int, s span) {
 	d := document(e.data)
+	noteMember(&m.id, d, s, "id")
+	noteMember(&m.model, d, s, "model")
 	for name, value := range d.members(s) {
 		switch {
-		case name == "id":
-			noteFirst(&m.id, d.raw(value))
-		case name == "model":
-			noteFirst(&m.model, d.raw(value))
 		case name == "usage" && d.isObject(value):
-			m.usage = bytes.Clone(d.raw(value))
-		}
-		if !d.isIdentity(name, value) {
+			m.readUsage(t, e, block, value)
+		case !d.isIdentity(name, value):
 			t.addUnknown(e, -1, "message."+name, value)
 		}
 	}
+}
+
+// noteMember copies an identifier into at unless at is set.
+func noteMember(at *[]byte, d document, object span, name string) {
+	if value, ok := d.find(object, name); ok {
+		noteFirst(at, d, name, value)
+	}
+}
+
+func (m *messages) readUsage(t *texts, e *event, _ int, s span) {
+	d := document(e.data)
+	if d.isCount("usage", s) {
+		m.usage = bytes.Clone(d.raw(s))
+	}
+	t.addUnknown(e, -1, "usage", s)
+}
+
+func (m *messages) readDelta(t *texts, e *event, block int, s span) {
+	if e.kind == "message_delta" {
+		m.readEnd(t, e, s)
+		return
+	}
+	m.readTexts(t, e, block, s)
 }
 
 // readBlock reads the block of content_block_start.
@@ -97,16 +112,15 @@ func (m *messages) readBlock(t *texts, e *event, block int, s span) {
 func (m *messages) readTexts(t *texts, e *event, block int, s span) {
 	d := document(e.data)
 	for name, value := range d.members(s) {
-		kind, known := blockTexts[name]
+		kind := blockTexts[name]
 		switch {
-		case known && d.isString(value):
+		case kind != "" && d.isString(value):
 			t.add(e, Channel{kind, 0, block}, value)
 		case name == "input" && d.isObject(value):
-			if !d.isEmpty(value) {
+			if !d.isEmpty(value) { // with an empty one, the input follows in deltas
 				t.addRaw(e, Channel{KindArguments, 0, block}, value, d.raw(value), object)
 			}
-		case name == "signature" && d.isString(value) && isBase64(d.string(value)):
-		case !d.isIdentity(name, value):
+		case !d.isSignature(name, value) && !d.isName(name, value) && !d.isIdentity(name, value):
 			t.addUnknown(e, 0, "block."+name, value)
 		}
 	}
@@ -117,7 +131,7 @@ func (m *messages) readEnd(t *texts, e *event, s span) {
 	d := document(e.data)
 	for name, value := range d.members(s) {
 		switch {
-		case name == "stop_reason" && d.isString(value):
+		case name == "stop_reason" && d.isIdentity(name, value):
 			e.finishes = append(e.finishes, finish{value, 0, d.string(value)})
 		case !d.isIdentity(name, value):
 			t.addUnknown(e, -1, "message_delta."+name, value)

@@ -20,15 +20,13 @@ func (s *Stream) release(ctx context.Context, dst []byte) []byte {
 			return s.deny(ctx, dst)
 		case !final:
 			return dst
-		}
-		if s.hold && e.hasText() { // it follows the last event, and no hook judged it
+		case s.hold && e.hasText(): // it follows the last event, and no hook judged it
 			s.queue, s.queued = s.queue[1:], s.queued-len(e.raw)
-			continue
-		}
-		if e.last && !s.finished {
+		case e.last && !s.finished:
 			return s.releaseLast(ctx, dst, e)
+		default:
+			dst = s.emit(dst, e)
 		}
-		dst = s.emit(dst, e)
 	}
 	return dst
 }
@@ -91,11 +89,10 @@ func (s *Stream) isReady(ctx context.Context, e *event) (final, denied bool) {
 	}
 	for _, f := range e.fragments {
 		c := f.channel
-		if !c.isFinal(f.until) && c.needsJudge(s.window) && (!c.complete || c.ended) && c.judgeText(ctx, s.judge, s.window) {
-			return false, true
-		}
 		if !c.isFinal(f.until) {
-			return false, false
+			if denied = c.needsJudge(s.window) && c.judgeText(ctx, s.judge, s.window); denied || !c.isFinal(f.until) {
+				return false, denied
+			}
 		}
 		if c.complete && len(c.edits) > 0 {
 			s.removal.add(position{c.id.Choice, c.id.Block})

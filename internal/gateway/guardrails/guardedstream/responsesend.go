@@ -173,9 +173,7 @@ func (r *responses) state(status, details string, output []byte) string {
 	d := document(orDefault(r.response, `{"id":"resp_denied","object":"response","created_at":0,"model":"","error":null}`))
 	var out []byte
 	for name, value := range d.members(span{0, len(d)}) {
-		switch {
-		case name == "status" || name == "incomplete_details" || name == "output" || name == "usage":
-		case requestMembers[name] || d.isIdentity(name, value) || !d.isString(value) && !d.isObject(value) && !d.isList(value):
+		if !endMembers[name] && (requestMembers[name] || d.isCount(name, value) && !d.isObject(value)) {
 			out = appendMember(out, name, string(d.raw(value)))
 		}
 	}
@@ -185,6 +183,9 @@ func (r *responses) state(status, details string, output []byte) string {
 	out = appendMember(out, "usage", orDefault(r.usage, "null"))
 	return string(append(out, '}'))
 }
+
+// endMembers are the members that state sets.
+var endMembers = map[string]bool{"status": true, "incomplete_details": true, "output": true, "usage": true}
 
 // appendMember appends a member of an object, whose brace it opens.
 func appendMember(dst []byte, name, raw string) []byte {

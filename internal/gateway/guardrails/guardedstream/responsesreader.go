@@ -43,73 +43,96 @@ var requestMembers = map[string]bool{
 func (r *responses) read(t *texts, e *event) {
 	d, root := e.doc()
 	e.kind = d.text(root, "type")
-	output, hasOutput := d.find(root, "output_index")
 	choice := 0
-	if hasOutput {
+	if output, ok := d.find(root, "output_index"); ok {
 		choice = d.integer(output, 0)
 		e.position, e.belongs = position{0, choice}, true
 		e.numbers = append(e.numbers, number{at: output, position: e.position})
 	}
+	id, complete := textOf(d, e.kind, choice, root)
 	for name, value := range d.members(root) {
-		r.readMember(t, e, choice, root, name, value)
+		switch {
+		case r.readObject(t, e, choice, root, name, value):
+		case name == "delta" && id.Kind != "" && d.isString(value):
+			t.add(e, id, value)
+		case name == complete && d.isString(value):
+			t.repeat(e, id, value)
+			t.open(id).ended = true
+		case name == "logprobs" && d.isList(value):
+			readItemLogprobs(t, e, choice, value, complete != "")
+		case !d.isIdentity(name, value):
+			t.addUnknown(e, choice, e.kind+"."+name, value)
+		}
 	}
+	r.finishRead(t, e, choice)
+}
+
+// readObject reads a member that is a response, an item or a part, or the number of the event. It
+// reports false for another member.
+func (r *responses) readObject(t *texts, e *event, choice int, root span, name string, value span) bool {
+	d := document(e.data)
+	if name == "sequence_number" && !d.isString(value) {
+		e.numbers = append(e.numbers, number{at: value, position: position{-1, d.integer(value, 0)}, sequence: true})
+		return true
+	}
+	if !d.isObject(value) {
+		return false
+	}
+	switch name {
+	case "response":
+		r.readResponse(t, e, value)
+	case "item":
+		readItem(t, e, choice, value)
+	case "part":
+		readPart(t, e, partChannel(d, choice, root, value), value)
+	default:
+		return false
+	}
+	return true
+}
+
+// readItemLogprobs reads the log probabilities of a delta, or of the complete text.
+func readItemLogprobs(t *texts, e *event, choice int, list span, complete bool) {
+	if complete {
+		t.repeatTokens(e, choice, list)
+		return
+	}
+	t.addTokens(e, choice, list, document(e.data).joinRanks(list))
+}
+
+// finishRead notes what the type of an event ends.
+func (r *responses) finishRead(t *texts, e *event, choice int) {
 	switch e.kind {
 	case "response.output_item.done":
 		t.end(choice, -1)
 	case "response.completed", "response.incomplete", "response.failed":
 		e.last = true
 	case "response.created":
-		if !e.hasText() {
+		if !e.hasText() && len(e.lines) == 0 {
 			r.created = e.raw
 		}
 	}
 }
 
-func (r *responses) readMember(t *texts, e *event, choice int, root span, name string, value span) {
-	d := document(e.data)
-	id, complete := textOf(e, choice, root)
-	switch {
-	case name == "sequence_number":
-		e.numbers = append(e.numbers, number{at: value, position: position{-1, d.integer(value, 0)}, sequence: true})
-	case name == "response" && d.isObject(value):
-		r.readResponse(t, e, value)
-	case name == "item" && d.isObject(value):
-		r.readItem(t, e, choice, value)
-	case name == "part" && d.isObject(value):
-		readPart(t, e, partChannel(d, choice, root, value), value)
-	case name == "delta" && id.Kind != "" && d.isString(value):
-		t.add(e, id, value)
-	case name == complete && d.isString(value):
-		t.repeat(e, id, value)
-		t.open(id).ended = true
-	case name == "logprobs" && d.isList(value) && complete != "":
-		t.repeatTokens(e, choice, value)
-	case name == "logprobs" && d.isList(value):
-		t.addTokens(e, choice, value, d.joinRanks(value))
-	case !d.isIdentity(name, value):
-		t.addUnknown(e, choice, e.kind+"."+name, value)
-	}
-}
-
-// textOf returns the channel of a delta, or of the complete text and then the name of its member.
-func textOf(e *event, choice int, root span) (id Channel, complete string) {
-	at := strings.LastIndexByte(e.kind, '.')
+// textOf returns the channel of the text of an event. Complete is the name of the member with the
+// complete text; it is empty for a delta.
+func textOf(d document, kind string, choice int, root span) (id Channel, complete string) {
+	at := strings.LastIndexByte(kind, '.')
 	if at < 0 {
 		return id, ""
 	}
-	known, ok := responseTexts[e.kind[:at]]
+	known, ok := responseTexts[kind[:at]]
 	if !ok {
 		return id, ""
 	}
-	d := document(e.data)
 	id = Channel{known.kind, choice, d.number(root, "content_index", 0)}
-	switch e.kind[:at] {
+	switch kind[:at] {
 	case "response.reasoning_text":
 		id.Block += reasoningContent
 	case "response.reasoning_summary_text":
 		id.Block = d.number(root, "summary_index", 0)
 	}
-	if e.kind[at:] == ".done" {
+	if kind[at:] == ".done" {
 		complete = known.complete
 	}
 	return id, complete
@@ -145,9 +168,7 @@ func readPart(t *texts, e *event, id Channel, part span) {
 	for name, value := range d.members(part) {
 		switch {
 		case name == member && d.isString(value):
-			if !d.isEmptyString(value) {
-				t.repeat(e, id, value)
-			}
+			t.repeat(e, id, value)
 		case name == "logprobs" && d.isList(value):
 			t.repeatTokens(e, id.Choice, value)
 		case !d.isIdentity(name, value):
@@ -160,33 +181,37 @@ func readPart(t *texts, e *event, id Channel, part span) {
 var itemTexts = map[string]string{"arguments": KindArguments, "input": KindInput, "code": KindInput}
 
 // readItem reads an output item, which states its complete texts.
-func (r *responses) readItem(t *texts, e *event, choice int, s span) {
+func readItem(t *texts, e *event, choice int, s span) {
 	d := document(e.data)
-	kind := d.text(s, "type")
-	id := Channel{KindArguments, choice, 0}
-	switch {
-	case kind == "custom_tool_call":
-		id.Kind = KindInput
-		fallthrough
-	case kind == "function_call":
-		t.addCall(Call{id, d.text(s, "call_id"), d.text(s, "name")})
-	}
 	for name, value := range d.members(s) {
 		switch known := itemTexts[name]; {
 		case known != "" && d.isString(value):
-			if !d.isEmptyString(value) {
-				t.repeat(e, Channel{known, choice, 0}, value)
-			}
+			t.repeat(e, Channel{known, choice, 0}, value)
 		case (name == "content" || name == "summary") && d.isList(value):
 			for i, part := range d.elements(value) {
 				readPart(t, e, itemPart(d, choice, i, part), part)
 			}
-		case !d.isIdentity(name, value):
+		case !d.isName(name, value) && !d.isIdentity(name, value):
 			t.addUnknown(e, choice, "item."+name, value)
 		}
 	}
-	if sealed, ok := d.find(s, "encrypted_content"); ok && kind == "reasoning" && d.isIdentity("encrypted_content", sealed) {
-		signReasoning(t, e, choice, sealed)
+	finishItem(t, e, choice, s)
+}
+
+// finishItem notes the call and the encrypted reasoning of an item.
+func finishItem(t *texts, e *event, choice int, s span) {
+	d := document(e.data)
+	note := Call{Channel{KindArguments, choice, 0}, d.text(s, "call_id"), d.text(s, "name")}
+	switch d.text(s, "type") {
+	case "function_call":
+		t.addCall(note)
+	case "custom_tool_call":
+		note.Channel.Kind = KindInput
+		t.addCall(note)
+	case "reasoning":
+		if sealed, ok := d.find(s, "encrypted_content"); ok && d.isIdentity("encrypted_content", sealed) {
+			signReasoning(t, e, choice, sealed)
+		}
 	}
 }
 
@@ -218,9 +243,9 @@ func (r *responses) readResponse(t *texts, e *event, s span) {
 		case name == "output" && d.isList(value):
 			for i, item := range d.elements(value) {
 				e.elements = append(e.elements, element{item, value, position{0, i}})
-				r.readItem(t, e, i, item)
+				readItem(t, e, i, item)
 			}
-		case name == "usage" && d.isObject(value):
+		case name == "usage" && d.isObject(value) && d.isCount(name, value):
 			r.usage = bytes.Clone(d.raw(value))
 		case requestMembers[name] || d.isIdentity(name, value):
 		default:

@@ -20,18 +20,35 @@ type texts struct {
 	list     []*channel
 	byID     map[Channel]*channel
 	unknown  map[string]int // blocks of texts outside the known members, by path
-	clocks   map[int]int    // characters of a choice
-	clock    int            // characters of all choices
+	clocks   map[int]clock  // of each choice
+	clock    clock          // of all choices
 	fresh    []*channel     // with text in the current event
 	advanced map[int]int    // characters in the current event by choice
 	calls    []Call
+}
+
+// clock counts the text of a choice.
+type clock struct{ characters, events int }
+
+func (c *clock) advance(characters int) {
+	c.characters += characters
+	c.events++
+}
+
+// idleEvents is the minimum number of events after the last text of an idle channel. Providers that
+// send two texts in turns have fewer.
+const idleEvents = 3
+
+// isIdle reports whether a window of other text followed a channel.
+func (c clock) isIdle(last clock, window int) bool {
+	return c.characters-last.characters >= window && c.events-last.events >= idleEvents
 }
 
 // maxChannels is the maximum number of texts in an answer. Further ones share a channel.
 const maxChannels = 2048
 
 func newTexts(window, maxBytes int) texts {
-	return texts{window: window, max: maxBytes, byID: map[Channel]*channel{}, unknown: map[string]int{}, clocks: map[int]int{}, advanced: map[int]int{}}
+	return texts{window: window, max: maxBytes, byID: map[Channel]*channel{}, unknown: map[string]int{}, clocks: map[int]clock{}, advanced: map[int]int{}}
 }
 
 // open returns the channel with this id.
@@ -110,13 +127,16 @@ func (t *texts) addRaw(e *event, id Channel, s span, text []byte, f form) {
 // what arrived is judged as one of its own.
 func (t *texts) repeat(e *event, id Channel, s span) {
 	text, _ := jsonedit.Unquote(document(e.data).raw(s))
+	if text == "" {
+		return
+	}
 	c := t.open(id)
 	switch {
 	case len(c.text) == 0 && !c.ended:
 		t.add(e, id, s)
 	case string(c.text) == text:
 		e.fragments = append(e.fragments, &fragment{at: s, channel: c, to: len(c.text), until: len(c.text)})
-	case text != "":
+	default:
 		t.addUnknown(e, id.Choice, "different "+id.Kind+strconv.Itoa(id.Block), s)
 	}
 }
@@ -230,23 +250,25 @@ func (t *texts) addCall(c Call) {
 // of their choice followed theirs.
 func (t *texts) finishEvent() {
 	for choice, n := range t.advanced {
-		t.clocks[choice] += n
-		t.clock += n
+		c := t.clocks[choice]
+		c.advance(n)
+		t.clocks[choice] = c
+		t.clock.advance(n)
 	}
 	for _, c := range t.fresh {
 		c.clock, c.idle = t.clockOf(c), false
 	}
 	if t.window > 0 && len(t.advanced) > 0 {
 		for _, c := range t.list {
-			c.idle = c.fixed < len(c.text) && t.clockOf(c)-c.clock >= t.window || c.idle && c.fixed == len(c.text)
+			c.idle = c.idle || t.clockOf(c).isIdle(c.clock, t.window)
 		}
 	}
 	t.fresh = t.fresh[:0]
 	clear(t.advanced)
 }
 
-// clockOf returns the number of characters of the choice of a channel.
-func (t *texts) clockOf(c *channel) int {
+// clockOf returns the clock of the choice of a channel.
+func (t *texts) clockOf(c *channel) clock {
 	if c.id.Choice < 0 {
 		return t.clock
 	}
@@ -272,45 +294,6 @@ func (t *texts) collect() []Text {
 		}
 	}
 	return out
-}
-
-// isIdentity reports whether a member is an id, a type or a model, or binary data. Only values that
-// look like one are; others are text.
-func (d document) isIdentity(name string, value span) bool {
-	if !d.isString(value) {
-		return false
-	}
-	text := string(d[value.start+1 : value.end-1])
-	if _, data, ok := strings.Cut(text, ";base64,"); ok && strings.HasPrefix(text, "data:") {
-		return isBinary(data)
-	}
-	if slices.Contains(binaryNames, name) {
-		return isBinary(text)
-	}
-	_, known := slices.BinarySearch(identityNames, name)
-	return known && isIdentifier(text)
-}
-
-// identityNames are the members whose values are ids, types and models, in order.
-var identityNames = []string{
-	"background", "call_id", "code", "container_id", "detail", "event_id", "file_id", "finish_reason", "format", "id", "item_id", "model", "name",
-	"native_finish_reason", "obfuscation", "object", "param", "phase", "previous_response_id", "provider", "quality", "reason", "request_id",
-	"response_id", "role", "server_label", "service_tier", "size", "status", "stop_reason", "system_fingerprint", "tool_use_id", "truncation", "type",
-	"vector_store_id",
-}
-
-// binaryNames are the members with data in base64.
-var binaryNames = []string{"data", "encrypted_content", "encrypted_index", "signature", "b64_json", "partial_image_b64", "result", "thought_signature"}
-
-// isBinary reports whether a text consists of the signs of base64. Short ones may be words.
-func isBinary(text string) bool {
-	return len(text) >= minBinary && isBase64(text)
-}
-
-const minBinary = 32 // bytes
-
-func isBase64(text string) bool {
-	return strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=-_") == ""
 }
 
 // released returns the text of a channel that the client received.
