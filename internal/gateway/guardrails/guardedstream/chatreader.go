@@ -153,21 +153,21 @@ func readChatCall(t *texts, e *event, id Channel, call, s span) {
 	d := document(e.data)
 	note := Call{Channel: id, ID: d.text(call, "id"), Name: d.text(s, "name")}
 	for name, value := range d.members(s) {
-		kind := callTexts[name]
+		kind, inner := callTexts[name], callObjects[name]
 		switch {
-		case (name == "function" || name == "custom") && d.isObject(value):
-			readChatCall(t, e, id, call, value)
+		case inner != "" && d.isObject(value) && s == call:
+			readChatCall(t, e, Channel{inner, id.Choice, id.Block}, call, value)
 		case kind != "" && d.isString(value):
-			note.Channel.Kind = kind
-			t.add(e, note.Channel, value)
+			t.add(e, Channel{kind, id.Choice, id.Block}, value)
 		case !d.isName(name, value) && !d.isIdentity(name, value):
 			t.addUnknown(e, id.Choice, "call."+name, value)
 		}
 	}
-	if note.Name != "" || note.ID != "" && s == call {
-		t.addCall(note)
-	}
+	t.addCall(note)
 }
+
+// callObjects are the members of a call with its name and text, and the kinds of the text.
+var callObjects = map[string]string{"function": KindArguments, "custom": KindInput}
 
 // callTexts are the kinds of the texts of a call.
 var callTexts = map[string]string{"arguments": KindArguments, "input": KindInput}

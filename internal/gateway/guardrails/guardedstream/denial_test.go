@@ -233,7 +233,7 @@ func TestTheFinalAnswerHasTheCallsOfTheStream(t *testing.T) {
 	t.Parallel()
 	j := &judge{}
 	run(t, llm.ChatComplete, j, toolStream())
-	got, _ := json.Marshal(j.response.Calls)
+	got, _ := json.Marshal(j.result.Calls)
 	want := `[{"Channel":{"Kind":"arguments","Choice":0,"Block":0},"ID":"call_a","Name":"weather"},` +
 		`{"Channel":{"Kind":"arguments","Choice":0,"Block":1},"ID":"call_b","Name":"time"}]`
 	if string(got) != want {

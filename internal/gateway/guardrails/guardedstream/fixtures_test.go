@@ -21,8 +21,8 @@ type judge struct {
 	with   string
 	final  func(a *guardedstream.Answer) guardedstream.Final
 
-	chunks   []guardedstream.Piece
-	response *guardedstream.Answer
+	judged   []guardedstream.Piece
+	result   *guardedstream.Answer
 	finishes int
 }
 
@@ -30,7 +30,7 @@ func (j *judge) Window() int { return j.window }
 func (j *judge) Hold() bool  { return j.hold }
 
 func (j *judge) Piece(_ context.Context, p guardedstream.Piece) guardedstream.Verdict {
-	j.chunks = append(j.chunks, p)
+	j.judged = append(j.judged, p)
 	return guardedstream.Verdict{Deny: j.deny && j.secret != "" && strings.Contains(p.Text, j.secret), Edits: j.edits(p.Text, p.Context)}
 }
 
@@ -52,7 +52,7 @@ func (j *judge) edits(text string, from int) (edits []guardedstream.Edit) {
 }
 
 func (j *judge) Finish(_ context.Context, a *guardedstream.Answer) (f guardedstream.Final) {
-	j.response = a
+	j.result = a
 	j.finishes++
 	if j.final != nil {
 		return j.final(a)

@@ -34,6 +34,11 @@ func (m *messages) read(t *texts, e *event) {
 			t.addUnknown(e, -1, e.kind+"."+name, value)
 		}
 	}
+	m.finishRead(t, e, block)
+}
+
+// finishRead notes what the type of an event ends.
+func (m *messages) finishRead(t *texts, e *event, block int) {
 	switch e.kind {
 	case "content_block_stop":
 		t.end(0, block)

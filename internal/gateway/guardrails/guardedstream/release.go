@@ -2,17 +2,21 @@ package guardedstream
 
 import "context"
 
-// release appends the events whose texts are final, in order, up to the first one that must wait.
+// release appends the events that may be released. In hold mode these are all, at the end.
 func (s *Stream) release(ctx context.Context, dst []byte) []byte {
 	if s.hold && !s.finished {
 		if !s.ending {
 			return dst
 		}
-		if dst = s.finishHeld(ctx, dst); s.denied {
-			return dst
-		}
+		dst = s.finishHeld(ctx, dst)
 	}
-	for len(s.queue) > 0 {
+	return s.releaseFinal(ctx, dst)
+}
+
+// releaseFinal appends the events whose texts are final, in order, up to the first one that must
+// wait.
+func (s *Stream) releaseFinal(ctx context.Context, dst []byte) []byte {
+	for len(s.queue) > 0 && !s.denied {
 		e := s.queue[0]
 		final, denied := s.isReady(ctx, e)
 		switch {
@@ -39,7 +43,7 @@ func (s *Stream) releaseLast(ctx context.Context, dst []byte, e *event) []byte {
 		return s.endDenied(dst, final.Trailer)
 	}
 	dst = s.appendTrailer(s.emit(dst, e), final.Trailer)
-	return s.release(ctx, dst)
+	return s.releaseFinal(ctx, dst)
 }
 
 // finish judges a complete answer that has no last event.

@@ -51,16 +51,8 @@ func (r *responses) read(t *texts, e *event) {
 	}
 	id, complete := textOf(d, e.kind, choice, root)
 	for name, value := range d.members(root) {
-		switch {
-		case r.readObject(t, e, choice, root, name, value):
-		case name == "delta" && id.Kind != "" && d.isString(value):
-			t.add(e, id, value)
-		case name == complete && d.isString(value):
-			t.repeat(e, id, value)
-			t.open(id).ended = true
-		case name == "logprobs" && d.isList(value):
-			readItemLogprobs(t, e, choice, value, complete != "")
-		case !d.isIdentity(name, value):
+		known := r.readObject(t, e, choice, root, name, value) || readText(t, e, id, complete, name, value)
+		if !known && !d.isIdentity(name, value) {
 			t.addUnknown(e, choice, e.kind+"."+name, value)
 		}
 	}
@@ -91,13 +83,24 @@ func (r *responses) readObject(t *texts, e *event, choice int, root span, name s
 	return true
 }
 
-// readItemLogprobs reads the log probabilities of a delta, or of the complete text.
-func readItemLogprobs(t *texts, e *event, choice int, list span, complete bool) {
-	if complete {
-		t.repeatTokens(e, choice, list)
-		return
+// readText reads the text of an event, in a delta or complete, and its log probabilities. It reports
+// false for another member.
+func readText(t *texts, e *event, id Channel, complete, name string, value span) bool {
+	d := document(e.data)
+	switch {
+	case name == "delta" && id.Kind != "" && d.isString(value):
+		t.add(e, id, value)
+	case name == complete && d.isString(value):
+		t.repeat(e, id, value)
+		t.open(id).ended = true
+	case name != "logprobs" || !d.isList(value):
+		return false
+	case complete != "":
+		t.repeatTokens(e, id.Choice, value)
+	default:
+		t.addTokens(e, id.Choice, value, d.joinRanks(value))
 	}
-	t.addTokens(e, choice, list, document(e.data).joinRanks(list))
+	return true
 }
 
 // finishRead notes what the type of an event ends.

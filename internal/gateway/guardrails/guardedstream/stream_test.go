@@ -135,12 +135,12 @@ func TestTheContextIsAtMostTwoWindows(t *testing.T) {
 	t.Parallel()
 	j := &judge{window: 5}
 	run(t, llm.ChatComplete, j, streamOf(llm.ChatComplete, split(strings.Repeat("äbc", 40), 2)...))
-	for _, p := range j.chunks {
+	for _, p := range j.judged {
 		if n := len([]rune(p.Text[:p.Context])); n > 10 {
 			t.Fatalf("got a context of %d characters, want at most 10", n)
 		}
 	}
-	if last := j.chunks[len(j.chunks)-1]; !last.Last {
+	if last := j.judged[len(j.judged)-1]; !last.Last {
 		t.Errorf("the last piece is not marked as last: %+v", last)
 	}
 }
@@ -156,8 +156,8 @@ func TestATrailerFollowsTheLastEvent(t *testing.T) {
 			if out := run(t, surface, j, stream); out != stream+trailer {
 				t.Errorf("%s: got %q", surface, out)
 			}
-			if !j.response.Regular || len(j.response.Texts) == 0 || j.response.Texts[0].Text != "some text" {
-				t.Errorf("%s: got answer %+v", surface, j.response)
+			if !j.result.Regular || len(j.result.Texts) == 0 || j.result.Texts[0].Text != "some text" {
+				t.Errorf("%s: got answer %+v", surface, j.result)
 			}
 		}
 	}
@@ -172,8 +172,8 @@ func TestAnAnswerAboveTheLimitIsDenied(t *testing.T) {
 		if !s.Denied() || s.Err() != guardedstream.ErrHeld || strings.Contains(out, "xxx") {
 			t.Errorf("%s: denied %t, error %v, %q", surface, s.Denied(), s.Err(), out)
 		}
-		if !j.response.Denied || j.finishes != 1 {
-			t.Errorf("%s: got answer %+v after %d calls", surface, j.response, j.finishes)
+		if !j.result.Denied || j.finishes != 1 {
+			t.Errorf("%s: got answer %+v after %d calls", surface, j.result, j.finishes)
 		}
 	}
 }
@@ -186,8 +186,8 @@ func TestAReportIsPartialAboveTheLimit(t *testing.T) {
 	if out, _ := runStream(t, s, stream, 2500, 5000, 6000, 7000, 8000); out != stream {
 		t.Errorf("got %q, want %q", out, stream)
 	}
-	if !j.response.Partial || len(j.response.Texts[0].Text) > 1000 || s.Denied() {
-		t.Errorf("got answer %+v", j.response)
+	if !j.result.Partial || len(j.result.Texts[0].Text) > 1000 || s.Denied() {
+		t.Errorf("got answer %+v", j.result)
 	}
 }
 

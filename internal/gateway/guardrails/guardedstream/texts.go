@@ -228,20 +228,10 @@ func (t *texts) addLines(e *event) {
 	}
 }
 
-// addCall notes a tool call when it is first seen.
+// addCall notes a tool call when its name arrives.
 func (t *texts) addCall(c Call) {
-	for i := range t.calls {
-		if at := &t.calls[i]; at.Channel == c.Channel {
-			if at.ID == "" {
-				at.ID = c.ID
-			}
-			if at.Name == "" {
-				at.Name = c.Name
-			}
-			return
-		}
-	}
-	if len(t.calls) < maxChannels {
+	known := slices.ContainsFunc(t.calls, func(other Call) bool { return other.Channel == c.Channel })
+	if c.Name != "" && !known && len(t.calls) < maxChannels {
 		t.calls = append(t.calls, c)
 	}
 }
