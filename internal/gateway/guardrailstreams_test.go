@@ -52,7 +52,7 @@ var streamingProviders = []streamingProvider{
 		}
 		return events(append(out, `data: {"candidates":[{"content":{"role":"model","parts":[{"text":""}]},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":5,"candidatesTokenCount":900,"totalTokenCount":905}}`+"\n\n")...)
 	}},
-	{"bedrock", "anthropic.claude-3-5-sonnet-20240620-v1:0", "/model/anthropic.claude-3-5-sonnet-20240620-v1%3A0/converse-stream", func(r *rig) []string {
+	{"bedrock", "amazon.nova-pro-v1:0", "/model/amazon.nova-pro-v1%3A0/converse-stream", func(r *rig) []string {
 		return []string{"x-gateway-provider: bedrock", "x-gateway-aws-region: eu-central-1", "x-gateway-aws-access-key-id: AKIDEXAMPLE", "x-gateway-aws-secret-access-key: secret", "x-gateway-custom-host: " + r.up.URL()}
 	}, func(parts []string) upstream.Response {
 		out := [][]byte{frame("messageStart", `{"role":"assistant"}`)}
@@ -104,7 +104,7 @@ var streamingSurfaces = []struct {
 }
 
 const (
-	planted = "sk-FORBIDDEN-4711"
+	planted = "sk-FORBIDDEN-QUXZ"
 	before  = "The key is "
 	after   = ", but keep it to yourself, please, and do not write it down anywhere."
 )
@@ -134,7 +134,7 @@ func TestDeniedStream_ReleasesNothingAndEndsAsItsClientExpects(t *testing.T) {
 					for i, parts := range splits() {
 						r.up.Handle(p.upstreamPath(s.path), upstream.Always(p.eventsFor(s.path, parts)))
 						a := r.call("POST", s.path, fmt.Sprintf(s.request, p.model), append(p.headers(r), config)...)
-						if a.StatusCode != 200 || strings.Contains(a.Text, "sk-") || strings.Contains(a.Text, "FORBIDDEN") || strings.Contains(a.Text, "4711") {
+						if a.StatusCode != 200 || strings.Contains(a.Text, "sk-") || strings.Contains(a.Text, "FORBIDDEN") || strings.Contains(a.Text, "QUXZ") {
 							t.Fatalf("split %d: %d %s", i, a.StatusCode, a.Text)
 						}
 						for _, end := range s.end {

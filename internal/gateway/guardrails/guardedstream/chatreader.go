@@ -182,3 +182,6 @@ func (c *chat) reason(f finish, callsLeft bool) string {
 	}
 	return f.reason
 }
+
+// counted implements surface.
+func (c *chat) counted() *[]byte { return &c.usage }

@@ -152,3 +152,6 @@ func (m *messages) reason(f finish, callsLeft bool) string {
 	}
 	return f.reason
 }
+
+// counted implements surface.
+func (m *messages) counted() *[]byte { return &m.usage }

@@ -148,12 +148,15 @@ func (s *Stream) deny(ctx context.Context, dst []byte) []byte {
 	return s.endDenied(dst, final.Trailer)
 }
 
-// endDenied appends the end of a denied answer, and frees what was held.
+// endDenied frees what was held, and appends the end of a denied answer if the input has ended.
 func (s *Stream) endDenied(dst, trailer []byte) []byte {
 	s.denied = true
-	dst = s.surface.end(dst, &s.texts)
-	s.queue, s.queued, s.split, s.openLine = nil, 0, splitter{}, false
-	return s.appendTrailer(dst, trailer)
+	s.queue, s.queued, s.openLine = nil, 0, false
+	s.beginDrain(trailer)
+	if s.ending {
+		return s.endDrain(dst)
+	}
+	return dst
 }
 
 // appendTrailer appends complete events after an event.

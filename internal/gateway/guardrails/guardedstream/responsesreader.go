@@ -260,3 +260,6 @@ func (r *responses) readResponse(t *texts, e *event, s span) {
 func (r *responses) position(arguments Channel) position { return position{0, arguments.Choice} }
 
 func (r *responses) reason(f finish, _ bool) string { return f.reason }
+
+// counted implements surface.
+func (r *responses) counted() *[]byte { return &r.usage }

@@ -10,11 +10,12 @@ import (
 
 // Stream guards the answer of one call. It belongs to one goroutine.
 type Stream struct {
-	judge   Judge
-	window  int
-	hold    bool
-	options Options
-	surface surface
+	judge    Judge
+	window   int
+	hold     bool
+	options  Options
+	endpoint llm.Endpoint
+	surface  surface
 
 	split    splitter
 	texts    texts
@@ -25,6 +26,7 @@ type Stream struct {
 	ending   bool // the last event or the end of the input arrived
 	regular  bool // the last event arrived
 	denied   bool
+	drain    drain
 	err      error
 	lastOut  time.Time // when bytes were last released
 	openLine bool      // the last released event has no blank line
@@ -34,6 +36,8 @@ type Stream struct {
 type surface interface {
 	// read finds the texts of an event with JSON data, and adds them to t.
 	read(t *texts, e *event)
+	// counted returns the last usage that the provider counted; it may be replaced.
+	counted() *[]byte
 	// release notes an event that the client receives, as it is rendered. Raw may be changed later.
 	release(e *event, raw []byte)
 	// reason returns the reason for the end of a choice after calls were removed from it.
@@ -51,7 +55,7 @@ func New(endpoint llm.Endpoint, j Judge, o Options) *Stream {
 	if o.MaxHeld <= 0 {
 		o.MaxHeld = DefaultMaxHeld
 	}
-	s := &Stream{judge: j, window: max(j.Window(), 0), hold: j.Hold(), options: o, surface: newSurface(endpoint)}
+	s := &Stream{judge: j, window: max(j.Window(), 0), hold: j.Hold(), options: o, endpoint: endpoint, surface: newSurface(endpoint)}
 	limit := 0
 	if s.reports() {
 		limit = o.MaxHeld
@@ -74,7 +78,7 @@ func newSurface(endpoint llm.Endpoint) surface {
 }
 
 // Denied reports whether the judge denied the answer, or it exceeded its limit. The rest of the input
-// is then read without effect: the caller may drain it for the usage, or close it.
+// is then read for the usage only. The end of the answer follows the last event of the input, or Close.
 func (s *Stream) Denied() bool { return s.denied }
 
 // Err returns ErrHeld if the answer was denied because it exceeded Options.MaxHeld, and nil
@@ -88,7 +92,7 @@ func (s *Stream) reports() bool { return s.window == 0 && !s.hold }
 // error of ctx, and then releases nothing.
 func (s *Stream) Append(ctx context.Context, dst, p []byte) ([]byte, error) {
 	if s.denied {
-		return dst, ctx.Err()
+		return s.drainInput(dst, p), ctx.Err()
 	}
 	begin := len(dst)
 	s.split.feed(p)
@@ -114,7 +118,7 @@ func (s *Stream) Append(ctx context.Context, dst, p []byte) ([]byte, error) {
 // Close reads the end of the input, regular or cut, and appends the rest of the answer to dst.
 func (s *Stream) Close(ctx context.Context, dst []byte) ([]byte, error) {
 	if s.denied {
-		return dst, ctx.Err()
+		return s.endDrain(dst), ctx.Err()
 	}
 	begin := len(dst)
 	if s.split.pending() > 0 {
@@ -126,6 +130,7 @@ func (s *Stream) Close(ctx context.Context, dst []byte) ([]byte, error) {
 	if !s.finished && !s.denied {
 		dst = s.finish(ctx, dst)
 	}
+	dst = s.endDrain(dst)
 	if err := ctx.Err(); err != nil {
 		return dst[:begin], err
 	}
@@ -169,6 +174,9 @@ func (s *Stream) limit(ctx context.Context, dst []byte) []byte {
 
 // waitsLong reports whether events are held for longer than a window.
 func (s *Stream) waitsLong() bool {
+	if s.drain.open {
+		return true
+	}
 	if len(s.queue) == 0 {
 		return false
 	}

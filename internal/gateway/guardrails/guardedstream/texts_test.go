@@ -315,6 +315,6 @@ func TestAnImageInADeltaIsNotText(t *testing.T) {
 	stream := chatChunk(0, image, "null")
 	s := guardedstream.New(llm.ChatComplete, j, guardedstream.Options{})
 	if out, _ := s.Append(t.Context(), nil, []byte(stream)); string(out) != stream || len(j.judged) > 0 {
-		t.Errorf("got %q and %d pieces", out, len(j.judged))
+		t.Errorf("got %q and %d chunks", out, len(j.judged))
 	}
 }
