@@ -66,10 +66,10 @@ func TestRegexChecks_EndWithTheirContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	text := strings.Repeat("a", 4<<20)
+	text := strings.Repeat("a", 4<<20) + "B b"
 	for _, c := range []struct{ id, parameters string }{
-		{"default.regexMatch", `{"rule":"(a?){100}b"}`}, {"default.regexReplace", `{"rule":"/(a?){100}b/g"}`},
-		{"default.regexReplace", `{"rule":"/a+b|a/g"}`}, {"default.regexReplace", `{"rule":"/\\b(a?){100}b/"}`},
+		{"default.regexMatch", `{"rule":"(a?){100}c?b$"}`}, {"default.regexReplace", `{"rule":"/(a?){100}bb*/g"}`},
+		{"default.regexReplace", `{"rule":"/a+c|a/g"}`}, {"default.regexReplace", `{"rule":"/\\b(a?){100}b/"}`},
 		{"default.contains", `{"words":["b"],"operator":"any"}`},
 	} {
 		got := open(t, c.id, c.parameters, nil).Run(ctx, &check.Input{Texts: []string{text}})
@@ -99,4 +99,24 @@ func TestRegexReplace_FindsTheMatchesOfPackageRegexp(t *testing.T) {
 			t.Errorf("%s: the matches in a large text differ", pattern)
 		}
 	}
+}
+
+// A pattern matches where package regexp says so, whatever strings it requires.
+func TestRegexMatch_AgreesWithPackageRegexp(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		pattern := rapid.StringMatching(`(\(\?i\))?((ask|Kiss|é|-|\[a-c0\]|\(ab|k\)|\(a|ſ\)|\.|x\{FFFD\}|\\b|\(ba\)\+)(\*|\?|\{1,2\})?){1,4}`).Draw(rt, "pattern")
+		pattern = strings.ReplaceAll(pattern, "x{FFFD}", `\x{FFFD}`)
+		re, err := regexp.Compile(pattern)
+		if err != nil {
+			rt.Skip(pattern)
+		}
+		text := rapid.SliceOfN(rapid.SampledFrom([]string{"ask", "ASK", "kiss", "\u212aIſS", "é", "É", "-", "a", "b", "C", "0", "k", "\u212a", "ſ", "\xff", " ", "ba"}), 1, 8).Draw(rt, "text")
+		joined := strings.Join(text, "")
+		r := open(t, "default.regexMatch", `{"rule":`+quote(pattern)+`}`, nil)
+		got := r.Run(context.Background(), &check.Input{Texts: []string{joined}})
+		if want := re.MatchString(joined); want && !got.Verdict {
+			rt.Fatalf("%s on %q: no match", pattern, joined)
+		}
+	})
 }

@@ -37,6 +37,7 @@ type searcher struct {
 	following *regexp.Regexp
 	size      int // instructions of the compiled pattern
 	window    int // see patternWindow
+	required  requirement
 }
 
 // newSearcher compiles a pattern; name is that of its parameter.
@@ -50,7 +51,7 @@ func newSearcher(pattern, name string) (*searcher, error) {
 	if err != nil {
 		return nil, invalidParameter(name, syntaxRule)
 	}
-	s := &searcher{re: re, window: patternWindow(tree)}
+	s := &searcher{re: re, window: patternWindow(tree), required: requiredBy(tree)}
 	if readsContext(tree) {
 		if s.following, err = regexp.Compile(`(?s:.)(?:` + tree.String() + `)`); err != nil {
 			return nil, invalidParameter(name, syntaxRule)
@@ -68,6 +69,9 @@ func newSearcher(pattern, name string) (*searcher, error) {
 
 // has reports whether a text has a match.
 func (s *searcher) has(ctx context.Context, text string) (bool, error) {
+	if !s.required.isMetBy(text) {
+		return false, nil
+	}
 	if len(text)*s.size <= directSteps {
 		return s.re.MatchString(text), nil
 	}
@@ -111,6 +115,9 @@ func (s *searcher) find(ctx context.Context, text string, from int) ([]int, erro
 // findAll returns the offsets of at most limit matches that do not overlap, and of their groups. An
 // empty match directly after another match does not count.
 func (s *searcher) findAll(ctx context.Context, text string, limit int) (found [][]int, err error) {
+	if !s.required.isMetBy(text) {
+		return nil, nil
+	}
 	previous := -1 // end of the previous match
 	for from := 0; from <= len(text) && len(found) < limit; {
 		if len(found)%64 == 0 && ctx.Err() != nil {
