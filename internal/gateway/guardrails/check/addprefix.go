@@ -72,34 +72,37 @@ func (r *prefixRunner) rewrite(in *Input) ([]byte, error) {
 }
 
 // insert adds a message. Its position is that of the message before which it stands; a role that no
-// message has comes first (system) or last (others).
+// message has comes first (system) or last (others). A body without a list of messages stays.
 func (r *prefixRunner) insert(in *Input, before int, missing bool) ([]byte, error) {
 	doc := jsonedit.GetDoc()
 	defer jsonedit.PutDoc(doc)
 	if err := jsonedit.Scan(in.Body, doc); err != nil {
 		return nil, err
 	}
-	quoted := jsonedit.Quote(r.prefix)
-	switch {
-	case r.role == "system" && isMessages(in.Endpoint):
-		return doc.Apply([]jsonedit.Edit{jsonedit.Set("system", r.instructions(doc, "system"))}), nil
-	case r.role == "system" && isResponses(in.Endpoint):
-		return doc.Apply([]jsonedit.Edit{jsonedit.Set("instructions", r.instructions(doc, "instructions"))}), nil
+	if name := instructionsField(in.Endpoint); r.role == "system" && name != "" {
+		return doc.Apply([]jsonedit.Edit{jsonedit.Set(name, r.instructions(doc, name))}), nil
 	}
-	name := "messages"
-	list, ok := doc.Raw(name)
-	if isResponses(in.Endpoint) {
-		name = "input"
-		list, ok = itemList(doc)
-	}
-	if !ok || !bytes.HasPrefix(list, []byte("[")) {
+	name, list := messageList(in.Endpoint, doc)
+	if !bytes.HasPrefix(list, []byte("[")) {
 		return nil, nil
 	}
-	message := []byte(`{"role":"` + r.role + `","content":` + string(quoted) + `}`)
 	if missing && r.role != "system" {
 		before = -1
 	}
+	message := []byte(`{"role":"` + r.role + `","content":` + string(jsonedit.Quote(r.prefix)) + `}`)
 	return doc.Apply([]jsonedit.Edit{jsonedit.Set(name, withElement(list, message, before))}), nil
+}
+
+// instructionsField returns the member for instructions of the system, "" for endpoints that have
+// messages for them.
+func instructionsField(e llm.Endpoint) string {
+	switch e {
+	case llm.Messages, llm.MessagesCountTokens:
+		return "system"
+	case llm.CreateModelResponse, llm.CountResponseInputTokens:
+		return "instructions"
+	}
+	return ""
 }
 
 // instructions returns the prefix and the present instructions of a request: a string, or the blocks of
@@ -113,19 +116,18 @@ func (r *prefixRunner) instructions(doc *jsonedit.Doc, name string) []byte {
 	return jsonedit.Quote(r.prefix + present)
 }
 
-func isMessages(e llm.Endpoint) bool { return e == llm.Messages || e == llm.MessagesCountTokens }
-
-func isResponses(e llm.Endpoint) bool {
-	return e == llm.CreateModelResponse || e == llm.CountResponseInputTokens
-}
-
-// itemList returns the input of a Responses request as a list of items.
-func itemList(doc *jsonedit.Doc) ([]byte, bool) {
-	raw, ok := doc.Raw("input")
-	if !ok || raw[0] != '"' {
-		return raw, ok
+// messageList returns the list of messages or items of a request and its name. A string as the input
+// of Responses becomes an item.
+func messageList(e llm.Endpoint, doc *jsonedit.Doc) (name string, list []byte) {
+	if instructionsField(e) != "instructions" {
+		list, _ = doc.Raw("messages")
+		return "messages", list
 	}
-	return []byte(`[{"role":"user","content":` + string(raw) + `}]`), true
+	list, _ = doc.Raw("input")
+	if bytes.HasPrefix(list, []byte(`"`)) {
+		list = []byte(`[{"role":"user","content":` + string(list) + `}]`)
+	}
+	return "input", list
 }
 
 // withElement returns a list with an element before the one at a position; -1 is the end.

@@ -111,17 +111,21 @@ func inlineImages(body []byte, links []imageLink, images map[string]image) (out 
 			continue
 		}
 		out = append(out, body[done:link.start]...)
-		out = append(out, img.json(link.source)...)
+		out = img.appendJSON(out, link.source)
 		done = link.end
 		inlined++
 	}
 	return append(out, body[done:]...), inlined
 }
 
-// json returns an image as a JSON string with a data URL, or as the source of an image of Messages.
-func (i *image) json(source bool) []byte {
-	if !source {
-		return []byte(`"data:` + i.mediaType + `;base64,` + base64.StdEncoding.EncodeToString(i.data) + `"`)
+// appendJSON appends an image as a JSON string with a data URL, or as the source of an image of
+// Messages.
+func (i *image) appendJSON(out []byte, source bool) []byte {
+	before, after := `"data:`+i.mediaType+`;base64,`, `"`
+	if source {
+		before, after = `{"type":"base64","media_type":"`+i.mediaType+`","data":"`, `"}`
 	}
-	return []byte(`{"type":"base64","media_type":"` + i.mediaType + `","data":"` + base64.StdEncoding.EncodeToString(i.data) + `"}`)
+	out = append(out, before...)
+	out = base64.StdEncoding.AppendEncode(out, i.data)
+	return append(out, after...)
 }

@@ -13,7 +13,7 @@ import (
 	"sluice/internal/domain/guardrail/param"
 )
 
-// Limits of inlineImageUrls. Source of the first two: contract/dataplane.md 5.6.
+// Limits of inlineImageURLs. Source of the first two: contract/dataplane.md 5.6.
 const (
 	imageBytes      = 20_971_520
 	imageTimeout    = 30 * time.Second
@@ -25,7 +25,7 @@ const (
 
 // inlineImageUrls relinks the URLs of images in a request by the images. A URL whose image cannot be
 // fetched stays, unless failOnError is set.
-func inlineImageUrls() Check {
+func inlineImageURLs() Check {
 	return Check{
 		Definition: guardrail.Definition{ID: "default.inlineImageUrls", Phases: inputPhase(), Transformer: true, Params: []param.Param{
 			param.Optional("providers", listOrEmpty(param.Text(255))), param.Optional("maxSizeBytes", param.PositiveInteger(1<<30)),

@@ -23,11 +23,12 @@ const (
 	formType = "application/x-www-form-urlencoded"
 )
 
-// maxActiveTokens is the number of introspections that are cached.
-const maxActiveTokens = 4096
-
-// maxIntrospection is the size of the largest response of an introspection endpoint.
-const maxIntrospection = 256 << 10
+// Limits of introspections.
+const (
+	maxActiveTokens  = 4096      // that are cached
+	maxCachedToken   = 16 << 10  // bytes of a response that is cached
+	maxIntrospection = 256 << 10 // bytes of a response
+)
 
 // tokenID identifies a token of an introspection endpoint: the hash of both and of the credentials.
 type tokenID [sha256.Size]byte
@@ -75,7 +76,7 @@ func (i *introspector) verify(ctx context.Context, token string) (*verifiedToken
 	if known, ok := i.active.Get(id); ok && i.now().Before(known.until) {
 		return known.token, nil
 	}
-	claims, err := i.introspect(ctx, token)
+	claims, size, err := i.introspect(ctx, token)
 	if err != nil {
 		return nil, err
 	}
@@ -90,14 +91,14 @@ func (i *introspector) verify(ctx context.Context, token string) (*verifiedToken
 	if expires, ok := timeClaim(claims, "exp"); ok && expires.Before(until) {
 		until = expires
 	}
-	if i.now().Before(until) {
+	if i.now().Before(until) && size <= maxCachedToken {
 		i.active.Put(id, activeToken{verified, until})
 	}
 	return verified, nil
 }
 
-// introspect sends the token to the endpoint.
-func (i *introspector) introspect(ctx context.Context, token string) (map[string]any, error) {
+// introspect sends the token to the endpoint. It returns the claims and the size of the response.
+func (i *introspector) introspect(ctx context.Context, token string) (claims map[string]any, size int, err error) {
 	body, contentType := []byte(url.Values{"token": {token}}.Encode()), formType
 	if !i.form {
 		body, contentType = []byte(`{"token":`+string(jsonedit.Quote(token))+`}`), jsonType
@@ -109,15 +110,14 @@ func (i *introspector) introspect(ctx context.Context, token string) (map[string
 	resp, failed := i.service.send(ctx, "POST", h, body)
 	switch {
 	case failed != nil:
-		return nil, serviceFailure{failed}
+		return nil, 0, serviceFailure{failed}
 	case resp.Status != 200:
-		return nil, serviceFailure{&Error{httpError, "the introspection has status " + strconv.Itoa(resp.Status) + "; it must have status 200"}}
+		return nil, 0, serviceFailure{&Error{httpError, "the introspection has status " + strconv.Itoa(resp.Status) + "; it must have status 200"}}
 	}
-	var claims map[string]any
 	decoder := json.NewDecoder(bytes.NewReader(resp.Body))
 	decoder.UseNumber()
 	if err := decoder.Decode(&claims); err != nil {
-		return nil, serviceFailure{&Error{checkError, "the response of the introspection must be a JSON object"}}
+		return nil, 0, serviceFailure{&Error{checkError, "the response of the introspection must be a JSON object"}}
 	}
-	return claims, nil
+	return claims, len(resp.Body), nil
 }

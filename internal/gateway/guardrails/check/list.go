@@ -29,8 +29,8 @@ func List() []Check {
 		jwtCheck(),
 		webhook(),
 		logCheck(),
-		validUrls(),
-		inlineImageUrls(),
+		validURLs(),
+		inlineImageURLs(),
 		addPrefix(),
 	}
 }

@@ -90,25 +90,37 @@ func requiredBy(t *syntax.Regexp) requirement {
 			return requiredBy(t.Sub[0])
 		}
 	case syntax.OpConcat:
-		var best requirement
-		for _, sub := range t.Sub {
-			if r := requiredBy(sub); r.shortest() > best.shortest() || r.shortest() == best.shortest() && len(r) < len(best) {
-				best = r
-			}
-		}
-		return best
+		return bestRequirement(t.Sub)
 	case syntax.OpAlternate:
-		var all requirement
-		for _, sub := range t.Sub {
-			r := requiredBy(sub)
-			if len(r) == 0 || len(all)+len(r) > maxRequired {
-				return nil
-			}
-			all = append(all, r...)
-		}
-		return all
+		return anyRequirement(t.Sub)
 	}
 	return nil
+}
+
+// bestRequirement returns the requirement of a concatenation: that of the part which the fewest texts
+// meet.
+func bestRequirement(parts []*syntax.Regexp) requirement {
+	var best requirement
+	for _, part := range parts {
+		r := requiredBy(part)
+		if n, longest := r.shortest(), best.shortest(); n > longest || n == longest && len(r) < len(best) {
+			best = r
+		}
+	}
+	return best
+}
+
+// anyRequirement returns the requirement of alternatives, nil if one of them requires nothing.
+func anyRequirement(alternatives []*syntax.Regexp) requirement {
+	var all requirement
+	for _, a := range alternatives {
+		r := requiredBy(a)
+		if len(r) == 0 || len(all)+len(r) > maxRequired {
+			return nil
+		}
+		all = append(all, r...)
+	}
+	return all
 }
 
 // shortest is the length of the shortest string: the longer it is, the rarer are texts that have it.

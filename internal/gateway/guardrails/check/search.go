@@ -124,18 +124,15 @@ func (s *searcher) findAll(ctx context.Context, text string, limit int) (found [
 			return nil, errSearchTime
 		}
 		at, err := s.find(ctx, text, from)
-		if err != nil {
-			return nil, err
+		if err != nil || at == nil {
+			return found, err
 		}
-		if at == nil {
-			break
-		}
-		isNew := at[1] > at[0] || at[0] != previous
-		if previous, from = at[1], at[1]; at[1] == at[0] {
-			from += runeLength(text[at[1]:])
-		}
-		if isNew {
+		isEmpty := at[1] == at[0]
+		if !isEmpty || at[0] != previous {
 			found = append(found, at)
+		}
+		if previous, from = at[1], at[1]; isEmpty {
+			from += runeLength(text[at[1]:])
 		}
 	}
 	return found, nil

@@ -15,7 +15,7 @@ import (
 	"sluice/internal/domain/guardrail/param"
 )
 
-// Limits of validUrls.
+// Limits of validURLs.
 const (
 	urlTimeout  = 3 * time.Second // Source: contract/dataplane.md 5.6
 	maxURLs     = 100             // different URLs of a text
@@ -23,9 +23,9 @@ const (
 	urlWorkers  = 8
 )
 
-// validUrls passes texts whose http and https URLs all exist. A URL exists if it answers HEAD with a
+// validURLs passes texts whose http and https URLs all exist. A URL exists if it answers HEAD with a
 // status 2xx, after redirects, or with onlyDNS if its host name resolves.
-func validUrls() Check {
+func validURLs() Check {
 	return Check{
 		Definition: guardrail.Definition{ID: "default.validUrls", Phases: outputPhase(), Params: []param.Param{
 			param.Optional("onlyDNS", param.Boolean), param.Not,

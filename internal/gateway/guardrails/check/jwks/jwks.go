@@ -112,22 +112,20 @@ func (w *webKey) key() (k Key, ok bool) {
 	case "OKP":
 		k, ok = w.ed25519()
 	}
-	if !ok {
-		return Key{}, false
-	}
 	k.ID = w.ID
 	if w.Algorithm != "" {
-		if !slices.Contains(k.Algorithms, w.Algorithm) {
-			return Key{}, false
-		}
+		ok = ok && slices.Contains(k.Algorithms, w.Algorithm)
 		k.Algorithms = []string{w.Algorithm}
 	}
-	return k, true
+	return k, ok
 }
 
 func (w *webKey) rsa() (Key, bool) {
 	n, exponent := number(w.N), number(w.E)
-	if n == nil || n.BitLen() < minRSABits || n.BitLen() > maxRSABits || exponent == nil || exponent.BitLen() > 31 || exponent.Int64() < 3 || exponent.Bit(0) == 0 {
+	if n == nil || n.BitLen() < minRSABits || n.BitLen() > maxRSABits {
+		return Key{}, false
+	}
+	if exponent == nil || exponent.BitLen() > 31 || exponent.Int64() < 3 || exponent.Bit(0) == 0 {
 		return Key{}, false
 	}
 	return Key{Algorithms: rsaAlgorithms, Public: &rsa.PublicKey{N: n, E: int(exponent.Int64())}}, true
