@@ -8,7 +8,7 @@ const (
 
 func readAudio(t *texts, e *event, choice int, s span) {
 	d := document(e.data)
-	for name, value := range d.members(s) {
+	for name, value := range t.members(e, choice, "audio", s) {
 		switch {
 		case name == "transcript" && d.isString(value):
 			t.add(e, Channel{KindTranscript, choice, 0}, value)
@@ -21,7 +21,7 @@ func readAudio(t *texts, e *event, choice int, s span) {
 // readReasoningDetails reads the list of reasoning texts that OpenRouter defines.
 func readReasoningDetails(t *texts, e *event, choice int, list span) {
 	d := document(e.data)
-	for i, entry := range d.elements(list) {
+	for i, entry := range t.objects(e, choice, "reasoning_details", list) {
 		id := Channel{KindReasoning, choice, reasoningDetails + d.number(entry, "index", i)}
 		for name, value := range d.members(entry) {
 			switch {
@@ -39,33 +39,34 @@ func readReasoningDetails(t *texts, e *event, choice int, list span) {
 // reasoning removes its signature, so that the reasoning is not sent back as that of the model.
 func readContentBlocks(t *texts, e *event, choice int, list span) {
 	d := document(e.data)
-	for i, entry := range d.elements(list) {
-		block := contentBlocks + d.number(entry, "index", i)
-		content, _ := d.find(entry, "delta")
-		for name, value := range d.members(content) {
-			readBlockMember(t, e, Channel{KindReasoning, choice, block}, name, value)
-		}
+	for i, entry := range t.objects(e, choice, "content_blocks", list) {
+		id := Channel{KindReasoning, choice, contentBlocks + d.number(entry, "index", i)}
 		for name, value := range d.members(entry) {
-			if name != "delta" && !d.isIdentity(name, value) {
+			switch {
+			case name == "delta" && d.isObject(value):
+				readContentBlock(t, e, id, value)
+			case !d.isIdentity(name, value):
 				t.addUnknown(e, choice, "content_blocks."+name, value)
 			}
 		}
 	}
 }
 
-// readBlockMember reads a member of the delta of a content block. Id is the channel of its reasoning.
-func readBlockMember(t *texts, e *event, id Channel, name string, value span) {
+// readContentBlock reads the delta of a content block. Id is the channel of its reasoning.
+func readContentBlock(t *texts, e *event, id Channel, s span) {
 	d := document(e.data)
-	switch {
-	case name == "text" && d.isString(value):
-		if !t.mirror(e, Channel{KindText, id.Choice, 0}, value) {
-			t.add(e, Channel{KindText, id.Choice, id.Block}, value)
+	for name, value := range d.members(s) {
+		switch {
+		case name == "text" && d.isString(value):
+			if !t.mirror(e, Channel{KindText, id.Choice, 0}, value) {
+				t.add(e, Channel{KindText, id.Choice, id.Block}, value)
+			}
+		case name == "thinking" && d.isString(value):
+			t.add(e, id, value)
+		case d.isSignature(name, value):
+			t.sign(e, id, value, signature)
+		case !d.isIdentity(name, value):
+			t.addUnknown(e, id.Choice, "content_blocks."+name, value)
 		}
-	case name == "thinking" && d.isString(value):
-		t.add(e, id, value)
-	case d.isSignature(name, value):
-		t.sign(e, id, value, signature)
-	case !d.isIdentity(name, value):
-		t.addUnknown(e, id.Choice, "content_blocks."+name, value)
 	}
 }

@@ -27,7 +27,7 @@ func (c *chat) read(t *texts, e *event) {
 	d, root := e.doc()
 	for name, value := range d.members(root) {
 		if name == "choices" && d.isList(value) {
-			for i, choice := range d.elements(value) {
+			for i, choice := range t.objects(e, -1, name, value) {
 				c.readChoice(t, e, choice, i)
 			}
 			continue
@@ -65,10 +65,6 @@ func noteFirst(at *[]byte, d document, name string, value span) {
 
 func (c *chat) readChoice(t *texts, e *event, s span, position int) {
 	d := document(e.data)
-	if !d.isObject(s) {
-		t.addUnknown(e, -1, "choices", s)
-		return
-	}
 	index := d.number(s, "index", position)
 	e.choices = append(e.choices, index)
 	if c.choices[index] == nil && len(c.choices) < maxChannels {
@@ -133,7 +129,7 @@ func readFunctionCall(t *texts, e *event, choice int, value span) {
 
 func readChatCalls(t *texts, e *event, choice int, list span) {
 	d := document(e.data)
-	for i, call := range d.elements(list) {
+	for i, call := range t.objects(e, choice, "delta.tool_calls", list) {
 		index, state := d.find(call, "index")
 		n := i
 		if state {
@@ -143,16 +139,13 @@ func readChatCalls(t *texts, e *event, choice int, list span) {
 		e.elements = append(e.elements, element{call, list, position{choice, n}})
 		readChatCall(t, e, Channel{KindArguments, choice, n}, call, call)
 	}
-	if !d.isList(list) {
-		t.addUnknown(e, choice, "delta.tool_calls", list)
-	}
 }
 
 // readChatCall reads a tool call, or the function of one.
 func readChatCall(t *texts, e *event, id Channel, call, s span) {
 	d := document(e.data)
 	note := Call{Channel: id, ID: d.text(call, "id"), Name: d.text(s, "name")}
-	for name, value := range d.members(s) {
+	for name, value := range t.members(e, id.Choice, "call", s) {
 		kind, inner := callTexts[name], callObjects[name]
 		switch {
 		case inner != "" && d.isObject(value) && s == call:

@@ -98,3 +98,63 @@ func TestDamagedStreamsDoNotLeak(t *testing.T) {
 		}
 	})
 }
+
+func TestTextInUnexpectedPlacesIsJudged(t *testing.T) {
+	t.Parallel()
+	chat := func(choice string) string { return `{"id":"1","choices":[` + choice + `]}` }
+	chatDelta := func(delta string) string { return chat(`{"index":0,"delta":` + delta + `}`) }
+	for _, c := range []struct {
+		surface llm.Endpoint
+		data    []string
+	}{
+		{llm.ChatComplete, []string{
+			`{"choices":"%s"}`, chat(`"%s"`), chat(`{"delta":"%s"}`), chat(`{"message":{"content":"%s"}}`), chat(`{"finish_reason":"%s"}`), `{"id":"%s"}`, `{"usage":{"x":"%s"}}`,
+			chatDelta(`{"content":[{"type":"text","text":"%s"}]}`), chatDelta(`{"content":{"x":"%s"}}`), chatDelta(`{"audio":"%s"}`), chatDelta(`{"audio":["%s"]}`),
+			chatDelta(`{"tool_calls":"%s"}`), chatDelta(`{"tool_calls":["%s"]}`), chatDelta(`{"tool_calls":[{"index":"%s"}]}`), chatDelta(`{"tool_calls":[{"function":"%s"}]}`),
+			chatDelta(`{"tool_calls":[{"function":{"name":"%s"}}]}`), chatDelta(`{"tool_calls":[{"function":{"function":{"arguments":"%s"}}}]}`),
+			chatDelta(`{"tool_calls":[{"function":{"arguments":{"a":"%s"}}}]}`), chatDelta(`{"function_call":"%s"}`), chatDelta(`{"function_call":["%s"]}`),
+			chatDelta(`{"content_blocks":"%s"}`), chatDelta(`{"content_blocks":["%s"]}`), chatDelta(`{"content_blocks":[{"delta":"%s"}]}`),
+			chatDelta(`{"content_blocks":[{"delta":{"signature":"%s"}}]}`), chatDelta(`{"reasoning_details":{"x":"%s"}}`), chatDelta(`{"reasoning_details":["%s"]}`),
+			chat(`{"logprobs":"%s"}`), chat(`{"logprobs":{"content":"%s"}}`), chat(`{"logprobs":{"content":["%s"]}}`), chat(`{"logprobs":{"content":[{"token":["%s"]}]}}`),
+			chat(`{"logprobs":{"content":[{"top_logprobs":"%s"}]}}`), chat(`{"logprobs":{"content":[{"top_logprobs":["%s"]}]}}`), chat(`{"logprobs":{"x":"%s"}}`),
+			chatDelta(`{"refusal":["%s"]}`), chatDelta(`{"reasoning":{"x":"%s"}}`), chatDelta(`{"image_url":{"url":"data:%s;base64,AAAA"}}`),
+		}},
+		{llm.Complete, []string{`{"choices":[{"text":["%s"]}]}`, `{"choices":[{"logprobs":{"tokens":"%s"}}]}`, `{"choices":[{"logprobs":{"top_logprobs":[{"a":"%s"}]}}]}`}},
+		{llm.Messages, []string{
+			`{"type":"message_start","message":"%s"}`, `{"type":"message_start","message":{"content":"%s","usage":{"x":"%s"}}}`, `{"type":"content_block_start","content_block":"%s"}`,
+			`{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","name":"%s","input":{"a":["%s"]}}}`,
+			`{"type":"content_block_start","index":0,"content_block":{"type":"web_search_tool_result","content":[{"title":"%s"}]}}`,
+			`{"type":"content_block_delta","index":0,"delta":"%s"}`, `{"type":"content_block_delta","index":0,"delta":{"type":"citations_delta","citation":{"cited_text":"%s"}}}`,
+			`{"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"%s"}}`, `{"type":"message_delta","delta":{"stop_reason":"%s","stop_sequence":"%s"},"usage":"%s"}`,
+			`{"type":"other","text":"%s"}`, `{"type":"%s"}`, `{"text":["%s"]}`,
+		}},
+		{llm.CreateModelResponse, []string{
+			`{"type":"response.output_text.delta","delta":{"x":"%s"}}`, `{"type":"response.output_text.done","text":["%s"]}`, `{"type":"other","delta":"%s"}`, `{"delta":"%s"}`,
+			`{"type":"response.output_item.done","item":"%s"}`, `{"type":"response.output_item.done","item":{"type":"message","content":"%s"}}`,
+			`{"type":"response.output_item.done","item":{"type":"message","content":["%s",{"type":"new","text":"%s"}]}}`, `{"type":"response.output_item.done","item":{"type":"mcp_call","output":"%s"}}`,
+			`{"type":"response.output_item.done","item":{"type":"code_interpreter_call","code":"%s","outputs":[{"logs":"%s"}]}}`, `{"type":"response.content_part.done","part":"%s"}`,
+			`{"type":"response.completed","response":"%s"}`, `{"type":"response.completed","response":{"output":"%s"}}`, `{"type":"response.completed","response":{"output":["%s"]}}`,
+			`{"type":"response.completed","response":{"output":[{"type":"function_call","arguments":{"a":"%s"}}],"usage":"%s","output_text":"%s"}}`, `{"type":"response.failed","response":{"error":{"message":"%s"}}}`,
+			`{"type":"response.output_text.annotation.added","annotation":{"title":"%s"}}`, `{"type":"response.output_text.delta","logprobs":[{"token":["%s"]}]}`, `{"sequence_number":"%s"}`, `{"output_index":"%s"}`,
+		}},
+	} {
+		for _, data := range c.data {
+			stream := "data: " + strings.ReplaceAll(data, "%s", "a hidden text") + "\n\n"
+			for _, mode := range []*judge{{window: 8}, {hold: true}} {
+				j := &judge{window: mode.window, hold: mode.hold}
+				if out := run(t, c.surface, j, stream); out != stream {
+					t.Errorf("%s: got %q, want %q", c.surface, out, stream)
+				}
+				j.secret, j.with = "hidden", "***"
+				if out := run(t, c.surface, j, stream); strings.Contains(out, "hidden") {
+					t.Errorf("%s, hold %t: got %q", c.surface, j.hold, out)
+				}
+				parse(t, run(t, c.surface, j, stream))
+				j.deny = true
+				if out := run(t, c.surface, j, stream); strings.Contains(out, "hidden") {
+					t.Errorf("%s, hold %t: the denied stream is %q", c.surface, j.hold, out)
+				}
+			}
+		}
+	}
+}

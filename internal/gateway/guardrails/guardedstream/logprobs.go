@@ -6,16 +6,15 @@ import "strings"
 // The alternatives of each rank are a text too.
 func readLogprobs(t *texts, e *event, choice int, s span) {
 	d := document(e.data)
-	for name, value := range d.members(s) {
-		switch name {
-		case "content", "refusal":
+	for name, value := range t.members(e, choice, "logprobs", s) {
+		switch {
+		case name == "content" || name == "refusal":
 			t.addTokens(e, choice, value, d.joinRanks(value))
-		case "tokens":
+			t.addOthers(e, choice, value)
+		case name == "tokens" && d.isList(value):
 			t.addTokens(e, choice, s, []string{d.joinStrings(value), ""})
-		case "top_logprobs":
-			t.addTokens(e, choice, s, []string{"", d.joinNames(value)})
-		case "token_logprobs", "text_offset":
 		default:
+			t.addTokens(e, choice, s, []string{"", d.joinNames(value)})
 			t.addUnknown(e, choice, "logprobs."+name, value)
 		}
 	}
@@ -30,8 +29,25 @@ func (t *texts) addTokens(e *event, choice int, s span, ranks []string) {
 	}
 }
 
+// addOthers adds the texts in a list of tokens that are not tokens.
+func (t *texts) addOthers(e *event, choice int, list span) {
+	d := document(e.data)
+	for _, entry := range t.objects(e, choice, "logprobs", list) {
+		for name, value := range d.members(entry) {
+			switch {
+			case name == "token" && d.isString(value):
+			case name == "top_logprobs" && d.isList(value):
+				t.addOthers(e, choice, value)
+			default:
+				t.addUnknown(e, choice, "logprobs."+name, value)
+			}
+		}
+	}
+}
+
 // repeatTokens adds a list that states all tokens of a choice again.
 func (t *texts) repeatTokens(e *event, choice int, list span) {
+	t.addOthers(e, choice, list)
 	for rank, text := range document(e.data).joinRanks(list) {
 		c := t.open(Channel{KindLogprobs, choice, rank})
 		switch {

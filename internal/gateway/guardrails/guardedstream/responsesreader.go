@@ -99,6 +99,7 @@ func readText(t *texts, e *event, id Channel, complete, name string, value span)
 		t.repeatTokens(e, id.Choice, value)
 	default:
 		t.addTokens(e, id.Choice, value, d.joinRanks(value))
+		t.addOthers(e, id.Choice, value)
 	}
 	return true
 }
@@ -191,7 +192,7 @@ func readItem(t *texts, e *event, choice int, s span) {
 		case known != "" && d.isString(value):
 			t.repeat(e, Channel{known, choice, 0}, value)
 		case (name == "content" || name == "summary") && d.isList(value):
-			for i, part := range d.elements(value) {
+			for i, part := range t.objects(e, choice, "item."+name, value) {
 				readPart(t, e, itemPart(d, choice, i, part), part)
 			}
 		case !d.isName(name, value) && !d.isIdentity(name, value):
@@ -244,7 +245,7 @@ func (r *responses) readResponse(t *texts, e *event, s span) {
 	for name, value := range d.members(s) {
 		switch {
 		case name == "output" && d.isList(value):
-			for i, item := range d.elements(value) {
+			for i, item := range t.objects(e, -1, name, value) {
 				e.elements = append(e.elements, element{item, value, position{0, i}})
 				readItem(t, e, i, item)
 			}

@@ -165,51 +165,6 @@ func (t *texts) sign(e *event, id Channel, s span, f form) {
 	e.fragments = append(e.fragments, &fragment{at: s, channel: c, form: f, to: len(c.text), until: len(c.text)})
 }
 
-// addUnknown adds all strings of a value outside the known members. Path names the value; equal paths
-// share a channel.
-func (t *texts) addUnknown(e *event, choice int, path string, s span) {
-	d := document(e.data)
-	switch d[s.start] {
-	case '"':
-		t.addUnknownText(e, choice, path, s)
-	case '[':
-		for _, value := range d.elements(s) {
-			t.addUnknown(e, choice, path, value)
-		}
-	case '{':
-		for name, value := range d.members(s) {
-			if !d.isIdentity(name, value) {
-				t.addUnknown(e, choice, path+"."+name, value)
-			}
-		}
-	}
-}
-
-// addUnknownText adds one string. Values that are the same in each event, such as the name of a
-// provider, are judged once.
-func (t *texts) addUnknownText(e *event, choice int, path string, s span) {
-	id := Channel{KindText, choice, t.unknownBlock(choice, path)}
-	text, _ := jsonedit.Unquote(document(e.data).raw(s))
-	if c := t.open(id); len(c.text) > 0 && string(c.text) == text {
-		e.fragments = append(e.fragments, &fragment{at: s, channel: c, to: len(text), until: len(text)})
-		return
-	}
-	t.add(e, id, s)
-}
-
-// unknownBlock returns the block of a path, a negative number.
-func (t *texts) unknownBlock(choice int, path string) int {
-	key := strconv.Itoa(choice) + "." + path
-	block, ok := t.unknown[key]
-	if !ok {
-		block = -min(len(t.unknown)+1, maxChannels-1)
-		if len(t.unknown) < maxChannels {
-			t.unknown[key] = block
-		}
-	}
-	return block
-}
-
 // addLines adds the lines of an event that are not JSON. A comment is a text of its own.
 func (t *texts) addLines(e *event) {
 	for _, l := range e.lines {
