@@ -250,3 +250,28 @@ func toolStream() string {
 		chatChunk(0, `"tool_calls":[{"index":1,"function":{"arguments":":\"UTC\"}"}}]`, "null") +
 		chatChunk(0, "", `"tool_calls"`) + "data: [DONE]\n\n"
 }
+
+func TestTheUsageIsNotRepeatedInADeniedChat(t *testing.T) {
+	t.Parallel()
+	stream := chatChunk(0, `"content":"text"`, `"stop"`) + chatUsage + chatChunk(1, `"content":`+quote(secret), "null")
+	events := denied(t, llm.ChatComplete, &judge{window: denyWindow}, stream)
+	usages := 0
+	for _, e := range events {
+		if at(e.json, "usage", "total_tokens") != nil {
+			usages++
+		}
+	}
+	if usages != 1 {
+		t.Errorf("got %d usages, want one", usages)
+	}
+}
+
+func TestADeniedToolCallIsNotComplete(t *testing.T) {
+	t.Parallel()
+	stream := callsResponse(`{"city":"Rome, the capital of Italy"}`, secret)
+	events := denied(t, llm.CreateModelResponse, &judge{window: denyWindow}, stream)
+	output, _ := at(last(events, 1).json, "response", "output").([]any)
+	if len(output) != 2 || at(output[0], "status") != "completed" || at(output[0], "arguments") != `{"city":"Rome, the capital of Italy"}` || at(output[1], "status") != "incomplete" {
+		t.Errorf("got output %v", output)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"sluice/internal/gateway/guardrails/guardedstream"
 	"sluice/internal/kernel/llm"
@@ -316,5 +317,36 @@ func TestAnImageInADeltaIsNotText(t *testing.T) {
 	s := guardedstream.New(llm.ChatComplete, j, guardedstream.Options{})
 	if out, _ := s.Append(t.Context(), nil, []byte(stream)); string(out) != stream || len(j.judged) > 0 {
 		t.Errorf("got %q and %d chunks", out, len(j.judged))
+	}
+}
+
+func TestTextsInTurnsAreNotIdle(t *testing.T) {
+	t.Parallel()
+	stream := ""
+	for _, p := range split(strings.Repeat("long text ", 5)+"hid"+"den"+strings.Repeat(" more text", 5), 53) {
+		stream += delta("reasoning", p) + delta("content", strings.Repeat("-", 30))
+	}
+	var cuts []int
+	for cut := 0; cut < len(stream); cut += 20 {
+		cuts = append(cuts, cut)
+	}
+	out := run(t, llm.ChatComplete, &judge{window: 8, secret: "hidden", deny: true}, stream+chatEnd, cuts...)
+	if strings.Contains(out, "hid") {
+		t.Errorf("the beginning of the secret leaks: %s", out)
+	}
+}
+
+func TestAThinkingBlockThatIsHeldHasKeepAlives(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(0, 0)
+	s := guardedstream.New(llm.Messages, &judge{window: 4}, guardedstream.Options{KeepAlive: time.Second, Now: func() time.Time { return now }})
+	stream := named("message_start", messageStart) + messagesBlock(0, `{"type":"thinking","thinking":""}`, "thinking_delta", "thinking", split("a long chain of thought", 8)...)
+	var out []byte
+	for e := range strings.SplitAfterSeq(stream, "\n\n") {
+		out, _ = s.Append(t.Context(), out, []byte(e))
+		now = now.Add(600 * time.Millisecond)
+	}
+	if got := strings.ReplaceAll(string(out), ": keep-alive\n\n", ""); got != stream || len(out) == len(stream) {
+		t.Errorf("got %q", out)
 	}
 }
