@@ -72,6 +72,7 @@ var cuedFormats = []format{
 	{id: "linkedin", body: "A{16}", cue: "linkedin", source: gitleaks},
 	{id: "twitter", body: "A{45,50}", cue: "twitter", source: gitleaks},
 	{id: "facebook", body: "h{32}", cue: "facebook", source: gitleaks},
+	{id: "discord", body: "w{23,28}.w{6}.w{27,38}", cue: "discord", source: trufflehog},
 	{id: "discord", body: "h{64}", cue: "discord", source: gitleaks},
 	{id: "sentry", body: "h{64}", cue: "sentry", source: gitleaks},
 	{id: "airtable", body: "keyA{14}", cue: "airtable", source: gitleaks},
@@ -90,16 +91,16 @@ type infixFormat struct {
 	id          string
 	low, top    int    // length of the first part
 	first       byte   // its class
+	ending      string // its last characters
 	infix, body string // what follows
 	cue         string
 	source      string
 }
 
 var infixFormats = []infixFormat{
-	{"telegram", 8, 10, '9', ":", "w{34,35}", "", gitleaks},
-	{"terraform", 14, 14, 'A', ".atlasv1.", "w{60,70}", "", gitleaks},
-	{"mailchimp", 32, 32, 'h', "-us", "9{1,2}", "", gitleaks},
-	{"discord", 23, 28, 'w', ".", "w{6}.w{27,38}", "discord", trufflehog},
-	{"azure-client-secret", 5, 5, 'w', "~", "p{31,34}", "", gitleaks},
-	{"asana", 1, 1, '9', "/", "9{16}:h{32}", "asana", gitleaks},
+	{"telegram", 8, 10, '9', "", ":", "w{34,35}", "", gitleaks},
+	{"terraform", 14, 14, 'A', "", ".atlasv1.", "w{60,70}", "", gitleaks},
+	{"mailchimp", 32, 32, 'h', "", "-us", "9{1,2}", "", gitleaks},
+	{"azure-client-secret", 5, 5, 'w', "Q", "~", "p{31,34}", "", gitleaks},
+	{"asana", 1, 1, '9', "", "/", "9{16}:h{32}", "asana", gitleaks},
 }

@@ -84,22 +84,38 @@ func (s *scanner) word(i int) int {
 	if end := s.prefixedAt(i); end > i {
 		return end
 	}
-	if end := s.tokenAt(i); end > i {
-		return end
+	if s.text[i] == 'e' {
+		if end := s.tokenAt(i); end > i {
+			return end
+		}
 	}
-	end := i + 1
+	end, digits := i, 0
 	for end < len(s.text) && wordBytes[s.text[end]] {
+		if s.text[end] <= '9' {
+			digits++
+		}
 		end++
 	}
-	if end := s.infixAt(i, end); end > i {
-		return end
+	if end < len(s.text) && infixBytes[s.text[end]] {
+		if stop := s.infixAt(i, end); stop > i {
+			return stop
+		}
 	}
-	if end-i >= minCuedWord || end-i == 8 && end < len(s.text) && s.text[end] == '-' || s.text[i] == 's' && end-i == 2 {
+	if s.mayBeCued(i, end, digits) {
 		if stop := s.cuedAt(i); stop > i {
 			return stop
 		}
 	}
 	return end
+}
+
+// mayBeCued reports whether the word [i, end) may begin a credential without a prefix. Hyphens may
+// continue it.
+func (s *scanner) mayBeCued(i, end, digits int) bool {
+	if digits > 0 && end-i >= minCuedWord {
+		return true
+	}
+	return end < len(s.text) && s.text[end] == '-' && s.runEnd(i, minCuedWord) == i+minCuedWord
 }
 
 // mark judges what a sign introduces: a private key, a URL with a password, a value.
@@ -161,26 +177,38 @@ func (s *scanner) matchPrefixed(i int, f *prefixed) int {
 	return s.add(i, end, f.id)
 }
 
+// infixBytes are the bytes that follow the first part of a format in infixFormats.
+var infixBytes = func() (set byteSet) {
+	for i := range infixFormats {
+		set[infixFormats[i].infix[0]] = true
+	}
+	return set
+}()
+
 // infixAt finds a credential whose first part is the word [i, end).
 func (s *scanner) infixAt(i, end int) int {
 	for k := range infixFormats {
 		f := &infixFormats[k]
-		stop := i
-		for set := byteSets[f.first]; stop < len(s.text) && stop-i <= f.top && set[s.text[stop]]; {
-			stop++
-		}
-		if stop-i < f.low || stop-i > f.top || stop < end && f.first != 'h' || !strings.HasPrefix(s.text[stop:], f.infix) {
+		if end-i < f.low || end-i > f.top || !strings.HasPrefix(s.text[end:], f.infix) || !f.accepts(s.text[i:end]) {
 			continue
 		}
-		if f.id == "azure-client-secret" && (s.text[stop-1] != 'Q' || s.text[stop-2]-'0' > 9) {
-			continue
-		}
-		last := infixIndex[k].match(s.text, stop+len(f.infix))
-		if last > 0 && isRandom(s.text[stop:last]) && (f.cue == "" || s.hasCue(i, f.cue)) {
+		last := infixIndex[k].match(s.text, end+len(f.infix))
+		if last > 0 && isRandom(s.text[end:last]) && (f.cue == "" || s.hasCue(i, f.cue)) {
 			return s.add(i, last, f.id)
 		}
 	}
 	return 0
+}
+
+// accepts reports whether a word has the class and ending of the first part.
+func (f *infixFormat) accepts(word string) bool {
+	set := byteSets[f.first]
+	for i := range len(word) {
+		if !set[word[i]] {
+			return false
+		}
+	}
+	return strings.HasSuffix(word, f.ending)
 }
 
 func isAlnum(b byte) bool { return b-'0' <= 9 || b-'a' <= 'z'-'a' || b-'A' <= 'Z'-'A' }
