@@ -60,6 +60,17 @@ func newSet(names []string) category {
 	return set
 }
 
+// names returns the names of the categories in a set.
+func (c category) names() []string {
+	var names []string
+	for i := range categories {
+		if c&categories[i].bit != 0 {
+			names = append(names, categories[i].name)
+		}
+	}
+	return names
+}
+
 // String returns the name of a single category.
 func (c category) String() string {
 	for i := range categories {

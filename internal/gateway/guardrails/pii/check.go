@@ -2,7 +2,6 @@ package pii
 
 import (
 	"context"
-	"slices"
 
 	"sluice/internal/domain/guardrail"
 	"sluice/internal/domain/guardrail/param"
@@ -26,7 +25,8 @@ func List() []check.Check {
 			},
 		},
 		New: func(p check.Params, _ *check.Deps) (check.Runner, error) {
-			return &runner{set: newSet(p.List("categories")), redact: isOn(p["redact"]), not: p.Bool("not", false)}, nil
+			set := newSet(p.List("categories"))
+			return &runner{set: set, names: set.names(), redact: isOn(p["redact"]), not: p.Bool("not", false)}, nil
 		},
 	}}
 }
@@ -44,6 +44,7 @@ func isOn(redact any) bool { return redact == true || redact == "reversible" }
 // runner passes texts without the selected categories, and those in which it replaced them.
 type runner struct {
 	set    category
+	names  []string // of the set, in the order of the table
 	redact bool
 	not    bool
 }
@@ -84,11 +85,6 @@ func (r *runner) Run(ctx context.Context, in *check.Input) check.Result {
 	found := len(counts) > 0
 	verdict := (!found || r.redact) != r.not
 	return check.Result{Verdict: verdict, Edits: edits, Data: map[string]any{
-		"verdict": verdict, "not": r.not, "found": found, "redacted": r.redact && found, "categories": counts, "checkedCategories": r.names(),
+		"verdict": verdict, "not": r.not, "found": found, "redacted": r.redact && found, "categories": counts, "checkedCategories": r.names,
 	}}
-}
-
-// names returns the selected categories in the order of the table.
-func (r *runner) names() []string {
-	return slices.DeleteFunc(categoryNames(), func(n string) bool { return r.set&newSet([]string{n}) == 0 })
 }

@@ -1,40 +1,52 @@
 package pii
 
-// titles precede names, with or without a full stop.
-var titles = func() map[string]title {
-	m := make(map[string]title)
-	for w := range wordSet(`Mr Mrs Ms Mx Miss Dr Prof Professor Sir Madam Dame Frau Herr Herrn Fräulein Doktor Sr Sra Srta Señor Señora Señorita Don Doña Dra`) {
-		m[w] = strongTitle
-	}
-	for w := range wordSet(`Captain Judge Rev Reverend Father Sister Brother Senator President Mayor Colonel Sergeant Major Lord Lady Aunt Uncle
-		Professorin Richter Richterin Pfarrer Bürgermeister Kanzler Tante Onkel Ing Dipl Lic Abogado Padre Madre Tía Tío Profesor Profesora Juez`) {
-		m[w] = weakTitle
-	}
-	return m
-}()
+// strongTitles and weakTitles precede names, with or without a full stop. Weak ones precede other words
+// too.
+var (
+	strongTitles = wordSet(`mr mrs ms mx miss dr prof professor sir madam dame frau herr herrn fräulein doktor sr sra srta señor señora señorita don doña dra`)
+	weakTitles   = wordSet(`captain judge rev reverend father sister brother senator president mayor colonel sergeant major lord lady aunt uncle
+		professorin richter richterin pfarrer bürgermeister kanzler tante onkel ing dipl lic abogado padre madre tía tío profesor profesora juez`)
+)
 
 // nameParticles are between the words of a name.
 var nameParticles = wordSet(`de la del las los van von der den dem zu zum vom y e da dos di du el al bin ibn ter ten af av`)
 
-// nameLabels precede a name with a colon.
-var nameLabels = wordSet(`name patient patientin paciente customer kunde kundin cliente client applicant antragsteller contact person ansprechpartner
+// cueKind is how a word introduces a name; a word may in several ways.
+type cueKind uint8
+
+const (
+	nameLabel    cueKind = 1 << iota // with a colon: "Patient:"
+	farewell                         // with a comma, at the end of a letter: "Regards,"
+	introduction                     // directly: "heiße", "llamo"
+	salutation                       // directly, a known name: "Dear", "I'm"
+	agent                            // directly, a known name of two words: "by", "para"
+	copula                           // after "name": "is"
+	nameNoun                         // before "is": "name"
+)
+
+// nameCues are the words that introduce names, in lower case.
+var nameCues = func() map[string]cueKind {
+	m := make(map[string]cueKind)
+	for kind, words := range map[cueKind]string{
+		nameLabel: `name patient patientin paciente customer kunde kundin cliente client applicant antragsteller contact person ansprechpartner
 	ansprechpartnerin contacto nombre fullname full_name surname lastname firstname vorname nachname apellido apellidos employee mitarbeiter
 	mitarbeiterin empleado empleada month monats mes author autor autorin tenant mieter inquilino owner eigentümer user attendee teilnehmer
-	passenger guest gast huésped signed from von`)
-
-// farewells precede a name with a comma at the end of a letter.
-var farewells = wordSet(`regards sincerely yours cheers thanks wishes grüßen grüße gruß saludo saludos atentamente cordialmente abrazo dear hello hi
-	hallo hola defendant angeklagte angeklagter acusado acusada`)
-
-// introductions precede a name.
-var introductions = wordSet(`heiße heisse llamo`)
-
-// salutations precede a name in a greeting, or when a person introduces themselves.
-var salutations = wordSet(`dear hi hello hey liebe lieber hallo geehrte geehrter querido querida estimado estimada hola i'm soy bin`)
-
-// agents precede a person: prepositions and verbs of sentences.
-var agents = wordSet(`by with ask to for from according was names mit lassen sie laut für von nennt kollegin kollege war gestern an con a según para
-	por nombra estaba compañera compañero ayer hire defendant yesterday angeklagte acusado`)
+	passenger guest gast huésped signed from von`,
+		farewell: `regards sincerely yours cheers thanks wishes grüßen grüße gruß saludo saludos atentamente cordialmente abrazo dear hello hi
+	hallo hola defendant angeklagte angeklagter acusado acusada`,
+		introduction: `heiße heisse llamo`,
+		salutation:   `dear hi hello hey liebe lieber hallo geehrte geehrter querido querida estimado estimada hola i'm soy bin`,
+		agent: `by with ask to for from according was names mit lassen sie laut für von nennt kollegin kollege war gestern an con a según para
+	por nombra estaba compañera compañero ayer hire defendant yesterday angeklagte acusado`,
+		copula:   `is ist es`,
+		nameNoun: `name nombre`,
+	} {
+		for w := range wordSet(words) {
+			m[w] |= kind
+		}
+	}
+	return m
+}()
 
 // notNames are words that are not a part of a name although they follow one, or begin a sentence.
 var notNames = wordSet(`inc ltd llc corp gmbh ag kg sa sl plc co company group holding bank university universität universidad college school schule

@@ -61,7 +61,7 @@ func (g *groups) isCard(n int) bool {
 	if size < minCardDigits || size > maxCardDigits || !g.hasCardGroups(n) {
 		return false
 	}
-	number := g.digits[:size]
+	number := g.number(n)
 	return isIssued(number) && isLuhn(number)
 }
 

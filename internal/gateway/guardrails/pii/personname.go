@@ -1,16 +1,18 @@
 package pii
 
-import "strings"
+import (
+	"bytes"
+	"strings"
+)
 
 // maxNameWords bounds the words of a name.
 const maxNameWords = 6
 
 // nameWord is a word of a possible name.
 type nameWord struct {
-	start, end int
-	kind       nameKind
-	initial    bool // "J."
-	excluded   bool // cannot be a part of a name
+	end     int
+	kind    nameKind
+	initial bool // "J."
 }
 
 // possibleName is a sequence of capitalised words.
@@ -28,26 +30,48 @@ func (s *scanner) nameAt(i int) (start, end int, ok bool) {
 	if i > 0 && strings.IndexByte("-'@#/\\_.&$", s.text[i-1]) >= 0 {
 		return 0, 0, false
 	}
-	first, titled := s.skipTitles(i)
-	var p possibleName
-	s.readName(first, &p)
-	if p.count == 0 || p.words[0].excluded {
+	first, kind := s.firstWord(i)
+	if kind&excluded != 0 {
 		return 0, 0, false
 	}
+	var p possibleName
+	s.readName(first, kind, &p)
 	n := p.length()
+	if n == 0 {
+		return 0, 0, false
+	}
 	switch {
-	case titled == strongTitle, titled == weakTitle && p.words[0].kind&(givenName|surname) != 0:
+	case kind&strongTitle != 0, kind&weakTitle != 0 && p.words[0].kind&(givenName|surname) != 0:
 		return first, p.words[n-1].end, true
-	case titled == noTitle && s.isIntroduced(i, &p, n), p.isKnown(n, !s.startsSentence(i)):
+	case kind&anyTitle == 0 && s.isIntroduced(i, &p, n), n > 1 && p.isKnown(n, !s.startsSentence(i)):
 		return i, p.words[n-1].end, true
 	}
 	return 0, 0, false
 }
 
+// firstWord returns the start of the word after titles such as "Herr Dr." at i, the kinds of the titles,
+// and the other kinds of that word.
+func (s *scanner) firstWord(i int) (start int, kind nameKind) {
+	start = i
+	for range 4 {
+		end := s.nameWordEnd(start)
+		k := wordKind(s.text[start:end])
+		next := end
+		if next < len(s.text) && s.text[next] == '.' {
+			next++
+		}
+		if k&anyTitle == 0 || next+1 >= len(s.text) || s.text[next] != ' ' || classes[s.text[next+1]] != upper {
+			return start, kind | k&^anyTitle
+		}
+		start, kind = next+1, kind|k&anyTitle
+	}
+	return start, kind
+}
+
 // length returns the number of words up to the first excluded one.
 func (p *possibleName) length() int {
-	n := 1
-	for n < p.count && !p.words[n].excluded {
+	n := 0
+	for n < p.count && p.words[n].kind&excluded == 0 {
 		n++
 	}
 	for n > 1 && p.words[n-1].initial {
@@ -58,9 +82,6 @@ func (p *possibleName) length() int {
 
 // isKnown reports whether the first n words are a given name and a surname.
 func (p *possibleName) isKnown(n int, insideSentence bool) bool {
-	if n < 2 {
-		return false
-	}
 	first, second := p.words[0].kind, p.words[1].kind
 	if p.words[1].initial && n > 2 {
 		second = p.words[2].kind
@@ -77,20 +98,21 @@ func (p *possibleName) isKnown(n int, insideSentence bool) bool {
 	return strong(second, surname) && insideSentence && !p.particles && (first == 0 || strong(first, surname))
 }
 
-// readName reads capitalised words that single spaces separate. Particles such as "de la" may be between
-// them.
-func (s *scanner) readName(i int, p *possibleName) {
+// readName reads capitalised words that single spaces separate; the first has a known kind. Particles
+// such as "de la" may be between them.
+func (s *scanner) readName(i int, kind nameKind, p *possibleName) {
 	for p.count < maxNameWords {
 		end := s.nameWordEnd(i)
 		word := s.text[i:end]
 		if !isCapital(word) {
 			return
 		}
-		w := nameWord{start: i, end: end, initial: len(word) == 1 && end < len(s.text) && s.text[end] == '.'}
-		if w.initial {
-			w.end++
-		} else {
-			w.kind, w.excluded = wordKind(word), isExcluded(word)
+		w := nameWord{end: end, kind: kind}
+		switch {
+		case len(word) == 1 && end < len(s.text) && s.text[end] == '.':
+			w = nameWord{end: end + 1, initial: true}
+		case p.count > 0:
+			w.kind = wordKind(word)
 		}
 		p.words[p.count] = w
 		p.count++
@@ -127,16 +149,17 @@ func (s *scanner) skipParticles(i int) int {
 	return -1
 }
 
-// wordKind returns what a word can be. A word with hyphens is what its parts are.
+// wordKind returns what a word can be. A word with hyphens is what its parts are; an abbreviation is
+// excluded.
 func wordKind(word string) nameKind {
 	var buf [maxWordBytes]byte
 	table := nameKinds()
 	lowered := lowerWord(word, &buf)
 	if kind, ok := table[string(lowered)]; ok {
-		return kind
+		return kind | capitals(word)
 	}
-	if first, last, found := strings.Cut(string(lowered), "-"); found {
-		a, b := table[first], table[last]
+	if at := bytes.IndexByte(lowered, '-'); at > 0 {
+		a, b := table[string(lowered[:at])], table[string(lowered[at+1:])]
 		if a == 0 || b == 0 {
 			return 0
 		}
@@ -145,82 +168,65 @@ func wordKind(word string) nameKind {
 	if len(lowered) > 4 && (lowered[1] == '\'' || string(lowered[:2]) == "mc") { // "O'Hara", "McAllister"
 		return surname
 	}
-	return 0
+	return capitals(word)
 }
 
-// isExcluded reports whether a word cannot be a part of a name: it is not in the lists, or it is a kind of
-// company or place, or a title of a person without a name.
-func isExcluded(word string) bool {
-	var buf [maxWordBytes]byte
-	return notNames[string(lowerWord(word, &buf))] || len(word) > 1 && strings.ToUpper(word) == word
-}
-
-// Strength of a title.
-type title uint8
-
-const (
-	noTitle title = iota
-	weakTitle
-	strongTitle
-)
-
-// skipTitles returns the start of the word after titles such as "Herr Dr." and the strength of the
-// strongest.
-func (s *scanner) skipTitles(i int) (next int, strength title) {
-	next = i
-	for range 3 {
-		end := s.wordEnd(next)
-		kind := titles[s.text[next:end]]
-		if kind == noTitle {
-			return next, strength
+// capitals returns excluded for words in capital letters only: abbreviations.
+func capitals(word string) nameKind {
+	for i := range len(word) {
+		if word[i]-'a' <= 'z'-'a' || word[i] >= 0x80 {
+			return 0
 		}
-		if end < len(s.text) && s.text[end] == '.' {
-			end++
-		}
-		if end+1 >= len(s.text) || s.text[end] != ' ' || classes[s.text[end+1]] != upper {
-			return next, strength
-		}
-		next, strength = end+1, max(strength, kind)
 	}
-	return next, strength
+	if len(word) > 1 {
+		return excluded
+	}
+	return 0
 }
 
 // isIntroduced reports whether the words before i introduce a name of n words.
 func (s *scanner) isIntroduced(i int, p *possibleName, n int) bool {
-	var buf [maxWordBytes]byte
-	start, end, mark := s.cueWord(i)
-	word := string(lowerWord(s.text[start:end], &buf))
-	known := n > 1 && (p.words[0].kind&givenName != 0 || p.words[n-1].kind&surname != 0)
-	for _, w := range p.words[:n] {
-		known = known || w.kind&(givenName|surname) != 0 && w.kind&plainWord == 0
-	}
+	start, cue, mark := s.cueWord(i)
 	switch {
-	case mark == ':' && nameLabels[word], mark == ',' && farewells[word]:
-		return n > 1 || known
+	case cue == 0:
+		return false
+	case mark == ':' && cue&nameLabel != 0, mark == ',' && cue&farewell != 0:
+		return n > 1 || p.hasKnown(n)
 	case mark != ' ':
 		return false
-	case introductions[word]:
+	case cue&introduction != 0:
 		return true
-	case word == "is" || word == "ist" || word == "es":
-		start, end, _ = s.cueWord(start)
-		word = string(lowerWord(s.text[start:end], &buf))
-		return word == "name" || word == "nombre"
+	case cue&copula != 0:
+		_, cue, _ = s.cueWord(start)
+		return cue&nameNoun != 0
 	}
-	return known && (n > 1 || salutations[word]) && (salutations[word] || agents[word])
+	return cue&salutation != 0 && p.hasKnown(n) || cue&agent != 0 && n > 1 && p.hasKnown(n)
 }
 
-// cueWord returns the word before i, and the sign between them: ':' also for quotes of JSON, ',' also at
-// the end of a line, or ' '.
-func (s *scanner) cueWord(i int) (start, end int, mark byte) {
-	end, mark = i, ' '
+// hasKnown reports whether the first n words have a known name that is not another word too, or begin
+// with a given name or end with a surname.
+func (p *possibleName) hasKnown(n int) bool {
+	if n > 1 && (p.words[0].kind&givenName != 0 || p.words[n-1].kind&surname != 0) {
+		return true
+	}
+	for _, w := range p.words[:n] {
+		if w.kind&(givenName|surname) != 0 && w.kind&plainWord == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// cueWord returns the start of the word before i, how it introduces names, and the sign between them:
+// ':' also for quotes of JSON, ',' also at the end of a line, or ' '.
+func (s *scanner) cueWord(i int) (start int, cue cueKind, mark byte) {
+	end, mark := i, byte(' ')
 	for n := 0; n < 4 && end > 0; n++ {
-		switch b := s.text[end-1]; b {
-		case ':', ',':
+		b := s.text[end-1]
+		if b == ':' || b == ',' {
 			mark = b
-		case ' ', '"', '\n', '=':
-		default:
-			n = 4
-			continue
+		} else if b != ' ' && b != '"' && b != '\n' && b != '=' {
+			break
 		}
 		end--
 	}
@@ -231,7 +237,8 @@ func (s *scanner) cueWord(i int) (start, end int, mark byte) {
 	for start < end && isContinuation(s.text[start]) {
 		start++
 	}
-	return start, end, mark
+	var buf [maxWordBytes]byte
+	return start, nameCues[string(lowerWord(s.text[start:end], &buf))], mark
 }
 
 // startsSentence reports whether a sentence or line begins at i.

@@ -43,7 +43,6 @@ func (s *scanner) startsPhone(i int) bool {
 
 // readDialled reads the number that begins at i.
 func (s *scanner) readDialled(i int, d *dialled) {
-	d.digits = d.buf[:0]
 	if i+1 < len(s.text) && s.text[i] == '(' && s.text[i+1] == '+' {
 		d.bracket = true
 		i++
@@ -58,14 +57,7 @@ func (s *scanner) readDialled(i int, d *dialled) {
 			return
 		}
 		d.bracket, d.hyphen = d.bracket || marks.bracket, d.hyphen || marks.hyphen
-		i = next
-		d.start[d.count] = len(d.digits)
-		for i < len(s.text) && isDigit(s.text[i]) && len(d.digits) < maxGroupDigits {
-			d.digits = append(d.digits, s.text[i])
-			i++
-		}
-		d.end[d.count] = i
-		d.count++
+		i = d.readDigits(s.text, next)
 	}
 }
 
@@ -113,7 +105,7 @@ func (s *scanner) extensionEnd(end int) int {
 
 // isInternational reports whether the first n groups are a number with a country code.
 func (d *dialled) isInternational(n int) bool {
-	number := d.digits[:d.size(n)]
+	number := d.number(n)
 	switch {
 	case d.plus:
 	case len(number) > 10 && string(number[:2]) == "00" && number[2] != '0' && (n > 1 || len(number) <= maxPhoneDigits):
@@ -130,7 +122,7 @@ func (d *dialled) isInternational(n int) bool {
 
 // isNational reports whether the first n groups are a number without a country code.
 func (s *scanner) isNational(d *dialled, n, i int) bool {
-	number := d.digits[:d.size(n)]
+	number := d.number(n)
 	if d.plus || len(number) > 13 || d.isDate(n) {
 		return false
 	}
@@ -153,7 +145,7 @@ func (s *scanner) isNational(d *dialled, n, i int) bool {
 // isNorthAmerican reports whether the first n groups have the form of the North American Numbering Plan:
 // area code and exchange begin with 2 to 9.
 func (d *dialled) isNorthAmerican(n int) bool {
-	number := d.digits[:d.size(n)]
+	number := d.number(n)
 	if len(number) == 11 && number[0] == '1' {
 		number = number[1:]
 		if n > 1 && d.length(0) == 1 {

@@ -21,7 +21,12 @@ const (
 	givenName nameKind = 1 << iota
 	surname
 	plainWord // an ordinary word, place or brand too: "Rose", "Paris"
+	excluded  // not a part of a name, although it may follow one
+	weakTitle // precedes known names: "Captain"
+	strongTitle
 )
+
+const anyTitle = weakTitle | strongTitle
 
 // nameKinds returns the table of names in lower case. It is built at the first use of the category NAME.
 var nameKinds = sync.OnceValue(func() map[string]nameKind {
@@ -32,8 +37,17 @@ var nameKinds = sync.OnceValue(func() map[string]nameKind {
 	for _, w := range strings.Fields(usualGivenNames) {
 		table[w] = table[w]&^plainWord | givenName
 	}
+	addSet(table, notNames, excluded)
+	addSet(table, weakTitles, weakTitle)
+	addSet(table, strongTitles, strongTitle)
 	return table
 })
+
+func addSet(table map[string]nameKind, words map[string]bool, kind nameKind) {
+	for w := range words {
+		table[w] |= kind
+	}
+}
 
 // usualGivenNames are given names although dictionaries have them as words too.
 const usualGivenNames = `john david lisa brad enrique peter jane anna maria tom tim jenny harry larry jerry barry carol kelly
