@@ -1,0 +1,121 @@
+package linear
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"math"
+	"math/bits"
+)
+
+// Model has the weights of all categories, quantised to eight bits.
+type Model struct {
+	Categories   []string  // "hate"
+	Thresholds   []float64 // scores from which a category counts as found
+	Bias         []float64
+	ConceptScale []float64 // value of one step of a weight of concepts and pairs
+	HashScale    []float64 // the same, of hashed features
+	weights      []int8    // feature after feature, each with all categories
+}
+
+// Quantise returns a model with these weights: one list of Features weights for each category.
+func Quantise(categories []string, thresholds, bias []float64, weights [][]float32) *Model {
+	n := len(categories)
+	m := &Model{
+		Categories: categories, Thresholds: thresholds, Bias: bias,
+		ConceptScale: make([]float64, n), HashScale: make([]float64, n), weights: make([]int8, Features*n),
+	}
+	for c := range categories {
+		m.ConceptScale[c] = step(weights[c][:firstHash])
+		m.HashScale[c] = step(weights[c][firstHash:])
+		for f, w := range weights[c] {
+			scale := m.ConceptScale[c]
+			if f >= firstHash {
+				scale = m.HashScale[c]
+			}
+			m.weights[f*n+c] = int8(math.Round(float64(w) / scale))
+		}
+	}
+	return m
+}
+
+// step returns the value of one step for weights.
+func step(weights []float32) float64 {
+	largest := 1e-6
+	for _, w := range weights {
+		largest = max(largest, math.Abs(float64(w)))
+	}
+	return largest / 127
+}
+
+// sum adds the weights of hashed features, by category.
+func (m *Model) sum(hashes []uint16, out []int32) {
+	clear(out)
+	n := len(out)
+	table := m.weights[firstHash*n:]
+	for _, h := range hashes {
+		row := table[int(h)*n : int(h)*n+n]
+		for c, w := range row {
+			out[c] += int32(w)
+		}
+	}
+}
+
+// concepts adds the weights of concepts and pairs of them, by category.
+func (m *Model) concepts(set uint64, pairs []uint16, out []float64) {
+	n := len(out)
+	for rest := set; rest != 0; rest &= rest - 1 {
+		m.addRow(bits.TrailingZeros64(rest)*n, out)
+	}
+	for _, p := range pairs {
+		m.addRow(int(p)*n, out)
+	}
+}
+
+func (m *Model) addRow(at int, out []float64) {
+	for c := range out {
+		out[c] += float64(m.weights[at+c]) * m.ConceptScale[c]
+	}
+}
+
+// numbers is how many numbers of a category the binary form has.
+const numbers = 4
+
+// Encode returns the binary form: for each category four float32 in the order of the fields, then the
+// weights.
+func (m *Model) Encode() []byte {
+	var b bytes.Buffer
+	for c := range m.Categories {
+		for _, v := range [numbers]float64{m.Thresholds[c], m.Bias[c], m.ConceptScale[c], m.HashScale[c]} {
+			b.Write(binary.LittleEndian.AppendUint32(nil, math.Float32bits(float32(v))))
+		}
+	}
+	for _, w := range m.weights {
+		b.WriteByte(byte(w))
+	}
+	return b.Bytes()
+}
+
+// Decode reads the binary form of a model of these categories.
+func Decode(categories []string, data []byte) (*Model, error) {
+	n := len(categories)
+	if len(data) != n*numbers*4+n*Features {
+		return nil, errors.New("the model does not fit its categories; train it again")
+	}
+	m := &Model{Categories: categories, weights: make([]int8, n*Features)}
+	for range categories {
+		m.Thresholds = append(m.Thresholds, number(data, 0))
+		m.Bias = append(m.Bias, number(data, 1))
+		m.ConceptScale = append(m.ConceptScale, number(data, 2))
+		m.HashScale = append(m.HashScale, number(data, 3))
+		data = data[numbers*4:]
+	}
+	for i, b := range data {
+		m.weights[i] = int8(b)
+	}
+	return m, nil
+}
+
+func number(data []byte, i int) float64 {
+	return float64(math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:])))
+}
