@@ -14,7 +14,7 @@ import (
 // List returns the checks of this package. The caller owns the slice.
 // Source: contract/dataplane.md 5.7; promptInjection and the output phases are ours.
 func List() []check.Check {
-	return []check.Check{moderateContent(), languageCheck(), promptInjection()}
+	return []check.Check{moderateContent(), languageCheck(), gibberishCheck(), promptInjection()}
 }
 
 // report is the data that a check shows in hook_results, by field name. It never quotes the text.

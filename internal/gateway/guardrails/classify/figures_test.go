@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"sluice/internal/gateway/guardrails/classify/corpus"
+	"sluice/internal/gateway/guardrails/classify/gibberish"
 	"sluice/internal/gateway/guardrails/classify/injection"
 	"sluice/internal/gateway/guardrails/classify/moderation"
 )
@@ -47,12 +48,25 @@ func injected(t testing.TB, text string) bool {
 	return score >= d.Threshold()
 }
 
+func isGibberish(t testing.TB, text string) bool {
+	d, err := gibberish.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	score, judged, err := d.Judge(context.Background(), text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return judged && score >= d.Threshold()
+}
+
 var measures = []measured{
 	moderated("hate", "hate"), moderated("hate/threatening", "hate"),
 	moderated("harassment", "harassment"), moderated("harassment/threatening", "harassment"),
 	moderated("self-harm", "selfharm"), moderated("self-harm/intent", "selfharm"),
 	moderated("sexual", "sexual"), moderated("violence", "violence"), moderated("violence/graphic", "violence"),
 	{"injection", "injection", injected},
+	{"gibberish", "gibberish", isGibberish},
 }
 
 // tally counts the outcomes of a category in one language.

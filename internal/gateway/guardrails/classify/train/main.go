@@ -35,12 +35,19 @@ var tasks = []task{
 func main() {
 	root := flag.String("root", "internal/gateway/guardrails/classify", "folder of package classify")
 	flag.Parse()
+	if err := run(*root); err != nil {
+		fmt.Fprintln(os.Stderr, "train:", err)
+		os.Exit(1)
+	}
+}
+
+func run(root string) error {
 	for _, t := range tasks {
-		if err := t.run(*root); err != nil {
-			fmt.Fprintln(os.Stderr, "train:", err)
-			os.Exit(1)
+		if err := t.run(root); err != nil {
+			return err
 		}
 	}
+	return runGibberish(root)
 }
 
 func (t *task) run(root string) error {
