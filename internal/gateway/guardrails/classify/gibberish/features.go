@@ -3,7 +3,6 @@ package gibberish
 import (
 	"strings"
 	"unicode"
-	"unicode/utf8"
 )
 
 // Features are shares from 0 to 1.
@@ -94,7 +93,7 @@ func isSpace(c byte) bool { return c <= ' ' || c == ',' || c == ';' || c == '-' 
 
 // count adds a word.
 func (r *reader) count(word string, c *counts) {
-	trimmed := strings.TrimFunc(word, func(r rune) bool { return unicode.IsPunct(r) || unicode.IsSymbol(r) })
+	trimmed := trim(word)
 	if trimmed == "" {
 		c.signs += len(word)
 		return
@@ -105,6 +104,14 @@ func (r *reader) count(word string, c *counts) {
 		return
 	}
 	countWord(r.plain[:n], r.table, c)
+}
+
+// trim returns a word without punctuation and symbols at its ends.
+func trim(word string) string {
+	if first, last := word[0]|0x20, word[len(word)-1]|0x20; first >= 'a' && first <= 'z' && last >= 'a' && last <= 'z' {
+		return word
+	}
+	return strings.TrimFunc(word, func(r rune) bool { return unicode.IsPunct(r) || unicode.IsSymbol(r) })
 }
 
 // letters fills plain with the letters of a word. It reports false for a word that has other characters.
@@ -159,7 +166,15 @@ func vietnamese(r rune) int {
 
 // isAcronym reports whether a word has at most five letters, all capital.
 func isAcronym(word string) bool {
-	return len(word) <= 5 && utf8.RuneCountInString(word) == len(word) && strings.ToUpper(word) == word
+	if len(word) > 5 {
+		return false
+	}
+	for i := range len(word) {
+		if word[i] < 'A' || word[i] > 'Z' {
+			return false
+		}
+	}
+	return true
 }
 
 // keyboard are the rows of common keyboards, forwards; letters that stand together count in both directions.

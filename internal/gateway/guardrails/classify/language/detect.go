@@ -17,7 +17,7 @@ type Guess struct {
 // Limits of the text that is read: larger texts are judged by samples of their beginning, middle and
 // end.
 const (
-	sampleBytes = 600 // of each sample
+	sampleBytes = 240 // of each sample
 	maxGuesses  = 3
 )
 

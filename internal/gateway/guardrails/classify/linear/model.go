@@ -16,6 +16,8 @@ type Model struct {
 	ConceptScale []float64 // value of one step of a weight of concepts and pairs
 	HashScale    []float64 // the same, of hashed features
 	weights      []int8    // feature after feature, each with all categories
+	rows         []uint64  // the hashed features again, four categories in each: lanes
+	lanes        int       // numbers of rows for each feature
 }
 
 // Quantise returns a model with these weights: one list of Features weights for each category.
@@ -36,6 +38,7 @@ func Quantise(categories []string, thresholds, bias []float64, weights [][]float
 			m.weights[f*n+c] = int8(math.Round(float64(w) / scale))
 		}
 	}
+	m.pack()
 	return m
 }
 
@@ -48,15 +51,42 @@ func step(weights []float32) float64 {
 	return largest / 127
 }
 
-// sum adds the weights of hashed features, by category.
+// Settings of the rows: a weight stands in 16 bits, plus laneBias so that it is not negative. 255 of them
+// fit in a lane together.
+const (
+	laneBits = 16
+	perRow   = 64 / laneBits
+	laneBias = 128
+	laneFull = 255 // weights that may be added before a lane overflows
+)
+
+// pack fills the rows from the weights.
+func (m *Model) pack() {
+	n := len(m.Categories)
+	m.lanes = (n + perRow - 1) / perRow
+	m.rows = make([]uint64, buckets*m.lanes)
+	for f := range buckets {
+		for c := range n {
+			w := uint64(int(m.weights[(firstHash+f)*n+c]) + laneBias)
+			m.rows[f*m.lanes+c/perRow] |= w << (c % perRow * laneBits)
+		}
+	}
+}
+
+// sum adds the weights of hashed features, by category. It adds four categories at a time.
 func (m *Model) sum(hashes []uint16, out []int32) {
 	clear(out)
-	n := len(out)
-	table := m.weights[firstHash*n:]
-	for _, h := range hashes {
-		row := table[int(h)*n : int(h)*n+n]
-		for c, w := range row {
-			out[c] += int32(w)
+	for len(hashes) > 0 {
+		part := hashes[:min(laneFull, len(hashes))]
+		hashes = hashes[len(part):]
+		for lane := range m.lanes {
+			total := uint64(0)
+			for _, h := range part {
+				total += m.rows[int(h)*m.lanes+lane]
+			}
+			for c := lane * perRow; c < min((lane+1)*perRow, len(out)); c++ {
+				out[c] += int32(total>>(c%perRow*laneBits)&0xFFFF) - int32(laneBias*len(part))
+			}
 		}
 	}
 }
@@ -113,6 +143,7 @@ func Decode(categories []string, data []byte) (*Model, error) {
 	for i, b := range data {
 		m.weights[i] = int8(b)
 	}
+	m.pack()
 	return m, nil
 }
 

@@ -15,9 +15,9 @@ type Scorer struct {
 
 // Window is a part of a text: one sentence, or two that follow each other.
 type Window struct {
-	// Scores are likelihoods from 0 to 1, one for each category of the model. They are valid only during
+	// Logits are the scores before Likelihood, one for each category of the model. They are valid only during
 	// the call.
-	Scores   []float64
+	Logits   []float64
 	concepts uint64
 }
 
@@ -73,11 +73,11 @@ func (s *Scorer) Windows(ctx context.Context, text string, visit func(*Window)) 
 func (m *scratch) prepare(text string, categories int) {
 	m.split.text, m.split.at = text, 0
 	m.features[0].n, m.features[1].n = 0, 0
-	if cap(m.window.Scores) < categories {
-		m.window.Scores = make([]float64, categories)
+	if cap(m.window.Logits) < categories {
+		m.window.Logits = make([]float64, categories)
 		m.sums[0], m.sums[1] = make([]int32, categories), make([]int32, categories)
 	}
-	m.window.Scores = m.window.Scores[:categories]
+	m.window.Logits = m.window.Logits[:categories]
 	m.sums[0], m.sums[1] = m.sums[0][:categories], m.sums[1][:categories]
 }
 
@@ -96,28 +96,40 @@ func (s *Scorer) score(m *scratch, first, second int) {
 	m.pairs = set.add(hits, m.pairs[:0])
 	m.window.concepts = concepts
 	root := 1 / math.Sqrt(float64(max(hashed, 1)))
-	for c := range m.window.Scores {
+	for c := range m.window.Logits {
 		sum := m.sums[first][c]
 		if second >= 0 {
 			sum += m.sums[second][c]
 		}
 		z := s.Model.Bias[c] + float64(sum)*s.Model.HashScale[c]*root
-		m.window.Scores[c] = z
+		m.window.Logits[c] = z
 	}
-	s.Model.concepts(concepts, m.pairs, m.window.Scores)
-	for c, z := range m.window.Scores {
-		m.window.Scores[c] = 1 / (1 + math.Exp(-z))
-	}
+	s.Model.concepts(concepts, m.pairs, m.window.Logits)
 }
 
-// Worst returns the highest score of any window, by category.
+// Likelihood converts a score from any number to the range from 0 to 1, and keeps the order.
+func Likelihood(logit float64) float64 { return 1 / (1 + math.Exp(-logit)) }
+
+// Lowest returns n logits that every other exceeds. Their likelihood is 0.
+func Lowest(n int) []float64 {
+	list := make([]float64, n)
+	for i := range list {
+		list[i] = math.Inf(-1)
+	}
+	return list
+}
+
+// Worst returns the highest likelihood of any window, by category.
 func (s *Scorer) Worst(ctx context.Context, text string) ([]float64, error) {
-	worst := make([]float64, len(s.Model.Categories))
+	worst := Lowest(len(s.Model.Categories))
 	err := s.Windows(ctx, text, func(w *Window) {
-		for c, score := range w.Scores {
-			worst[c] = max(worst[c], score)
+		for c, logit := range w.Logits {
+			worst[c] = max(worst[c], logit)
 		}
 	})
+	for c, logit := range worst {
+		worst[c] = Likelihood(logit)
+	}
 	return worst, err
 }
 

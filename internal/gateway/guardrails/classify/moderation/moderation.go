@@ -124,23 +124,22 @@ func (m *Moderator) Judge(ctx context.Context, text string) (map[string]float64,
 
 // add raises the scores to those of a text.
 func (m *Moderator) add(ctx context.Context, text string, scores map[string]float64) error {
-	worst := make([]float64, len(modelled))
-	combined := make([]float64, len(rules))
+	worst, combined := linear.Lowest(len(m.position)), linear.Lowest(len(rules))
 	err := m.scorer.Windows(ctx, text, func(w *linear.Window) {
-		for i, score := range w.Scores {
-			worst[i] = max(worst[i], score)
+		for i, logit := range w.Logits {
+			worst[i] = max(worst[i], logit)
 		}
 		for i, r := range rules {
 			if w.Has(m.concepts[i]) {
-				combined[i] = max(combined[i], w.Scores[m.position[r.with]])
+				combined[i] = max(combined[i], w.Logits[m.position[r.with]])
 			}
 		}
 	})
 	for category, i := range m.position {
-		scores[category] = max(scores[category], worst[i])
+		scores[category] = max(scores[category], linear.Likelihood(worst[i]))
 	}
 	for i, r := range rules {
-		scores[r.category] = max(scores[r.category], combined[i])
+		scores[r.category] = max(scores[r.category], linear.Likelihood(combined[i]))
 	}
 	return err
 }
