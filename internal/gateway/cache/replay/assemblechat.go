@@ -25,12 +25,12 @@ var paddingMembers = map[string]bool{"object": true, "obfuscation": true}
 // event implements assembly.
 func (c *choices) event(data []byte) {
 	for raw, val := range jsonedit.Members(data) {
-		switch name := unquoted(raw); {
-		case name == "choices":
+		switch name := nameOf(raw); {
+		case string(name) == "choices":
 			for choice := range jsonedit.Elements(val) {
 				c.choice(choice)
 			}
-		case paddingMembers[name]:
+		case paddingMembers[string(name)]:
 		default:
 			if child := c.child(&c.top, raw); child.kind == noValue || !jsonedit.IsNull(val) {
 				c.set(child, val)
@@ -41,18 +41,18 @@ func (c *choices) event(data []byte) {
 
 // choice adds a delta of one choice.
 func (c *choices) choice(raw []byte) {
-	n := c.at(max(indexOf(raw), 0))
+	n, message := c.at(max(indexOf(raw), 0)), []byte(`"message"`)
 	_, hasDelta := jsonedit.Find(raw, "delta")
 	for name, val := range jsonedit.Members(raw) {
 		switch string(name) {
 		case `"delta"`:
-			c.merge(c.child(n, []byte(`"message"`)), "message", val)
+			c.merge(c.child(n, message), nil, val)
 		case `"message"`: // from servers that send the complete message so far next to the delta
 			if !hasDelta {
-				c.merge(c.child(n, name), "message", val)
+				c.merge(c.child(n, message), nil, val)
 			}
 		default:
-			c.merge(c.child(n, name), unquoted(name), val)
+			c.merge(c.child(n, name), nameOf(name), val)
 		}
 	}
 }
@@ -88,7 +88,7 @@ func (c *choices) body() ([]byte, bool) {
 		w.Str("object", c.object)
 		w.Key("choices").Open('[')
 		for _, n := range c.list {
-			n.write(w, "")
+			n.write(w, nil)
 		}
 		w.Close(']')
 		if usage := c.top.find("usage"); usage != nil && !jsonedit.IsNull(usage.raw) {

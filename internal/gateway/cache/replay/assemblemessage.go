@@ -45,7 +45,7 @@ func (m *message) start(n *node, raw []byte) {
 	*n = node{kind: objectNode, index: n.index}
 	for name, val := range jsonedit.Members(raw) {
 		if child := m.child(n, name); isString(val) || len(val) > 0 && val[0] == '[' {
-			m.merge(child, unquoted(name), val)
+			m.merge(child, nameOf(name), val)
 		} else {
 			m.set(child, val)
 		}
@@ -68,12 +68,8 @@ func (m *message) delta(block *node, delta []byte) {
 		return
 	}
 	for name, val := range jsonedit.Members(delta) {
-		switch plain := unquoted(name); plain {
-		case "type":
-		case "citation":
-			m.mergeList(m.child(block, []byte(`"citations"`)), "citations", listOf(val))
-		default:
-			m.merge(m.child(block, name), plain, val)
+		if string(name) != `"type"` {
+			m.mergeDelta(block, name, val)
 		}
 	}
 }

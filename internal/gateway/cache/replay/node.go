@@ -61,14 +61,14 @@ func (b *builder) add(n int) bool {
 
 // merge adds a delta. name is the name of the member that contains the node. raw is a valid value
 // of a limited depth.
-func (b *builder) merge(n *node, name string, raw []byte) {
+func (b *builder) merge(n *node, name, raw []byte) {
 	switch {
 	case len(raw) == 0 || b.left < 0:
 	case raw[0] == 'n':
 		if n.kind == noValue {
 			b.set(n, raw)
 		}
-	case raw[0] == '"' && growing[name]:
+	case raw[0] == '"' && growing[string(name)]:
 		b.grow(n, raw[1:len(raw)-1])
 	case raw[0] == '"':
 		if len(raw) > 2 || n.kind == noValue {
@@ -85,6 +85,9 @@ func (b *builder) merge(n *node, name string, raw []byte) {
 
 // set replaces the node.
 func (b *builder) set(n *node, raw []byte) {
+	if n.kind == rawValue && bytes.Equal(n.raw, raw) {
+		return // most chunks repeat the id and the model
+	}
 	if b.add(len(raw) - len(n.raw)) {
 		*n = node{kind: rawValue, raw: bytes.Clone(raw), index: n.index}
 	}
@@ -107,7 +110,7 @@ func (b *builder) mergeObject(n *node, raw []byte) {
 		*n = node{kind: objectNode, index: n.index}
 	}
 	for name, val := range jsonedit.Members(raw) {
-		b.merge(b.child(n, name), unquoted(name), val)
+		b.merge(b.child(n, name), nameOf(name), val)
 	}
 }
 
@@ -139,11 +142,11 @@ func (b *builder) setMember(n *node, name string, raw []byte) {
 	b.set(b.child(n, jsonedit.Quote(name)), raw)
 }
 
-func (b *builder) mergeList(n *node, name string, raw []byte) {
+func (b *builder) mergeList(n *node, name, raw []byte) {
 	if n.kind != listNode {
 		*n = node{kind: listNode, index: n.index}
 	}
-	_, byIndex := numbered[name]
+	_, byIndex := numbered[string(name)]
 	for element := range jsonedit.Elements(raw) {
 		var item *node
 		if byIndex {
@@ -155,10 +158,10 @@ func (b *builder) mergeList(n *node, name string, raw []byte) {
 			n.items = append(n.items, item)
 		}
 		switch {
-		case name == "content_blocks":
+		case string(name) == "content_blocks":
 			b.mergeBlock(item, element)
 		case byIndex:
-			b.merge(item, "", element)
+			b.merge(item, nil, element)
 		default:
 			b.set(item, element)
 		}
@@ -167,7 +170,7 @@ func (b *builder) mergeList(n *node, name string, raw []byte) {
 
 // item returns the element that a delta continues, or nil if it begins a new one. Servers that do
 // not number tool calls begin each call with its id.
-func (n *node) item(name string, element []byte) *node {
+func (n *node) item(name, element []byte) *node {
 	index := indexOf(element)
 	if index >= 0 {
 		for _, item := range n.items {
@@ -177,7 +180,7 @@ func (n *node) item(name string, element []byte) *node {
 		}
 		return nil
 	}
-	if name != "tool_calls" || len(n.items) == 0 {
+	if string(name) != "tool_calls" || len(n.items) == 0 {
 		return nil
 	}
 	last := n.items[len(n.items)-1]
@@ -192,7 +195,7 @@ func (n *node) item(name string, element []byte) *node {
 // reasoning_details with one index may differ in it.
 func sameType(item *node, element []byte) bool {
 	had, kind := item.find("type"), jsonedit.Text(element, "type")
-	return had == nil || kind == "" || unquoted(had.raw) == kind
+	return had == nil || kind == "" || jsonedit.IsName(had.raw, kind)
 }
 
 func indexOf(element []byte) int64 {
@@ -216,12 +219,18 @@ func (b *builder) mergeBlock(item *node, element []byte) {
 		b.setMember(item, "type", jsonedit.Quote(blockType(delta)))
 	}
 	for name, val := range jsonedit.Members(delta) {
-		if plain := unquoted(name); plain == "citation" {
-			b.mergeList(b.child(item, []byte(`"citations"`)), "citations", listOf(val))
-		} else {
-			b.merge(b.child(item, name), plain, val)
-		}
+		b.mergeDelta(item, name, val)
+
 	}
+}
+
+// mergeDelta adds a member of a delta to a content block. Citations arrive one by one.
+func (b *builder) mergeDelta(block *node, name, val []byte) {
+	if string(name) == `"citation"` {
+		b.mergeList(b.child(block, []byte(`"citations"`)), nil, listOf(val))
+		return
+	}
+	b.merge(b.child(block, name), nameOf(name), val)
 }
 
 func blockType(delta []byte) string {
@@ -239,7 +248,7 @@ func listOf(element []byte) []byte {
 }
 
 // write writes the value. name is that of the member that contains it.
-func (n *node) write(w *jsonwriter.Writer, name string) {
+func (n *node) write(w *jsonwriter.Writer, name []byte) {
 	switch n.kind {
 	case noValue:
 		w.Value(null)
@@ -255,11 +264,11 @@ func (n *node) write(w *jsonwriter.Writer, name string) {
 		w.Open('[')
 		for _, item := range n.items {
 			if item.kind != objectNode {
-				item.write(w, "")
+				item.write(w, nil)
 				continue
 			}
 			w.Open('{')
-			item.writeMembers(w, func(member string) bool { return numbered[name] && member == "index" })
+			item.writeMembers(w, func(member string) bool { return numbered[string(name)] && member == "index" })
 			w.Close('}')
 		}
 		w.Close(']')
@@ -269,14 +278,17 @@ func (n *node) write(w *jsonwriter.Writer, name string) {
 // writeMembers writes the members of an object, except those that omit selects.
 func (n *node) writeMembers(w *jsonwriter.Writer, omit func(name string) bool) {
 	for _, m := range n.members {
-		if name := unquoted(m.name); !omit(name) {
+		if name := nameOf(m.name); !omit(string(name)) {
 			w.RawKey(m.name)
 			m.node.write(w, name)
 		}
 	}
 }
 
-func unquoted(raw []byte) string {
-	s, _ := jsonedit.Unquote(raw)
-	return s
+// nameOf returns the name of a member without quotes and escapes.
+func nameOf(raw []byte) []byte {
+	if bytes.IndexByte(raw, '\\') >= 0 {
+		return jsonedit.AppendUnquoted(nil, raw)
+	}
+	return raw[1 : len(raw)-1]
 }
