@@ -38,7 +38,8 @@ type work struct {
 // Enter joins the calls of a key. It returns one of three results:
 //
 //   - A turn: the caller runs the call. If the caller leads, others may wait for it, so it must end
-//     the turn with Share, Release or Fail in every case.
+//     the turn with Share, Release or Fail in every case. It looks into the store once more
+//     first, because another leader may have ended since its first lookup.
 //   - An entry: another caller ran the call. The entry is shared; do not change it.
 //   - An error: ctx ended while the caller waited.
 func (g *Group) Enter(ctx context.Context, key cachekey.Key) (*Turn, *entry.Entry, error) {
