@@ -1,29 +1,28 @@
 package wordguard_test
 
 import (
-	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
+	"sluice/internal/gateway/cache/semantic/pairstest"
 	"sluice/internal/gateway/cache/semantic/wordguard"
+	"sluice/internal/kernel/embedding"
 )
-
-// thresholds of the published figures.
-var thresholds = []float32{0.95, 0.90, 0.85, 0.80, 0.70, 0.60}
 
 func TestCompare_ServesNoTrapOfTheKnownPairs(t *testing.T) {
 	t.Parallel()
 	right := 0
-	for _, p := range readPairs(t, "testdata/pairs.tsv") {
-		result := wordguard.Compare(p.stored, p.current)
+	for _, p := range pairstest.Known(t).Pairs {
+		result := wordguard.Compare(p.Stored, p.Current)
 		switch {
-		case result == wordguard.Equal && !p.same:
-			t.Errorf("%s: a response to %q is served for %q", p.kind, p.stored, p.current)
+		case result == wordguard.Equal && !p.Same:
+			t.Errorf("%s: a response to %q is served for %q", p.Kind, p.Stored, p.Current)
 		case result == wordguard.Equal:
 			right++
-		case p.same:
-			t.Logf("miss (%s): %q, %q", result, p.stored, p.current)
+		case p.Same:
+			t.Logf("miss (%s): %q, %q", result, p.Stored, p.Current)
 		}
 	}
 	if right < 22 {
@@ -31,14 +30,20 @@ func TestCompare_ServesNoTrapOfTheKnownPairs(t *testing.T) {
 	}
 }
 
-// TestFigures_ArePublished measures all pairs. With -v it prints the rows of FIGURES.md.
+// TestFigures_ArePublished measures all pairs with the built-in embedding. With -v it prints the
+// rows of FIGURES.md.
 func TestFigures_ArePublished(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../FIGURES.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, row := range measuredRows(t) {
+	known, unseen := pairstest.Known(t), pairstest.New(t)
+	known.SetCosines(embedAll(known.Texts()))
+	unseen.SetCosines(embedAll(unseen.Texts()))
+	rows := slices.Concat(known.Rows(), unseen.Rows(), unseen.Language("en", "English").Rows(),
+		unseen.Language("de", "German").Rows(), unseen.Language("es", "Spanish").Rows())
+	for _, row := range rows {
 		t.Log(row)
 		if !strings.Contains(string(page), row+"\n") {
 			t.Errorf("FIGURES.md lacks the row %q: the figures changed", row)
@@ -46,33 +51,10 @@ func TestFigures_ArePublished(t *testing.T) {
 	}
 }
 
-// measuredRows returns the rows of the tables.
-func measuredRows(t *testing.T) (rows []string) {
-	t.Helper()
-	known, unseen := readPairs(t, "testdata/pairs.tsv"), readPairs(t, "testdata/newpairs.tsv")
-	for _, set := range []struct {
-		name  string
-		pairs []pair
-	}{
-		{"known", known}, {"new", unseen},
-		{"new, English", inLanguage(unseen, "en")}, {"new, German", inLanguage(unseen, "de")}, {"new, Spanish", inLanguage(unseen, "es")},
-	} {
-		for _, threshold := range thresholds {
-			right, falseHits := count(set.pairs, threshold, false)
-			guardedRight, guardedFalse := count(set.pairs, threshold, true)
-			same, traps := count(set.pairs, -1, false)
-			rows = append(rows, fmt.Sprintf("| %s | %.2f | %d of %d | %d of %d | %d | %d |",
-				set.name, threshold, right, same, falseHits, traps, guardedRight, guardedFalse))
-		}
+func embedAll(texts []string) (vectors [][]float32) {
+	for _, text := range texts {
+		v, _ := embedding.Load().Embed(text)
+		vectors = append(vectors, v[:])
 	}
-	return rows
-}
-
-func inLanguage(pairs []pair, code string) (out []pair) {
-	for _, p := range pairs {
-		if strings.HasSuffix(p.kind, "-"+code) {
-			out = append(out, p)
-		}
-	}
-	return out
+	return vectors
 }

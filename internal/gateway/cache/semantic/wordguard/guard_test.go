@@ -1,60 +1,15 @@
 package wordguard_test
 
 import (
-	"bufio"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"sluice/internal/gateway/cache/semantic/pairstest"
 	"sluice/internal/gateway/cache/semantic/wordguard"
-	"sluice/internal/kernel/embedding"
 )
-
-// pair is a line of a file of pairs.
-type pair struct {
-	kind, stored, current string
-	same                  bool
-	cosine                float32
-}
-
-// readPairs reads lines "kind, text, text". Pairs of one meaning have a kind that begins with "same".
-func readPairs(t *testing.T, file string) []pair {
-	t.Helper()
-	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	var out []pair
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		fields := strings.Split(lines.Text(), "\t")
-		if len(fields) != 3 {
-			t.Fatalf("%s: %q has %d fields, want 3", file, lines.Text(), len(fields))
-		}
-		a, _ := embedding.Load().Embed(fields[1])
-		b, _ := embedding.Load().Embed(fields[2])
-		out = append(out, pair{fields[0], fields[1], fields[2], strings.HasPrefix(fields[0], "same"), embedding.Cosine(&a, &b)})
-	}
-	return out
-}
-
-// count returns how many pairs of one meaning and how many traps a cache would serve.
-func count(pairs []pair, threshold float32, guarded bool) (right, falseHits int) {
-	for _, p := range pairs {
-		if p.cosine < threshold || guarded && wordguard.Compare(p.stored, p.current) != wordguard.Equal {
-			continue
-		}
-		if p.same {
-			right++
-		} else {
-			falseHits++
-		}
-	}
-	return right, falseHits
-}
 
 func TestCompare_ServesOtherPhrasings(t *testing.T) {
 	t.Parallel()
@@ -140,9 +95,9 @@ func TestCompare_LongTextsMustBeTheSame(t *testing.T) {
 // TestCompare_InsertedWordsMatter changes known texts by one word.
 func TestCompare_InsertedWordsMatter(t *testing.T) {
 	t.Parallel()
-	pairs := readPairs(t, "testdata/pairs.tsv")
+	pairs := pairstest.Known(t).Pairs
 	rapid.Check(t, func(t *rapid.T) {
-		original := rapid.SampledFrom(pairs).Draw(t, "pair").stored
+		original := rapid.SampledFrom(pairs).Draw(t, "pair").Stored
 		words := strings.Fields(original)
 		i := rapid.IntRange(0, len(words)).Draw(t, "position")
 		added := rapid.SampledFrom([]string{"not", "never", "7", "seven", "Zurich", "all", "first", "without"}).Draw(t, "word")
