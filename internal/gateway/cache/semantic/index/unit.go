@@ -63,20 +63,24 @@ func (u *unit) cosine(v *unit, threshold float32) (cosine float32, ok bool) {
 	return cosine, cosine >= threshold
 }
 
-// dot sums in four lanes, so that one addition does not wait for the one before.
-func dot(a, b []float32) float32 {
-	b = b[:len(a)]
-	var s0, s1, s2, s3 float32
-	i := 0
-	for ; i+4 <= len(a); i += 4 {
-		x, y := a[i:i+4:i+4], b[i:i+4:i+4]
-		s0 += x[0] * y[0]
-		s1 += x[1] * y[1]
-		s2 += x[2] * y[2]
-		s3 += x[3] * y[3]
+func dot(a, b []float32) (sum float32) {
+	if len(a) == blockSize && len(b) == blockSize {
+		return dotBlock((*[blockSize]float32)(a), (*[blockSize]float32)(b))
 	}
-	for ; i < len(a); i++ {
+	for i := range min(len(a), len(b)) {
+		sum += a[i] * b[i]
+	}
+	return sum
+}
+
+// dotBlock sums in four lanes, so that one addition does not wait for the one before.
+func dotBlock(a, b *[blockSize]float32) float32 {
+	var s0, s1, s2, s3 float32
+	for i := 0; i < blockSize; i += 4 {
 		s0 += a[i] * b[i]
+		s1 += a[i+1] * b[i+1]
+		s2 += a[i+2] * b[i+2]
+		s3 += a[i+3] * b[i+3]
 	}
 	return s0 + s1 + s2 + s3
 }

@@ -147,5 +147,5 @@ func texts(content []byte) (raws [][]byte, ok bool) {
 	return slices.Clip(raws), len(raws) > 0
 }
 
-// offset returns where part begins in whole. A slice of a slice reaches to the same end of capacity.
-func offset(complete, part []byte) int { return cap(complete) - cap(part) }
+// offset returns where part begins in body. A slice of a slice reaches to the same end of capacity.
+func offset(body, part []byte) int { return cap(body) - cap(part) }

@@ -190,7 +190,7 @@ func commonLexicon(a, b []token) (*lexicon, bool) {
 // detect returns the lexicon with the most words in a text; nil for none.
 func detect(tokens []token) *lexicon {
 	var best *lexicon
-	frequent := 0
+	maxCount := 0
 	for _, l := range lexicons() {
 		n := 0
 		for _, t := range tokens {
@@ -198,8 +198,8 @@ func detect(tokens []token) *lexicon {
 				n++
 			}
 		}
-		if n > frequent {
-			best, frequent = l, n
+		if n > maxCount {
+			best, maxCount = l, n
 		}
 	}
 	return best

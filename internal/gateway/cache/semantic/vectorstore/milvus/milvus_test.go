@@ -65,7 +65,7 @@ func (s *server) Do(_ context.Context, r *vectorstore.Request) (*vectorstore.Res
 		return nil, s.fails
 	}
 	if s.code != 0 {
-		return reply(s.status, s.code, "a message with a text of somebody", nil)
+		return respond(s.status, s.code, "a message with a text of somebody", nil)
 	}
 	var b body
 	decoder := json.NewDecoder(bytes.NewReader(r.Body))
@@ -78,7 +78,7 @@ func (s *server) Do(_ context.Context, r *vectorstore.Request) (*vectorstore.Res
 	}
 	rows, ok := s.collections[b.CollectionName]
 	if !ok {
-		return reply(s.status, 100, "can't find collection[database=default][collection="+b.CollectionName+"]", nil)
+		return respond(s.status, 100, "can't find collection[database=default][collection="+b.CollectionName+"]", nil)
 	}
 	switch path {
 	case "entities/upsert":
@@ -89,7 +89,7 @@ func (s *server) Do(_ context.Context, r *vectorstore.Request) (*vectorstore.Res
 		return s.remove(rows, &b)
 	}
 	s.t.Errorf("unexpected path %s", path)
-	return reply(404, 0, "", nil)
+	return respond(404, 0, "", nil)
 }
 
 func hasHeader(header [][2]string, name, value string) bool {
@@ -101,7 +101,7 @@ func hasHeader(header [][2]string, name, value string) bool {
 	return false
 }
 
-func reply(status, code int, message string, data any) (*vectorstore.Response, error) {
+func respond(status, code int, message string, data any) (*vectorstore.Response, error) {
 	raw, err := json.Marshal(map[string]any{"code": code, "message": message, "data": data})
 	return &vectorstore.Response{Status: status, Body: raw}, err
 }
@@ -118,7 +118,7 @@ func (s *server) create(b *body) (*vectorstore.Response, error) {
 	if s.collections[b.CollectionName] == nil {
 		s.collections[b.CollectionName] = map[string]entity{}
 	}
-	return reply(200, 0, "", struct{}{})
+	return respond(200, 0, "", struct{}{})
 }
 
 func (s *server) upsert(rows map[string]entity, b *body) (*vectorstore.Response, error) {
@@ -128,11 +128,11 @@ func (s *server) upsert(rows map[string]entity, b *body) (*vectorstore.Response,
 	}
 	for _, e := range entities {
 		if len(e.Values) != 8 {
-			return reply(200, 1100, "vector dimension mismatch", nil)
+			return respond(200, 1100, "vector dimension mismatch", nil)
 		}
 		rows[e.ID] = e
 	}
-	return reply(200, 0, "", map[string]any{"upsertCount": len(entities)})
+	return respond(200, 0, "", map[string]any{"upsertCount": len(entities)})
 }
 
 var searchFilter = regexp.MustCompile(`^metadata\["partition"\] == "([0-9a-f]{64})" and metadata\["expires"\] > (\d+)$`)
@@ -155,7 +155,7 @@ func (s *server) search(rows map[string]entity, b *body) (*vectorstore.Response,
 		}
 	}
 	sortByDistance(out)
-	return reply(200, 0, "", out[:min(len(out), b.Limit)])
+	return respond(200, 0, "", out[:min(len(out), b.Limit)])
 }
 
 func sortByDistance(rows []map[string]any) {
@@ -182,7 +182,7 @@ func (s *server) remove(rows map[string]entity, b *body) (*vectorstore.Response,
 			delete(rows, id)
 		}
 	}
-	return reply(200, 0, "", struct{}{})
+	return respond(200, 0, "", struct{}{})
 }
 
 func open(t *testing.T, s *server, clock *vectorstoretest.Clock, sealer vectorstore.Sealer) *milvus.Store {

@@ -46,11 +46,11 @@ func (s *server) Do(_ context.Context, r *vectorstore.Request) (*vectorstore.Res
 	}
 	if r.URL == "https://api.pinecone.io/indexes/responses" && r.Method == "GET" {
 		s.lookups++
-		return reply(200, map[string]any{"name": "responses", "host": s.host, "dimension": 8, "metric": "cosine"})
+		return respond(200, map[string]any{"name": "responses", "host": s.host, "dimension": 8, "metric": "cosine"})
 	}
 	path, ok := strings.CutPrefix(r.URL, "https://"+s.host)
 	if !ok {
-		return reply(404, map[string]any{})
+		return respond(404, map[string]any{})
 	}
 	switch path {
 	case "/vectors/upsert":
@@ -61,14 +61,14 @@ func (s *server) Do(_ context.Context, r *vectorstore.Request) (*vectorstore.Res
 		return s.remove(r.Body)
 	}
 	s.t.Errorf("unexpected path %s", path)
-	return reply(404, nil)
+	return respond(404, nil)
 }
 
 func hasHeader(header [][2]string, name, value string) bool {
 	return slices.Contains(header, [2]string{name, value})
 }
 
-func reply(status int, body any) (*vectorstore.Response, error) {
+func respond(status int, body any) (*vectorstore.Response, error) {
 	raw, err := json.Marshal(body)
 	return &vectorstore.Response{Status: status, Body: raw}, err
 }
@@ -93,7 +93,7 @@ func (s *server) upsert(raw []byte) (*vectorstore.Response, error) {
 	for _, v := range body.Vectors {
 		s.vectors[v.ID] = v
 	}
-	return reply(200, map[string]any{"upsertedCount": len(body.Vectors)})
+	return respond(200, map[string]any{"upsertedCount": len(body.Vectors)})
 }
 
 func (s *server) query(raw []byte) (*vectorstore.Response, error) {
@@ -127,7 +127,7 @@ func (s *server) query(raw []byte) (*vectorstore.Response, error) {
 		}
 	}
 	slices.SortFunc(found, func(a, b match) int { return int(math.Copysign(1, b.Score-a.Score)) })
-	return reply(200, map[string]any{"matches": found[:min(len(found), body.TopK)], "namespace": body.Namespace})
+	return respond(200, map[string]any{"matches": found[:min(len(found), body.TopK)], "namespace": body.Namespace})
 }
 
 func cosine(a, b []float32) float64 {
@@ -151,7 +151,7 @@ func (s *server) remove(raw []byte) (*vectorstore.Response, error) {
 		s.t.Errorf("%d ids in one request, the limit is 1000", len(body.IDs))
 	}
 	if len(s.vectors) == 0 {
-		return reply(404, map[string]any{"code": 5, "message": "Namespace not found"})
+		return respond(404, map[string]any{"code": 5, "message": "Namespace not found"})
 	}
 	if body.DeleteAll {
 		clear(s.vectors)
@@ -159,7 +159,7 @@ func (s *server) remove(raw []byte) (*vectorstore.Response, error) {
 	for _, id := range body.IDs {
 		delete(s.vectors, id)
 	}
-	return reply(200, map[string]any{})
+	return respond(200, map[string]any{})
 }
 
 func open(t *testing.T, s *server, clock *vectorstoretest.Clock) *pinecone.Store {
