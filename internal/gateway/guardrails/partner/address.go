@@ -80,25 +80,14 @@ type queryPart struct {
 // parseAddress compiles the URL of a request. It begins with https and a host, which may have
 // placeholders, or with a placeholder whose value is a URL.
 func parseAddress(r *request) (*address, error) {
-	a := &address{}
-	base, rest := r.URL, ""
-	if strings.HasPrefix(base, "{") {
-		a.link = true
-		if at := strings.IndexByte(base, '}'); at >= 0 {
-			base, rest = r.URL[:at+1], r.URL[at+1:]
-		}
-	} else if host, ok := strings.CutPrefix(base, "https://"); ok {
-		if at := strings.IndexByte(host, '/'); at >= 0 {
-			base, rest = "https://"+host[:at], host[at:]
-		}
-	} else {
+	a := &address{link: strings.HasPrefix(r.URL, "{")}
+	base, rest, ok := splitURL(r.URL)
+	if !ok {
 		return nil, errors.New("url must begin with https:// or a placeholder")
 	}
 	var err error
-	if r.CustomBase != "" {
-		if a.custom, err = parseName(r.CustomBase); err != nil {
-			return nil, err
-		}
+	if a.custom, err = parseOptionalName(r.CustomBase); err != nil {
+		return nil, err
 	}
 	if a.base, err = parsePattern(base); err != nil {
 		return nil, err
@@ -114,6 +103,20 @@ func parseAddress(r *request) (*address, error) {
 		a.query = append(a.query, queryPart{name, p})
 	}
 	return a, nil
+}
+
+// splitURL splits the URL of a request before its path.
+func splitURL(s string) (base, path string, ok bool) {
+	if strings.HasPrefix(s, "{") {
+		at := strings.IndexByte(s, '}') + 1
+		return s[:at], s[at:], at > 0
+	}
+	host, ok := strings.CutPrefix(s, "https://")
+	if at := strings.IndexByte(host, '/'); ok && at >= 0 {
+		at += len("https://")
+		return s[:at], s[at:], true
+	}
+	return s, "", ok
 }
 
 // names returns the names of the values in the address.

@@ -13,12 +13,14 @@ import (
 
 	"sluice/internal/domain/guardrail/param"
 	"sluice/internal/gateway/guardrails/check"
-	"sluice/internal/kernel/jsonedit"
 	"sluice/internal/kernel/wire"
 )
 
 // maxDataBytes limits the response that results show.
 const maxDataBytes = 64 << 10
+
+// maxVerdictBytes limits a response that contains a verdict only.
+const maxVerdictBytes = 2 << 20
 
 // judge makes one call and reads its response.
 func (r *runner) judge(ctx context.Context, how *compiledRequest, in *check.Input, c *chunk) (j judgement) {
@@ -99,7 +101,7 @@ func (r *runner) request(how *compiledRequest, v *values) (*check.ServiceRequest
 	if err != nil {
 		return nil, "", err
 	}
-	req := &check.ServiceRequest{Method: r.spec.Request.Method, URL: full, AWS: r.aws(v)}
+	req := &check.ServiceRequest{Method: r.spec.Request.Method, URL: full, AWS: r.aws(v), MaxBytes: r.maxBytes()}
 	value, err := how.body.build(v)
 	if err != nil {
 		return nil, "", err
@@ -122,6 +124,15 @@ func (r *runner) request(how *compiledRequest, v *values) (*check.ServiceRequest
 		}
 	}
 	return req, service, nil
+}
+
+// maxBytes returns the limit of a response: a response that contains the body or search results may
+// be large.
+func (r *runner) maxBytes() int64 {
+	if r.spec.Inject != nil || r.redacts {
+		return check.MaxServiceBytes
+	}
+	return maxVerdictBytes
 }
 
 // forward copies the header fields that the parameter forwardHeaders names.
@@ -165,36 +176,12 @@ func (r *runner) read(j *judgement, raw []byte, v *values) {
 		return
 	}
 	j.fails = r.spec.Fails.holds(root, v)
-	if r.redacts {
-		r.redact(j, raw, root, v)
+	if how := r.spec.Redact; r.redacts && (how.When == nil || how.When.holds(root, v)) {
+		how.apply(j, raw, root, v)
 	}
-}
-
-// redact adds the replacements of a response. A check that failed passes if they remove what it found.
-func (r *runner) redact(j *judgement, raw []byte, root any, v *values) {
-	how := r.spec.Redact
-	if how.When != nil && !how.When.holds(root, v) {
-		return
+	if r.spec.Errors != nil && r.spec.Errors.holds(root, v) {
+		j.err = checkError("the service returned a response that reports an error")
 	}
-	passes := how.Passes == nil || how.Passes.holds(root, v)
-	if how.Body != "" {
-		body, ok := jsonedit.Find(raw, strings.Split(how.Body, ".")...)
-		if !ok || len(body) == 0 || body[0] != '{' {
-			j.err = checkError("the service returned no changed body")
-			return
-		}
-		j.body, j.fails = body, j.fails && !passes
-		return
-	}
-	edits, err := how.edits(root, v)
-	if err != nil {
-		if !j.fails {
-			j.err = checkError("%s", err)
-		}
-		return
-	}
-	j.edits = edits
-	j.fails = j.fails && !(passes && len(edits) > 0)
 }
 
 // data returns the part of a response that results show: nil if it contains a credential.

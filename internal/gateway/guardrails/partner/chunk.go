@@ -82,22 +82,28 @@ func chunks(in *check.Input, mode sendMode, l *limits) ([]chunk, error) {
 	case sendBatch:
 		list = pack(fragments(in.Texts, l), l)
 	case sendMessages:
-		var all []fragment
-		for _, m := range readConversation(in).messages {
-			all = cut(all, -1, m.text, m.role, l)
-		}
-		if in.Phase == guardrail.Output || all == nil {
-			all = fragments(in.Texts, l)
-			for i := range all {
-				all[i].role = roleOf(in.Phase)
-			}
-		}
-		list = pack(all, l)
+		list = pack(messageFragments(in, l), l)
 	}
 	if len(list) > maxCalls {
 		return nil, fmt.Errorf("the text needs %d calls of the service; at most %d are made", len(list), maxCalls)
 	}
 	return list, nil
+}
+
+// messageFragments returns the messages of a request, or the texts of a response as messages.
+func messageFragments(in *check.Input, l *limits) (all []fragment) {
+	if in.Phase == guardrail.Input {
+		for _, m := range readConversation(in).messages {
+			all = cut(all, -1, m.text, m.role, l)
+		}
+	}
+	if all == nil {
+		all = fragments(in.Texts, l)
+		for i := range all {
+			all[i].role = roleOf(in.Phase)
+		}
+	}
+	return all
 }
 
 // roleOf returns the role of texts of a phase.

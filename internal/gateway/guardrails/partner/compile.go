@@ -16,6 +16,9 @@ import (
 // Source: the product specification, partner guardrails.
 const defaultTimeout = 10 * time.Second
 
+// verdicts are the values of on_error.
+var verdicts = map[string]bool{"": true, "open": true, "closed": true}
+
 // modes are the values of send.
 var modes = map[sendMode]bool{sendJoined: true, sendEach: true, sendBatch: true, sendMessages: true, sendBody: true}
 
@@ -78,30 +81,36 @@ func (s *spec) compile() (*compiledSpec, error) {
 
 // checkShape checks the members that are constants.
 func (s *spec) checkShape() error {
-	verdicts := map[string]bool{"": true, "open": true, "closed": true}
-	switch {
-	case s.ID == "" || len(s.Phases) == 0:
-		return errors.New("id and phases are required")
-	case s.partner == "":
-		return errors.New("partner is required")
-	case s.SendRedacting != "" && !modes[s.SendRedacting]:
-		return errors.New("send_redacting must be joined, each, batch, messages or body")
-	case !verdicts[s.OnError] || !verdicts[s.OnMissing]:
+	if s.ID == "" || s.partner == "" || len(s.Phases) == 0 {
+		return errors.New("partner, id and phases are required")
+	}
+	if i := slices.IndexFunc(s.Phases, isUnknownPhase); i >= 0 {
+		return fmt.Errorf("unknown phase %q", s.Phases[i])
+	}
+	if !verdicts[s.OnError] || !verdicts[s.OnMissing] {
 		return errors.New("on_error must be open, closed or absent")
-	case (s.Fails == nil) == (s.Inject == nil):
-		return errors.New("either fails or inject is required")
-	case len(s.Expect) == 0:
-		return errors.New("expect is required: a response of another form is an error")
-	case s.Hook != "" && hooks[s.Hook] == nil:
+	}
+	if s.Hook != "" && hooks[s.Hook] == nil {
 		return fmt.Errorf("unknown hook %q", s.Hook)
+	}
+	return s.checkVerdict()
+}
+
+func isUnknownPhase(p guardrail.Phase) bool { return p != guardrail.Input && p != guardrail.Output }
+
+// checkVerdict checks that a response has a meaning.
+func (s *spec) checkVerdict() error {
+	if (s.Fails == nil) == (s.Inject == nil) {
+		return errors.New("either fails or inject is required")
+	}
+	if len(s.Expect) == 0 {
+		return errors.New("expect is required: a response of another form is an error")
+	}
+	if s.SendRedacting != "" && !modes[s.SendRedacting] {
+		return errors.New("send_redacting must be joined, each, batch, messages or body")
 	}
 	if s.Redact != nil && s.Redact.Body == "" && !s.redactsTexts() {
 		return errors.New("a check that redacts must send texts as each or batch")
-	}
-	for _, p := range s.Phases {
-		if p != guardrail.Input && p != guardrail.Output {
-			return fmt.Errorf("unknown phase %q", p)
-		}
 	}
 	return nil
 }
@@ -174,9 +183,12 @@ func (s *spec) compileResponse() error {
 			return fmt.Errorf("expect: %w", err)
 		}
 	}
-	if s.Fails != nil {
-		if err := s.Fails.compile(); err != nil {
-			return fmt.Errorf("fails: %w", err)
+	for name, r := range map[string]*rule{"fails": s.Fails, "errors": s.Errors} {
+		if r == nil {
+			continue
+		}
+		if err := r.compile(); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	if s.Redact != nil {

@@ -2,9 +2,55 @@ package partner
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"sluice/internal/gateway/guardrails/check"
 )
+
+// maxDifference is the maximum number of insertions and removals that difference searches for.
+const maxDifference = 256
+
+// difference returns the replacements that turn a text into its redacted form, at the borders of
+// tokens where possible. Texts that differ in many places become one replacement.
+func difference(from, to string) []check.Edit {
+	if from == to {
+		return nil
+	}
+	a, b := tokens(from), tokens(to)
+	head := 0
+	for head < len(a) && head < len(b) && a[head] == b[head] {
+		head++
+	}
+	tail := 0
+	for tail < len(a)-head && tail < len(b)-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
+		tail++
+	}
+	start := 0
+	for _, t := range a[:head] {
+		start += len(t)
+	}
+	return compareTokens(a[head:len(a)-tail], b[head:len(b)-tail], start)
+}
+
+// tokens splits a text into runs of letters and digits, and single other characters.
+func tokens(s string) (out []string) {
+	start, inRun := 0, false
+	for i, r := range s {
+		part := r >= utf8.RuneSelf || isAlphanumeric(byte(r))
+		if i > start && (!part || !inRun) {
+			out, start = append(out, s[start:i]), i
+		}
+		inRun = part
+	}
+	if start < len(s) {
+		out = append(out, s[start:])
+	}
+	return out
+}
+
+func isAlphanumeric(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
 
 // compareTokens returns the replacements that turn a into b; start is the byte offset of a. It is
 // Myers' algorithm, bounded by maxDifference: the work grows with the number of differences, not with

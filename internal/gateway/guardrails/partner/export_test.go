@@ -91,3 +91,14 @@ func Partners() (out []Partner, err error) {
 	}
 	return out, nil
 }
+
+// Redacts reports whether an embedded check can replace texts.
+func Redacts(id string) bool {
+	_, specs, err := load(specFiles)
+	for i := range specs {
+		if specs[i].name() == id {
+			return specs[i].Redact != nil
+		}
+	}
+	return err != nil
+}

@@ -12,21 +12,21 @@ import (
 // injection adds the results of a search to the request: to its system prompt, or before the prompt of
 // a completion. Source: contract/dataplane.md 5.8 (exa, tavily).
 type injection struct {
-	Results                 string   `json:"results"` // path of the list
-	Title                   string   `json:"title"`   // members of a result
-	URL                     string   `json:"url"`
-	Date                    string   `json:"date"`
-	Text                    []string `json:"text"`   // the first that is not empty
-	Answer                  string   `json:"answer"` // path of a direct answer
-	Images                  string   `json:"images"` // path of image addresses
-	results, direct, images path
+	Results                  string   `json:"results"` // path of the list
+	Title                    string   `json:"title"`   // members of a result
+	URL                      string   `json:"url"`
+	Date                     string   `json:"date"`
+	Text                     []string `json:"text"`    // the first that is not empty
+	Summary                  string   `json:"summary"` // path of a direct response to the query
+	Images                   string   `json:"images"`  // path of image addresses
+	results, summary, images path
 }
 
 // maxImages is the maximum number of image addresses in a prompt.
 const maxImages = 5
 
 func (i *injection) compile() (err error) {
-	for to, from := range map[*path]string{&i.results: i.Results, &i.direct: i.Answer, &i.images: i.Images} {
+	for to, from := range map[*path]string{&i.results: i.Results, &i.summary: i.Summary, &i.images: i.Images} {
 		if *to, err = parsePath(from); err != nil {
 			return err
 		}
@@ -46,17 +46,22 @@ func (i *injection) rewrite(root any, v *values) []byte {
 	if !d.Indexes(v.in.Body) && jsonedit.Scan(v.in.Body, d) != nil {
 		return nil
 	}
-	switch {
-	case v.in.Endpoint == llm.Messages || d.Has("system") && d.Has("messages"):
-		return addMember(d, "system", text, true, true)
-	case d.Has("messages"):
+	switch v.in.Endpoint {
+	case llm.ChatComplete:
 		return addSystemMessage(d, text)
-	case d.Has("prompt"):
+	case llm.Complete:
 		return addMember(d, "prompt", text, false, false)
-	case v.in.Endpoint == llm.CreateModelResponse:
+	case llm.Messages:
+		return addMember(d, "system", text, true, true)
+	case llm.CreateModelResponse:
 		return addMember(d, "instructions", text, true, true)
 	}
 	return nil
+}
+
+// supports reports whether the requests of an endpoint have a prompt to which results can be added.
+func (i *injection) supports(e llm.Endpoint) bool {
+	return e == llm.ChatComplete || e == llm.Complete || e == llm.Messages || e == llm.CreateModelResponse
 }
 
 // text returns the results as text.
@@ -67,8 +72,8 @@ func (i *injection) text(root any, v *values) string {
 	}
 	var b strings.Builder
 	b.WriteString(v.param("prefix") + "\n")
-	if text := plainText(i.direct.first(root, v)); i.Answer != "" && text != "" {
-		b.WriteString("Answer: " + text + "\n")
+	if summary := plainText(i.summary.first(root, v)); i.Summary != "" && summary != "" {
+		b.WriteString("Answer: " + summary + "\n")
 	}
 	if i.Images != "" {
 		addImages(&b, i.images.first(root, v))
@@ -117,33 +122,48 @@ func (v *values) param(name string) string { return plainText(v.params[name]) }
 
 // addSystemMessage adds a text to the first system message, or a system message before all others.
 func addSystemMessage(d *jsonedit.Doc, text string) []byte {
-	raw, _ := d.Raw("messages")
-	var out []byte
+	raw, ok := d.Raw("messages")
+	if !ok || raw[0] != '[' {
+		return nil
+	}
+	var list []json.RawMessage
 	added := false
 	for m := range jsonedit.Elements(raw) {
-		if len(out) > 0 {
-			out = append(out, ',')
+		if edited := withSystemText(m, text); !added && edited != nil {
+			m, added = edited, true
 		}
-		if role := jsonedit.Text(m, "role"); !added && (role == "system" || role == "developer") {
-			inner := jsonedit.GetDoc()
-			if jsonedit.Scan(m, inner) == nil {
-				if edited := addMember(inner, "content", text, true, false); edited != nil {
-					m, added = edited, true
-				}
-			}
-			jsonedit.PutDoc(inner)
-		}
-		out = append(out, m...)
+		list = append(list, m)
 	}
 	if !added {
 		first := append([]byte(`{"role":"system","content":`), jsonedit.Quote(text)...)
-		first = append(first, '}')
-		if len(out) > 0 {
-			first = append(first, ',')
-		}
-		out = append(first, out...)
+		list = append([]json.RawMessage{append(first, '}')}, list...)
 	}
-	return d.Apply([]jsonedit.Edit{jsonedit.Set("messages", append(append([]byte{'['}, out...), ']'))})
+	return d.Apply([]jsonedit.Edit{jsonedit.Set("messages", array(list))})
+}
+
+// withSystemText returns a system message with a text added; nil for other messages.
+func withSystemText(m []byte, text string) []byte {
+	if role := jsonedit.Text(m, "role"); role != "system" && role != "developer" {
+		return nil
+	}
+	d := jsonedit.GetDoc()
+	defer jsonedit.PutDoc(d)
+	if jsonedit.Scan(m, d) != nil {
+		return nil
+	}
+	return addMember(d, "content", text, true, false)
+}
+
+// array returns the JSON of a list.
+func array(list []json.RawMessage) []byte {
+	out := []byte{'['}
+	for i, e := range list {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, e...)
+	}
+	return append(out, ']')
 }
 
 // addMember adds a text to a member that is a string or a list: after it, or before it. An absent
@@ -190,12 +210,5 @@ func withElement(raw []byte, text string, after bool) []byte {
 	} else {
 		list = append([]json.RawMessage{element}, list...)
 	}
-	out := []byte{'['}
-	for i, e := range list {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(out, e...)
-	}
-	return append(out, ']')
+	return array(list)
 }

@@ -95,25 +95,35 @@ func (p path) first(root any, v *values) any {
 func (s *segment) append(to []any, from any, v *values) []any {
 	switch from := from.(type) {
 	case []any:
-		if s.all {
-			return append(to, from...)
-		}
-		if s.index >= 0 && s.index < len(from) {
-			return append(to, from[s.index])
-		}
+		return s.appendItems(to, from)
 	case map[string]any:
-		if s.all {
-			for _, name := range names(from) {
-				to = append(to, from[name])
-			}
-			return to
+		return s.appendMembers(to, from, v)
+	}
+	return to
+}
+
+func (s *segment) appendItems(to, from []any) []any {
+	if s.all {
+		return append(to, from...)
+	}
+	if s.index >= 0 && s.index < len(from) {
+		return append(to, from[s.index])
+	}
+	return to
+}
+
+func (s *segment) appendMembers(to []any, from map[string]any, v *values) []any {
+	if s.all {
+		for _, name := range names(from) {
+			to = append(to, from[name])
 		}
-		if s.param != "" {
-			return appendListed(to, from, v.list(s.param))
-		}
-		if value, ok := from[s.name]; ok && s.index < 0 {
-			to = append(to, value)
-		}
+		return to
+	}
+	if s.param != "" {
+		return appendListed(to, from, v.list(s.param))
+	}
+	if value, ok := from[s.name]; ok && s.index < 0 {
+		to = append(to, value)
 	}
 	return to
 }

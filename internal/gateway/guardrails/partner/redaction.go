@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf16"
-	"unicode/utf8"
 
 	"sluice/internal/gateway/guardrails/check"
+	"sluice/internal/kernel/jsonedit"
 )
 
 // redaction describes how a response replaces texts. Exactly one of Texts, Spans, Matches and Body is
@@ -51,10 +51,8 @@ type occurrences struct {
 }
 
 func (r *redaction) compile() (err error) {
-	if r.If != "" {
-		if r.condition, err = parseName(r.If); err != nil {
-			return err
-		}
+	if r.condition, err = parseOptionalName(r.If); err != nil {
+		return err
 	}
 	for _, inner := range []*rule{r.When, r.Passes} {
 		if inner != nil {
@@ -63,13 +61,7 @@ func (r *redaction) compile() (err error) {
 			}
 		}
 	}
-	set := 0
-	for _, is := range []bool{r.Texts != "", r.Spans != nil, r.Matches != nil, r.Body != ""} {
-		if is {
-			set++
-		}
-	}
-	if set != 1 {
+	if r.forms() != 1 {
 		return errors.New("one of texts, spans, matches and body is required")
 	}
 	for i := range r.Matches {
@@ -86,14 +78,48 @@ func (r *redaction) compile() (err error) {
 	return err
 }
 
-func (s *spans) compile() (err error) {
-	if s.Inclusive != "" {
-		if s.inclusive, err = parseName(s.Inclusive); err != nil {
-			return err
+// forms returns the number of members that describe replacements.
+func (r *redaction) forms() (n int) {
+	for _, set := range []bool{r.Texts != "", r.Spans != nil, r.Matches != nil, r.Body != ""} {
+		if set {
+			n++
 		}
+	}
+	return n
+}
+
+func (s *spans) compile() (err error) {
+	if s.inclusive, err = parseOptionalName(s.Inclusive); err != nil {
+		return err
 	}
 	s.path, err = parsePath(s.Path)
 	return err
+}
+
+// apply adds the replacements of a response. A check that failed passes if they remove what it found.
+func (r *redaction) apply(j *judgement, raw []byte, root any, v *values) {
+	var err error
+	if r.Body != "" {
+		j.body, err = changedBody(raw, r.Body)
+	} else {
+		j.edits, err = r.edits(root, v)
+	}
+	replaced := err == nil && (j.body != nil || len(j.edits) > 0)
+	switch {
+	case !j.fails && err != nil:
+		j.err = checkError("%s", err)
+	case replaced && (r.Passes == nil || r.Passes.holds(root, v)):
+		j.fails = false
+	}
+}
+
+// changedBody returns the object at a chain of member names, as the service wrote it.
+func changedBody(raw []byte, names string) ([]byte, error) {
+	body, ok := jsonedit.Find(raw, strings.Split(names, ".")...)
+	if !ok || len(body) == 0 || body[0] != '{' {
+		return nil, errors.New("the service returned no changed body")
+	}
+	return body, nil
 }
 
 // edits returns the replacements in the texts of the input.
@@ -252,45 +278,4 @@ func byteOffset(s string, at float64, units bool) (int, bool) {
 		}
 	}
 	return len(s), left == 0
-}
-
-// maxDifference is the maximum number of insertions and removals that difference searches for.
-const maxDifference = 256
-
-// difference returns the replacements that turn a text into its redacted form, at the borders of
-// tokens where possible. Texts that differ in many places become one replacement.
-func difference(from, to string) []check.Edit {
-	if from == to {
-		return nil
-	}
-	a, b := tokens(from), tokens(to)
-	head := 0
-	for head < len(a) && head < len(b) && a[head] == b[head] {
-		head++
-	}
-	tail := 0
-	for tail < len(a)-head && tail < len(b)-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
-		tail++
-	}
-	start := 0
-	for _, t := range a[:head] {
-		start += len(t)
-	}
-	return compareTokens(a[head:len(a)-tail], b[head:len(b)-tail], start)
-}
-
-// tokens splits a text into runs of letters and digits, and single other characters.
-func tokens(s string) (out []string) {
-	start, inRun := 0, false
-	for i, r := range s {
-		part := r >= utf8.RuneSelf || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
-		if i > start && (!part || !inRun) {
-			out, start = append(out, s[start:i]), i
-		}
-		inRun = part
-	}
-	if start < len(s) {
-		out = append(out, s[start:])
-	}
-	return out
 }

@@ -43,15 +43,11 @@ type some struct {
 
 // compile compiles a rule and those in it.
 func (r *rule) compile() (err error) {
-	if r.If != "" {
-		if r.condition, err = parseName(r.If); err != nil {
-			return err
-		}
+	if r.condition, err = parseOptionalName(r.If); err != nil {
+		return err
 	}
-	if r.Unless != "" {
-		if r.exception, err = parseName(r.Unless); err != nil {
-			return err
-		}
+	if r.exception, err = parseOptionalName(r.Unless); err != nil {
+		return err
 	}
 	if n := r.operators(); n != 1 {
 		return fmt.Errorf("a rule must have one operator, this has %d", n)
@@ -61,10 +57,10 @@ func (r *rule) compile() (err error) {
 			return err
 		}
 	}
-	if r.Not != nil {
+	switch {
+	case r.Not != nil:
 		return r.Not.compile()
-	}
-	if r.Some != nil {
+	case r.Some != nil:
 		return r.Some.compile()
 	}
 	if r.path, err = parsePath(r.Path); err != nil {

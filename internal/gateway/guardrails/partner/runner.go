@@ -1,6 +1,7 @@
 package partner
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -80,28 +81,37 @@ func (r *runner) values(in *check.Input, c *chunk) *values {
 // of the check, whatever the other calls return.
 func (r *runner) Run(ctx context.Context, in *check.Input) check.Result {
 	if r.missing != "" {
-		return r.failed(&check.Error{Name: "Check error", Message: r.missing + " is required"}, r.onMissing())
+		return r.failed(checkError("%s is required", r.missing), cmp.Or(r.spec.OnMissing, r.spec.OnError))
 	}
 	if r.services == nil {
-		return r.failed(&check.Error{Name: "Check error", Message: "external services are not available here"}, r.spec.OnError)
+		return r.failed(checkError("external services are not available here"), r.spec.OnError)
+	}
+	if r.spec.Inject != nil && !r.spec.Inject.supports(in.Endpoint) {
+		return check.Result{Verdict: true, Data: map[string]any{"explanation": "the endpoint has no prompt"}}
 	}
 	how, mode := r.requestFor(in)
 	if mode == sendBody && len(in.Body) == 0 {
-		return r.failed(&check.Error{Name: "Check error", Message: "the body of the call is not JSON"}, r.spec.OnError)
+		return r.failed(checkError("the body of the call is not JSON"), r.spec.OnError)
 	}
-	if scope := r.params.Text(r.spec.Scope, ""); scope != "" && in.Phase == guardrail.Input {
-		scoped := *in
-		scoped.Texts = readConversation(in).scope(scope)
-		in = &scoped
-	}
-	list, err := chunks(in, mode, &r.spec.Limits)
+	list, err := chunks(r.scoped(in), mode, &r.spec.Limits)
 	if err != nil {
-		return r.failed(&check.Error{Name: "Check error", Message: err.Error()}, r.spec.OnError)
+		return r.failed(checkError("%s", err), r.spec.OnError)
 	}
 	if len(list) == 0 {
 		return check.Result{Verdict: true, Data: map[string]any{"explanation": "no text to judge"}}
 	}
 	return r.merge(r.judgeAll(ctx, how, in, list))
+}
+
+// scoped returns the input with the messages that a parameter selects.
+func (r *runner) scoped(in *check.Input) *check.Input {
+	scope := r.params.Text(r.spec.Scope, "")
+	if scope == "" || in.Phase != guardrail.Input {
+		return in
+	}
+	scoped := *in
+	scoped.Texts = readConversation(in).scope(scope)
+	return &scoped
 }
 
 // requestFor returns how the texts of a call go to the partner.
@@ -114,13 +124,6 @@ func (r *runner) requestFor(in *check.Input) (*compiledRequest, sendMode) {
 		return how, r.spec.SendRedacting
 	}
 	return how, how.send
-}
-
-func (r *runner) onMissing() string {
-	if r.spec.OnMissing != "" {
-		return r.spec.OnMissing
-	}
-	return r.spec.OnError
 }
 
 // failed returns the result of a run that could not judge.

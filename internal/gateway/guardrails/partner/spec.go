@@ -54,8 +54,10 @@ type spec struct {
 	// Expect lists members that each response has. A response without one is an error of the check.
 	Expect []expectation `json:"expect"`
 	Fails  *rule         `json:"fails"` // when the check fails
-	Redact *redaction    `json:"redact"`
-	Inject *injection    `json:"inject"`
+	// Errors holds for responses of a service that could not judge. A failure comes first.
+	Errors *rule      `json:"errors"`
+	Redact *redaction `json:"redact"`
+	Inject *injection `json:"inject"`
 	// Data is the path of the part of the response that results show; empty shows all of it.
 	Data string `json:"data"`
 	// OnError is the verdict of an errored check: "open" passes, "closed" fails. Empty leaves it to the

@@ -11,7 +11,7 @@ import (
 // its string. A member or item whose placeholder has no value is omitted. Placeholders are objects
 // with one member whose name begins with $:
 //
-//	{"$": "param.recipe"}                          a value; see roots
+//	{"$": "param.recipe"}                          a value; see callValues and nested
 //	{"$": "param.policyId", "as": "number"}        as a number, "text" or "boolean"
 //	{"$each": "texts", "do": …}                    a list: the template for each item
 //	{"$members": "param.scanners", "value": true}  an object whose members a list names

@@ -71,6 +71,68 @@ func TestTemplates(t *testing.T) {
 	}
 }
 
+func TestMessagesOfEachDialectHaveOneForm(t *testing.T) {
+	const tools = `[{"description":"d","name":"f","parameters":{"type":"object"}}]`
+	for request, want := range map[string]string{
+		`{"messages":[{"role":"developer","content":"S"},{"role":"user","content":"a"},{"role":"assistant","content":null,"tool_calls":[]},{"role":"tool","content":"r"}],
+			"tools":[{"type":"function","function":{"name":"f","description":"d","parameters":{"type":"object"}}}]}`: `[["system","S"],["user","a"],["tool","r"]] a ` + tools,
+		`{"system":[{"type":"text","text":"S"},{"type":"text","text":"T"}],"messages":[{"role":"user","content":[{"type":"tool_result","content":[{"type":"text","text":"r"}]},{"type":"text","text":"a"}]}],
+			"tools":[{"name":"f","description":"d","input_schema":{"type":"object"}}]}`: `[["system","S\nT"],["user","r\na"]] r\na ` + tools,
+		`{"instructions":"S","input":[{"role":"user","content":[{"type":"input_text","text":"a"}]},{"type":"function_call_output","output":"r"},"b"],
+			"tools":[{"type":"function","name":"f","description":"d","parameters":{"type":"object"}}]}`: `[["system","S"],["user","a"],["tool","r"],["user","b"]] b ` + tools,
+		`{"input":"a"}`:                                `[["user","a"]] a null`,
+		`{"prompt":["a","b"]}`:                         `[["user","a\nb"]] a\nb null`,
+		`{"input":["a","b"]}`:                          `[["user","a"],["user","b"]] b null`,
+		`{"messages":"x","tools":1,"prompt":{"id":1}}`: `[] null null`,
+		`[1]`: `[] null null`,
+		`{"messages":[{"role":"assistant","content":"only"}]}`: `[["assistant","only"]] only null`,
+	} {
+		raw, err := partner.Build([]byte(`{"h":{"$each":"history","do":[{"$":"item.role"},{"$":"item.content"}]},"p":{"$":"prompt"},"t":{"$":"tools"}}`), &check.Input{Phase: guardrail.Input, Request: []byte(request)}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got struct {
+			H json.RawMessage
+			P *string
+			T json.RawMessage
+		}
+		if err := json.Unmarshal(raw, &got); err != nil {
+			t.Fatal(err)
+		}
+		prompt := "null"
+		if got.P != nil {
+			prompt = strings.ReplaceAll(*got.P, "\n", `\n`)
+		}
+		if got.T == nil {
+			got.T = json.RawMessage("null")
+		}
+		if line := string(got.H) + " " + prompt + " " + string(got.T); line != want {
+			t.Errorf("%s:\n%s, want\n%s", request, line, want)
+		}
+	}
+}
+
+func TestToolCallsOfEachDialectHaveOneForm(t *testing.T) {
+	for response, want := range map[string]string{
+		`{"choices":[{"message":{"tool_calls":[{"id":"1","function":{"name":"f","arguments":"{\"a\":1}"}}]}}]}`: `[{"arguments":{"a":1},"id":"1","name":"f"}]`,
+		`{"content":[{"type":"text","text":"x"},{"type":"tool_use","id":"1","name":"f","input":{"a":1}}]}`:      `[{"arguments":{"a":1},"id":"1","name":"f"}]`,
+		`{"output":[{"type":"function_call","call_id":"1","name":"f","arguments":"no json"}]}`:                  `[{"arguments":"no json","id":"1","name":"f"}]`,
+		`{"output":[{"type":"function_call","call_id":"1","name":"f"}]}`:                                        `[{"arguments":{},"id":"1","name":"f"}]`,
+		`{"choices":[],"content":"text"}`: ``,
+		`"x"`:                             ``,
+	} {
+		raw, err := partner.Build([]byte(`{"$each":"toolDialogue","do":{"$":"item.tool_calls"}}`), &check.Input{Phase: guardrail.Output, Texts: []string{"x"}, Body: []byte(response)}, nil)
+		if want != "" {
+			want = "[" + want + "]"
+		} else {
+			want = "[]"
+		}
+		if err != nil || string(raw) != want {
+			t.Errorf("%s: %s %v, want %s", response, raw, err, want)
+		}
+	}
+}
+
 func TestTemplatesWithUnknownNamesAreRefused(t *testing.T) {
 	for _, source := range []string{`{"$":"secret"}`, `{"$":"param"}`, `{"$":"text.x"}`, `{"$each":"nothing","do":1}`, `{"$unknown":1}`, `{"$if":"x"}`, `{`} {
 		if _, err := partner.Build([]byte(source), &check.Input{}, nil); err == nil {

@@ -12,39 +12,43 @@ import (
 
 // values are what placeholders and rules read in one call. They belong to one goroutine.
 type values struct {
-	in     *check.Input
-	params map[string]any // with defaults
-	consts map[string]any
-	hook   map[string]any // values that code computed; nil for none
-	chunk  *chunk
-	item   any // of $each; of the rule some
-	index  int
-	turns  *conversation // of the call; read at first use
+	in       *check.Input
+	params   map[string]any // with defaults
+	consts   map[string]any
+	hook     map[string]any // values that code computed; nil for none
+	chunk    *chunk
+	item     any // of $each; of the rule some
+	index    int
+	messages *conversation // of the request; read at first use
 }
 
 // name is a compiled name of a value, with alternatives: the first that has a value counts.
 type name [][]string
 
-// roots are the first parts of names. Those with true have further parts: "param.recipe".
-var roots = map[string]bool{
-	"param": true, "credentials": true, "const": true, "metadata": true, "hook": true, "item": true,
-	"text": false, "texts": false, "messages": false, "system": false, "prompt": false, "tools": false,
-	"request": false, "response": false, "body": false, "phase": false, "model": false, "provider": false, "traceID": false,
-	"index": false, "isOutput": false, "history": false, "toolDialogue": false,
-}
+// nested are the first parts of names that have further parts: "param.recipe". All others are in
+// callValues.
+var nested = []string{"param", "credentials", "const", "metadata", "hook", "item"}
 
 // parseName compiles "param.user|metadata.user".
 func parseName(s string) (name, error) {
 	var n name
 	for alternative := range strings.SplitSeq(s, "|") {
 		parts := strings.Split(alternative, ".")
-		nested, known := roots[parts[0]]
-		if !known || !nested && len(parts) > 1 || nested && len(parts) == 1 && parts[0] != "item" {
+		_, single := callValues[parts[0]]
+		if single != (len(parts) == 1 && parts[0] != "item") || !single && !slices.Contains(nested, parts[0]) {
 			return nil, fmt.Errorf("unknown value %q", alternative)
 		}
 		n = append(n, parts)
 	}
 	return n, nil
+}
+
+// parseOptionalName is parseName; an empty string is nil, the name without a value.
+func parseOptionalName(s string) (name, error) {
+	if s == "" {
+		return nil, nil
+	}
+	return parseName(s)
 }
 
 // get returns the value of a name; nil for none. Empty strings count as none.
@@ -76,62 +80,36 @@ func (v *values) one(parts []string) any {
 		return member(v.item, parts[1:])
 	case "metadata":
 		return v.in.Metadata[strings.Join(parts[1:], ".")]
-	case "index":
-		return float64(v.index)
 	}
-	return v.ofCall(parts[0])
+	return callValues[parts[0]](v)
 }
 
-// ofCall returns a value of the judged request or response.
-func (v *values) ofCall(root string) any {
-	switch root {
-	case "text":
-		return v.chunk.text()
-	case "texts":
-		return v.chunk.list()
-	case "messages":
-		return v.chunk.messages()
-	case "request":
-		return rawJSON(v.in.Request)
-	case "body":
-		return rawJSON(v.in.Body)
-	case "response":
-		if v.in.Phase == guardrail.Output {
-			return rawJSON(v.in.Body)
-		}
-		return nil
-	case "phase":
-		return string(v.in.Phase)
-	case "isOutput":
-		return v.in.Phase == guardrail.Output
-	case "model":
-		return v.in.Model
-	case "provider":
-		return v.in.Provider
-	case "traceID":
-		return v.in.TraceID
-	}
-	return v.ofConversation(root)
+// callValues are the values of the judged request or response.
+var callValues = map[string]func(v *values) any{
+	"text":     func(v *values) any { return v.chunk.text() },
+	"texts":    func(v *values) any { return v.chunk.list() },
+	"messages": func(v *values) any { return v.chunk.messages() },
+	"body":     func(v *values) any { return rawJSON(v.in.Body) },
+	"phase":    func(v *values) any { return string(v.in.Phase) },
+	"isOutput": func(v *values) any { return v.in.Phase == guardrail.Output },
+	"model":    func(v *values) any { return v.in.Model },
+	"provider": func(v *values) any { return v.in.Provider },
+	"traceID":  func(v *values) any { return v.in.TraceID },
+	"index":    func(v *values) any { return float64(v.index) },
+	"system":   func(v *values) any { return v.conversation().system() },
+	"prompt":   func(v *values) any { return v.conversation().prompt() },
+	"history":  func(v *values) any { return asList(v.conversation().messages) },
+	"tools":    func(v *values) any { return v.conversation().tools() },
+	// toolDialogue is the last message of the request, and the response with its tool calls.
+	"toolDialogue": func(v *values) any { return toolDialogue(v.in, v.conversation()) },
 }
 
-// ofConversation returns a value of the messages of the request.
-func (v *values) ofConversation(root string) any {
-	if v.turns == nil {
-		v.turns = readConversation(v.in)
+// conversation returns the messages of the request.
+func (v *values) conversation() *conversation {
+	if v.messages == nil {
+		v.messages = readConversation(v.in)
 	}
-	switch root {
-	case "system":
-		return v.turns.system()
-	case "prompt":
-		return v.turns.prompt()
-	case "history":
-		return asList(v.turns.messages)
-	case "toolDialogue":
-		return toolDialogue(v.in, v.turns)
-	case "tools":
-		return v.turns.tools()
-	}
-	return nil
+	return v.messages
 }
 
 // rawJSON returns JSON for a body; nil for none.
