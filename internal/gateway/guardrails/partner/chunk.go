@@ -1,6 +1,7 @@
 package partner
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"unicode"
@@ -28,14 +29,11 @@ type fragment struct {
 // chunk is what one call judges.
 type chunk struct {
 	fragments []fragment
-	joined    string // set if the texts are joined
+	body      []byte // JSON that is sent as it is; nil for fragments
 }
 
 // text returns the texts of the chunk, joined by newlines.
 func (c *chunk) text() string {
-	if c.joined != "" {
-		return c.joined
-	}
 	var b strings.Builder
 	for i := range c.fragments {
 		if i > 0 {
@@ -55,6 +53,14 @@ func (c *chunk) list() []any {
 	return out
 }
 
+// json returns the body, or an object with the fragments as messages.
+func (c *chunk) json() any {
+	if c.body == nil {
+		return map[string]any{"messages": c.messages()}
+	}
+	return json.RawMessage(c.body)
+}
+
 // messages returns the fragments as messages.
 func (c *chunk) messages() []any {
 	out := make([]any, 0, len(c.fragments))
@@ -70,7 +76,10 @@ func chunks(in *check.Input, mode sendMode, l *limits) ([]chunk, error) {
 	var list []chunk
 	switch mode {
 	case sendBody:
-		return []chunk{{joined: in.Text()}}, nil
+		if l.MaxBodyBytes == 0 || len(in.Body) <= l.MaxBodyBytes {
+			return []chunk{{body: in.Body}}, nil
+		}
+		list = pack(messageFragments(in, l), l)
 	case sendJoined:
 		for _, f := range cut(nil, -1, in.Text(), "", l) {
 			list = append(list, chunk{fragments: []fragment{f}})

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
+	"sync/atomic"
 	"testing"
 
 	"sluice/internal/domain/guardrail"
@@ -64,6 +66,45 @@ func TestAChangedBodyIsForwardedAsTheServiceWroteIt(t *testing.T) {
 	}
 	if redactor, ok := r.(check.Redactor); !ok || redactor.Redacts() {
 		t.Error("a check that replaces bodies counts as one with edits")
+	}
+}
+
+func TestABodyAboveTheLimitGoesInSeveralCallsAndIsNeverForwardedUnchanged(t *testing.T) {
+	for _, transformed := range []string{"false", "true"} {
+		var calls atomic.Int32
+		s := stub(func(_ context.Context, r *check.ServiceRequest) (*check.ServiceResponse, error) {
+			calls.Add(1)
+			if len(r.Body) > 1<<20 {
+				t.Errorf("a call has %d bytes", len(r.Body))
+			}
+			return &check.ServiceResponse{Status: 200, Body: []byte(`{"status":"Success","result":{"transformed":` + transformed + `,"guard_output":{}}}`)}, nil
+		})
+		request, err := json.Marshal(map[string]any{"messages": []any{map[string]any{"role": "user", "content": strings.Repeat("many words ", 200_000)}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := open(t, find(t, "crowdstrike-aidr.guardChatCompletions"), `{"credentials":{"apiKey":"test-key","baseUrl":"https://x.example"}}`, &check.Deps{Services: s})
+		res := r.Run(context.Background(), &check.Input{Phase: guardrail.Input, Endpoint: llm.ChatComplete, Texts: []string{"a"}, Body: request, Request: request})
+		if calls.Load() < 2 || res.Error != nil || res.Body != nil || res.Verdict != (transformed == "false") {
+			t.Errorf("transformed %s: verdict %v, error %v after %d calls", transformed, res.Verdict, res.Error, calls.Load())
+		}
+	}
+}
+
+func TestASearchHasOneQueryWithinTheLimit(t *testing.T) {
+	calls := 0
+	s := stub(func(_ context.Context, r *check.ServiceRequest) (*check.ServiceResponse, error) {
+		calls++
+		var body struct{ Query string }
+		if err := json.Unmarshal(r.Body, &body); err != nil || len(body.Query) > 400 || body.Query == "" {
+			t.Errorf("query of %d characters, %v", len(body.Query), err)
+		}
+		return &check.ServiceResponse{Status: 200, Body: []byte(`{"results":[]}`)}, nil
+	})
+	r := open(t, find(t, "tavily.online"), `{"credentials":{"apiKey":"test-key"}}`, &check.Deps{Services: s})
+	r.Run(context.Background(), &check.Input{Phase: guardrail.Input, Endpoint: llm.ChatComplete, Texts: []string{strings.Repeat("word ", 1000)}, Body: []byte(`{"messages":[]}`)})
+	if calls != 1 {
+		t.Errorf("%d calls, want 1", calls)
 	}
 }
 

@@ -99,9 +99,13 @@ func (s *spans) compile() (err error) {
 // apply adds the replacements of a response. A check that failed passes if they remove what it found.
 func (r *redaction) apply(j *judgement, raw []byte, root any, v *values) {
 	var err error
-	if r.Body != "" {
+	switch {
+	case r.Body != "" && v.chunk.body == nil:
+		j.fails = true // a part of the body cannot be replaced
+		return
+	case r.Body != "":
 		j.body, err = changedBody(raw, r.Body)
-	} else {
+	default:
 		j.edits, err = r.edits(root, v)
 	}
 	replaced := err == nil && (j.body != nil || len(j.edits) > 0)

@@ -100,6 +100,9 @@ func (r *runner) Run(ctx context.Context, in *check.Input) check.Result {
 	if len(list) == 0 {
 		return check.Result{Verdict: true, Data: map[string]any{"explanation": "no text to judge"}}
 	}
+	if r.spec.Inject != nil {
+		list = list[:1] // a search has one query
+	}
 	return r.merge(r.judgeAll(ctx, how, in, list))
 }
 

@@ -96,6 +96,8 @@ type limits struct {
 	MaxChars     int `json:"max_chars"`      // characters of one text
 	MaxTexts     int `json:"max_texts"`      // texts of one call
 	MaxCallChars int `json:"max_call_chars"` // characters of all texts of one call
+	// MaxBodyBytes is the limit of a JSON body. A larger one goes as messages, in several calls.
+	MaxBodyBytes int `json:"max_body_bytes"`
 }
 
 // sendMode is the way in which the texts of a call go to a partner.

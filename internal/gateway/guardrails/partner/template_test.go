@@ -60,7 +60,7 @@ func TestTemplates(t *testing.T) {
 		`{"$if":"param.no","then":1,"else":{"$":"model"}}`:                      `"m"`,
 		`{"$if":"param.no|param.yes","then":1}`:                                 `1`,
 		`{"$concat":[{"$":"param.list"},{"$":"param.none"},["d"]]}`:             `["b","c","d"]`,
-		`{"a":{"$":"body"},"s":{"$":"system"},"p":{"$":"prompt"}}`:              `{"a":{"n":1.0},"p":"a","s":"S"}`,
+		`{"s":{"$":"system"},"p":{"$":"prompt"}}`:                               `{"p":"a","s":"S"}`,
 		`{"h":{"$":"history"}}`:                                                 `{"h":[{"content":"S","role":"system"},{"content":"a","role":"user"}]}`,
 		`{"t":{"$":"text"},"all":{"$":"texts"},"phase":{"$":"phase"},"x":null}`: `{"all":["x","y"],"phase":"output","t":"x\ny","x":null}`,
 	} {

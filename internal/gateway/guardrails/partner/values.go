@@ -1,7 +1,6 @@
 package partner
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -89,7 +88,7 @@ var callValues = map[string]func(v *values) any{
 	"text":     func(v *values) any { return v.chunk.text() },
 	"texts":    func(v *values) any { return v.chunk.list() },
 	"messages": func(v *values) any { return v.chunk.messages() },
-	"body":     func(v *values) any { return rawJSON(v.in.Body) },
+	"body":     func(v *values) any { return v.chunk.json() },
 	"phase":    func(v *values) any { return string(v.in.Phase) },
 	"isOutput": func(v *values) any { return v.in.Phase == guardrail.Output },
 	"model":    func(v *values) any { return v.in.Model },
@@ -110,14 +109,6 @@ func (v *values) conversation() *conversation {
 		v.messages = readConversation(v.in)
 	}
 	return v.messages
-}
-
-// rawJSON returns JSON for a body; nil for none.
-func rawJSON(b []byte) any {
-	if len(b) == 0 {
-		return nil
-	}
-	return json.RawMessage(b)
 }
 
 // member returns a member of nested objects.
