@@ -24,9 +24,9 @@ type values struct {
 // name is a compiled name of a value, with alternatives: the first that has a value counts.
 type name [][]string
 
-// nested are the first parts of names that have further parts: "param.recipe". All others are in
-// callValues.
-var nested = []string{"param", "credentials", "const", "metadata", "hook", "item"}
+// nested are the first parts of names that have further parts: "param.recipe". "lists.categories.pii"
+// is true if the parameter categories, a list, contains pii. All others are in callValues.
+var nested = []string{"param", "lists", "credentials", "const", "metadata", "hook", "item"}
 
 // parseName compiles "param.user|metadata.user".
 func parseName(s string) (name, error) {
@@ -69,6 +69,8 @@ func (v *values) one(parts []string) any {
 	switch parts[0] {
 	case "param":
 		return member(v.params, parts[1:])
+	case "lists":
+		return len(parts) == 3 && slices.Contains(v.list(parts[1]), parts[2])
 	case "credentials":
 		return member(v.params["credentials"], parts[1:])
 	case "const":
