@@ -111,7 +111,7 @@ var importRules = []rule{
 		"a guarded stream reads and writes events; it calls its judge through an interface"},
 	{pathsBelow("internal/gateway/guardrails", "outbound"), all(kernel, "internal/provider", providers, "internal/gateway/guardrails/check"),
 		"it sends the requests of checks with the client of the providers"},
-	{pathsBelow("internal/gateway/guardrails", "check pii classify partner"), all(kernel, domain, "internal/gateway/guardrails/check/...", "internal/gateway/guardrails/textfold", "internal/gateway/guardrails/passage", "@/..."),
+	{pathsBelow("internal/gateway/guardrails", "check pii secrets classify partner"), all(kernel, domain, "internal/gateway/guardrails/check/...", "internal/gateway/guardrails/textfold", "internal/gateway/guardrails/passage", "@/..."),
 		"a check judges what it receives; it reaches services through the interfaces of check.Deps"},
 	{pathsBelow("internal/gateway", "cache/redisstore"), all(kernel, metrics, "internal/gateway/cache/..."),
 		"a store of cached responses keeps bytes; it does not depend on what they mean"},

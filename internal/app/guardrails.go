@@ -9,12 +9,13 @@ import (
 	"sluice/internal/gateway/guardrails/outbound"
 	"sluice/internal/gateway/guardrails/partner"
 	"sluice/internal/gateway/guardrails/pii"
+	"sluice/internal/gateway/guardrails/secrets"
 	"sluice/internal/provider/netguard"
 )
 
 // guardrailCatalog contains every check of the program.
 func guardrailCatalog() *guardrails.Catalog {
-	return guardrails.NewCatalog(check.List(), pii.List(), classify.List(), partner.List())
+	return guardrails.NewCatalog(check.List(), pii.List(), secrets.List(), classify.List(), partner.List())
 }
 
 // buildGuardrails builds the engine that runs guardrails on calls.

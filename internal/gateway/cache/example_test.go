@@ -34,7 +34,7 @@ func (r *responder) respond(client context.Context, in *cachekey.Input) (body []
 	case e != nil: // an equal call has just ended
 		return replay.JSON(in.Endpoint, e.Body, replay.Options{Now: time.Now()}), true, nil
 	}
-	defer turn.Fail() // does nothing after Share and Release
+	defer turn.Fail()                          // does nothing after Share and Release
 	if e, ok := r.store.Get(client, key); ok { // another leader ended after the first lookup
 		turn.Share(e)
 		return replay.JSON(in.Endpoint, e.Body, replay.Options{Now: time.Now()}), true, nil

@@ -141,7 +141,7 @@ type Example struct {
 
 // Example returns the features of a text as one window.
 func (s *Scorer) Example(text string) Example {
-	split, whole := splitter{text: text}, sentence{}
+	split, complete := splitter{text: text}, sentence{}
 	var hits []uint8
 	var hashes []uint16
 	var concepts uint64
@@ -150,10 +150,10 @@ func (s *Scorer) Example(text string) Example {
 		if !ok {
 			break
 		}
-		whole.read(words, s.Lexicon)
-		hits = append(hits, whole.hits[:whole.n]...)
-		hashes = append(hashes, whole.hashes...)
-		concepts |= whole.concepts
+		complete.read(words, s.Lexicon)
+		hits = append(hits, complete.hits[:complete.n]...)
+		hashes = append(hashes, complete.hashes...)
+		concepts |= complete.concepts
 	}
 	var set pairSet
 	var e Example

@@ -150,8 +150,8 @@ func (m *Moderator) Found(scores map[string]float64, category string) bool {
 	if scores[category] >= m.Threshold(category) {
 		return true
 	}
-	for part, whole := range broader {
-		if whole == category && scores[part] >= m.Threshold(part) {
+	for part, complete := range broader {
+		if complete == category && scores[part] >= m.Threshold(part) {
 			return true
 		}
 	}
