@@ -1,6 +1,9 @@
 package gateway
 
-import "sluice/internal/kernel/boundedcache"
+import (
+	"sluice/internal/gateway/cache/flight"
+	"sluice/internal/kernel/boundedcache"
+)
 
 // assemble gives each step the parts that it uses. The steps have fixed addresses, so they may
 // refer to each other.
@@ -64,7 +67,7 @@ func (g *Gateway) assemble() {
 	}
 	g.recorder = recorder{
 		headerMask: g.headerMask, journal: g.Journal, metrics: g.Metrics, backgroundJobs: &g.backgroundJobs,
-		accountant: &g.accountant, stopped: &g.stopped, bodyLogBytes: g.set.BodyLogBytes, meter: g.meter,
+		accountant: &g.accountant, cache: &g.cache, stopped: &g.stopped, bodyLogBytes: g.set.BodyLogBytes, meter: g.meter,
 		clock: g.Clock, log: g.Log,
 	}
 	g.accountant = accountant{
@@ -91,9 +94,14 @@ func (g *Gateway) assemble() {
 		open: &g.open, trustedProxies: g.set.TrustedProxies, clock: g.Clock, walker: &g.walker, caller: &g.caller,
 		directory: g.Directory, headerAliases: g.set.HeaderAliases,
 	}
+	g.inner = &innerCaller{serve: g.serve, open: g.exchanges.newExchange}
+	g.cache = responseCache{
+		CacheParts: g.Cache, flight: new(flight.Group), accountant: &g.accountant, guardrails: &g.guardrails, hasher: g.Hasher, clock: g.Clock,
+		inner: g.inner, storing: make(chan struct{}, maxStoring),
+	}
 	g.walker = walker{
 		recorder: &g.recorder, guardrails: &g.guardrails, prompts: &g.prompts, credentials: &g.credentials, shaper: &g.shaper,
-		accountant: &g.accountant, sender: &g.sender, receiver: &g.receiver, deliverer: &g.deliverer, states: g.States,
+		accountant: &g.accountant, sender: &g.sender, receiver: &g.receiver, deliverer: &g.deliverer, cache: &g.cache, states: g.States,
 		responder: &g.responder, catalogue: &g.catalogue, bodies: &g.bodies, engine: g.Engine, clock: g.Clock,
 	}
 	g.jobUpstream = jobUpstream{

@@ -48,10 +48,10 @@ func (h *asyncHooks) start(a *attempt, hooks []*guardrails.Hook, c *guardrails.C
 	copied.Model, copied.TraceID = strings.Clone(c.Model), strings.Clone(c.TraceID)
 	copied.Metadata = ownMetadata(c.Metadata)
 	text := append([]byte(nil), body...)
-	id := a.x.id
+	id, parent := a.x.id, withCaller(context.Background(), a.x)
 	h.open.Go(func() {
 		defer func() { <-h.slots }()
-		ctx, cancel := context.WithTimeout(context.Background(), asyncHookTimeout)
+		ctx, cancel := context.WithTimeout(parent, asyncHookTimeout)
 		defer cancel()
 		results, err := h.engine.RunAsync(ctx, hooks, &copied, p, status, text)
 		if err != nil {

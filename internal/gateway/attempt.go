@@ -43,6 +43,7 @@ type attempt struct {
 	delivery
 	recording
 	judgement
+	cached
 }
 
 // resolvedTarget is the provider of an attempt and its credentials. credentialResolver writes it.
@@ -195,4 +196,5 @@ func (a *attempt) close() {
 	}
 	a.outlives.Release()
 	a.outlives = nil
+	a.endTurn()
 }

@@ -42,6 +42,7 @@ type exchange struct {
 	ctl     call.Options
 	trace   call.Trace
 	limits  *metering.Caller // limits of its caller
+	inner   *innerCall       // the caller that a call of the gateway itself serves; nil for others
 	replay  *replayContext   // the replayed request, nil for a caller's own request
 	prompt  *invocation      // the saved prompt that is run, nil for other requests
 

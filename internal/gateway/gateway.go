@@ -83,6 +83,7 @@ type Parts struct {
 	Guard      *netguard.Guard
 	Guardrails *guardrails.Engine // nil runs no guardrails
 	Checks     *guardrail.Table   // the checks that inline guardrails may name
+	Cache      CacheParts         // of responses
 	Journal    journal
 	Limiter    metering.Limiter
 	Prices     prices
@@ -178,6 +179,8 @@ type attemptSteps struct {
 	accountant      accountant
 	deliverer       deliverer
 	jobUpstream     jobUpstream
+	cache           responseCache
+	inner           *innerCaller
 }
 
 // sharedParts are the parts that several steps use. New creates them.

@@ -37,8 +37,9 @@ func (s *guardrailStep) guardStream(ctx context.Context, a *attempt) error {
 	judge := s.engine.Stream(after, c)
 	judge.OnFinish = a.finishStream
 	guard := guardedstream.New(surfaceOf(a.x), judge, guardedstream.Options{KeepAlive: keepAliveInterval, Now: s.clock.Now})
-	g.pass = func(dst, p []byte) ([]byte, error) { return guard.Append(ctx, dst, p) }
-	g.finish = func(dst []byte) ([]byte, error) { return guard.Close(ctx, dst) }
+	judging := s.serving(ctx, a, after)
+	g.pass = func(dst, p []byte) ([]byte, error) { return guard.Append(judging, dst, p) }
+	g.finish = func(dst []byte) ([]byte, error) { return guard.Close(judging, dst) }
 	a.redacted = true
 	a.raw.Free()
 	a.raw = wire.Capture{}

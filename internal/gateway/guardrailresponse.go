@@ -41,7 +41,6 @@ func (s *guardrailStep) judgeResponse(ctx context.Context, a *attempt) error {
 	if a.failed {
 		a.status = statusHooksFailed
 	}
-	s.addResults(a)
 	return nil
 }
 
@@ -78,12 +77,12 @@ func (s *guardrailStep) buffer(ctx context.Context, a *attempt) error {
 func (s *guardrailStep) judgeBody(ctx context.Context, a *attempt, hooks []*guardrails.Hook) error {
 	c := s.call(a)
 	c.Memo = a.x.memo
-	out, err := s.engine.Run(ctx, hooks, c, guardrail.Output, a.status, a.response.body)
+	out, err := s.engine.Run(s.serving(ctx, a, hooks), hooks, c, guardrail.Output, a.status, a.response.body)
 	if err != nil {
 		return clientGone(ctx, err)
 	}
 	a.results.After, a.judgedOutput = out.Results, true
-	a.failed = a.failed || out.Failed
+	a.failed, a.failedAfter = a.failed || out.Failed, out.Failed
 	if out.Body != nil {
 		a.replaceResponse(out.Body, s.bodyLogBytes)
 	}
@@ -119,17 +118,17 @@ func (s *guardrailStep) checkReadableResponse(a *attempt, c *guardrails.Call) er
 
 // addResults adds the results of the hooks to a JSON response.
 // Source: contract/dataplane.md 5.4.
-func (s *guardrailStep) addResults(a *attempt) {
-	if a.response.live || !a.results.Any() || len(a.response.body) == 0 || a.response.body[0] != '{' {
-		return
+func (s *guardrailStep) addResults(_ context.Context, a *attempt) error {
+	if a.hooks.Empty() || a.first != nil || a.upstream != 200 && a.hit == nil || a.response.live || !a.results.Any() || len(a.response.body) == 0 || a.response.body[0] != '{' {
+		return nil
 	}
 	d := jsonedit.GetDoc()
 	defer jsonedit.PutDoc(d)
-	if jsonedit.Scan(a.response.body, d) != nil {
-		return
+	if jsonedit.Scan(a.response.body, d) == nil {
+		a.log().Named = false
+		a.response.body = d.Apply([]jsonedit.Edit{jsonedit.Set("hook_results", a.results.JSON(false))})
 	}
-	a.log().Named = false
-	a.response.body = d.Apply([]jsonedit.Edit{jsonedit.Set("hook_results", a.results.JSON(false))})
+	return nil
 }
 
 // withResults adds the results of the hooks to the body of a denial.

@@ -28,6 +28,7 @@ type judgement struct {
 	denied       bool               // a hook denied the call
 	softDenied   bool               // the denial has status 200
 	redacted     bool               // a hook changed the response, so the upstream's must not be recorded
+	failedAfter  bool               // an output hook failed without a denial
 	failedInput  bool               // an input hook failed without a denial
 	judgedOutput bool               // output hooks judged the response
 }
@@ -102,7 +103,7 @@ func (s *guardrailStep) restore(_ context.Context, a *attempt) error {
 // replace the request for this attempt.
 // Source: contract/dataplane.md 5.3 and 9.
 func (s *guardrailStep) judgeRequest(ctx context.Context, a *attempt) error {
-	if s.engine == nil {
+	if s.engine == nil || a.x.inner != nil {
 		return nil
 	}
 	a.hooks = s.sets.find(s.engine, a)
@@ -123,7 +124,7 @@ func (s *guardrailStep) judgeRequest(ctx context.Context, a *attempt) error {
 	}
 	c.Memo = a.x.memo
 	c.BeforePaid = func() error { return s.affordable(ctx, a) }
-	out, err := s.engine.Run(ctx, a.hooks.Before, c, guardrail.Input, 0, body)
+	out, err := s.engine.Run(s.serving(ctx, a, a.hooks.Before), a.hooks.Before, c, guardrail.Input, 0, body)
 	if err != nil {
 		return clientGone(ctx, err)
 	}
@@ -157,6 +158,14 @@ func (s *guardrailStep) judgeConversation(_ context.Context, a *attempt) error {
 		}
 	}
 	return nil
+}
+
+// serving returns a context in which paid checks make calls for the caller of an attempt.
+func (s *guardrailStep) serving(ctx context.Context, a *attempt, hooks []*guardrails.Hook) context.Context {
+	if !slices.ContainsFunc(hooks, (*guardrails.Hook).Paid) {
+		return ctx
+	}
+	return withCaller(ctx, a.x)
 }
 
 // deny returns the error of a denial.

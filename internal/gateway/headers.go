@@ -236,7 +236,7 @@ func (c *clientHeaders) addGatewayHeaders(h wire.Header, x *exchange) wire.Heade
 		h = append(h,
 			wire.Field{Name: prefix + "last-used-option-index", Value: a.target.Path},
 			wire.Field{Name: prefix + "retry-attempt-count", Value: small(a.retried)},
-			wire.Field{Name: prefix + "cache-status", Value: "DISABLED"})
+			wire.Field{Name: prefix + "cache-status", Value: cmp.Or(a.cacheStatus, cacheDisabled)})
 		h = a.conversation.AppendHeader(h)
 		if a.estimated && a.response.body != nil {
 			h = append(h, wire.Field{Name: prefix + "estimated", Value: "true"})

@@ -26,6 +26,10 @@ func (ad *admission) limitCaller(ctx context.Context, x *exchange) error {
 	}
 	p := &x.key.Principal
 	key, workspace := x.dir.Limits(keys.Kind, p.ID), x.dir.Limits(tenant.WorkspaceKind, p.WorkspaceID)
+	if x.inner != nil { // its request was counted
+		x.limits.Admitted(key, workspace)
+		return nil
+	}
 	return ad.meter.Admit(ctx, x.limits, x.started, p.OrgID, key, workspace, x.match.Endpoint != llm.Realtime) // a Realtime conversation may never have a response
 }
 
@@ -94,6 +98,18 @@ func (ac *accountant) probe(ctx context.Context, a *attempt) error {
 		return nil // the maximum of a job depends on its input file
 	}
 	return ac.meter.Probe(ctx, a.money, a.x.limits, chargedSubject(a), a.bounds())
+}
+
+// takeHit takes a response from the cache from the limits of the caller and its policies, or rejects
+// it.
+// Source: ours; contract/dataplane.md 4.7 has no limit for hits.
+func (ac *accountant) takeHit(ctx context.Context, a *attempt) error {
+	if !a.x.limits.IsMetered() {
+		return nil
+	}
+	a.openAccount()
+	ac.setModelFromPath(a)
+	return ac.meter.Hit(ctx, a.money, a.x.limits, chargedSubject(a))
 }
 
 // openAccount sets the account of a metered attempt, from the request's scratch space. The next

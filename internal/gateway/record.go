@@ -23,6 +23,7 @@ type recorder struct {
 	metrics        *Metrics
 	backgroundJobs *backgroundTracker
 	accountant     *accountant
+	cache          *responseCache
 	stopped        *atomic.Bool
 	bodyLogBytes   int
 	meter          *metering.Meter
@@ -45,10 +46,12 @@ func (re *recorder) record(a *attempt, o record.Outcome) {
 	re.accountant.openJob(a, o)
 	re.accountant.observeJob(a, o)
 	re.accountant.closeReservation(a, r)
+	re.cache.finish(a, r)
 	if a.fault == nil && r.Error == "" && a.status >= 400 {
 		r.Error = providerErrorText(a, r)
 	}
 	a.recordHooks(r)
+	a.recordCache(r)
 	re.describe(a, r)
 	if a.fault != nil {
 		r.Error = a.fault.Error()
@@ -65,6 +68,7 @@ func (re *recorder) record(a *attempt, o record.Outcome) {
 		re.droppedRecords(r, err)
 	}
 	a.x.replay.saveRecord(r)
+	a.x.inner.add(r)
 	re.meter.Settle(a.money)
 	re.metrics.attempt(r, a.number > 0 && !a.auxiliary)
 	if goesOn != nil {
@@ -93,7 +97,7 @@ func (re *recorder) describe(a *attempt, r *record.Attempt) {
 	r.OrgID, r.WorkspaceID, r.KeyID, r.KeyName, r.UserID = p.OrgID, p.WorkspaceID, p.ID, p.Name, p.UserID
 	r.ConfigID, r.TargetPath = x.configID, a.target.Path
 	r.Model, r.Endpoint, r.Method, r.Path = a.model, x.match.Endpoint, x.req.Method, x.shown
-	r.Status, r.Stream, r.CacheStatus = int32(cmp.Or(a.failing, a.status)), a.stream, "DISABLED"
+	r.Status, r.Stream, r.CacheStatus = int32(cmp.Or(a.failing, a.status)), a.stream, cmp.Or(a.cacheStatus, cacheDisabled)
 	r.Metadata, r.Remote = x.metadata, x.req.Remote
 	r.Runtime, r.RuntimeVersion, r.SDKVersion = clientText(x.ctl.Runtime), clientText(x.ctl.RuntimeVersion), clientText(x.ctl.PackageVersion)
 	x.prompt.describe(r)
@@ -104,7 +108,7 @@ func (re *recorder) describe(a *attempt, r *record.Attempt) {
 	if a.account != nil {
 		r.ProviderID = a.account.Slug
 	}
-	if a.plan != nil && !a.estimated {
+	if a.plan != nil && !a.estimated && a.hit == nil {
 		r.UpstreamURL = a.plan.Scheme + "://" + a.plan.Host + sealed.Target(sealed.Path(a.plan.Target))
 	}
 	re.describeBody(a, r)

@@ -79,11 +79,29 @@ func (g *Gateway) intake(_ context.Context, x *exchange) error {
 // try makes one attempt at one target; the walk calls it. It runs all steps from the client's
 // call to a received response. It relays a stream to its end, because a failed stream may
 // continue at the next target. A response of the gateway itself is complete once the call is
-// shaped.
+// shaped, and one of the response cache once it is found.
 func (w *walker) try(ctx context.Context, a *attempt) (err error) {
 	defer func() { w.recorder.finish(a, err) }()
-	for _, step := range [...]func(context.Context, *attempt) error{w.prepare, w.shaper.shape, w.accountant.reserve, w.sender.send, w.receiver.receive, w.guardrails.judgeResponse, w.deliverer.stream} {
+	for _, step := range [...]func(context.Context, *attempt) error{w.prepare, w.shaper.shape, w.cache.lookup} {
 		if err = step(ctx, a); err != nil || a.estimated {
+			return err
+		}
+	}
+	if a.hit != nil {
+		err = w.cache.serve(ctx, a)
+	} else {
+		err = w.callProvider(a.callContext(ctx), a)
+	}
+	if err != nil {
+		return err
+	}
+	return w.deliverer.stream(ctx, a)
+}
+
+// callProvider sends the call of an attempt, and judges and stores the response.
+func (w *walker) callProvider(ctx context.Context, a *attempt) error {
+	for _, step := range [...]func(context.Context, *attempt) error{w.accountant.reserve, w.sender.send, w.receiver.receive, w.guardrails.judgeResponse, w.cache.capture, w.guardrails.addResults} {
+		if err := step(ctx, a); err != nil {
 			return err
 		}
 	}

@@ -17,6 +17,7 @@ func setTimings(a *attempt, t *record.Timings, took time.Duration) {
 	if !a.called.IsZero() {
 		t.Preparing = a.called.Sub(a.started)
 	}
+	t.Cache = min(a.cacheLookup, t.Preparing)
 	if !a.bodyReadAt.IsZero() {
 		t.Decoding = max(a.started.Add(took).Sub(a.bodyReadAt), 0)
 	}

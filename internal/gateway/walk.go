@@ -27,6 +27,7 @@ type walker struct {
 	sender      *sender
 	receiver    *receiver
 	deliverer   *deliverer
+	cache       *responseCache
 	states      *responsestore.Store
 	responder   *responder
 	catalogue   *modelCatalogue

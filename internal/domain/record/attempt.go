@@ -71,6 +71,7 @@ type Attempt struct {
 	ClientResponse  Body   // as sent to the client; empty except for its Head if it is the upstream's response
 	Reshaped        Body   // the client's request with its prompt and the config's changes, still in the client's format; empty if it equals ClientRequest or Request
 	Hooks           string // results of guardrails, a JSON object {before_request_hooks, after_request_hooks}; empty if none ran
+	Lookup          string // how the response cache was used, a JSON object; empty if it was not
 	Translated      bool   // Request has another format than ClientRequest; false if only one of them exists
 	Closing         []byte // the stored ledger entry that ends with this attempt (ledger.Entry); nil for none
 }

@@ -76,6 +76,9 @@ var cacheFields = bothSpellings(map[string]reader[Cache]{
 		age := time.Duration(p.integer(path, v, 1, 1<<31-1)) * time.Second
 		c.MaxAge = min(max(age, minCacheAge), maxCacheAge)
 	},
+	"vary":      func(p *parser, path string, v gjson.Result, c *Cache) { c.Vary = p.texts(path, v) },
+	"threshold": func(p *parser, path string, v gjson.Result, c *Cache) { c.Threshold = p.number(path, v, 0, 1) },
+	"guard":     func(p *parser, path string, v gjson.Result, c *Cache) { c.Unguarded = !p.flag(path, v) },
 })
 
 // cache reads the object form or a bare mode.

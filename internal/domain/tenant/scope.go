@@ -1,5 +1,7 @@
 package tenant
 
+import "time"
+
 // Scope is a workspace in the form that requests use: its fields, and the values computed from
 // its settings and those of its organisation. It is shared and never changes.
 type Scope struct {
@@ -15,6 +17,9 @@ type Scope struct {
 	// InputGuardrails and OutputGuardrails are the guardrails, by slug or id, that run on every
 	// call of the workspace. No request can remove them.
 	InputGuardrails, OutputGuardrails []string
+	// CacheTTL is the time to live of cached responses if a call requests none, and the longest that it
+	// may request. Zero means no limit of the organisation.
+	CacheTTL time.Duration
 	// PassUnreadable lets calls pass whose text a mandatory guardrail cannot read.
 	PassUnreadable bool
 }
@@ -24,6 +29,6 @@ func (o *Organisation) ScopeOf(orgID string, w *Workspace) *Scope {
 	s := o.SettingsOf(w)
 	return &Scope{
 		Workspace: *w, OrgID: orgID, MetricsOnly: *s.DebugLog == 0, Enforced: *s.DebugLogEnforced == 1, Attributed: *s.KeyMetadata == 1, Attributes: *s.KeyMetadataOverride == 1,
-		SavedOnly: o.DataPlane.BlockInlineConfig, PassUnreadable: o.DataPlane.AllowUnreadableContent,
+		SavedOnly: o.DataPlane.BlockInlineConfig, PassUnreadable: o.DataPlane.AllowUnreadableContent, CacheTTL: time.Duration(*s.CacheTTL) * time.Second,
 	}
 }

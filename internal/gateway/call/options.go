@@ -19,6 +19,7 @@ type Options struct {
 	Traceparent, Baggage, Metadata, ContentType string
 	Strict, Debug, FetchIntegrated, TimeoutMS   string
 	StrictParams, Beta, Sensitive, Passthrough  string
+	CacheNamespace, CacheRefresh                string
 	Runtime, RuntimeVersion, PackageVersion     string // of the client library
 
 	Timeout time.Duration // TimeoutMS, parsed; 0 when it is absent or not a number

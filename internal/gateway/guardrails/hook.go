@@ -68,8 +68,8 @@ func (h *Hook) changes() bool {
 	return false
 }
 
-// paid reports whether a run of the hook costs money.
-func (h *Hook) paid() bool {
+// Paid reports whether a run of the hook costs money.
+func (h *Hook) Paid() bool {
 	for i := range h.checks {
 		if h.checks[i].definition != nil && h.checks[i].definition.Paid {
 			return true

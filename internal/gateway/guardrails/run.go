@@ -37,7 +37,7 @@ func (e *Engine) Run(ctx context.Context, hooks []*Hook, c *Call, p guardrail.Ph
 	for at := 0; at < len(order); {
 		group := nextGroup(hooks, order[at:])
 		at += len(group)
-		if paid := hooks[group[0]].paid(); paid && out.Denied {
+		if paid := hooks[group[0]].Paid(); paid && out.Denied {
 			skip(out, hooks, group)
 			continue
 		} else if paid && c.BeforePaid != nil {
@@ -72,7 +72,7 @@ func executionOrder(hooks []*Hook) []int {
 	for i, h := range hooks {
 		switch {
 		case h.Async:
-		case h.paid():
+		case h.Paid():
 			paid = append(paid, i)
 		default:
 			free = append(free, i)
@@ -89,7 +89,7 @@ func nextGroup(hooks []*Hook, order []int) []int {
 		return order[:1]
 	}
 	n := 1
-	for n < len(order) && !hooks[order[n]].changes() && hooks[order[n]].paid() == hooks[order[0]].paid() {
+	for n < len(order) && !hooks[order[n]].changes() && hooks[order[n]].Paid() == hooks[order[0]].Paid() {
 		n++
 	}
 	return order[:n]
@@ -150,7 +150,7 @@ func Unreadable(h *Hook) string {
 
 // remembered runs a hook, or returns the result of an earlier paid run on the same body.
 func (e *Engine) remembered(ctx context.Context, h *Hook, data *content) Result {
-	if !h.paid() || data.call.Memo == nil {
+	if !h.Paid() || data.call.Memo == nil {
 		return e.judge(ctx, h, data)
 	}
 	k := keyOf(h, data.body)

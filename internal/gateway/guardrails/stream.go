@@ -171,7 +171,7 @@ func (j *StreamJudge) Finish(ctx context.Context, a *guardedstream.Answer) guard
 	}
 	var edits []check.Edit
 	for _, s := range j.states {
-		if s.mode == StreamWindow || a.Denied && s.hook.paid() {
+		if s.mode == StreamWindow || a.Denied && s.hook.Paid() {
 			continue
 		}
 		found := j.run(ctx, s, texts)

@@ -102,6 +102,10 @@ func gatewayField(c *call.Options, name string) *string {
 		return &c.Sensitive
 	case "debug":
 		return &c.Debug
+	case "cache-namespace":
+		return &c.CacheNamespace
+	case "cache-force-refresh":
+		return &c.CacheRefresh
 	case "passthrough":
 		return &c.Passthrough
 	case "runtime":

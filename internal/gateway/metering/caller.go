@@ -70,6 +70,12 @@ func (m *Meter) Admit(ctx context.Context, x *Caller, now time.Time, org string,
 	return m.takeCaller(ctx, x, now)
 }
 
+// Admitted sets the limits of a call that the gateway makes for a request that was admitted: its
+// requests do not count again.
+func (x *Caller) Admitted(key, workspace *quota.Plan) {
+	x.metered, x.key, x.workspace = true, key, workspace
+}
+
 // takeCaller checks the limits of a caller and no others.
 func (m *Meter) takeCaller(ctx context.Context, x *Caller, now time.Time) error {
 	x.stage = entered

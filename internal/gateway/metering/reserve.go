@@ -81,6 +81,29 @@ func (m *Meter) Probe(ctx context.Context, a *Account, x *Caller, s *Subject, c 
 	return nil
 }
 
+// Hit takes one request of the policies that apply to a response from the cache, together with the
+// limits of the caller, and rejects it if one of their budgets is used up. The response costs nothing,
+// so nothing remains held, and no ledger entry is written. The limits of the provider and the
+// integration do not apply.
+func (m *Meter) Hit(ctx context.Context, a *Account, x *Caller, s *Subject) error {
+	h, rates := s.Policies.Match(&s.Call, a.mem.holds[:0], a.mem.rates[:0])
+	a.mem.rates = rates
+	h = append(h, rates...)
+	a.mem.holds = h
+	for i := range h {
+		h[i].Org = s.Call.OrgID
+		if h[i].Amount = 0; h[i].Measure == quota.Calls {
+			h[i].Amount = 1
+		}
+	}
+	now := m.Clock.Now()
+	if err := m.takeWithCaller(ctx, x, now, h); err != nil {
+		return err
+	}
+	m.Limiter.Settle(now, h, nil)
+	return nil
+}
+
 // Drop forgets the holds of an estimate that is not taken.
 func (a *Account) Drop() { a.holds, a.rates = nil, 0 }
 

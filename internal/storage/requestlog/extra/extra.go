@@ -53,6 +53,7 @@ type Fields struct {
 	Reshaped          head    `json:"reshaped,omitzero"`
 	Translated        bool    `json:"translated,omitempty"`
 	Hooks             string  `json:"hooks,omitempty"`
+	Lookup            string  `json:"cache_lookup,omitempty"`
 	BodyKey           string  `json:"body_key,omitempty"` // of bodies.Ref
 }
 
@@ -94,7 +95,7 @@ func (x *Fields) Take(a *record.Attempt) {
 	}
 	x.Named = a.Named
 	x.ClientRequest, x.ClientResponse = headOf(&a.ClientRequest), headOf(&a.ClientResponse)
-	x.Reshaped, x.Translated, x.Hooks = headOf(&a.Reshaped), a.Translated, a.Hooks
+	x.Reshaped, x.Translated, x.Hooks, x.Lookup = headOf(&a.Reshaped), a.Translated, a.Hooks, a.Lookup
 	if s := u.AudioSeconds; !math.IsNaN(s) && !math.IsInf(s, 0) { // JSON cannot represent these numbers
 		x.AudioSeconds = s
 	}
@@ -125,7 +126,7 @@ func (x *Fields) ApplyTo(a *record.Attempt) {
 	x.ClientRequest.applyTo(&a.ClientRequest)
 	x.ClientResponse.applyTo(&a.ClientResponse)
 	x.Reshaped.applyTo(&a.Reshaped)
-	a.Translated, a.Hooks = x.Translated, x.Hooks
+	a.Translated, a.Hooks, a.Lookup = x.Translated, x.Hooks, x.Lookup
 	a.Request.Type, a.Response.Type = x.RequestType, x.ResponseType
 }
 
