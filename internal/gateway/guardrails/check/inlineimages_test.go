@@ -13,7 +13,7 @@ import (
 
 const png = "\x89PNG\r\n\x1a\nrest"
 
-// gallery serves images of each kind, and what is none.
+// gallery serves images, and responses that are not images.
 func gallery(t *testing.T) (string, chan received) {
 	t.Helper()
 	return recorder(t, func(w http.ResponseWriter, r *http.Request) {

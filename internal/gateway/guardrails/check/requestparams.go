@@ -149,8 +149,12 @@ func (r *paramsRunner) Run(_ context.Context, in *Input) Result {
 		if rule, ok := r.values[key]; ok && !rule.permits(raw) {
 			add("the value of " + excerpt(key) + " is not permitted")
 		}
-		if key == "tools" || key == "functions" {
+		switch key {
+		case "tools", "functions":
 			r.judgeTools(raw, add)
+		case "toolConfig": // Converse of Bedrock
+			tools, _ := jsonedit.Find(raw, "tools")
+			r.judgeTools(tools, add)
 		}
 	}
 	verdict := len(violations) == 0
@@ -160,26 +164,17 @@ func (r *paramsRunner) Run(_ context.Context, in *Input) Result {
 	}}
 }
 
-// judgeTools compares the tools of a request. Elements of the older list "functions" have no type.
+// judgeTools compares the tools of a request.
 func (r *paramsRunner) judgeTools(list []byte, add func(string)) {
 	for tool := range jsonedit.Elements(list) {
-		name := jsonedit.Text(tool, "function", "name")
-		kind := jsonedit.Text(tool, "type")
-		if name == "" {
-			name = jsonedit.Text(tool, "name")
-		}
-		if name == "" {
-			name = kind
-		}
-		kinds := []string{kind}
-		if kind == "" {
-			kinds = untypedTools
-		}
+		kinds, names := toolNames(tool)
 		if !r.toolTypes.permits(kinds...) {
 			add("the tool type " + excerpt(kinds[0]) + " is not permitted")
 		}
-		if !r.functions.permits(name) {
-			add("the tool " + excerpt(name) + " is not permitted")
+		for _, name := range names {
+			if !r.functions.permits(name) {
+				add("the tool " + excerpt(name) + " is not permitted")
+			}
 		}
 	}
 }
@@ -187,3 +182,43 @@ func (r *paramsRunner) judgeTools(list []byte, add func(string)) {
 // untypedTools are the types of a tool that names none: a function of the caller, which Messages calls
 // "custom".
 var untypedTools = []string{"function", "custom"}
+
+// toolNames returns the types of a tool, of which one must be permitted, and its names, of which all
+// must be. The name is function.name, else name, else the type. Source: contract/dataplane.md 5.6. Bedrock
+// has toolSpec.name, and Gemini a list of functions or a member for a tool of its own: {"googleSearch":{}}.
+func toolNames(tool []byte) (kinds, names []string) {
+	kind := jsonedit.Text(tool, "type")
+	for _, path := range [...][]string{{"function", "name"}, {"name"}, {"toolSpec", "name"}} {
+		if name := jsonedit.Text(tool, path...); name != "" && len(names) == 0 {
+			names = append(names, name)
+		}
+	}
+	if kind != "" {
+		kinds = []string{kind}
+	}
+	if len(kinds) == 0 && len(names) == 0 {
+		kinds, names = memberTools(tool)
+	}
+	if len(kinds) == 0 {
+		kinds = untypedTools
+	}
+	if len(names) == 0 {
+		names = kinds[:1]
+	}
+	return kinds, names
+}
+
+// memberTools returns the types and names of a tool of Gemini.
+func memberTools(tool []byte) (kinds, names []string) {
+	for member, raw := range jsonedit.Members(tool) {
+		key, _ := jsonedit.Unquote(member)
+		if key != "functionDeclarations" && key != "function_declarations" {
+			kinds, names = append(kinds, key), append(names, key)
+			continue
+		}
+		for function := range jsonedit.Elements(raw) {
+			names = append(names, jsonedit.Text(function, "name"))
+		}
+	}
+	return kinds, names
+}

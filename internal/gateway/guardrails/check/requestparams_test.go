@@ -24,6 +24,10 @@ func TestRequestParametersCheck_JudgesTools(t *testing.T) {
 		{"a tool of Messages", `{"tools":{"blockedFunctionNames":["bash"]}}`, body(`{"tools":[{"name":"bash","input_schema":{}}]}`), false, "", ""},
 		{"a tool without type is a function", `{"tools":{"blockedTypes":["function"]}}`, body(`{"tools":[{"name":"bash"}]}`), false, "", ""},
 		{"the older list of functions", `{"tools":{"blockedFunctionNames":["f"]}}`, body(`{"functions":[{"name":"f"}]}`), false, "", ""},
+		{"functions of Gemini", `{"tools":{"blockedFunctionNames":["f"]}}`, body(`{"tools":[{"functionDeclarations":[{"name":"e"},{"name":"f"}]}]}`), false, "", `{"violations":["the tool f is not permitted"]}`},
+		{"functions of Gemini are functions", `{"tools":{"allowedTypes":["function"]}}`, body(`{"tools":[{"function_declarations":[{"name":"e"}]}]}`), true, "", ""},
+		{"a tool of Gemini", `{"tools":{"blockedTypes":["googleSearch"]}}`, body(`{"tools":[{"googleSearch":{}}]}`), false, "", ""},
+		{"a tool of Bedrock", `{"tools":{"blockedFunctionNames":["f"]}}`, body(`{"toolConfig":{"tools":[{"toolSpec":{"name":"f"}}]}}`), false, "", ""},
 		{"an escaped name", `{"tools":{"blockedFunctionNames":["f"]}}`, body(`{"t\u006fols":[{"function":{"name":"\u0066"}}]}`), false, "", ""},
 	})
 }

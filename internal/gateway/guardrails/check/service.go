@@ -60,7 +60,7 @@ func (s *service) send(ctx context.Context, method string, header wire.Header, b
 	defer cancel()
 	h := s.header.Clone(len(header))
 	for _, f := range header {
-		if !h.Has(f.Name) { // the parameters of the check take precedence
+		if !s.header.Has(f.Name) { // the parameters of the check take precedence
 			h = append(h, f)
 		}
 	}
@@ -91,7 +91,8 @@ func publicText(err error) string {
 // post sends JSON and returns a response with status 2xx. After another status, the error of the
 // service is in response, if it is JSON.
 func (s *service) post(ctx context.Context, header wire.Header, body []byte) (response json.RawMessage, _ *Error) {
-	h := append(header.Clone(1), wire.Field{Name: "content-type", Value: "application/json"})
+	h := header.Clone(1)
+	h.Set("content-type", jsonType)
 	resp, failed := s.send(ctx, "POST", h, body)
 	if failed != nil {
 		return nil, failed
@@ -136,12 +137,15 @@ func headersFrom(p Params, name string) (wire.Header, error) {
 	return h, nil
 }
 
+// bodyHeaders describe the client's body or the response that it accepts, not those of a service.
+var bodyHeaders = []string{"content-type", "content-encoding", "accept", "accept-encoding", "expect"}
+
 // forwarded returns the header fields of a client's request that a check may pass on.
 func forwarded(names []string, from wire.Header) wire.Header {
 	var h wire.Header
 	for _, name := range names {
 		name = strings.ToLower(strings.TrimSpace(name))
-		if !param.MayForward(name) || wire.CredentialHeader(name) {
+		if !param.MayForward(name) || wire.CredentialHeader(name) || slices.Contains(bodyHeaders, name) {
 			continue
 		}
 		for _, value := range from.Values(name) {

@@ -13,8 +13,8 @@ import (
 	"sluice/internal/provider/transport"
 )
 
-// outside returns the real way to external services. It permits servers on 127.0.0.1, and those on
-// localhost are private hosts that it refuses.
+// outside returns the real way to external services. It may call servers on 127.0.0.1, and refuses other
+// private addresses.
 func outside(t testing.TB) *check.Deps {
 	t.Helper()
 	guard := netguard.New([]string{"127.0.0.1"})

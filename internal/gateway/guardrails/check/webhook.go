@@ -12,7 +12,6 @@ import (
 	"sluice/internal/domain/record"
 	"sluice/internal/gateway/guardrails/passage"
 	"sluice/internal/kernel/jsonedit"
-	"sluice/internal/kernel/wire"
 )
 
 // hookTimeout is the time limit of webhook and log without a parameter timeout.
@@ -66,7 +65,8 @@ func (w *webhookRunner) Run(ctx context.Context, in *Input) Result {
 	if err != nil {
 		return errorResult("the context of the call cannot be written as JSON", data)
 	}
-	header := append(forwarded(w.forward, in.Header), wire.Field{Name: "traceparent", Value: traceparent(in.TraceID)})
+	header := forwarded(w.forward, in.Header)
+	header.Set("traceparent", traceparent(in.TraceID))
 	raw, failed := w.service.post(ctx, header, payload)
 	if failed != nil {
 		data["explanation"], data["responseError"] = failed.Message, raw

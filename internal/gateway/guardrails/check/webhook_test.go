@@ -21,7 +21,8 @@ func chat() *check.Input {
 		Metadata: map[string]string{"team": "red"}, TraceID: "0af7651916cd43dd8448eb211c80319c", Streaming: true,
 		Header: wire.Header{
 			{Name: "authorization", Value: "Bearer client-secret"}, {Name: "x-api-key", Value: "client-secret"}, {Name: "cookie", Value: "client-secret"},
-			{Name: "x-gateway-api-key", Value: "client-secret"}, {Name: "x-request-id", Value: "r-1"}, {Name: "x-other", Value: "client-other"},
+			{Name: "x-gateway-api-key", Value: "client-secret"}, {Name: "x-request-id", Value: "r-1"}, {Name: "x-many", Value: "1"}, {Name: "x-many", Value: "2"},
+			{Name: "content-type", Value: "text/client-type"}, {Name: "traceparent", Value: "client-trace"}, {Name: "x-other", Value: "client-other"},
 		},
 	}
 }
@@ -29,11 +30,14 @@ func chat() *check.Input {
 func TestWebhook_ReceivesTheContextWithoutCredentials(t *testing.T) {
 	t.Parallel()
 	url, requests := recorder(t, static(200, `{"verdict":true,"data":{"score":1}}`))
-	got := run(t, outside(t), "default.webhook", `{"webhookURL":"`+url+`/check?key=hidden","headers":{"X-Key":"k"},"forwardHeaders":["X-Request-Id"]}`, chat())
+	got := run(t, outside(t), "default.webhook", `{"webhookURL":"`+url+`/check?key=hidden","headers":{"X-Key":"k"},"forwardHeaders":["X-Request-Id","x-many","content-type","traceparent","x-key"]}`, chat())
 	compare(t, &got, true, "", `{"verdict":true,"responseData":{"score":1},"webhookUrl":"`+url+`/check"}`)
 	r := <-requests
 	if r.method != "POST" || r.header.Get("X-Key") != "k" || r.header.Get("X-Request-Id") != "r-1" || r.header.Get("Content-Type") != "application/json" {
 		t.Errorf("request %s %v", r.method, r.header)
+	}
+	if got := r.header.Values("X-Many"); len(got) != 2 {
+		t.Errorf("x-many %v, want both values", got)
 	}
 	if p := r.header.Get("Traceparent"); !strings.HasPrefix(p, "00-0af7651916cd43dd8448eb211c80319c-") || len(p) != 55 {
 		t.Errorf("traceparent %q", p)
