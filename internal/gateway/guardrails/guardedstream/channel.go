@@ -51,18 +51,24 @@ func (c *channel) isFinal(offset int) bool {
 	return c.fixed >= offset || c.isOver() && c.fixed == len(c.text)
 }
 
-// needsJudge reports whether a judgement may make more text final.
-func (c *channel) needsJudge(window int) bool {
+// needsJudge reports whether a judgement may make the text before an offset final.
+func (c *channel) needsJudge(offset, window int) bool {
 	if c.fixed == len(c.text) || c.complete && !c.ended {
 		return false
 	}
 	if c.isOver() {
 		return c.judged < len(c.text) || !c.judgedLast
 	}
+	if offset > len(c.text) || countCharacters(c.text, offset, len(c.text), c.escaped()) < window {
+		return false
+	}
 	// An edit that grows with the text is judged less and less often, so that the work is linear.
 	fresh, open := len(c.text)-c.judged, len(c.text)-c.fixed
-	return fresh > 0 && (open < 16*window || fresh >= open/4)
+	return fresh > 0 && (open < maxOpenWindows*window || fresh >= open/4)
 }
+
+// maxOpenWindows is the number of windows of open text that is judged with each event.
+const maxOpenWindows = 16
 
 // judgeText asks the judge about the text that is not final. It reports whether the judge denies.
 func (c *channel) judgeText(ctx context.Context, j Judge, window int) (denied bool) {

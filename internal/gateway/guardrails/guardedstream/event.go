@@ -83,21 +83,24 @@ func parseEvent(raw []byte) *event {
 	return e
 }
 
-var byteOrder = []byte("\xef\xbb\xbf") // allowed at the beginning of a stream
+var (
+	byteOrder = []byte("\xef\xbb\xbf") // allowed at the beginning of a stream
+	colon     = []byte(":")
+)
 
 // readLine reads one line, and adds the value of a data line to data.
 func (e *event) readLine(s span, data []span) []span {
-	field, _, _ := bytes.Cut(e.raw[s.start:s.end], []byte(":"))
+	field, _, _ := bytes.Cut(e.raw[s.start:s.end], colon)
 	value := span{min(s.start+len(field)+1, s.end), s.end}
 	if value.start < value.end && e.raw[value.start] == ' ' {
 		value.start++
 	}
-	text := string(e.raw[value.start:value.end])
 	name := string(field)
 	switch name {
 	case "data":
 		return append(data, value)
 	case "event", "id", "retry", "":
+		text := string(e.raw[value.start:value.end])
 		if strings.TrimSpace(text) != "" && (name == "" || !isIdentifier(text)) {
 			e.lines = append(e.lines, line{value, true})
 		} else if name == "event" {
@@ -152,6 +155,14 @@ func (e *event) join(lines []span) bool {
 	base = append(append(base, data...), "\n\n"...)
 	e.base, e.data = base, base[e.off:e.off+len(data)]
 	return true
+}
+
+// typeOf returns the type of a JSON event, which is also the name of the event.
+func (e *event) typeOf(d document, root span) string {
+	if kind := d.text(root, "type"); kind != "" {
+		return kind
+	}
+	return e.name
 }
 
 // doc returns the data of a JSON event, and the span of its object.

@@ -18,7 +18,7 @@ var blockTexts = map[string]string{"text": KindText, "thinking": KindReasoning, 
 
 func (m *messages) read(t *texts, e *event) {
 	d, root := e.doc()
-	e.kind = d.text(root, "type")
+	e.kind = e.typeOf(d, root)
 	index, hasIndex := d.find(root, "index")
 	block := 0
 	if hasIndex {

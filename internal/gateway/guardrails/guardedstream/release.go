@@ -94,7 +94,7 @@ func (s *Stream) isReady(ctx context.Context, e *event) (final, denied bool) {
 	for _, f := range e.fragments {
 		c := f.channel
 		if !c.isFinal(f.until) {
-			if denied = c.needsJudge(s.window) && c.judgeText(ctx, s.judge, s.window); denied || !c.isFinal(f.until) {
+			if denied = c.needsJudge(f.until, s.window) && c.judgeText(ctx, s.judge, s.window); denied || !c.isFinal(f.until) {
 				return false, denied
 			}
 		}

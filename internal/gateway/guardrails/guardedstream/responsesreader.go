@@ -42,7 +42,7 @@ var requestMembers = map[string]bool{
 
 func (r *responses) read(t *texts, e *event) {
 	d, root := e.doc()
-	e.kind = d.text(root, "type")
+	e.kind = e.typeOf(d, root)
 	choice := 0
 	if output, ok := d.find(root, "output_index"); ok {
 		choice = d.integer(output, 0)
