@@ -44,13 +44,13 @@ func (d document) isIdentity(name string, value span) bool {
 
 // identityNames are the members whose values are ids, types and models, in order.
 var identityNames = []string{
-	"call_id", "container_id", "event_id", "file_id", "finish_reason", "id", "item_id", "model", "native_finish_reason", "obfuscation", "object",
-	"phase", "previous_response_id", "provider", "request_id", "response_id", "role", "server_label", "service_tier", "status", "stop_reason",
+	"call_id", "code", "container_id", "event_id", "file_id", "finish_reason", "id", "item_id", "model", "native_finish_reason", "obfuscation", "object",
+	"param", "phase", "previous_response_id", "provider", "reason", "request_id", "response_id", "role", "server_label", "service_tier", "status", "stop_reason",
 	"system_fingerprint", "tool_use_id", "truncation", "type", "vector_store_id",
 }
 
 // binaryNames are the members with data in base64.
-var binaryNames = []string{"data", "encrypted_content", "encrypted_index", "signature", "b64_json", "partial_image_b64", "result", "thought_signature"}
+var binaryNames = []string{"data", "audio", "encrypted_content", "encrypted_index", "signature", "b64_json", "partial_image_b64", "result", "thought_signature"}
 
 // isBinary reports whether a text consists of the signs of base64. Short ones may be words.
 func isBinary(text string) bool {
@@ -59,6 +59,7 @@ func isBinary(text string) bool {
 
 const minBinary = 32 // bytes
 
+// isBase64 reports whether a text is base64. The gateway puts the vendor and a colon before it.
 func isBase64(text string) bool {
-	return strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=-_") == ""
+	return strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=-_:") == ""
 }

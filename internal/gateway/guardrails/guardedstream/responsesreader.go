@@ -52,7 +52,7 @@ func (r *responses) read(t *texts, e *event) {
 	id, complete := textOf(d, e.kind, choice, root)
 	for name, value := range d.members(root) {
 		known := r.readObject(t, e, choice, root, name, value) || readText(t, e, id, complete, name, value)
-		if !known && !d.isIdentity(name, value) {
+		if !known && !d.isName(name, value) && !d.isIdentity(name, value) {
 			t.addUnknown(e, choice, e.kind+"."+name, value)
 		}
 	}
@@ -88,6 +88,7 @@ func (r *responses) readObject(t *texts, e *event, choice int, root span, name s
 func readText(t *texts, e *event, id Channel, complete, name string, value span) bool {
 	d := document(e.data)
 	switch {
+	case name == "delta" && e.kind == "response.audio.delta" && d.isIdentity("data", value):
 	case name == "delta" && id.Kind != "" && d.isString(value):
 		t.add(e, id, value)
 	case name == complete && d.isString(value):
