@@ -146,7 +146,7 @@ func incompleteItem(at *item, t *texts) []byte {
 			raw = joinParts(t, at.choice, map[string]string{KindText: "output_text", KindRefusal: "refusal"})
 		case name == "summary" && d.isList(value):
 			raw = joinParts(t, at.choice, map[string]string{KindReasoning: "summary_text"})
-		case itemTexts[name] != "":
+		case itemTexts[name] != "" && d.isString(value):
 			raw = string(jsonedit.Quote(t.released(Channel{itemTexts[name], at.choice, 0})))
 		}
 		out = appendMember(out, name, raw)

@@ -88,21 +88,31 @@ func (r *responses) readObject(t *texts, e *event, choice int, root span, name s
 func readText(t *texts, e *event, id Channel, complete, name string, value span) bool {
 	d := document(e.data)
 	switch {
-	case name == "delta" && e.kind == "response.audio.delta" && d.isIdentity("data", value):
-	case name == "delta" && id.Kind != "" && d.isString(value):
+	case name == "logprobs" && d.isList(value):
+		readTokens(t, e, id.Choice, value, complete != "")
+	case !d.isString(value):
+		return false
+	case name == "delta" && id.Kind != "":
 		t.add(e, id, value)
-	case name == complete && d.isString(value):
+	case name == "delta" && e.kind == "response.audio.delta":
+		return d.isIdentity("data", value)
+	case name == complete:
 		t.repeat(e, id, value)
 		t.open(id).ended = true
-	case name != "logprobs" || !d.isList(value):
-		return false
-	case complete != "":
-		t.repeatTokens(e, id.Choice, value)
 	default:
-		t.addTokens(e, id.Choice, value, d.joinRanks(value))
-		t.addOthers(e, id.Choice, value)
+		return false
 	}
 	return true
+}
+
+// readTokens reads the log probabilities of a delta, or of the complete text.
+func readTokens(t *texts, e *event, choice int, list span, complete bool) {
+	if complete {
+		t.repeatTokens(e, choice, list)
+		return
+	}
+	t.addTokens(e, choice, list, document(e.data).joinRanks(list))
+	t.addOthers(e, choice, list)
 }
 
 // finishRead notes what the type of an event ends.
