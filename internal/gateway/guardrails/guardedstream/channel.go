@@ -32,7 +32,7 @@ type channel struct {
 
 	ended    bool      // the format or the answer ended it
 	idle     bool      // a window of other text followed
-	complete bool      // released only as a whole, or dropped with its block: signed reasoning
+	complete bool      // released as one, or dropped with its block: signed reasoning
 	clock    clock     // of its choice, after its last text
 	pending  *fragment // ends with a high surrogate
 	high     rune      // that surrogate
@@ -70,7 +70,7 @@ func (c *channel) needsJudge(offset, window int) bool {
 // maxOpenWindows is the number of windows of open text that is judged with each event.
 const maxOpenWindows = 16
 
-// judgeText asks the judge about the text that is not final. It reports whether the judge denies.
+// judgeText passes the text that is not final to the judge. It reports whether the judge denies.
 func (c *channel) judgeText(ctx context.Context, j Judge, window int) (denied bool) {
 	last := c.isOver()
 	v := j.Piece(ctx, Piece{Channel: c.id, Text: string(c.text[c.context:]), Context: c.fixed - c.context, Last: last})

@@ -27,6 +27,8 @@ func readReasoningDetails(t *texts, e *event, choice int, list span) {
 			switch {
 			case (name == "text" || name == "summary") && d.isString(value):
 				t.add(e, id, value)
+			case d.isSignature(name, value):
+				t.sign(e, id, value, signature)
 			case !d.isIdentity(name, value):
 				t.addUnknown(e, choice, "reasoning_details."+name, value)
 			}

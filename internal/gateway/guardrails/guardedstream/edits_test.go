@@ -104,3 +104,67 @@ func TestEditsAreAppliedAcrossEvents(t *testing.T) {
 		}
 	})
 }
+
+// chatChannels are texts of a chat, as a member of a delta with %s, and their path.
+var chatChannels = []struct {
+	choice int
+	delta  string
+	path   []any
+}{
+	{0, `"content":%s`, []any{"content"}},
+	{0, `"reasoning":%s`, []any{"reasoning"}},
+	{1, `"content":%s`, []any{"content"}},
+	{0, `"tool_calls":[{"index":0,"function":{"arguments":%s}}]`, []any{"tool_calls", 0, "function", "arguments"}},
+	{1, `"refusal":%s`, []any{"refusal"}},
+	{1, `"audio":{"transcript":%s}`, []any{"audio", "transcript"}},
+}
+
+func TestTextsOfManyChannelsAreEditedInOrder(t *testing.T) {
+	t.Parallel()
+	const word = "ΩΨΞΔΣ§"
+	rapid.Check(t, func(rt *rapid.T) {
+		var stream strings.Builder
+		want := make([]string, len(chatChannels))
+		emit := func(channel int, text string) {
+			c := chatChannels[channel]
+			stream.WriteString(chatChunk(c.choice, strings.Replace(c.delta, "%s", quote(text), 1), "null"))
+		}
+		for range rapid.IntRange(1, 60).Draw(rt, "events") {
+			channel := rapid.IntRange(0, len(chatChannels)-1).Draw(rt, "channel")
+			text := rapid.StringMatching(`[a-z ]{0,12}`).Draw(rt, "text")
+			if rapid.IntRange(0, 5).Draw(rt, "kind") > 0 {
+				emit(channel, text)
+				want[channel] += text
+				continue
+			}
+			cut := rapid.IntRange(0, 6).Draw(rt, "cut") * 2 // each letter has two bytes
+			emit(channel, text+word[:cut])
+			if other := (channel + 1) % len(chatChannels); rapid.Bool().Draw(rt, "between") {
+				emit(other, "between")
+				want[other] += "between"
+			}
+			emit(channel, word[cut:])
+			want[channel] += text + "[R]"
+		}
+		j := &judge{window: 6, hold: rapid.Bool().Draw(rt, "hold"), secret: word, with: "[R]"}
+		var cuts []int
+		for at := 0; at < stream.Len(); at += rapid.IntRange(1, 900).Draw(rt, "size") {
+			cuts = append(cuts, at)
+		}
+		out := run(t, llm.ChatComplete, j, stream.String()+chatEnd, cuts...)
+		got := make([]string, len(chatChannels))
+		for _, e := range parse(t, out) {
+			choice, _ := at(e.json, "choices", 0, "index").(float64)
+			for i, c := range chatChannels {
+				if text, ok := at(e.json, append([]any{"choices", 0, "delta"}, c.path...)...).(string); ok && int(choice) == c.choice {
+					got[i] += text
+				}
+			}
+		}
+		for i := range want {
+			if got[i] != want[i] {
+				rt.Fatalf("channel %d: got %q, want %q", i, got[i], want[i])
+			}
+		}
+	})
+}

@@ -36,7 +36,7 @@ type event struct {
 // line is a line of an event that contains text and is not JSON.
 type line struct {
 	at      span // in base
-	comment bool // the line is a text of its own: a comment or an unknown field
+	comment bool // the line is a separate text: a comment or an unknown field
 }
 
 // position identifies a tool call, a content block or an output item of an answer.

@@ -12,7 +12,8 @@ func (d document) isName(name string, value span) bool {
 
 // isSignature reports whether a value is the signature of reasoning, or a part of it.
 func (d document) isSignature(name string, value span) bool {
-	return name == "signature" && d.isString(value) && isBase64(d.string(value))
+	text := d.string(value)
+	return name == "signature" && text != "" && isBase64(text)
 }
 
 // isCount reports whether a value contains numbers and identifiers only, as the usage does.

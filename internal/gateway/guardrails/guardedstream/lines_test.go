@@ -158,3 +158,17 @@ func TestTextInUnexpectedPlacesIsJudged(t *testing.T) {
 		}
 	}
 }
+
+func TestEqualFragmentsOfAnUnknownTextAreJoined(t *testing.T) {
+	t.Parallel()
+	for _, format := range []string{`{"choices":[{"message":{"content":"%s"}}]}`, `{"choices":[{"delta":{"new":"%s"}}]}`, `{"type":"transcript.text.delta","delta":"%s"}`} {
+		stream := ""
+		for _, text := range []string{"ha", "ha", "ho"} {
+			stream += "data: " + strings.Replace(format, "%s", text, 1) + "\n\n"
+		}
+		out := run(t, llm.ChatComplete, &judge{window: 8, secret: "hahaho", deny: true}, stream, 20)
+		if strings.Contains(out, `"ha"`) {
+			t.Errorf("%s: the text leaks: %s", format, out)
+		}
+	}
+}

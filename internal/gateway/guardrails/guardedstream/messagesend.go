@@ -44,7 +44,7 @@ func (m *messages) end(dst []byte, _ *texts) []byte {
 	return append(dst, "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n"...)
 }
 
-// appendStart appends the event message_start as it was received, or one of its own.
+// appendStart appends the event message_start as it was received, or a new one.
 func (m *messages) appendStart(dst []byte) []byte {
 	if m.start != nil {
 		return append(dst, m.start...)

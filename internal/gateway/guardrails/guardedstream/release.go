@@ -86,7 +86,7 @@ func (s *Stream) finishHeld(ctx context.Context, dst []byte) []byte {
 	return dst
 }
 
-// isReady reports whether all texts of an event are final. It asks the judge where that may help.
+// isReady reports whether all texts of an event are final. It calls the judge where that may help.
 func (s *Stream) isReady(ctx context.Context, e *event) (final, denied bool) {
 	if s.window == 0 {
 		return true, false

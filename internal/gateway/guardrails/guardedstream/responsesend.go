@@ -100,7 +100,7 @@ func (r *responses) end(dst []byte, t *texts) []byte {
 	return r.appendEvent(dst, "response.incomplete", `"response":`+response)
 }
 
-// appendStart appends the event response.created as it was received, or one of its own.
+// appendStart appends the event response.created as it was received, or a new one.
 func (r *responses) appendStart(dst []byte) []byte {
 	if r.created != nil {
 		return append(dst, r.created...)

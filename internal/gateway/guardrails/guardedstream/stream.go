@@ -42,7 +42,7 @@ type surface interface {
 	release(e *event, raw []byte)
 	// reason returns the reason for the end of a choice after calls were removed from it.
 	reason(f finish, callsLeft bool) string
-	// position returns the place of a call in the stream.
+	// position returns the position of a call in the stream.
 	position(arguments Channel) position
 	// end appends the events that end a denied answer after the released ones.
 	end(dst []byte, t *texts) []byte

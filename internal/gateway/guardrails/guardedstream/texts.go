@@ -124,7 +124,7 @@ func (t *texts) addRaw(e *event, id Channel, s span, text []byte, f form) {
 }
 
 // repeat adds a string that states the complete text of a channel again. A text that differs from
-// what arrived is judged as one of its own.
+// what arrived is judged as a separate text.
 func (t *texts) repeat(e *event, id Channel, s span) {
 	text, _ := jsonedit.Unquote(document(e.data).raw(s))
 	if text == "" {
@@ -165,7 +165,7 @@ func (t *texts) sign(e *event, id Channel, s span, f form) {
 	e.fragments = append(e.fragments, &fragment{at: s, channel: c, form: f, to: len(c.text), until: len(c.text)})
 }
 
-// addLines adds the lines of an event that are not JSON. A comment is a text of its own.
+// addLines adds the lines of an event that are not JSON. Each comment is a separate text.
 func (t *texts) addLines(e *event) {
 	for _, l := range e.lines {
 		path := "line"

@@ -3,6 +3,7 @@ package guardedstream
 import (
 	"iter"
 	"strconv"
+	"strings"
 
 	"sluice/internal/kernel/jsonedit"
 )
@@ -27,12 +28,16 @@ func (t *texts) addUnknown(e *event, choice int, path string, s span) {
 	}
 }
 
-// addUnknownText adds one string. Values that are the same in each event, such as the name of a
-// provider, are judged once.
+// addUnknownText adds one string. A member next to the choices with the same value in each event, such
+// as the name of a provider, is judged once. Equal fragments of a text are not the same.
 func (t *texts) addUnknownText(e *event, choice int, path string, s span) {
-	id := Channel{KindText, choice, t.unknownBlock(choice, path)}
 	text, _ := jsonedit.Unquote(document(e.data).raw(s))
-	if c := t.open(id); len(c.text) > 0 && string(c.text) == text {
+	if text == "" {
+		return
+	}
+	id := Channel{KindText, choice, t.unknownBlock(choice, path)}
+	metadata := choice < 0 && !strings.Contains(path, "delta")
+	if c := t.open(id); metadata && string(c.text) == text {
 		e.fragments = append(e.fragments, &fragment{at: s, channel: c, to: len(text), until: len(text)})
 		return
 	}
@@ -52,7 +57,7 @@ func (t *texts) unknownBlock(choice int, path string) int {
 	return block
 }
 
-// objects returns the objects of a list. It adds everything else in its place as unknown text.
+// objects returns the objects of a list. It adds everything else as unknown text.
 func (t *texts) objects(e *event, choice int, path string, list span) iter.Seq2[int, span] {
 	return func(yield func(int, span) bool) {
 		d := document(e.data)
