@@ -30,7 +30,7 @@ const (
 	quoted    form = iota // a JSON string
 	object                // a JSON object: its bytes are the text
 	plain                 // a line
-	tokens                // a list of tokens, which becomes null when it is edited
+	tokens                // a list of tokens, which becomes empty or null when it is edited
 	signature             // of a text, which becomes empty when the text is edited
 )
 
@@ -52,8 +52,8 @@ func (f *fragment) dropEditedSurrogates() {
 	}
 }
 
-// render returns the fragment after the edits.
-func (f *fragment) render() []byte {
+// render returns the fragment after the edits. First is its first byte before.
+func (f *fragment) render(first byte) []byte {
 	switch f.form {
 	case object:
 		if text := []byte(f.channel.edited(f.from, f.to)); jsonedit.Valid(text) {
@@ -68,6 +68,9 @@ func (f *fragment) render() []byte {
 			return r
 		}, []byte(f.channel.edited(f.from, f.to)))
 	case tokens:
+		if first == '[' {
+			return []byte("[]")
+		}
 		return []byte("null")
 	case signature:
 		return []byte(`""`)

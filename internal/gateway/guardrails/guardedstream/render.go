@@ -67,7 +67,7 @@ func (r *removal) render(e *event, reasonFor func(finish) string) []byte {
 			if f.form != plain {
 				at = span{at.start + e.off, at.end + e.off}
 			}
-			patches = append(patches, patch{at, f.render()})
+			patches = append(patches, patch{at, f.render(e.base[at.start])})
 		}
 	}
 	if len(r.indexes) > 0 {

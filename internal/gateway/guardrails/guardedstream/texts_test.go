@@ -350,3 +350,38 @@ func TestAThinkingBlockThatIsHeldHasKeepAlives(t *testing.T) {
 		t.Errorf("got %q", out)
 	}
 }
+
+func TestLogProbabilitiesOfAResponseAreRepeated(t *testing.T) {
+	t.Parallel()
+	token := func(text string) string { return `{"token":` + quote(text) + `,"logprob":-1,"top_logprobs":[]}` }
+	part := `"item_id":"msg_1","output_index":0,"content_index":0,`
+	stream := ""
+	for _, p := range []string{"a hid", "den text"} {
+		stream += named("response.output_text.delta", `{"type":"response.output_text.delta",`+part+`"delta":`+quote(p)+`,"logprobs":[`+token(p)+`]}`)
+	}
+	stream += named("response.output_text.done", `{"type":"response.output_text.done",`+part+`"text":"a hidden text","logprobs":[`+token("a hid")+`,`+token("den text")+`]}`) +
+		named("response.completed", `{"type":"response.completed","response":`+responsesObject("completed", responsesItem("completed", "a hidden text"), responsesUsage)+`}`)
+	for _, mode := range []*judge{{window: 7}, {hold: true}} {
+		j := &judge{window: mode.window, hold: mode.hold}
+		if out := run(t, llm.CreateModelResponse, j, stream); out != stream || len(j.result.Texts) != 2 {
+			t.Errorf("hold %t: got %q and texts %+v", j.hold, out, j.result.Texts)
+		}
+		j.secret, j.with = "hidden", "*"
+		out := run(t, llm.CreateModelResponse, j, stream)
+		if strings.Contains(out, "hid") || strings.Contains(out, `"token"`) || members(t, out, "delta") != "a * text" {
+			t.Errorf("hold %t: got %q", j.hold, out)
+		}
+	}
+}
+
+func TestManyChannelsShareTheLast(t *testing.T) {
+	t.Parallel()
+	stream := ""
+	for i := range 2200 {
+		stream += fmt.Sprintf(`data: {"choices":[{"index":%d,"delta":{"content":"a hidden text"}}]}`+"\n\n", i)
+	}
+	j := &judge{window: 8, secret: "hidden", with: "*"}
+	if out := run(t, llm.ChatComplete, j, stream); strings.Contains(out, "hidden") || len(j.result.Texts) > 2049 {
+		t.Errorf("got %d texts", len(j.result.Texts))
+	}
+}
