@@ -108,7 +108,7 @@ func TestTextInUnexpectedPlacesIsJudged(t *testing.T) {
 		data    []string
 	}{
 		{llm.ChatComplete, []string{
-			`{"choices":"%s"}`, chat(`"%s"`), chat(`{"delta":"%s"}`), chat(`{"message":{"content":"%s"}}`), chat(`{"finish_reason":"%s"}`), `{"id":"%s"}`, `{"usage":{"x":"%s"}}`,
+			`{"choices":"%s"}`, chat(`"%s"`), chat(`{"delta":"%s"}`), chat(`{"message":{"content":"%s"}}`), chat(`{"finish_reason":"%s"}`), `{"id":"%s"}`, `{"created":{"x":"%s"}}`, `{"usage":{"x":"%s"}}`,
 			chatDelta(`{"content":[{"type":"text","text":"%s"}]}`), chatDelta(`{"content":{"x":"%s"}}`), chatDelta(`{"audio":"%s"}`), chatDelta(`{"audio":["%s"]}`),
 			chatDelta(`{"tool_calls":"%s"}`), chatDelta(`{"tool_calls":["%s"]}`), chatDelta(`{"tool_calls":[{"index":"%s"}]}`), chatDelta(`{"tool_calls":[{"function":"%s"}]}`),
 			chatDelta(`{"tool_calls":[{"function":{"name":"%s"}}]}`), chatDelta(`{"tool_calls":[{"function":{"function":{"arguments":"%s"}}}]}`),
@@ -126,7 +126,7 @@ func TestTextInUnexpectedPlacesIsJudged(t *testing.T) {
 			`{"type":"content_block_start","index":0,"content_block":{"type":"web_search_tool_result","content":[{"title":"%s"}]}}`,
 			`{"type":"content_block_delta","index":0,"delta":"%s"}`, `{"type":"content_block_delta","index":0,"delta":{"type":"citations_delta","citation":{"cited_text":"%s"}}}`,
 			`{"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"%s"}}`, `{"type":"message_delta","delta":{"stop_reason":"%s","stop_sequence":"%s"},"usage":"%s"}`,
-			`{"type":"other","text":"%s"}`, `{"type":"%s"}`, `{"text":["%s"]}`,
+			`{"type":"other","text":"%s"}`, `{"index":{"x":"%s"}}`, `{"type":"%s"}`, `{"text":["%s"]}`,
 		}},
 		{llm.CreateModelResponse, []string{
 			`{"type":"response.output_text.delta","delta":{"x":"%s"}}`, `{"type":"response.output_text.done","text":["%s"]}`, `{"type":"other","delta":"%s"}`, `{"delta":"%s"}`,
@@ -135,7 +135,7 @@ func TestTextInUnexpectedPlacesIsJudged(t *testing.T) {
 			`{"type":"response.output_item.done","item":{"type":"code_interpreter_call","code":"%s","outputs":[{"logs":"%s"}]}}`, `{"type":"response.content_part.done","part":"%s"}`,
 			`{"type":"response.completed","response":"%s"}`, `{"type":"response.completed","response":{"output":"%s"}}`, `{"type":"response.completed","response":{"output":["%s"]}}`,
 			`{"type":"response.completed","response":{"output":[{"type":"function_call","arguments":{"a":"%s"}}],"usage":"%s","output_text":"%s"}}`, `{"type":"response.failed","response":{"error":{"message":"%s"}}}`,
-			`{"type":"response.output_text.annotation.added","annotation":{"title":"%s"}}`, `{"type":"response.output_text.delta","logprobs":[{"token":["%s"]}]}`, `{"sequence_number":"%s"}`, `{"output_index":"%s"}`,
+			`{"type":"response.output_text.annotation.added","annotation":{"title":"%s"}}`, `{"type":"response.output_text.delta","logprobs":[{"token":["%s"]}]}`, `{"sequence_number":"%s"}`, `{"sequence_number":{"x":"%s"}}`, `{"type":"response.audio.delta","delta":"%s"}`, `{"output_index":"%s"}`,
 		}},
 	} {
 		for _, data := range c.data {

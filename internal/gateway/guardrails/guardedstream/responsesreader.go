@@ -63,8 +63,8 @@ func (r *responses) read(t *texts, e *event) {
 // reports false for another member.
 func (r *responses) readObject(t *texts, e *event, choice int, root span, name string, value span) bool {
 	d := document(e.data)
-	if name == "sequence_number" && !d.isString(value) {
-		e.numbers = append(e.numbers, number{at: value, position: position{-1, d.integer(value, 0)}, sequence: true})
+	if n := d.integer(value, -1); name == "sequence_number" && n >= 0 {
+		e.numbers = append(e.numbers, number{at: value, position: position{-1, n}, sequence: true})
 		return true
 	}
 	if !d.isObject(value) {
