@@ -1,8 +1,5 @@
 package pii
 
-// maxIBANBytes is the length of the longest IBAN with a separator after every four characters.
-const maxIBANBytes = 34 + 8
-
 // ibanLengths maps countries to the length of their IBANs. Source: SWIFT, IBAN registry.
 var ibanLengths = map[string]int{
 	"AD": 24, "AE": 23, "AL": 28, "AT": 20, "AZ": 28, "BA": 20, "BE": 16, "BG": 22, "BH": 22, "BR": 29, "BY": 28, "CH": 21, "CR": 22, "CY": 28, "CZ": 24,
@@ -15,31 +12,31 @@ var ibanLengths = map[string]int{
 
 // ibanAt finds the IBAN that begins at i: the length of its country and valid check digits.
 func (s *scanner) ibanAt(i int) (start, end int, ok bool) {
-	if !s.startsToken(i) || i+4 > len(s.text) || !isUpper(s.text[i]) {
+	if !s.startsToken(i) || i+4 > len(s.text) {
 		return 0, 0, false
 	}
 	length := ibanLengths[s.text[i:i+2]]
-	if length == 0 {
-		return 0, 0, false
-	}
-	n, rest := 0, 0 // characters read; their number modulo 97, without the first four
-	for end = i; end < len(s.text) && end-i < maxIBANBytes && n < length; end++ {
-		b := s.text[end]
-		if (b == ' ' || b == '-') && n > 0 && s.text[end-1] != b {
-			continue
+	rest := 0 // of the characters after the first four
+	end = i
+	for n := 0; n < length; n++ {
+		if b := s.byteAt(end); (b == ' ' || b == '-') && n > 0 {
+			end++
 		}
+		b := s.byteAt(end)
 		if !isDigit(b) && !isUpper(b) {
 			return 0, 0, false
 		}
-		if n >= 4 {
+		if end++; n >= 4 {
 			rest = appendMod97(rest, b)
 		}
-		n++
 	}
 	for _, b := range []byte(s.text[i : i+4]) {
+		if !isDigit(b) && !isUpper(b) {
+			return 0, 0, false
+		}
 		rest = appendMod97(rest, b)
 	}
-	return i, end, n == length && rest == 1 && s.endsToken(end)
+	return i, end, length > 0 && rest == 1 && s.endsToken(end)
 }
 
 // appendMod97 appends a digit, or a letter as a number from 10 to 35, to a number modulo 97.

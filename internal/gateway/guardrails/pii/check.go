@@ -2,6 +2,7 @@ package pii
 
 import (
 	"context"
+	"time"
 
 	"sluice/internal/domain/guardrail"
 	"sluice/internal/domain/guardrail/param"
@@ -26,7 +27,10 @@ func List() []check.Check {
 		},
 		New: func(p check.Params, _ *check.Deps) (check.Runner, error) {
 			set := newSet(p.List("categories"))
-			return &runner{set: set, names: set.names(), redact: isOn(p["redact"]), not: p.Bool("not", false)}, nil
+			return &runner{
+				set: set, names: set.names(), redact: isOn(p["redact"]), not: p.Bool("not", false),
+				timeout: time.Duration(p.Number("timeout", 0)) * time.Millisecond,
+			}, nil
 		},
 	}}
 }
@@ -43,10 +47,11 @@ func isOn(redact any) bool { return redact == true || redact == "reversible" }
 
 // runner passes texts without the selected categories, and those in which it replaced them.
 type runner struct {
-	set    category
-	names  []string // of the set, in the order of the table
-	redact bool
-	not    bool
+	set     category
+	names   []string // of the set, in the order of the table
+	redact  bool
+	not     bool
+	timeout time.Duration // 0 for none
 }
 
 // Interfaces of the engine.
@@ -68,13 +73,19 @@ func (r *runner) Window() int {
 
 // Run searches each text. The data have the number of findings of each category, but no part of a text.
 func (r *runner) Run(ctx context.Context, in *check.Input) check.Result {
+	if r.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, r.timeout)
+		defer cancel()
+	}
 	counts := make(map[string]int)
 	var edits []check.Edit
 	for i, text := range in.Texts {
-		if ctx.Err() != nil {
+		found, err := find(ctx, text, r.set)
+		if err != nil || ctx.Err() != nil {
 			return check.Failed("TimeoutError", "the texts were not searched in time; raise the parameter timeout")
 		}
-		for _, f := range find(text, r.set) {
+		for _, f := range found {
 			kind := f.kind.String()
 			counts[kind]++
 			if r.redact {

@@ -26,6 +26,14 @@ const maxCueWord = 32
 // cuesBefore returns the cues of the words before i: all of them, and those of the nearest word that
 // has any.
 func (s *scanner) cuesBefore(i int) (all, nearest cue) {
+	if s.cuesFrom != i+1 {
+		s.cuesFrom = i + 1
+		s.all, s.nearest = s.readCues(i)
+	}
+	return s.all, s.nearest
+}
+
+func (s *scanner) readCues(i int) (all, nearest cue) {
 	start := max(0, i-cueBefore)
 	for end := i; end > start; {
 		if !isLetter(s.text[end-1]) {

@@ -1,11 +1,15 @@
 package pii
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Limits of an e-mail address in bytes. Source: RFC 5321, 4.5.3.1.
 const (
 	maxLocalBytes  = 64
 	maxDomainBytes = 190
+	maxLabelBytes  = 63
 )
 
 // fileExtensions follow an at sign in names of files, as in "logo@2x.png".
@@ -14,66 +18,70 @@ var fileExtensions = []string{"css", "gif", "html", "jpeg", "jpg", "js", "json",
 // emailAt finds the e-mail address around the at sign at i.
 func (s *scanner) emailAt(i int) (start, end int, ok bool) {
 	start = i
-	for start > 0 && i-start <= maxLocalBytes && isLocalByte(s.text[start-1]) {
+	for i-start <= maxLocalBytes && isLocalByte(s.byteAt(start-1)) {
 		start--
 	}
-	for start < i && (!isLetter(s.text[start]) && !isDigit(s.text[start]) || isContinuation(s.text[start])) {
+	for start < i && !startsWord[s.text[start]] {
 		start++
 	}
 	end, ok = s.domainEnd(i + 1)
-	switch {
-	case !ok, start == i, i-start > maxLocalBytes, s.text[i-1] == '.':
-		return 0, 0, false
-	case s.text[start:i] == "git" && end < len(s.text) && s.text[end] == ':', s.isUserInfo(start):
+	if !ok || start == i || i-start > maxLocalBytes || s.text[i-1] == '.' {
 		return 0, 0, false
 	}
-	return start, end, true
+	isRepository := s.text[start:i] == "git" && s.byteAt(end) == ':'
+	return start, end, !isRepository && !s.isUserInfo(start)
 }
+
+// startsWord has the bytes with which a word may begin: letters and digits, not the rest of a character.
+var startsWord = func() (t [256]bool) {
+	for c := range 256 {
+		b := byte(c)
+		t[c] = (isLetter(b) || isDigit(b)) && !isContinuation(b)
+	}
+	return t
+}()
 
 // isLocalByte reports whether a byte may be in the part before the at sign.
 func isLocalByte(b byte) bool {
-	switch b {
-	case '.', '_', '%', '+', '-', '\'', '!', '#', '$', '&', '*', '/', '?', '^', '~', '=':
-		return b != '/' && b != '=' && b != '?' && b != '&'
-	}
-	return isLetter(b) || isDigit(b)
+	return isLetter(b) || isDigit(b) || b != 0 && strings.IndexByte("._%+-'!#$*^~", b) >= 0
 }
 
 // isUserInfo reports whether a password of a URL begins at i, as in "https://user:password@host".
 func (s *scanner) isUserInfo(i int) bool {
-	if i == 0 || s.text[i-1] != ':' {
+	if s.byteAt(i-1) != ':' {
 		return false
 	}
-	for j := i - 1; j > 1 && i-j < maxLocalBytes && s.text[j] != ' '; j-- {
-		if s.text[j] == '/' && s.text[j-1] == '/' {
-			return true
-		}
-	}
-	return false
+	before := s.text[max(0, i-maxLocalBytes) : i-1]
+	return strings.Contains(before[strings.LastIndexByte(before, ' ')+1:], "//")
 }
 
 // domainEnd returns the end of the domain that begins at i: at least two labels, the last one of letters.
 func (s *scanner) domainEnd(i int) (end int, ok bool) {
-	label, dots := i, 0 // start of the label
-	for end = i; end < len(s.text) && end-i <= maxDomainBytes; end++ {
-		b := s.text[end]
-		if b == '.' && end > label && end+1 < len(s.text) && (isLetter(s.text[end+1]) || isDigit(s.text[end+1])) {
-			label, dots = end+1, dots+1
-			continue
-		}
-		if !isLetter(b) && !isDigit(b) && (b != '-' || end == label) {
+	label := i // start of the label
+	for end = s.labelEnd(i); s.byteAt(end) == '.' && end > label && end-i < maxDomainBytes; end = s.labelEnd(label) {
+		if next := s.byteAt(end + 1); !isLetter(next) && !isDigit(next) {
 			break
 		}
+		label = end + 1
 	}
-	for end > label && s.text[end-1] == '-' {
+	return end, label > i && isTopLevel(s.text[label:end])
+}
+
+// labelEnd returns the end of the label of a domain that begins at i. Hyphens may be inside of it.
+func (s *scanner) labelEnd(i int) int {
+	end := i
+	for b := s.byteAt(end); (isLetter(b) || isDigit(b) || b == '-' && end > i) && end-i <= maxLabelBytes; b = s.byteAt(end) {
+		end++
+	}
+	for end > i && s.text[end-1] == '-' {
 		end--
 	}
-	return end, dots > 0 && isTopLevel(s.text[label:end])
+	return end
 }
 
 // isTopLevel reports whether a label may be the last one of a domain.
 func isTopLevel(label string) bool {
-	if len(label) < 2 || len(label) > 63 || slices.Contains(fileExtensions, label) {
+	if len(label) < 2 || len(label) > maxLabelBytes || slices.Contains(fileExtensions, label) {
 		return false
 	}
 	if len(label) > 4 && label[:4] == "xn--" {

@@ -2,6 +2,7 @@ package pii
 
 import (
 	"cmp"
+	"context"
 	"slices"
 
 	"sluice/internal/gateway/guardrails/textfold"
@@ -14,26 +15,27 @@ type finding struct {
 }
 
 // find returns the findings of the selected categories in a text, sorted and without overlaps. The text
-// is searched as it is, and in the form without invisible signs, full-width forms and look-alikes.
-func find(text string, set category) []finding {
-	sc := scanner{text: text, set: set}
-	found := sc.scan()
+// is searched as it is, and in the form without invisible signs, full-width forms and look-alikes. The
+// error is that of ctx.
+func find(ctx context.Context, text string, set category) ([]finding, error) {
+	s := scanner{text: text, set: set}
+	found, err := s.scan(ctx)
+	if err != nil {
+		return nil, err
+	}
 	folded := textfold.Fold(text)
 	if folded.Same() {
-		return found
+		return found, nil
 	}
 	other := scanner{text: folded.Folded, set: set}
-	plain := len(found)
-	for _, f := range other.scan() {
+	hidden, err := other.scan(ctx)
+	for _, f := range hidden {
 		f.start, f.end = folded.Original(f.start, f.end)
 		if hasASCII(text[f.start:f.end]) || f.kind&(name|address) == 0 {
 			found = append(found, f)
 		}
 	}
-	if len(found) > plain {
-		found = disjoint(found)
-	}
-	return found
+	return disjoint(found), err
 }
 
 // disjoint sorts findings and drops each that overlaps an earlier or longer one.

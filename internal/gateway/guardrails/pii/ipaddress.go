@@ -11,22 +11,19 @@ const maxIPBytes = 45
 // ipv4At finds the IPv4 address that begins at i. Versions of software and numbers of chapters look
 // alike: the nearest word that indicates one or the other decides.
 func (s *scanner) ipv4At(i int) (start, end int, ok bool) {
-	if !s.startsToken(i) && (i < 2 || s.text[i-1] != '/' || s.text[i-2] != '/') {
+	if !s.startsToken(i) && (s.byteAt(i-1) != '/' || s.byteAt(i-2) != '/') {
 		return 0, 0, false
 	}
-	end = i
-	for part := range 4 {
-		if part > 0 {
-			if end >= len(s.text) || s.text[end] != '.' {
-				return 0, 0, false
-			}
-			end++
+	end = i + octetLength(s.text[i:])
+	for range 3 {
+		if end == i || s.byteAt(end) != '.' {
+			return 0, 0, false
 		}
-		n := octetLength(s.text[end:])
+		n := octetLength(s.text[end+1:])
 		if n == 0 {
 			return 0, 0, false
 		}
-		end += n
+		end += 1 + n
 	}
 	if !s.endsAddress(end) {
 		return 0, 0, false
@@ -50,41 +47,45 @@ func octetLength(text string) int {
 
 // endsAddress reports whether an IP address may end at i. A port or a prefix length may follow.
 func (s *scanner) endsAddress(i int) bool {
-	if i >= len(s.text) {
-		return true
-	}
-	switch b := s.text[i]; {
-	case isAlnum(b), b == '_':
+	switch b := s.byteAt(i); b {
+	case '_':
 		return false
-	case b == '.', b == '-':
-		return i+1 == len(s.text) || !isAlnum(s.text[i+1])
+	case '.', '-':
+		return !isAlnum(s.byteAt(i + 1))
+	default:
+		return !isAlnum(b)
 	}
-	return true
 }
 
-// ipv6At finds the IPv6 address around the colon at i.
+// ipv6At finds the IPv6 address whose first colon is at i.
 func (s *scanner) ipv6At(i int) (start, end int, ok bool) {
 	start, end = i, i+1
-	for start > 0 && i-start < maxIPBytes && isIPv6Byte(s.text[start-1]) {
-		start--
+	for i-start < maxIPBytes && isIPv6Byte(s.byteAt(start-1)) {
+		if start--; s.text[start] == ':' {
+			return 0, 0, false // was tried there
+		}
 	}
-	for end < len(s.text) && end-start <= maxIPBytes && isIPv6Byte(s.text[end]) {
+	for end-start <= maxIPBytes && isIPv6Byte(s.byteAt(end)) {
 		end++
 	}
-	if end < len(s.text) && isLetter(s.text[end]) || start > 0 && (isLetter(s.text[start-1]) || s.text[start-1] == '_') {
+	if before := s.byteAt(start - 1); isLetter(s.byteAt(end)) || isLetter(before) || before == '_' {
 		return 0, 0, false
 	}
-	text := s.text[start:end]
-	for len(text) > 0 && (text[len(text)-1] == '.' || text[len(text)-1] == ':' && (len(text) < 2 || text[len(text)-2] != ':')) {
-		text = text[:len(text)-1] // of the sentence
-	}
+	text := trimSentence(s.text[start:end])
 	if last := strings.LastIndexByte(text, ':'); !isLikelyIPv6(text) && last > 0 {
 		text = text[:last] // of a port
 	}
-	if !isLikelyIPv6(text) {
-		return 0, 0, false
+	return start, start + len(text), isLikelyIPv6(text)
+}
+
+// trimSentence returns a text without the signs of a sentence at its end. Two colons belong to an
+// address.
+func trimSentence(text string) string {
+	text = strings.TrimRight(text, ".")
+	if strings.HasSuffix(text, ":") && !strings.HasSuffix(text, "::") {
+		return text[:len(text)-1]
 	}
-	return start, start + len(text), true
+	return text
 }
 
 func isIPv6Byte(b byte) bool {

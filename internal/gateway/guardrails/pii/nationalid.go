@@ -74,32 +74,47 @@ func (s *scanner) hintsID(i, end int) int {
 
 // matchID matches the shapes of a format at i and verifies the checksum.
 func (s *scanner) matchID(i int, format *idFormat) (end int, ok bool) {
+	var id [maxIDChars]byte
 	for _, shape := range format.shapes {
-		var id [maxIDChars]byte
-		n, end := 0, i
-		for k := 0; k < len(shape) && end >= 0; k++ {
-			var b byte
-			if end < len(s.text) {
-				b = s.text[end]
-			}
-			switch c := shape[k]; {
-			case c == '~':
-				if b == ' ' || b == '-' || b == '.' {
-					end++
-				}
-			case c == '9' && isDigit(b), c == 'A' && isUpper(b), c == 'X' && (isDigit(b) || isUpper(b)):
-				id[n] = b
-				n++
-				end++
-			case c == b && c != '9' && c != 'A' && c != 'X':
-				end++
-			default:
-				end = -1
-			}
-		}
-		if end > 0 && s.endsToken(end) && format.valid(id[:n]) {
+		n, end := s.matchShape(i, shape, &id)
+		if end > i && s.endsToken(end) && format.valid(id[:n]) {
 			return end, true
 		}
 	}
 	return 0, false
+}
+
+// matchShape matches a shape at i. It returns the number of characters of the identity number, which are
+// in id, and their end; -1 if the text has another shape.
+func (s *scanner) matchShape(i int, shape string, id *[maxIDChars]byte) (n, end int) {
+	end = i
+	for k := range len(shape) {
+		b := s.byteAt(end)
+		switch c := shape[k]; {
+		case c == '~':
+			if b != ' ' && b != '-' && b != '.' {
+				continue
+			}
+		case isInShape(c, b):
+			id[n] = b
+			n++
+		case c != b || isDigit(c) || isUpper(c):
+			return 0, -1
+		}
+		end++
+	}
+	return n, end
+}
+
+// isInShape reports whether a byte is in the class of a sign of a shape.
+func isInShape(c, b byte) bool {
+	switch c {
+	case '9':
+		return isDigit(b)
+	case 'A':
+		return isUpper(b)
+	case 'X':
+		return isDigit(b) || isUpper(b)
+	}
+	return false
 }

@@ -1,13 +1,22 @@
 package pii
 
-import "unicode/utf8"
+import (
+	"context"
+	"unicode/utf8"
+)
 
 // scanner passes over a text once.
 type scanner struct {
 	text  string
 	set   category
 	found []finding
+	// cuesFrom is the offset, plus one, of the last number that needed its cues.
+	cuesFrom     int
+	all, nearest cue
 }
+
+// pauseBytes is the number of bytes after which a scan looks whether its context has ended.
+const pauseBytes = 16 << 10
 
 // class is what a byte can begin.
 type class uint8
@@ -43,34 +52,45 @@ var classes = func() (t [256]class) {
 }()
 
 // scan returns the findings, sorted and without overlaps.
-func (s *scanner) scan() []finding {
-	for i := 0; i < len(s.text); {
-		next := i + 1
-		switch classes[s.text[i]] {
-		case lower:
-			next = s.wordEnd(i)
-		case upper:
-			next = s.capital(i)
-		case symbol:
-			next = i + runeLength(s.text[i:])
-		case digit:
-			next = s.number(i)
-		case sign:
-			next = s.matchFirst(i, next, phone, (*scanner).phoneAt)
-		case at:
-			next = s.matchFirst(i, next, email, (*scanner).emailAt)
-		case colon:
-			next = s.matchFirst(i, next, ip, (*scanner).ipv6At)
-		case stroke:
-			next = s.matchFirst(i, next, address, (*scanner).unnumberedAt)
+// The error is that of ctx.
+func (s *scanner) scan(ctx context.Context) ([]finding, error) {
+	for i, pause := 0, pauseBytes; i < len(s.text); {
+		if i >= pause {
+			if pause = i + pauseBytes; ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
 		}
+		i = s.step(i)
 		if len(s.found) >= maxFindings {
 			s.found[len(s.found)-1].end = len(s.text)
 			break
 		}
-		i = next
 	}
-	return s.found
+	return s.found, nil
+}
+
+// step judges what begins at i, and returns where to go on.
+func (s *scanner) step(i int) int {
+	next := i + 1
+	switch classes[s.text[i]] {
+	case lower:
+		return s.wordEnd(i)
+	case upper:
+		return s.capital(i)
+	case symbol:
+		return i + runeLength(s.text[i:])
+	case digit:
+		return s.number(i)
+	case sign:
+		return s.matchFirst(i, next, phone, (*scanner).phoneAt)
+	case at:
+		return s.matchFirst(i, next, email, (*scanner).emailAt)
+	case colon:
+		return s.matchFirst(i, next, ip, (*scanner).ipv6At)
+	case stroke:
+		return s.matchFirst(i, next, address, (*scanner).unnumberedAt)
+	}
+	return next
 }
 
 // matcher returns the place that it finds around a byte.
@@ -135,15 +155,12 @@ func (s *scanner) number(i int) int {
 // capital judges what begins with a capital letter: an IBAN, a national id or a name.
 func (s *scanner) capital(i int) int {
 	end := s.wordEnd(i)
-	if end < len(s.text) && isDigit(s.text[end]) && end-i <= 6 {
-		if next := s.matchFirst(i, end, iban, (*scanner).ibanAt); next > end {
-			return next
+	if next := s.byteAt(end); isDigit(next) && end-i <= 6 || next == ' ' && end-i <= 2 {
+		if stop := s.matchFirst(i, end, iban, (*scanner).ibanAt); stop > end {
+			return stop
 		}
-		return s.matchFirst(i, end, nationalID, (*scanner).nationalIDAt)
-	}
-	if end-i <= 2 && end < len(s.text) && s.text[end] == ' ' {
-		if next := s.matchFirst(i, end, nationalID, (*scanner).nationalIDAt); next > end {
-			return next
+		if stop := s.matchFirst(i, end, nationalID, (*scanner).nationalIDAt); stop > end {
+			return stop
 		}
 	}
 	return s.matchFirst(i, end, name, (*scanner).nameAt)
@@ -165,6 +182,14 @@ func runeLength(s string) int {
 	return max(n, 1)
 }
 
+// byteAt returns the byte at i, 0 outside of the text.
+func (s *scanner) byteAt(i int) byte {
+	if i < 0 || i >= len(s.text) {
+		return 0
+	}
+	return s.text[i]
+}
+
 func isDigit(b byte) bool { return b-'0' <= 9 }
 
 // isLetter reports whether b is an ASCII letter or a byte of a character outside ASCII.
@@ -176,28 +201,26 @@ func isUpper(b byte) bool { return b-'A' <= 'Z'-'A' }
 
 // startsToken reports whether a number or code may begin at i: it is not the rest of a longer one.
 func (s *scanner) startsToken(i int) bool {
-	if i == 0 {
-		return true
-	}
-	switch b := s.text[i-1]; {
-	case isAlnum(b), b == '_', b == '#':
+	switch b := s.byteAt(i - 1); b {
+	case '_', '#':
 		return false
-	case b == '-', b == '.', b == '/', b == ',':
-		return i < 2 || !isAlnum(s.text[i-2])
+	case '-', '.', '/', ',':
+		return !isAlnum(s.byteAt(i - 2))
+	default:
+		return !isAlnum(b)
 	}
-	return true
 }
 
 // endsToken reports whether a number or code may end at i: it does not continue.
 func (s *scanner) endsToken(i int) bool {
-	if i >= len(s.text) {
-		return true
-	}
-	switch b := s.text[i]; {
-	case isAlnum(b), b == '_', b == '%':
+	switch b := s.byteAt(i); b {
+	case '_', '%':
 		return false
-	case b == '-', b == '.', b == '/', b == ',', b == ':':
-		return i+1 == len(s.text) || !isDigit(s.text[i+1]) && (b != '-' || !isAlnum(s.text[i+1]))
+	case '-':
+		return !isAlnum(s.byteAt(i + 1))
+	case '.', '/', ',', ':':
+		return !isDigit(s.byteAt(i + 1))
+	default:
+		return !isAlnum(b)
 	}
-	return true
 }

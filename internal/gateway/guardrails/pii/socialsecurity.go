@@ -10,20 +10,33 @@ func (s *scanner) ssnAt(i int) (start, end int, ok bool) {
 	}
 	var g groups
 	s.readGroups(i, &g)
-	separated := g.count >= 3 && g.length(0) == 3 && g.length(1) == 2 && g.length(2) == 4 && g.sep[0] == g.sep[1]
 	n := 1
-	if separated {
+	if g.hasSSNGroups() {
 		n = 3
 	}
-	if g.count == 0 || g.size(n) != 9 || !s.endsToken(g.end[n-1]) || !isAssigned(g.digits[:9]) {
+	if g.size(n) != 9 || !isAssigned(g.digits[:9]) {
 		return 0, 0, false
 	}
-	all, nearest := s.cuesBefore(i)
 	end = g.end[n-1]
-	if separated && g.sep[0] == '-' {
-		return i, end, (nearest&cueOrder == 0 || all&cueSSN != 0) && s.endsHouse(end)
+	return i, end, s.endsToken(end) && s.isSSN(i, end, n == 3 && g.sep[0] == '-')
+}
+
+// hasSSNGroups reports whether groups of three, two and four digits come first.
+func (g *groups) hasSSNGroups() bool {
+	return g.count >= 3 && g.length(0) == 3 && g.length(1) == 2 && g.length(2) == 4 && g.sep[0] == g.sep[1]
+}
+
+// isSSN reports whether the words around a number permit that it is a social security number.
+func (s *scanner) isSSN(i, end int, hyphens bool) bool {
+	all, nearest := s.cuesBefore(i)
+	named := all&cueSSN != 0
+	switch {
+	case hyphens:
+		return (named || nearest&cueOrder == 0) && s.endsHouse(end)
+	case named && nearest&^(cueSSN|cueID|cueCard) == 0:
+		return true
 	}
-	return i, end, all&cueSSN != 0 && nearest&^(cueSSN|cueID|cueCard) == 0 || nearest&cueOrder == 0 && s.cuesAfter(end)&cueSSN != 0
+	return nearest&cueOrder == 0 && s.cuesAfter(end)&cueSSN != 0
 }
 
 func isAssigned(d []byte) bool {
