@@ -1,5 +1,7 @@
 package pii
 
+import "strings"
+
 // Limits of phone numbers in digits. Source: ITU-T E.164 for the maximum.
 const (
 	maxPhoneDigits = 15
@@ -34,16 +36,17 @@ func (s *scanner) phoneAt(i int) (start, end int, ok bool) {
 	return 0, 0, false
 }
 
+// startsPhone reports whether a phone number may begin at i, and was not tried from a sign before it.
 func (s *scanner) startsPhone(i int) bool {
-	if i > 0 && (s.text[i-1] == '+' || s.text[i-1] == '(' && s.text[i] != '+') {
-		return false // was tried from there
+	if before := s.byteAt(i - 1); before == '+' || before == '(' && s.text[i] != '+' {
+		return false
 	}
 	return s.startsToken(i)
 }
 
 // readDialled reads the number that begins at i.
 func (s *scanner) readDialled(i int, d *dialled) {
-	if i+1 < len(s.text) && s.text[i] == '(' && s.text[i+1] == '+' {
+	if s.text[i] == '(' && s.byteAt(i+1) == '+' {
 		d.bracket = true
 		i++
 	}
@@ -53,7 +56,7 @@ func (s *scanner) readDialled(i int, d *dialled) {
 	}
 	for d.count < maxGroups {
 		next, marks := s.skipSeparators(i, d.plus)
-		if next == len(s.text) || !isDigit(s.text[next]) || d.count > 0 && next == i {
+		if !isDigit(s.byteAt(next)) || d.count > 0 && next == i {
 			return
 		}
 		d.bracket, d.hyphen = d.bracket || marks.bracket, d.hyphen || marks.hyphen
@@ -67,12 +70,12 @@ type separators struct{ bracket, hyphen bool }
 // skipSeparators returns the offset after at most four separators, such as ") " and " - ". The "(0)" of
 // an international number, which is not dialled, counts as one.
 func (s *scanner) skipSeparators(i int, international bool) (next int, marks separators) {
-	for n := 0; n < 4 && i < len(s.text); n++ {
-		switch b := s.text[i]; b {
+	for range 4 {
+		switch s.byteAt(i) {
 		case ' ':
 		case '(', ')', '/':
 			marks.bracket = true
-			if international && i+3 < len(s.text) && s.text[i:i+3] == "(0)" {
+			if international && strings.HasPrefix(s.text[i:], "(0)") {
 				i += 2
 			}
 		case '-', '.':
@@ -88,112 +91,163 @@ func (s *scanner) skipSeparators(i int, international bool) (next int, marks sep
 	return i, marks
 }
 
+// extensionMarks precede an extension, longer ones first.
+var extensionMarks = [...]string{" ext. ", " ext.", " ext ", " x", " Durchwahl "}
+
 // extensionEnd returns the end of an extension such as "ext. 42" that follows a number, or end.
 func (s *scanner) extensionEnd(end int) int {
-	i := end
-	for _, mark := range [...]string{" ext. ", " ext ", " x", " Durchwahl ", " ext."} {
-		if len(s.text) > i+len(mark) && s.text[i:i+len(mark)] == mark && isDigit(s.text[i+len(mark)]) {
-			i += len(mark)
-			for i < len(s.text) && i < end+20 && isDigit(s.text[i]) {
-				i++
-			}
-			return i
+	for _, mark := range extensionMarks {
+		if i := end + len(mark); strings.HasPrefix(s.text[end:], mark) && isDigit(s.byteAt(i)) {
+			return min(s.skipDigits(i), end+20)
 		}
 	}
 	return end
 }
 
-// isInternational reports whether the first n groups are a number with a country code.
+// isInternational reports whether the first n groups are a number with a country code, after "+" or an
+// international prefix.
 func (d *dialled) isInternational(n int) bool {
 	number := d.number(n)
-	switch {
-	case d.plus:
-	case len(number) > 10 && string(number[:2]) == "00" && number[2] != '0' && (n > 1 || len(number) <= maxPhoneDigits):
-		number = number[2:]
-	case len(number) > 11 && string(number[:3]) == "011" && n > 2 && d.length(0) == 3:
-		number = number[3:]
-	default:
-		return false
+	if !d.plus {
+		prefix := d.internationalPrefix(n)
+		if prefix == 0 {
+			return false
+		}
+		number = number[prefix:]
 	}
 	code, low, high := countryCode(number)
 	national := len(number) - code
 	return code > 0 && national >= low && national <= high
 }
 
+// internationalPrefix returns the length of the prefix "00", or of "011" in a group of its own, 0 without
+// one.
+func (d *dialled) internationalPrefix(n int) int {
+	number := d.number(n)
+	switch {
+	case len(number) > 10 && string(number[:2]) == "00" && number[2] != '0':
+		return 2
+	case len(number) > 11 && string(number[:3]) == "011" && n > 2 && d.length(0) == 3:
+		return 3
+	}
+	return 0
+}
+
+// maxNational is the number of digits that national numbers have at most, with a leading zero.
+const maxNational = 13
+
 // isNational reports whether the first n groups are a number without a country code.
 func (s *scanner) isNational(d *dialled, n, i int) bool {
-	number := d.number(n)
-	if d.plus || len(number) > 13 || d.isDate(n) {
+	form := d.form(n)
+	if form == noNumber || d.plus {
 		return false
 	}
-	before, nearest := s.cuesBefore(i)
+	all, nearest := s.cuesBefore(i)
 	if nearest&(cueOrder|cueVersion) != 0 && nearest&cuePhone == 0 {
 		return false
 	}
-	hinted := (before|s.cuesAfter(d.end[n-1]))&cuePhone != 0
-	switch {
-	case d.isNorthAmerican(n):
-		return hinted || d.bracket || d.hyphen && n > 1
-	case number[0] == '0' && number[1] != '0':
-		return len(number) >= 8 && (hinted || n > 1 && n <= 5 && d.hasTrunkGroups(n))
-	case len(number) == minPhoneDigits:
-		return hinted && n == 2 && d.length(0) == 3
-	}
-	return hinted && len(number) <= 12 && d.hasEvenGroups(n) && (n > 1 || len(number) >= 9)
+	return form == clearNumber || (all|s.cuesAfter(d.end[n-1]))&cuePhone != 0
 }
 
-// isNorthAmerican reports whether the first n groups have the form of the North American Numbering Plan:
-// area code and exchange begin with 2 to 9.
-func (d *dialled) isNorthAmerican(n int) bool {
+// numberForm is what the form of a number without a country code indicates.
+type numberForm uint8
+
+const (
+	noNumber       numberForm = iota // cannot be a phone number
+	possibleNumber                   // a word such as "phone" must be near
+	clearNumber                      // a phone number unless a word indicates something else
+)
+
+// form returns what the first n groups can be.
+func (d *dialled) form(n int) numberForm {
 	number := d.number(n)
-	if len(number) == 11 && number[0] == '1' {
-		number = number[1:]
-		if n > 1 && d.length(0) == 1 {
-			return isNorthAmericanNumber(number) && (n == 4 && d.length(1) == 3 && d.length(2) == 3 || n == 2)
+	switch {
+	case len(number) > maxNational, d.isDate(n):
+		return noNumber
+	case d.isNorthAmerican(n):
+		if d.bracket || d.hyphen && n > 1 {
+			return clearNumber
 		}
+		return possibleNumber
+	case number[0] == '0' && number[1] != '0':
+		return d.trunkForm(n)
+	case d.isLocal(n):
+		return possibleNumber
 	}
-	if len(number) != 10 || !isNorthAmericanNumber(number) {
-		return false
-	}
-	return n == 1 || n == 2 && (d.length(0) == 3 || d.length(0) == 6) || n == 3 && d.length(0) == 3 && d.length(1) == 3
+	return noNumber
 }
 
-func isNorthAmericanNumber(number []byte) bool {
-	return number[0] >= '2' && number[3] >= '2' && number[1] != '9'
-}
-
-// hasTrunkGroups reports whether the groups look like an area code with its leading zero and a local
-// number.
-func (d *dialled) hasTrunkGroups(n int) bool {
+// trunkForm returns what a number with a leading zero can be: an area code and a local number.
+func (d *dialled) trunkForm(n int) numberForm {
 	size, area := d.size(n), d.length(0)
-	if size > 12 || area < 2 || area > 6 {
-		return false
+	isPostcode := n == 2 && area == 5 && d.length(1) == 4 // of the United States
+	switch {
+	case size < 8:
+		return noNumber
+	case n == 1, n > 5, size > 12, area < 2, area > 6, isPostcode:
+		return possibleNumber
+	case d.bracket, size >= 9 && area >= 3 && d.length(n-1) >= 2:
+		return clearNumber
 	}
-	if n == 2 && area == 5 && d.length(1) == 4 { // a postcode of the United States
-		return false
-	}
-	return d.bracket || size >= 9 && area >= 3 && d.length(n-1) >= 2
+	return possibleNumber
 }
 
-// hasEvenGroups reports whether no group after the first is a single digit.
-func (d *dialled) hasEvenGroups(n int) bool {
-	for k := 1; k < n; k++ {
-		if d.length(k) == 1 && k > 1 {
+// isLocal reports whether the first n groups may be a number without a leading zero: seven digits in two
+// groups, or up to twelve in usual groups.
+func (d *dialled) isLocal(n int) bool {
+	size := d.size(n)
+	if size == minPhoneDigits {
+		return n == 2 && d.length(0) == 3
+	}
+	for k := 2; k < n; k++ {
+		if d.length(k) == 1 {
 			return false
 		}
 	}
-	return true
+	return size <= 12 && (n > 1 || size >= 9)
 }
 
-// isDate reports whether the first n groups are a date such as 17.05.2024 or 2024-05-17.
-func (d *dialled) isDate(n int) bool {
-	if n != 3 {
-		return n == 2 && d.length(0) == 4 && d.length(1) == 4 && d.isYear(0) && d.isYear(1)
+// isNorthAmerican reports whether the first n groups have the form of the North American Numbering Plan:
+// area code and exchange begin with 2 to 9; a 1 may come first.
+func (d *dialled) isNorthAmerican(n int) bool {
+	number, first := d.number(n), 0
+	if len(number) == 11 && number[0] == '1' {
+		number = number[1:]
+		if n > 1 && d.length(0) == 1 {
+			first = 1
+		}
 	}
-	return d.length(1) <= 2 && (d.length(0) <= 2 && d.length(2) == 4 && d.isYear(2) || d.length(0) == 4 && d.length(2) <= 2 && d.isYear(0))
+	if len(number) != 10 || number[0] < '2' || number[1] == '9' || number[3] < '2' {
+		return false
+	}
+	switch n - first {
+	case 1:
+		return true
+	case 2:
+		return d.length(first) == 3 || d.length(first) == 6
+	case 3:
+		return d.length(first+1) == 3 && d.length(first+2) == 4
+	}
+	return false
 }
 
+// isDate reports whether the first n groups are a date such as 17.05.2024 or 2024-05-17, or two years.
+func (d *dialled) isDate(n int) bool {
+	switch n {
+	case 2:
+		return d.isYear(0) && d.isYear(1)
+	case 3:
+		first, second, third := d.length(0), d.length(1), d.length(2)
+		return second <= 2 && (first <= 2 && d.isYear(2) || d.isYear(0) && third <= 2)
+	}
+	return false
+}
+
+// isYear reports whether a group is a year of the 20th or 21st century.
 func (d *dialled) isYear(k int) bool {
-	c := string(d.digits[d.start[k] : d.start[k]+2])
-	return c == "19" || c == "20"
+	if d.length(k) != 4 {
+		return false
+	}
+	century := string(d.digits[d.start[k] : d.start[k]+2])
+	return century == "19" || century == "20"
 }

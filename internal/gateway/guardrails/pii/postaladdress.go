@@ -29,39 +29,39 @@ func (s *scanner) addressAt(i int) (start, end int, ok bool) {
 	return 0, 0, false
 }
 
+// maxHouseDigits is the number of digits that a house number or box number has at most.
+const maxHouseDigits = 5
+
 // houseNumber returns the end of the house number that begins at i: "5", "5a", "12-14".
 func (s *scanner) houseNumber(i int) (end int, ok bool) {
-	if i > 0 && (isDigit(s.text[i-1]) || s.text[i-1] == '_' || i > 1 && (s.text[i-1] == '.' || s.text[i-1] == ',') && isDigit(s.text[i-2])) {
+	before := s.byteAt(i - 1)
+	if before == '_' || (before == '.' || before == ',') && isDigit(s.byteAt(i-2)) {
 		return 0, false
 	}
 	end = s.skipDigits(i)
-	if end-i > 5 {
+	if end-i > maxHouseDigits {
 		return 0, false
 	}
-	if end+1 < len(s.text) && s.text[end] == '-' && isDigit(s.text[end+1]) {
+	if s.byteAt(end) == '-' && isDigit(s.byteAt(end+1)) {
 		end = s.skipDigits(end + 1)
 	}
-	if end < len(s.text) && isAlnum(s.text[end]) {
+	if isAlnum(s.byteAt(end)) {
 		end++ // a letter
 	}
-	if end < len(s.text) && (isAlnum(s.text[end]) || s.text[end] >= 0x80 && !s.hasOrdinal(end)) {
-		return 0, false
-	}
-	return end, true
+	return end, !isAlnum(s.byteAt(end)) && (s.byteAt(end) < utf8.RuneSelf || classes[s.text[end]] == symbol)
 }
 
 // houseLetter returns the end of a letter that a space separates from a house number: "3 b", or end.
 func (s *scanner) houseLetter(end int) int {
 	start, stop := s.wordAfter(end)
-	if stop-start == 1 && start == end+1 && isAlnum(s.text[start]) && (stop == len(s.text) || s.text[stop] == ',' || s.text[stop] == '.' || s.text[stop] == '\n') {
+	if stop-start != 1 || start != end+1 {
+		return end
+	}
+	switch s.byteAt(stop) {
+	case 0, ',', '.', '\n':
 		return stop
 	}
 	return end
-}
-
-// hasOrdinal reports whether "º" or a no-break space is at i.
-func (s *scanner) hasOrdinal(i int) bool {
-	return i+1 < len(s.text) && s.text[i] == 0xC2 && (s.text[i+1] == 0xBA || s.text[i+1] == 0xA0)
 }
 
 func (s *scanner) skipDigits(i int) int {
@@ -74,17 +74,25 @@ func (s *scanner) skipDigits(i int) int {
 // wordBefore returns the word before i, after at most two spaces, commas or full stops.
 func (s *scanner) wordBefore(i int) (start, end int) {
 	end = i
-	for n := 0; n < 2 && end > 0 && (s.text[end-1] == ' ' || s.text[end-1] == ',' || s.text[end-1] == '.'); n++ {
+	for n := 0; n < 2 && isGap[s.byteAt(end-1)]; n++ {
 		end--
 	}
-	start = end
-	for start > 0 && end-start < maxWordBytes && isWordByte(s.text[start-1]) {
+	return s.wordStart(end), end
+}
+
+// isGap has the bytes between the words of an address.
+var isGap = [256]bool{' ': true, ',': true, '.': true}
+
+// wordStart returns the start of the word that ends at end.
+func (s *scanner) wordStart(end int) int {
+	start := end
+	for end-start < maxWordBytes && isWordByte(s.byteAt(start-1)) {
 		start--
 	}
 	for start < end && isContinuation(s.text[start]) {
 		start++
 	}
-	return start, end
+	return start
 }
 
 // wordAfter returns the word after i, after one space.
@@ -131,26 +139,26 @@ func lowerWord(word string, buf *[maxWordBytes]byte) []byte {
 func (s *scanner) boxAddress(i, n int) (start, end int, ok bool) {
 	var buf [maxWordBytes]byte
 	start, wordEnd := s.wordBefore(i)
-	switch word := string(lowerWord(s.text[start:wordEnd], &buf)); word {
+	switch string(lowerWord(s.text[start:wordEnd], &buf)) {
 	case "box":
 		start, ok = s.postOffice(start)
 	case "postfach", "apdo":
 		ok = true
 	case "correos":
-		for range 2 {
-			start, wordEnd = s.wordBefore(start)
-		}
-		w := string(lowerWord(s.text[start:wordEnd], &buf))
-		ok = w == "apartado" || w == "apdo"
+		start, _ = s.wordBefore(start) // "de"
+		start, wordEnd = s.wordBefore(start)
+		ok = boxWords[string(lowerWord(s.text[start:wordEnd], &buf))]
 	}
 	if !ok {
 		return 0, 0, false
 	}
-	for n+2 < len(s.text) && s.text[n] == ' ' && isDigit(s.text[n+1]) && n-i < 12 { // "11 02 34"
+	for s.byteAt(n) == ' ' && isDigit(s.byteAt(n+1)) && n-i < 12 { // "11 02 34"
 		n = s.skipDigits(n + 1)
 	}
 	return start, max(s.cityEnd(n), s.postcodeEnd(n)), true
 }
+
+var boxWords = wordSet("apartado apdo")
 
 // postOffice returns the start of "P.O.", "PO", "P O" or "Post Office" that ends before i.
 func (s *scanner) postOffice(i int) (start int, ok bool) {
@@ -165,34 +173,38 @@ func (s *scanner) postOffice(i int) (start int, ok bool) {
 // endsHouse reports whether a house number may end at i: no unit follows, and the number does not
 // continue.
 func (s *scanner) endsHouse(i int) bool {
-	if i+1 < len(s.text) && (s.text[i] == '.' || s.text[i] == ',' || s.text[i] == ':') && isDigit(s.text[i+1]) {
+	switch s.byteAt(i) {
+	case '%', ':':
 		return false
-	}
-	if i < len(s.text) && (s.text[i] == '%' || s.text[i] == ':') {
-		return false
+	case '.', ',':
+		if isDigit(s.byteAt(i + 1)) {
+			return false
+		}
 	}
 	start, end := s.wordAfter(i)
 	var buf [maxWordBytes]byte
 	return !unitWords[string(lowerWord(s.text[start:end], &buf))]
 }
 
+// maxCityWords bounds the words of a city.
+const maxCityWords = 3
+
 // cityEnd returns the end of an address with the postcode and city that may follow a street: ", 24103
 // Kiel".
 func (s *scanner) cityEnd(end int) int {
 	i := end
-	if i < len(s.text) && s.text[i] == ',' {
+	if s.byteAt(i) == ',' {
 		i++
 	}
-	if i+5 >= len(s.text) || s.text[i] != ' ' && s.text[i] != '\n' {
+	if space := s.byteAt(i); space != ' ' && space != '\n' {
 		return end
 	}
-	i++
-	code := s.skipDigits(i)
-	if code-i != 4 && code-i != 5 {
+	code := s.skipDigits(i + 1)
+	if digits := code - i - 1; digits != 4 && digits != 5 {
 		return end
 	}
 	stop := end
-	for range 3 {
+	for range maxCityWords {
 		start, wordEnd := s.wordAfter(code)
 		if start == code || !isCapital(s.text[start:wordEnd]) {
 			break

@@ -15,7 +15,7 @@ type scanner struct {
 	all, nearest cue
 }
 
-// pauseBytes is the number of bytes after which a scan looks whether its context has ended.
+// pauseBytes is the number of bytes after which a scan checks its context.
 const pauseBytes = 16 << 10
 
 // class is what a byte can begin.

@@ -1,44 +1,60 @@
 package pii
 
-import "strings"
+import "bytes"
 
 // englishStreet finds the street that follows the house number [i, n): "742 Larkspur Lane".
 func (s *scanner) englishStreet(i, n int) (end int, ok bool) {
 	if s.isYearOfSentence(i, n) {
 		return 0, false
 	}
-	var buf [maxWordBytes]byte
-	previous := ""
+	var previous, buf [maxWordBytes]byte
+	before := 0 // length of the previous word
 	for at, words := n, 0; words < maxAddressWords; words++ {
-		start, wordEnd := s.wordAfter(at)
-		if start == at {
+		start, wordEnd := s.streetWord(at)
+		if start == wordEnd {
 			break
 		}
-		word := s.text[start:wordEnd]
-		lowered := string(lowerWord(word, &buf))
+		word := lowerWord(s.text[start:min(wordEnd, start+maxWordBytes)], &buf)
 		switch {
-		case isCapital(word):
-			wordEnd = s.skipStop(wordEnd)
-		case start < len(s.text) && isDigit(s.text[start]) && words < 4: // "24th"
-			wordEnd = s.ordinalEnd(start)
+		case words == 0:
+			ok = s.isSingleStreet(i, word)
+		case englishStreets[string(word)]:
+			ok = ok || notStreets[string(previous[:before])] != string(word)
 		default:
-			return s.englishEnd(end), ok
+			word = word[:len(word):len(word)]
 		}
-		if englishStreets[lowered] && words > 0 && !notStreets[previous+" "+lowered] {
-			end, ok = wordEnd, true
-		} else if words == 0 && s.isSingleStreet(i, lowered) {
-			end, ok = wordEnd, true
+		if ok && (words == 0 || englishStreets[string(word)]) {
+			end = wordEnd
 		}
-		previous, at = lowered, wordEnd
+		before = copy(previous[:], word)
+		at = s.skipStop(wordEnd)
 	}
-	return s.englishEnd(end), ok
+	if !ok {
+		return 0, false
+	}
+	return s.englishEnd(end), true
+}
+
+// streetWord returns the word of a street after i, after a space: with a capital letter, or an ordinal
+// such as "24th". It is empty without one.
+func (s *scanner) streetWord(i int) (start, end int) {
+	start, end = s.wordAfter(i)
+	switch {
+	case start == i:
+		return i, i
+	case isCapital(s.text[start:end]):
+		return start, end
+	case isDigit(s.byteAt(start)):
+		return start, s.ordinalEnd(start)
+	}
+	return i, i
 }
 
 // isSingleStreet reports whether a word is the whole name of a street: "Queensway", after a word such as
 // "address".
-func (s *scanner) isSingleStreet(i int, word string) bool {
+func (s *scanner) isSingleStreet(i int, word []byte) bool {
 	for _, suffix := range [...]string{"way", "gate", "street", "road", "side", "hill", "wall"} {
-		if strings.HasSuffix(word, suffix) && len(word) > len(suffix)+3 {
+		if bytes.HasSuffix(word, []byte(suffix)) && len(word) > len(suffix)+3 {
 			all, _ := s.cuesBefore(i)
 			return all&cueAddress != 0
 		}
@@ -48,7 +64,7 @@ func (s *scanner) isSingleStreet(i int, word string) bool {
 
 // skipStop returns the offset after a full stop that a space or comma follows: that of an abbreviation.
 func (s *scanner) skipStop(i int) int {
-	if i+1 < len(s.text) && s.text[i] == '.' && (s.text[i+1] == ' ' || s.text[i+1] == ',') {
+	if next := s.byteAt(i + 1); s.byteAt(i) == '.' && (next == ' ' || next == ',') {
 		return i + 1
 	}
 	return i
@@ -57,7 +73,7 @@ func (s *scanner) skipStop(i int) int {
 // ordinalEnd returns the end of the number of a street that begins at i: "24th", "12".
 func (s *scanner) ordinalEnd(i int) int {
 	i = s.skipDigits(i)
-	for n := 0; n < 2 && i < len(s.text) && isAlnum(s.text[i]); n++ {
+	for n := 0; n < 2 && isAlnum(s.byteAt(i)); n++ {
 		i++
 	}
 	return i
@@ -80,58 +96,61 @@ func (s *scanner) isYearOfSentence(i, n int) bool {
 // englishEnd returns the end of an English address whose street ends at end: a direction, a unit, a city
 // with a postcode may follow.
 func (s *scanner) englishEnd(end int) int {
+	end = s.skipStop(end)
 	start, stop := s.wordAfter(end)
 	switch s.text[start:stop] {
 	case "N", "S", "E", "W", "NE", "NW", "SE", "SW":
 		end = stop
 	}
-	end = s.unitEnd(end)
-	return s.postcodeEnd(end)
+	return s.postcodeEnd(s.unitEnd(end))
 }
+
+var englishUnits = wordSet("Apt Suite Ste Unit Flat Floor Room Apartment Building")
 
 // unitEnd returns the end of ", Apt 4B" or " Suite 200", or end.
 func (s *scanner) unitEnd(end int) int {
 	at := end
-	if at < len(s.text) && s.text[at] == ',' {
+	if s.byteAt(at) == ',' {
 		at++
 	}
 	start, stop := s.wordAfter(at)
-	switch s.text[start:stop] {
-	case "Apt", "Suite", "Ste", "Unit", "Flat", "Floor", "Room", "Apartment", "Building":
-		if stop < len(s.text) && s.text[stop] == '.' {
-			stop++
-		}
-		if stop+1 < len(s.text) && s.text[stop] == ' ' && isAlnum(s.text[stop+1]) {
-			for stop++; stop < len(s.text) && isAlnum(s.text[stop]); stop++ {
-			}
-			return stop
-		}
+	if !englishUnits[s.text[start:stop]] {
+		return end
 	}
-	return end
+	stop = s.skipStop(stop)
+	if s.byteAt(stop) != ' ' || !isAlnum(s.byteAt(stop+1)) {
+		return end
+	}
+	for stop++; isAlnum(s.byteAt(stop)); stop++ {
+	}
+	return stop
 }
 
-// maxCityBytes bounds a city, a state and a postcode.
-const maxCityBytes = 48
+// maxCityBytes bounds a city, a state and a postcode; maxPostcodeBytes a part of a postcode.
+const (
+	maxCityBytes     = 48
+	maxPostcodeBytes = 10
+)
 
 // postcodeEnd returns the end of a city that ends with a postcode: ", Duluth, MN 55802", " London NW8
 // 9AY". Without a postcode it returns end.
 func (s *scanner) postcodeEnd(end int) int {
-	i, stop := end, end
-	for i < len(s.text) && i-end < maxCityBytes {
-		if s.text[i] == ',' {
+	stop := end
+	for i := end; i-end < maxCityBytes; {
+		if s.byteAt(i) == ',' {
 			i++
 		}
-		if i+1 >= len(s.text) || s.text[i] != ' ' && s.text[i] != '\n' || classes[s.text[i+1]] != upper && !isDigit(s.text[i+1]) {
-			return stop
+		next := s.byteAt(i + 1)
+		if space := s.byteAt(i); space != ' ' && space != '\n' || classes[next] != upper && !isDigit(next) {
+			break
 		}
-		start := i + 1
-		digits := 0
-		for i = start; i < len(s.text) && (isAlnum(s.text[i]) || s.text[i] >= 0x80 || s.text[i] == '-'); i++ {
+		start, digits := i+1, 0
+		for i = start; isWordByte(s.byteAt(i)) || isDigit(s.byteAt(i)); i++ {
 			if isDigit(s.text[i]) {
 				digits++
 			}
 		}
-		if digits > 0 && i-start <= 10 {
+		if digits > 0 && i-start <= maxPostcodeBytes {
 			stop = i
 		}
 	}

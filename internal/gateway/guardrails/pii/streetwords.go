@@ -18,17 +18,11 @@ var englishStreets = wordSet(`street st avenue ave av road rd lane ln drive dr b
 	view vale green embankment esplanade alley aly loop plaza plz freeway fwy expressway expy turnpike pike run crossing xing broadway
 	bypass causeway heights hts knoll landing manor meadow meadows mill orchard path point ridge spur strand yard approach acre`)
 
-// notStreets are names that end with a word for a street.
-var notStreets = wordPairs("google drive", "wall street", "sesame street", "supreme court", "high court", "hard drive", "flash drive",
-	"usb drive", "market place", "times square", "tennis court", "data point", "power point", "blue hill", "home run", "test run", "dry run",
-	"best way", "milky way", "disk drive", "first place", "second place", "third place")
-
-func wordPairs(pairs ...string) map[string]bool {
-	set := make(map[string]bool, len(pairs))
-	for _, p := range pairs {
-		set[p] = true
-	}
-	return set
+// notStreets maps words to the word for a street that follows them in something else: "Google Drive".
+var notStreets = map[string]string{
+	"google": "drive", "hard": "drive", "flash": "drive", "usb": "drive", "disk": "drive", "wall": "street", "sesame": "street", "supreme": "court",
+	"high": "court", "tennis": "court", "market": "place", "first": "place", "second": "place", "third": "place", "times": "square", "data": "point",
+	"power": "point", "home": "run", "test": "run", "dry": "run", "best": "way", "milky": "way",
 }
 
 // germanSuffixes end names of streets.
