@@ -15,29 +15,30 @@ func (s *scanner) ibanAt(i int) (start, end int, ok bool) {
 	if !s.startsToken(i) || i+4 > len(s.text) {
 		return 0, 0, false
 	}
-	length := ibanLengths[s.text[i:i+2]]
-	rest := 0 // of the characters after the first four
-	end = i
-	for n := 0; n < length; n++ {
-		if b := s.byteAt(end); (b == ' ' || b == '-') && n > 0 {
+	end, rest := i, 0 // rest of the characters after the first four
+	for n := range ibanLengths[s.text[i:i+2]] {
+		if isIBANGap(s.byteAt(end)) && n > 0 {
 			end++
 		}
-		b := s.byteAt(end)
-		if !isDigit(b) && !isUpper(b) {
+		if !isIBANByte(s.byteAt(end)) {
 			return 0, 0, false
 		}
 		if end++; n >= 4 {
-			rest = appendMod97(rest, b)
+			rest = appendMod97(rest, s.text[end-1])
 		}
 	}
-	for _, b := range []byte(s.text[i : i+4]) {
-		if !isDigit(b) && !isUpper(b) {
+	for k := i; k < i+4; k++ {
+		if !isIBANByte(s.text[k]) {
 			return 0, 0, false
 		}
-		rest = appendMod97(rest, b)
+		rest = appendMod97(rest, s.text[k])
 	}
-	return i, end, length > 0 && rest == 1 && s.endsToken(end)
+	return i, end, end > i && rest == 1 && s.endsToken(end)
 }
+
+func isIBANGap(b byte) bool { return b == ' ' || b == '-' }
+
+func isIBANByte(b byte) bool { return isDigit(b) || isUpper(b) }
 
 // appendMod97 appends a digit, or a letter as a number from 10 to 35, to a number modulo 97.
 // Source: ISO 7064, MOD 97-10.

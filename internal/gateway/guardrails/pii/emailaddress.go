@@ -17,19 +17,25 @@ var fileExtensions = []string{"css", "gif", "html", "jpeg", "jpg", "js", "json",
 
 // emailAt finds the e-mail address around the at sign at i.
 func (s *scanner) emailAt(i int) (start, end int, ok bool) {
-	start = i
-	for i-start <= maxLocalBytes && isLocalByte(s.byteAt(start-1)) {
-		start--
-	}
-	for start < i && !startsWord[s.text[start]] {
-		start++
-	}
+	start = s.localStart(i)
 	end, ok = s.domainEnd(i + 1)
 	if !ok || start == i || i-start > maxLocalBytes || s.text[i-1] == '.' {
 		return 0, 0, false
 	}
 	isRepository := s.text[start:i] == "git" && s.byteAt(end) == ':'
 	return start, end, !isRepository && !s.isUserInfo(start)
+}
+
+// localStart returns the start of the part of an address before the at sign at i.
+func (s *scanner) localStart(i int) int {
+	start := i
+	for i-start <= maxLocalBytes && isLocalByte(s.byteAt(start-1)) {
+		start--
+	}
+	for start < i && !startsWord[s.text[start]] {
+		start++
+	}
+	return start
 }
 
 // startsWord has the bytes with which a word may begin: letters and digits, not the rest of a character.

@@ -68,7 +68,7 @@ func (s *scanner) ipv6At(i int) (start, end int, ok bool) {
 	for end-start <= maxIPBytes && isIPv6Byte(s.byteAt(end)) {
 		end++
 	}
-	if before := s.byteAt(start - 1); isLetter(s.byteAt(end)) || isLetter(before) || before == '_' {
+	if isNameByte(s.byteAt(end)) || isNameByte(s.byteAt(start-1)) {
 		return 0, 0, false
 	}
 	text := trimSentence(s.text[start:end])
@@ -77,6 +77,9 @@ func (s *scanner) ipv6At(i int) (start, end int, ok bool) {
 	}
 	return start, start + len(text), isLikelyIPv6(text)
 }
+
+// isNameByte reports whether a byte continues a name of a program, such as that in "std::map".
+func isNameByte(b byte) bool { return isLetter(b) || b == '_' }
 
 // trimSentence returns a text without the signs of a sentence at its end. Two colons belong to an
 // address.

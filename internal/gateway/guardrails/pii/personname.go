@@ -3,6 +3,7 @@ package pii
 import (
 	"bytes"
 	"strings"
+	"unicode/utf8"
 )
 
 // maxNameWords bounds the words of a name.
@@ -43,7 +44,7 @@ func (s *scanner) nameAt(i int) (start, end int, ok bool) {
 	switch {
 	case kind&strongTitle != 0, kind&weakTitle != 0 && p.words[0].kind&(givenName|surname) != 0:
 		return first, p.words[n-1].end, true
-	case kind&anyTitle == 0 && s.isIntroduced(i, &p, n), n > 1 && p.isKnown(n, !s.startsSentence(i)):
+	case kind&anyTitle == 0 && s.isIntroduced(i, &p, n), n > 1 && p.isKnown(!s.startsSentence(i)):
 		return i, p.words[n-1].end, true
 	}
 	return 0, 0, false
@@ -80,23 +81,27 @@ func (p *possibleName) length() int {
 	return n
 }
 
-// isKnown reports whether the first n words are a given name and a surname.
-func (p *possibleName) isKnown(n int, insideSentence bool) bool {
+// isKnown reports whether the words of a name are a given name and a surname.
+func (p *possibleName) isKnown(insideSentence bool) bool {
 	first, second := p.words[0].kind, p.words[1].kind
-	if p.words[1].initial && n > 2 {
+	if p.words[1].initial && p.count > 2 {
 		second = p.words[2].kind
 	}
-	strong := func(k, kind nameKind) bool { return k&kind != 0 && k&plainWord == 0 }
 	switch {
-	case strong(first, givenName):
+	case isOnly(first, givenName):
 		return second&plainWord == 0 || second&(surname|givenName) != 0
+	case isOnly(second, surname) && (first&givenName != 0 || p.words[0].initial):
+		return true
+	case !insideSentence:
+		return false
 	case first&givenName != 0:
-		return strong(second, surname) || strong(second, givenName) && insideSentence || second&surname != 0 && insideSentence
-	case p.words[0].initial:
-		return strong(second, surname)
+		return second&surname != 0 || isOnly(second, givenName)
 	}
-	return strong(second, surname) && insideSentence && !p.particles && (first == 0 || strong(first, surname))
+	return !p.particles && isOnly(second, surname) && (first == 0 || isOnly(first, surname))
 }
+
+// isOnly reports whether a word is of a kind and not an ordinary word too.
+func isOnly(word, kind nameKind) bool { return word&kind != 0 && word&plainWord == 0 }
 
 // readName reads capitalised words that single spaces separate; the first has a known kind. Particles
 // such as "de la" may be between them.
@@ -127,8 +132,13 @@ func (s *scanner) readName(i int, kind nameKind, p *possibleName) {
 // nameWordEnd returns the end of a word with hyphens and apostrophes, without a possessive "'s".
 func (s *scanner) nameWordEnd(i int) int {
 	end := i
-	for end < len(s.text) && end-i < maxWordBytes && (isLetter(s.text[end]) || end > i && (s.text[end] == '-' || s.text[end] == '\'') && end+1 < len(s.text) && isLetter(s.text[end+1])) {
-		end++
+	for b := s.byteAt(end); isLetter(b) || end > i && (b == '-' || b == '\'') && isLetter(s.byteAt(end+1)); b = s.byteAt(end) {
+		if end++; end-i == maxWordBytes {
+			break
+		}
+	}
+	for isContinuation(s.byteAt(end)) && end > i {
+		end-- // a character is not cut
 	}
 	return i + len(strings.TrimSuffix(s.text[i:end], "'s"))
 }
@@ -187,20 +197,19 @@ func capitals(word string) nameKind {
 // isIntroduced reports whether the words before i introduce a name of n words.
 func (s *scanner) isIntroduced(i int, p *possibleName, n int) bool {
 	start, cue, mark := s.cueWord(i)
+	isFull := n > 1 || p.hasKnown(n)
 	switch {
-	case cue == 0:
-		return false
-	case mark == ':' && cue&nameLabel != 0, mark == ',' && cue&farewell != 0:
-		return n > 1 || p.hasKnown(n)
-	case mark != ' ':
-		return false
-	case cue&introduction != 0:
-		return true
+	case mark == ':':
+		return cue&nameLabel != 0 && isFull
+	case mark == ',':
+		return cue&farewell != 0 && isFull
 	case cue&copula != 0:
 		_, cue, _ = s.cueWord(start)
 		return cue&nameNoun != 0
+	case cue&(salutation|agent) != 0 && p.hasKnown(n):
+		return n > 1 || cue&salutation != 0
 	}
-	return cue&salutation != 0 && p.hasKnown(n) || cue&agent != 0 && n > 1 && p.hasKnown(n)
+	return cue&introduction != 0
 }
 
 // hasKnown reports whether the first n words have a known name that is not another word too, or begin
@@ -210,7 +219,7 @@ func (p *possibleName) hasKnown(n int) bool {
 		return true
 	}
 	for _, w := range p.words[:n] {
-		if w.kind&(givenName|surname) != 0 && w.kind&plainWord == 0 {
+		if isOnly(w.kind, givenName|surname) {
 			return true
 		}
 	}
@@ -221,29 +230,23 @@ func (p *possibleName) hasKnown(n int) bool {
 // ':' also for quotes of JSON, ',' also at the end of a line, or ' '.
 func (s *scanner) cueWord(i int) (start int, cue cueKind, mark byte) {
 	end, mark := i, byte(' ')
-	for n := 0; n < 4 && end > 0; n++ {
-		b := s.text[end-1]
-		if b == ':' || b == ',' {
+	for n := 0; n < 4 && isCueGap[s.byteAt(end-1)]; n++ {
+		if b := s.text[end-1]; b == ':' || b == ',' {
 			mark = b
-		} else if b != ' ' && b != '"' && b != '\n' && b != '=' {
-			break
 		}
 		end--
 	}
-	start = end
-	for start > 0 && end-start < maxWordBytes && isWordByte(s.text[start-1]) {
-		start--
-	}
-	for start < end && isContinuation(s.text[start]) {
-		start++
-	}
+	start = s.wordStart(end)
 	var buf [maxWordBytes]byte
 	return start, nameCues[string(lowerWord(s.text[start:end], &buf))], mark
 }
 
+// isCueGap has the bytes between a name and the word that introduces it.
+var isCueGap = [256]bool{' ': true, '"': true, '\n': true, '=': true, ':': true, ',': true}
+
 // startsSentence reports whether a sentence or line begins at i.
 func (s *scanner) startsSentence(i int) bool {
-	for i > 0 && (s.text[i-1] == ' ' || s.text[i-1] == '"' || isContinuation(s.text[i-1]) || s.text[i-1] >= 0xC0) {
+	for b := s.byteAt(i - 1); b == ' ' || b == '"' || b >= utf8.RuneSelf; b = s.byteAt(i - 1) {
 		i--
 	}
 	return i == 0 || strings.IndexByte(".!?:\n*->", s.text[i-1]) >= 0

@@ -207,8 +207,8 @@ func (d *dialled) isLocal(n int) bool {
 	return size <= 12 && (n > 1 || size >= 9)
 }
 
-// isNorthAmerican reports whether the first n groups have the form of the North American Numbering Plan:
-// area code and exchange begin with 2 to 9; a 1 may come first.
+// isNorthAmerican reports whether the first n groups have the form of the North American Numbering Plan;
+// a 1 may come first.
 func (d *dialled) isNorthAmerican(n int) bool {
 	number, first := d.number(n), 0
 	if len(number) == 11 && number[0] == '1' {
@@ -217,7 +217,7 @@ func (d *dialled) isNorthAmerican(n int) bool {
 			first = 1
 		}
 	}
-	if len(number) != 10 || number[0] < '2' || number[1] == '9' || number[3] < '2' {
+	if !isNorthAmericanNumber(number) {
 		return false
 	}
 	switch n - first {
@@ -225,10 +225,13 @@ func (d *dialled) isNorthAmerican(n int) bool {
 		return true
 	case 2:
 		return d.length(first) == 3 || d.length(first) == 6
-	case 3:
-		return d.length(first+1) == 3 && d.length(first+2) == 4
 	}
-	return false
+	return n-first == 3 && d.length(first+1) == 3 && d.length(first+2) == 4
+}
+
+// isNorthAmericanNumber reports whether area code and exchange begin with 2 to 9.
+func isNorthAmericanNumber(number []byte) bool {
+	return len(number) == 10 && number[0] >= '2' && number[1] != '9' && number[3] >= '2'
 }
 
 // isDate reports whether the first n groups are a date such as 17.05.2024 or 2024-05-17, or two years.

@@ -34,8 +34,7 @@ const maxHouseDigits = 5
 
 // houseNumber returns the end of the house number that begins at i: "5", "5a", "12-14".
 func (s *scanner) houseNumber(i int) (end int, ok bool) {
-	before := s.byteAt(i - 1)
-	if before == '_' || (before == '.' || before == ',') && isDigit(s.byteAt(i-2)) {
+	if before := s.byteAt(i - 1); before == '_' || isPoint(before) && isDigit(s.byteAt(i-2)) {
 		return 0, false
 	}
 	end = s.skipDigits(i)
@@ -48,8 +47,11 @@ func (s *scanner) houseNumber(i int) (end int, ok bool) {
 	if isAlnum(s.byteAt(end)) {
 		end++ // a letter
 	}
-	return end, !isAlnum(s.byteAt(end)) && (s.byteAt(end) < utf8.RuneSelf || classes[s.text[end]] == symbol)
+	return end, !isAlnum(s.byteAt(end)) && !isLetter(s.byteAt(end))
 }
+
+// isPoint reports whether a byte separates the parts of a number.
+func isPoint(b byte) bool { return b == '.' || b == ',' }
 
 // houseLetter returns the end of a letter that a space separates from a house number: "3 b", or end.
 func (s *scanner) houseLetter(end int) int {
@@ -176,10 +178,9 @@ func (s *scanner) endsHouse(i int) bool {
 	switch s.byteAt(i) {
 	case '%', ':':
 		return false
-	case '.', ',':
-		if isDigit(s.byteAt(i + 1)) {
-			return false
-		}
+	}
+	if isPoint(s.byteAt(i)) && isDigit(s.byteAt(i+1)) {
+		return false
 	}
 	start, end := s.wordAfter(i)
 	var buf [maxWordBytes]byte
@@ -196,7 +197,7 @@ func (s *scanner) cityEnd(end int) int {
 	if s.byteAt(i) == ',' {
 		i++
 	}
-	if space := s.byteAt(i); space != ' ' && space != '\n' {
+	if !isSpace(s.byteAt(i)) {
 		return end
 	}
 	code := s.skipDigits(i + 1)

@@ -1,6 +1,9 @@
 package pii
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 // englishStreet finds the street that follows the house number [i, n): "742 Larkspur Lane".
 func (s *scanner) englishStreet(i, n int) (end int, ok bool) {
@@ -8,25 +11,18 @@ func (s *scanner) englishStreet(i, n int) (end int, ok bool) {
 		return 0, false
 	}
 	var previous, buf [maxWordBytes]byte
-	before := 0 // length of the previous word
+	size := 0 // of the previous word
 	for at, words := n, 0; words < maxAddressWords; words++ {
 		start, wordEnd := s.streetWord(at)
 		if start == wordEnd {
 			break
 		}
 		word := lowerWord(s.text[start:min(wordEnd, start+maxWordBytes)], &buf)
-		switch {
-		case words == 0:
-			ok = s.isSingleStreet(i, word)
-		case englishStreets[string(word)]:
-			ok = ok || notStreets[string(previous[:before])] != string(word)
-		default:
-			word = word[:len(word):len(word)]
+		isStreet := words > 0 && englishStreets[string(word)] && notStreets[string(previous[:size])] != string(word)
+		if isStreet || words == 0 && s.isSingleStreet(i, word) {
+			end, ok = wordEnd, true
 		}
-		if ok && (words == 0 || englishStreets[string(word)]) {
-			end = wordEnd
-		}
-		before = copy(previous[:], word)
+		size = copy(previous[:], word)
 		at = s.skipStop(wordEnd)
 	}
 	if !ok {
@@ -141,18 +137,17 @@ func (s *scanner) postcodeEnd(end int) int {
 			i++
 		}
 		next := s.byteAt(i + 1)
-		if space := s.byteAt(i); space != ' ' && space != '\n' || classes[next] != upper && !isDigit(next) {
+		if !isSpace(s.byteAt(i)) || classes[next] != upper && !isDigit(next) {
 			break
 		}
-		start, digits := i+1, 0
+		start := i + 1
 		for i = start; isWordByte(s.byteAt(i)) || isDigit(s.byteAt(i)); i++ {
-			if isDigit(s.text[i]) {
-				digits++
-			}
 		}
-		if digits > 0 && i-start <= maxPostcodeBytes {
+		if strings.ContainsAny(s.text[start:i], "0123456789") && i-start <= maxPostcodeBytes {
 			stop = i
 		}
 	}
 	return stop
 }
+
+func isSpace(b byte) bool { return b == ' ' || b == '\n' }

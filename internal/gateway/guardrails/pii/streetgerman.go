@@ -5,27 +5,29 @@ import "strings"
 // germanStreet finds the street before the house number [i, n): "Lindenweg 14", "Am Alten Markt 7".
 func (s *scanner) germanStreet(i, n int) (start int, ok bool) {
 	start, end := s.wordBefore(i)
-	if start == end || i-end > 2 || !isCapital(s.text[start:end]) || !s.endsHouse(n) {
+	isNear := end == i-1 || end == i-2 && s.text[end] == '.' // "Goethestr. 22"
+	if !isNear || s.text[end] == ',' || !isCapital(s.text[start:end]) || !s.endsHouse(n) {
 		return 0, false
 	}
 	var buf [maxWordBytes]byte
 	street := string(lowerWord(s.text[start:end], &buf))
-	if s.text[end] == ',' {
-		return 0, false
-	}
-	compound := isGermanCompound(street)
-	first, firstEnd := s.wordBefore(start)
-	before := s.text[first:firstEnd]
-	if compound {
-		if isCapital(before) && firstEnd == start-1 && isGermanAdjective(before) {
-			return first, true
-		}
-		return start, true
-	}
-	if germanStreets[street] && firstEnd == start-1 && isCapital(before) && isGermanAdjective(before) {
-		return s.withPreposition(first), true
+	adjective, qualified := s.adjectiveBefore(start)
+	switch {
+	case isGermanCompound(street):
+		return adjective, true
+	case germanStreets[street] && qualified:
+		return s.withPreposition(adjective), true
 	}
 	return s.prepositionStreet(start, n, street)
+}
+
+// adjectiveBefore returns the start of the adjective before start, or start without one.
+func (s *scanner) adjectiveBefore(start int) (first int, ok bool) {
+	first, end := s.wordBefore(start)
+	if end != start-1 || !isGermanAdjective(s.text[first:end]) {
+		return start, false
+	}
+	return first, true
 }
 
 // isGermanCompound reports whether a word in lower case is a street: "lindenweg", "goethestr".
@@ -44,10 +46,15 @@ func isGermanCompound(street string) bool {
 // isGermanAdjective reports whether a word may qualify a street: "Berliner", "Große". Articles and
 // numerals are not.
 func isGermanAdjective(word string) bool {
-	if len(word) < 4 || notGermanAdjectives[word] {
+	if len(word) < 4 || !isCapital(word) || notGermanAdjectives[word] {
 		return false
 	}
-	return strings.HasSuffix(word, "er") || strings.HasSuffix(word, "e") || strings.HasSuffix(word, "en") || strings.HasSuffix(word, "es")
+	for _, suffix := range [...]string{"er", "e", "en", "es"} {
+		if strings.HasSuffix(word, suffix) {
+			return true
+		}
+	}
+	return false
 }
 
 // withPreposition returns the start of a preposition and article before start, or start: "Am", "Auf der".

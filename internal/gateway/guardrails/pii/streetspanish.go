@@ -6,24 +6,22 @@ import "strings"
 // "Carrera 7 # 45-10".
 func (s *scanner) spanishStreet(i int) (start int, ok bool) {
 	var buf [maxWordBytes]byte
-	named := false
+	named := false // a name or a number follows the kind of street
 	for at, words := i, 0; words < maxAddressWords; words++ {
-		begin, end, mark := s.streetPart(at)
+		begin, end := s.streetPart(at)
 		if begin == end {
 			return 0, false
 		}
 		part := s.text[begin:end]
-		lowered := string(lowerWord(part, &buf))
+		lowered := lowerWord(part, &buf)
 		switch {
-		case spanishStreets[lowered]:
+		case spanishStreets[string(lowered)] && (named || !isCapital(part)):
 			return begin, named
-		case mark:
+		case numberMarks[string(lowered)]:
 			named = named || words == 0 // "# 45-10", "No. 10-34"
-		case spanishParticles[lowered]:
 		case isCapital(part):
 			named = true
-		case isDigit(part[0]) && words > 0 && len(part) <= 3:
-		default:
+		case !spanishParticles[string(lowered)] && (words == 0 || !isShortNumber(part)):
 			return 0, false
 		}
 		at = begin
@@ -31,47 +29,50 @@ func (s *scanner) spanishStreet(i int) (start int, ok bool) {
 	return 0, false
 }
 
+// numberMarks precede house numbers.
+var numberMarks = wordSet("# no. nº n.º núm. n")
+
+// isShortNumber reports whether a part of a street is a number such as that in "Calle 5 de Mayo".
+func isShortNumber(part string) bool { return isDigit(part[0]) && len(part) <= 3 }
+
 // streetPart returns the part of a street before i: a word, a number, or a mark of the house number.
-func (s *scanner) streetPart(i int) (start, end int, mark bool) {
+func (s *scanner) streetPart(i int) (start, end int) {
 	end = i
-	for n := 0; n < 2 && end > 0 && (s.text[end-1] == ' ' || s.text[end-1] == ','); n++ {
+	for n := 0; n < 2 && (s.byteAt(end-1) == ' ' || s.byteAt(end-1) == ','); n++ {
 		end--
 	}
 	start = end
-	for start > 0 && end-start < maxWordBytes && (isWordByte(s.text[start-1]) || isDigit(s.text[start-1]) || strings.IndexByte("./#", s.text[start-1]) >= 0) {
+	for end-start < maxWordBytes && isPartByte(s.byteAt(start-1)) {
 		start--
-		if s.text[start] == '/' && start > 0 && (s.text[start-1]|0x20) == 'c' { // "C/Toledo": the kind is a part of its own
-			if start+1 < end {
-				return start + 1, end, false
-			}
+		if isStroke := s.text[start] == '/' && s.byteAt(start-1)|0x20 == 'c'; isStroke && start+1 < end {
+			return start + 1, end // "C/Toledo": the kind is a part of its own
 		}
 	}
-	part := s.text[start:end]
-	return start, end, part == "#" || part == "No." || part == "no." || part == "Nº" || part == "nº" || part == "N.º" || part == "núm." || part == "N"
+	return start, end
 }
 
-// spanishEnd returns the end of an address whose house number ends at end: a second number, a floor and
-// a city may follow.
+func isPartByte(b byte) bool { return isWordByte(b) || isDigit(b) || b == '.' || b == '/' || b == '#' }
+
+// spanishEnd returns the end of an address whose house number ends at end: a floor and a city may follow.
 func (s *scanner) spanishEnd(end int) int {
-	if end+1 < len(s.text) && s.text[end] == '-' && isDigit(s.text[end+1]) {
-		end = s.skipDigits(end + 1)
-	}
-	if rest := s.text[end:]; strings.HasPrefix(rest, ", ") && len(rest) > 4 && isDigit(rest[2]) && strings.HasPrefix(rest[3:], "º") {
-		end += 5
-		begin, stop := s.wordAfter(end)
-		if word := s.text[begin:stop]; len(word) == 1 || strings.HasPrefix(word, "izda") || strings.HasPrefix(word, "dcha") || strings.HasPrefix(word, "izq") || strings.HasPrefix(word, "der") {
+	switch rest := s.text[end:]; {
+	case strings.HasPrefix(rest, ", bajo"):
+		end += len(", bajo")
+	case len(rest) > 4 && strings.HasPrefix(rest, ", ") && isDigit(rest[2]) && strings.HasPrefix(rest[3:], "º"):
+		end += len(", 3º")
+		if begin, stop := s.wordAfter(end); stop-begin == 1 || spanishDoors[s.text[begin:stop]] {
 			end = stop
 		}
-	} else if strings.HasPrefix(rest, ", bajo") {
-		end += len(", bajo")
 	}
 	return s.cityEnd(end)
 }
 
+var spanishDoors = wordSet("izda izquierda izq dcha derecha der centro")
+
 // unnumberedAt finds a Spanish address without a house number around the stroke at i: "Calle Princesa
 // s/n".
 func (s *scanner) unnumberedAt(i int) (start, end int, ok bool) {
-	if i < 2 || i+1 >= len(s.text) || s.text[i-1]|0x20 != 's' || s.text[i+1]|0x20 != 'n' || s.text[i-2] != ' ' && s.text[i-2] != ',' || !s.endsToken(i+2) {
+	if s.byteAt(i-1)|0x20 != 's' || s.byteAt(i+1)|0x20 != 'n' || !isGap[s.byteAt(i-2)] || !s.endsToken(i+2) {
 		return 0, 0, false
 	}
 	start, ok = s.spanishStreet(i - 1)
