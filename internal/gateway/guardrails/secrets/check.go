@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"sluice/internal/domain/guardrail"
 	"sluice/internal/domain/guardrail/param"
@@ -32,7 +33,10 @@ func List() []check.Check {
 		},
 		New: func(p check.Params, _ *check.Deps) (check.Runner, error) {
 			redact := p["redact"] == true || p["redact"] == "reversible"
-			return &runner{types: newTypeSet(p.List("types")), redact: redact, not: p.Bool("not", false)}, nil
+			return &runner{
+				types: newTypeSet(p.List("types")), redact: redact, not: p.Bool("not", false),
+				timeout: time.Duration(p.Number("timeout", 0)) * time.Millisecond,
+			}, nil
 		},
 	}}
 }
@@ -73,9 +77,10 @@ func (s typeSet) has(id string) bool { return s == nil || s[id] }
 
 // runner passes texts without secrets, and those in which it replaced them.
 type runner struct {
-	types  typeSet
-	redact bool
-	not    bool
+	types   typeSet
+	redact  bool
+	not     bool
+	timeout time.Duration // 0 for none
 }
 
 // Interfaces of the engine.
@@ -101,13 +106,19 @@ func (r *runner) Window() int {
 
 // Run searches each text. The data have the number of findings of each type, but no part of a text.
 func (r *runner) Run(ctx context.Context, in *check.Input) check.Result {
+	if r.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, r.timeout)
+		defer cancel()
+	}
 	counts := make(map[string]int)
 	var edits []check.Edit
 	for i, text := range in.Texts {
-		if ctx.Err() != nil {
+		found, err := find(ctx, text, r.types)
+		if err != nil || ctx.Err() != nil {
 			return check.Failed("TimeoutError", "the texts were not searched in time; raise the parameter timeout")
 		}
-		for _, f := range find(text, r.types) {
+		for _, f := range found {
 			counts[f.id]++
 			if r.redact {
 				kind := kindName(f.id)

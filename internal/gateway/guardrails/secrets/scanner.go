@@ -2,6 +2,7 @@ package secrets
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 
@@ -15,20 +16,25 @@ type finding struct {
 }
 
 // find returns the secrets of some types in a text, sorted and without overlaps. The text is searched as
-// it is, and in the form without invisible signs, full-width forms and look-alikes.
-func find(text string, types typeSet) []finding {
+// it is, and in the form without invisible signs, full-width forms and look-alikes. The error is that of
+// ctx.
+func find(ctx context.Context, text string, types typeSet) ([]finding, error) {
 	s := scanner{text: text, types: types}
-	found := s.scan()
+	found, err := s.scan(ctx)
+	if err != nil {
+		return nil, err
+	}
 	folded := textfold.Fold(text)
 	if folded.Same() {
-		return found
+		return found, nil
 	}
 	other := scanner{text: folded.Folded, types: types}
-	for _, f := range other.scan() {
+	hidden, err := other.scan(ctx)
+	for _, f := range hidden {
 		f.start, f.end = folded.Original(f.start, f.end)
 		found = append(found, f)
 	}
-	return disjoint(found)
+	return disjoint(found), err
 }
 
 // disjoint sorts findings and joins those that overlap.
@@ -61,22 +67,31 @@ var wordBytes = newByteSet("0-9a-zA-Z_")
 // marks are bytes, other than those of words, at which something is tried.
 var marks = newByteSet(":=-")
 
-func (s *scanner) scan() []finding {
-	for i := 0; i < len(s.text); {
-		next := i + 1
+// pauseBytes is the number of bytes after which a scan checks its context.
+const pauseBytes = 16 << 10
+
+// scan returns the findings, sorted and without overlaps. The error is that of ctx.
+func (s *scanner) scan(ctx context.Context) ([]finding, error) {
+	for i, pause := 0, pauseBytes; i < len(s.text); {
+		if i >= pause {
+			if pause = i + pauseBytes; ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+		}
 		switch b := s.text[i]; {
 		case wordBytes[b]:
-			next = s.word(i)
+			i = s.word(i)
 		case marks[b]:
-			next = s.mark(i, b)
+			i = s.mark(i, b)
+		default:
+			i++
 		}
 		if len(s.found) >= maxFindings {
 			s.found[len(s.found)-1].end = len(s.text)
 			break
 		}
-		i = next
 	}
-	return s.found
+	return s.found, nil
 }
 
 // word judges what begins with the word at i, and returns where to go on.
@@ -84,29 +99,32 @@ func (s *scanner) word(i int) int {
 	if end := s.prefixedAt(i); end > i {
 		return end
 	}
-	if s.text[i] == 'e' {
-		if end := s.tokenAt(i); end > i {
-			return end
-		}
+	if end := s.tokenAt(i); end > i {
+		return end
 	}
 	end, digits := i, 0
-	for end < len(s.text) && wordBytes[s.text[end]] {
+	for wordBytes[s.byteAt(end)] {
 		if s.text[end] <= '9' {
 			digits++
 		}
 		end++
 	}
-	if end < len(s.text) && infixBytes[s.text[end]] {
-		if stop := s.infixAt(i, end); stop > i {
-			return stop
-		}
+	stop := 0
+	if infixBytes[s.byteAt(end)] {
+		stop = s.infixAt(i, end)
 	}
-	if s.mayBeCued(i, end, digits) {
-		if stop := s.cuedAt(i); stop > i {
-			return stop
-		}
+	if stop == 0 && s.mayBeCued(i, end, digits) {
+		stop = s.cuedAt(i)
 	}
-	return end
+	return max(end, stop)
+}
+
+// byteAt returns the byte at i, 0 outside of the text.
+func (s *scanner) byteAt(i int) byte {
+	if i < 0 || i >= len(s.text) {
+		return 0
+	}
+	return s.text[i]
 }
 
 // mayBeCued reports whether the word [i, end) may begin a credential without a prefix. Hyphens may
@@ -115,12 +133,12 @@ func (s *scanner) mayBeCued(i, end, digits int) bool {
 	if digits > 0 && end-i >= minCuedWord {
 		return true
 	}
-	return end < len(s.text) && s.text[end] == '-' && s.runEnd(i, minCuedWord) == i+minCuedWord
+	return s.byteAt(end) == '-' && s.runEnd(i, minCuedWord) == i+minCuedWord
 }
 
 // mark judges what a sign introduces: a private key, a URL with a password, a value.
 func (s *scanner) mark(i int, b byte) int {
-	end := 0
+	var end int
 	switch {
 	case b == '-':
 		end = s.privateKeyAt(i)

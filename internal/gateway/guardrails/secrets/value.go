@@ -60,25 +60,34 @@ func (s *scanner) knownAt(i int) int {
 // nameBefore returns the name before i without separators and in lower case.
 func (s *scanner) nameBefore(i int, buf *[maxNameBytes]byte) []byte {
 	end := i
-	for end > 0 && i-end < 3 && strings.IndexByte(" \t\"'`:", s.text[end-1]) >= 0 {
+	for n := 0; n < 3 && nameGaps[s.byteAt(end-1)]; n++ {
 		end--
 	}
 	n := maxNameBytes
-	for at := end; at > 0 && n > 0; at-- {
-		b := s.text[at-1]
-		switch {
-		case b == '_' || b == '-' || b == '.':
+	for at := end; n > 0; at-- {
+		b := s.byteAt(at - 1)
+		if b == '_' || b == '-' || b == '.' {
 			continue
-		case isUpperByte(b):
-			b += 'a' - 'A'
-		case !isLetter(b) && b-'0' > 9:
-			return buf[n:]
+		}
+		if !isLetter(b) && !isAlnum(b) {
+			break
 		}
 		n--
-		buf[n] = b
+		if buf[n] = b; isUpperByte(b) {
+			buf[n] += 'a' - 'A'
+		}
 	}
 	return buf[n:]
 }
+
+// nameGaps are bytes between a name and the sign that assigns a value, valueGaps those after the sign, and
+// valueEnds those that end a value without quotes.
+var (
+	nameGaps  = newByteSet(" \t\"'`:")
+	valueGaps = newByteSet(" \t=>:")
+	valueEnds = newByteSet(",;\"'`()[]{}<>|&\\")
+	quotes    = newByteSet("\"'`")
+)
 
 func isUpperByte(b byte) bool { return b-'A' <= 'Z'-'A' }
 
@@ -93,32 +102,52 @@ func hasSuffix(name []byte, suffixes []string) bool {
 
 // value returns the offsets of the value after i: quoted, or up to a space or sign.
 func (s *scanner) value(i int) (start, end int) {
-	for n := 0; n < 6 && i < len(s.text) && strings.IndexByte(" \t=>:", s.text[i]) >= 0; n++ {
+	for n := 0; n < 6 && valueGaps[s.byteAt(i)]; n++ {
 		i++
 	}
+	i = s.skipScheme(i)
+	if quotes[s.byteAt(i)] {
+		return i + 1, s.quotedEnd(i+1, s.text[i])
+	}
+	return i, s.bareEnd(i)
+}
+
+// bareEnd returns the end of the value without quotes that begins at i. The value of a call, and one that
+// is too long, is empty.
+func (s *scanner) bareEnd(i int) int {
+	end := i
+	for s.byteAt(end) > ' ' && !valueEnds[s.text[end]] {
+		if end++; end-i > maxValueBytes {
+			return i
+		}
+	}
+	if s.byteAt(end) == '(' {
+		return i
+	}
+	return i + len(strings.TrimRight(s.text[i:end], ".?")) // of the sentence
+}
+
+// skipScheme returns the offset after the scheme of an Authorization header at i.
+func (s *scanner) skipScheme(i int) int {
 	for _, scheme := range [...]string{"Bearer ", "bearer ", "Basic ", "Token "} {
 		if strings.HasPrefix(s.text[i:], scheme) {
-			i += len(scheme)
+			return i + len(scheme)
 		}
 	}
-	quote := byte(0)
-	if i < len(s.text) && strings.IndexByte("\"'`", s.text[i]) >= 0 {
-		quote = s.text[i]
-		i++
-	}
-	for end = i; end < len(s.text) && end-i <= maxValueBytes; end++ {
-		b := s.text[end]
-		if b == quote && quote != 0 || b <= ' ' || quote == 0 && strings.IndexByte(",;\"'`()[]{}<>|&\\", b) >= 0 {
-			break
+	return i
+}
+
+// quotedEnd returns the end of the text in quotes that begins at i. Text with spaces is empty.
+func (s *scanner) quotedEnd(i int, quote byte) int {
+	for end := i; end-i <= maxValueBytes; end++ {
+		switch b := s.byteAt(end); {
+		case b == quote:
+			return end
+		case b <= ' ':
+			return i
 		}
 	}
-	for quote == 0 && end > i && (s.text[end-1] == '.' || s.text[end-1] == '?') { // of the sentence
-		end--
-	}
-	if end-i > maxValueBytes || end < len(s.text) && s.text[end] == '(' { // a call
-		return i, i
-	}
-	return i, end
+	return i
 }
 
 // placeholders are parts of values that are not secrets.
