@@ -21,7 +21,7 @@ type sentence struct {
 	concepts uint64
 	hits     [maxHits]uint8 // concepts in the order of the text
 	n        int            // number of hits
-	hashes   []uint16       // buckets of its words and parts of words
+	hashes   []uint16       // features of its words and parts of words
 }
 
 // read fills the features from plain words.
@@ -67,7 +67,8 @@ func hash(b []byte) uint32 {
 	return h
 }
 
-func bucket(h uint32) uint16 { return uint16((h * 0x85EBCA6B) >> (32 - hashBits)) }
+// bucket returns the feature of a hash.
+func bucket(h uint32) uint16 { return uint16(firstHash + (h*0x85EBCA6B)>>(32-hashBits)) }
 
 // pairSet has the ordered pairs of concepts of a window, once each.
 type pairSet [MaxConcepts]uint64

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
-	"math/bits"
 )
 
 // Model has the weights of all categories, quantised to eight bits.
@@ -16,8 +15,8 @@ type Model struct {
 	ConceptScale []float64 // value of one step of a weight of concepts and pairs
 	HashScale    []float64 // the same, of hashed features
 	weights      []int8    // feature after feature, each with all categories
-	rows         []uint64  // the hashed features again, four categories in each: lanes
-	lanes        int       // numbers of rows for each feature
+	rows         []uint64  // the weights again, those of four categories in each number
+	perFeature   int       // numbers in rows for each feature
 }
 
 // Quantise returns a model with these weights: one list of Features weights for each category.
@@ -63,48 +62,31 @@ const (
 // pack fills the rows from the weights.
 func (m *Model) pack() {
 	n := len(m.Categories)
-	m.lanes = (n + perRow - 1) / perRow
-	m.rows = make([]uint64, buckets*m.lanes)
-	for f := range buckets {
+	m.perFeature = (n + perRow - 1) / perRow
+	m.rows = make([]uint64, Features*m.perFeature)
+	for f := range Features {
 		for c := range n {
-			w := uint64(int(m.weights[(firstHash+f)*n+c]) + laneBias)
-			m.rows[f*m.lanes+c/perRow] |= w << (c % perRow * laneBits)
+			w := uint64(int(m.weights[f*n+c]) + laneBias)
+			m.rows[f*m.perFeature+c/perRow] |= w << (c % perRow * laneBits)
 		}
 	}
 }
 
-// sum adds the weights of hashed features, by category. It adds four categories at a time.
-func (m *Model) sum(hashes []uint16, out []int32) {
+// sum adds the weights of features, by category. It adds four categories at a time.
+func (m *Model) sum(features []uint16, out []int32) {
 	clear(out)
-	for len(hashes) > 0 {
-		part := hashes[:min(laneFull, len(hashes))]
-		hashes = hashes[len(part):]
-		for lane := range m.lanes {
+	for len(features) > 0 {
+		part := features[:min(laneFull, len(features))]
+		features = features[len(part):]
+		for lane := range m.perFeature {
 			total := uint64(0)
-			for _, h := range part {
-				total += m.rows[int(h)*m.lanes+lane]
+			for _, f := range part {
+				total += m.rows[int(f)*m.perFeature+lane]
 			}
 			for c := lane * perRow; c < min((lane+1)*perRow, len(out)); c++ {
 				out[c] += int32(total>>(c%perRow*laneBits)&0xFFFF) - int32(laneBias*len(part))
 			}
 		}
-	}
-}
-
-// concepts adds the weights of concepts and pairs of them, by category.
-func (m *Model) concepts(set uint64, pairs []uint16, out []float64) {
-	n := len(out)
-	for rest := set; rest != 0; rest &= rest - 1 {
-		m.addRow(bits.TrailingZeros64(rest)*n, out)
-	}
-	for _, p := range pairs {
-		m.addRow(int(p)*n, out)
-	}
-}
-
-func (m *Model) addRow(at int, out []float64) {
-	for c := range out {
-		out[c] += float64(m.weights[at+c]) * m.ConceptScale[c]
 	}
 }
 

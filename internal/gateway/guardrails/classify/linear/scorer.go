@@ -30,7 +30,9 @@ type scratch struct {
 	features [2]sentence // the sentence before, and the current one
 	sums     [2][]int32  // of the hashed features of both, by category
 	window   Window
-	pairs    []uint16
+	dense    []uint16 // concepts of the window, and pairs of them
+	denseSum []int32
+	hits     [2 * maxHits]uint8
 }
 
 var pool = sync.Pool{New: func() any { return new(scratch) }}
@@ -75,17 +77,17 @@ func (m *scratch) prepare(text string, categories int) {
 	m.features[0].n, m.features[1].n = 0, 0
 	if cap(m.window.Logits) < categories {
 		m.window.Logits = make([]float64, categories)
-		m.sums[0], m.sums[1] = make([]int32, categories), make([]int32, categories)
+		m.sums[0], m.sums[1], m.denseSum = make([]int32, categories), make([]int32, categories), make([]int32, categories)
 	}
 	m.window.Logits = m.window.Logits[:categories]
-	m.sums[0], m.sums[1] = m.sums[0][:categories], m.sums[1][:categories]
+	m.sums[0], m.sums[1], m.denseSum = m.sums[0][:categories], m.sums[1][:categories], m.denseSum[:categories]
 }
 
 // score scores a sentence, and the one after it unless second is -1.
 func (s *Scorer) score(m *scratch, first, second int) {
 	f := &m.features[first]
 	concepts, hashed := f.concepts, len(f.hashes)
-	hits := append(make([]uint8, 0, 2*maxHits), f.hits[:f.n]...)
+	hits := append(m.hits[:0], f.hits[:f.n]...)
 	if second >= 0 {
 		g := &m.features[second]
 		concepts |= g.concepts
@@ -93,7 +95,11 @@ func (s *Scorer) score(m *scratch, first, second int) {
 		hits = append(hits, g.hits[:g.n]...)
 	}
 	var set pairSet
-	m.pairs = set.add(hits, m.pairs[:0])
+	m.dense = set.add(hits, m.dense[:0])
+	for rest := concepts; rest != 0; rest &= rest - 1 {
+		m.dense = append(m.dense, uint16(bits.TrailingZeros64(rest)))
+	}
+	s.Model.sum(m.dense, m.denseSum)
 	m.window.concepts = concepts
 	root := 1 / math.Sqrt(float64(max(hashed, 1)))
 	for c := range m.window.Logits {
@@ -101,10 +107,8 @@ func (s *Scorer) score(m *scratch, first, second int) {
 		if second >= 0 {
 			sum += m.sums[second][c]
 		}
-		z := s.Model.Bias[c] + float64(sum)*s.Model.HashScale[c]*root
-		m.window.Logits[c] = z
+		m.window.Logits[c] = s.Model.Bias[c] + float64(sum)*s.Model.HashScale[c]*root + float64(m.denseSum[c])*s.Model.ConceptScale[c]
 	}
-	s.Model.concepts(concepts, m.pairs, m.window.Logits)
 }
 
 // Likelihood converts a score from any number to the range from 0 to 1, and keeps the order.
@@ -165,7 +169,7 @@ func (s *Scorer) Example(text string) Example {
 	}
 	root := float32(1 / math.Sqrt(float64(max(len(hashes), 1))))
 	for _, h := range hashes {
-		e.add(firstHash+h, root)
+		e.add(h, root)
 	}
 	return e
 }

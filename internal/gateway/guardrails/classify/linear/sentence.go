@@ -31,6 +31,10 @@ func (s *splitter) next() ([]byte, bool) {
 	s.runs = 0
 	for s.at < len(s.text) {
 		c := s.text[s.at]
+		if kinds[c] == letter {
+			s.letters()
+			continue
+		}
 		if c < utf8.RuneSelf {
 			s.at++
 			if s.ascii(c) {
@@ -46,13 +50,23 @@ func (s *splitter) next() ([]byte, bool) {
 	return s.out, len(s.out) > 1 || s.at < len(s.text)
 }
 
-// ascii reads a character and reports whether it ends the sentence.
+// letters reads the letters from a to z that stand together.
+func (s *splitter) letters() {
+	s.alph = true
+	end := s.at + 1
+	for end < len(s.text) && kinds[s.text[end]] == letter {
+		end++
+	}
+	most := min(end, s.at+maxWord-(len(s.out)-s.word))
+	for _, c := range []byte(s.text[s.at:max(most, s.at)]) {
+		s.out = append(s.out, c|0x20)
+	}
+	s.at = end
+}
+
+// ascii reads another character of ASCII and reports whether it ends the sentence.
 func (s *splitter) ascii(c byte) bool {
 	switch kinds[c] {
-	case letter:
-		s.alph = true
-		s.put(c | 0x20)
-		return false
 	case digit:
 		s.mix = true
 		s.put(c)
