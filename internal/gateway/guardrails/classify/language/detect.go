@@ -129,10 +129,13 @@ func detectorOf(script string) func() lingua.LanguageDetector {
 	})
 }
 
+// cedillas replaces the Romanian letters with a comma below by those with a cedilla, which the models have.
+var cedillas = strings.NewReplacer("ș", "ş", "ț", "ţ", "Ș", "Ş", "Ț", "Ţ")
+
 // compare ranks the languages of a script.
 func compare(text string, s script) []Guess {
 	out := make([]Guess, 0, maxGuesses)
-	for _, v := range detectors[s]().ComputeLanguageConfidenceValues(text) {
+	for _, v := range detectors[s]().ComputeLanguageConfidenceValues(cedillas.Replace(text)) {
 		code := models[v.Language()]
 		if v.Value() == 0 {
 			break
@@ -142,6 +145,9 @@ func compare(text string, s script) []Guess {
 		} else if len(out) < maxGuesses {
 			out = append(out, Guess{code, v.Value()})
 		}
+	}
+	if len(out) == 0 && s == devanagari {
+		return []Guess{{"hin_Deva", 0.5}, {"mar_Deva", 0.5}} // lingua finds no trigrams in many of its words
 	}
 	return out
 }
