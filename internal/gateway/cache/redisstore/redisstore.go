@@ -176,11 +176,11 @@ func (s *Store) Get(ctx context.Context, key cachekey.Key) (*entry.Entry, bool) 
 // find returns an entry, or nil.
 func (s *Store) find(ctx context.Context, key cachekey.Key) *entry.Entry {
 	data, err := run(ctx, s, s.o.ReadTimeout, func(ctx context.Context, c rueidis.Client) ([]byte, error) {
-		data, err := c.Do(ctx, c.B().Get().Key(name(key)).Build()).AsBytes()
-		if rueidis.IsRedisNil(err) {
+		r := c.Do(ctx, c.B().Get().Key(name(key)).Build())
+		if rueidis.IsRedisNil(r.Error()) {
 			return nil, nil
 		}
-		return data, err
+		return r.AsBytes()
 	})
 	if err != nil || data == nil {
 		return nil

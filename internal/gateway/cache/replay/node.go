@@ -62,23 +62,31 @@ func (b *builder) add(n int) bool {
 // merge adds a delta. name is the name of the member that contains the node. raw is a valid value
 // of a limited depth.
 func (b *builder) merge(n *node, name, raw []byte) {
-	switch {
-	case len(raw) == 0 || b.left < 0:
-	case raw[0] == 'n':
+	if len(raw) == 0 || b.left < 0 {
+		return
+	}
+	switch raw[0] {
+	case '"':
+		b.mergeString(n, name, raw)
+	case '{':
+		b.mergeObject(n, raw)
+	case '[':
+		b.mergeList(n, name, raw)
+	case 'n': // null replaces nothing
 		if n.kind == noValue {
 			b.set(n, raw)
 		}
-	case raw[0] == '"' && growing[string(name)]:
-		b.grow(n, raw[1:len(raw)-1])
-	case raw[0] == '"':
-		if len(raw) > 2 || n.kind == noValue {
-			b.set(n, raw)
-		}
-	case raw[0] == '{':
-		b.mergeObject(n, raw)
-	case raw[0] == '[':
-		b.mergeList(n, name, raw)
 	default:
+		b.set(n, raw)
+	}
+}
+
+// mergeString appends to a growing text, or replaces another string unless the new one is empty.
+func (b *builder) mergeString(n *node, name, raw []byte) {
+	switch {
+	case growing[string(name)]:
+		b.grow(n, raw[1:len(raw)-1])
+	case len(raw) > 2 || n.kind == noValue:
 		b.set(n, raw)
 	}
 }

@@ -77,36 +77,41 @@ var itemTexts = map[string]struct{ member, event string }{
 // item writes the events of one item. Items of other types have only a start and an end.
 func (s *responseStream) item(item []byte) {
 	s.itemID, _ = jsonedit.Find(item, "id")
-	kind := jsonedit.Text(item, "type")
-	text, hasText := itemTexts[kind]
+	text, hasText := itemTexts[jsonedit.Text(item, "type")]
 	s.event("response.output_item.added", func(w *jsonwriter.Writer) {
 		w.Int("output_index", s.output)
 		w.Key("item").Open('{')
-		copyMembers(w, item, func(name string, val []byte) bool {
-			switch {
-			case name == "status":
-				w.Str(name, "in_progress")
-			case name == "encrypted_content" && kind == "reasoning":
-			case (name == "content" || name == "summary") && len(val) > 0 && val[0] == '[':
-				w.Raw(name, emptyList)
-			case hasText && name == text.member:
-				w.Raw(name, emptyText)
-			default:
-				return false
-			}
-			return true
-		})
+		copyMembers(w, item, func(name string, val []byte) bool { return beganItem(w, text.member, name, val) })
 		w.Close('}')
 	})
 	s.parts("summary", item)
 	s.parts("content", item)
-	if val, _ := jsonedit.Find(item, text.member); hasText {
+	if hasText {
+		val, _ := jsonedit.Find(item, text.member)
 		s.text(text.event, text.member, val, nil)
 	}
 	s.event("response.output_item.done", func(w *jsonwriter.Writer) {
 		w.Int("output_index", s.output)
 		w.Raw("item", item)
 	})
+}
+
+// beganItem writes the members that differ while an item is in progress. text is the name of its
+// text; empty if it has none.
+func beganItem(w *jsonwriter.Writer, text, name string, val []byte) bool {
+	isList := len(val) > 0 && val[0] == '['
+	switch {
+	case name == "status":
+		w.Str(name, "in_progress")
+	case name == "encrypted_content": // at the end of the item
+	case (name == "content" || name == "summary") && isList:
+		w.Raw(name, emptyList)
+	case name == text && text != "":
+		w.Raw(name, emptyText)
+	default:
+		return false
+	}
+	return true
 }
 
 // parts writes the parts in a list of the item.
