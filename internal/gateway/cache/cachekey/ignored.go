@@ -1,6 +1,7 @@
 package cachekey
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -65,6 +66,24 @@ var ignoredPrefixes = []string{
 	"x-stainless-", // SDKs of OpenAI and Anthropic: language, system, retries, timeout
 	"x-b3-",
 	"x-datadog-",
+}
+
+// Ignored lists what does not count by default, for the documentation: members of the body, with
+// "metadata.user_id" for a member of its metadata, and headers, with "x-b3-*" for a prefix. Both
+// are sorted.
+func Ignored() (members, headers []string) {
+	members = slices.Collect(maps.Keys(streamMembers))
+	members = slices.AppendSeq(members, maps.Keys(ignoredMembers))
+	for name := range ignoredFields {
+		members = append(members, "metadata."+name)
+	}
+	headers = slices.Collect(maps.Keys(ignoredHeaders))
+	for _, p := range ignoredPrefixes {
+		headers = append(headers, p+"*")
+	}
+	slices.Sort(members)
+	slices.Sort(headers)
+	return members, headers
 }
 
 // countsHeader reports whether a line with that lower-case name counts.

@@ -190,6 +190,24 @@ func TestClaudeCodesAttributionDoesNotCount(t *testing.T) {
 	}
 }
 
+func TestIgnoredNamesAreListed(t *testing.T) {
+	t.Parallel()
+	members, headers := cachekey.Ignored()
+	for _, name := range []string{"stream", "user", "metadata.user_id"} {
+		if !slices.Contains(members, name) {
+			t.Errorf("%s is not listed", name)
+		}
+	}
+	for _, name := range []string{"traceparent", "x-stainless-*"} {
+		if !slices.Contains(headers, name) {
+			t.Errorf("%s is not listed", name)
+		}
+	}
+	if !slices.IsSorted(members) || !slices.IsSorted(headers) {
+		t.Error("the lists are not sorted")
+	}
+}
+
 // genInput draws inputs from few short texts, so that bytes often could move between the parts.
 func genInput(t *rapid.T, label string) *cachekey.Input {
 	text := rapid.SampledFrom([]string{"", "a", "b", "ab", "aa", "\x01", "\x01a", "a\x00"})

@@ -232,6 +232,33 @@ func TestTheStoreReconnectsByItself(t *testing.T) {
 	await(t, "a hit after the outage", works)
 }
 
+// TestTheStoreLeavesAServerThatBecameAReplica moves the address to the new primary, to which open
+// connections do not lead.
+func TestTheStoreLeavesAServerThatBecameAReplica(t *testing.T) {
+	t.Parallel()
+	first, second, c := redistest.Start(t), redistest.Start(t), storetest.NewClock()
+	follow := func(s *redistest.Server, host, port string) {
+		client := s.Client(t)
+		if err := client.Do(t.Context(), client.B().Arbitrary("REPLICAOF", host, port).Build()).Error(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	name := redistest.Call(t, first)
+	s := started(t, options(t, c, name.Address))
+	s.Put(t.Context(), storetest.Key(1), storetest.Entry(c, "body"))
+	name.Move(second)
+	host, port, _ := strings.Cut(second.Address, ":")
+	follow(first, host, port)
+	stored := s.Stats().Stored
+	await(t, "a write to the new primary", func() bool {
+		s.Put(t.Context(), storetest.Key(2), storetest.Entry(c, "body"))
+		return s.Stats().Stored > stored
+	})
+	if n := s.Stats().Failures; n != 1 {
+		t.Errorf("%d writes were refused, want 1", n)
+	}
+}
+
 func TestWritesStopBeforeTheMemoryIsFull(t *testing.T) {
 	t.Parallel()
 	server, c := redistest.Start(t, "--maxmemory", "4mb", "--maxmemory-policy", "noeviction"), storetest.NewClock()
