@@ -1,9 +1,9 @@
 package replay
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
-	"time"
 
 	"sluice/internal/kernel/ident"
 	"sluice/internal/kernel/jsonedit"
@@ -42,7 +42,7 @@ var formats = map[llm.Endpoint]format{
 var otherFormat = format{times: []string{"created"}}
 
 // renew replaces the ids and times of a response. Each id has the form of the old one.
-func renew(ep llm.Endpoint, body []byte, now time.Time) []byte {
+func renew(ep llm.Endpoint, body []byte, o *Options) []byte {
 	f, ok := formats[ep]
 	if !ok {
 		f = otherFormat
@@ -54,11 +54,11 @@ func renew(ep llm.Endpoint, body []byte, now time.Time) []byte {
 	}
 	var edits []jsonedit.Edit
 	if id, ok := d.String("id"); ok {
-		edits = append(edits, jsonedit.Set("id", jsonedit.Quote(newID(id))))
+		edits = append(edits, jsonedit.Set("id", jsonedit.Quote(cmp.Or(o.ID, newID(id)))))
 	}
 	for _, name := range f.times {
 		if raw, ok := d.Raw(name); ok && !jsonedit.IsNull(raw) {
-			edits = append(edits, jsonedit.Set(name, strconv.AppendInt(nil, now.Unix(), 10)))
+			edits = append(edits, jsonedit.Set(name, strconv.AppendInt(nil, o.Now.Unix(), 10)))
 		}
 	}
 	if swap := f.newIDs(d); len(swap) > 0 {

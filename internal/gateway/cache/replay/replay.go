@@ -25,6 +25,9 @@ const chunkChars = 500
 // Options are what the response to a hit depends on.
 type Options struct {
 	Now time.Time // becomes the time of the response
+	// ID becomes the id of the response, for example that of a response which the gateway stores for
+	// later calls. Empty: a new id in the form of the old one.
+	ID string
 	// IncludeUsage reports that the caller requested the usage of a stream. Chat and text completions
 	// omit it otherwise. The other surfaces always contain it.
 	IncludeUsage bool
@@ -32,7 +35,7 @@ type Options struct {
 
 // JSON returns the stored response with new ids and times. It returns body itself if it contains
 // none, and never changes it.
-func JSON(ep llm.Endpoint, body []byte, o Options) []byte { return renew(ep, body, o.Now) }
+func JSON(ep llm.Endpoint, body []byte, o Options) []byte { return renew(ep, body, &o) }
 
 // CanStream reports whether responses of the endpoint can be event streams here.
 func CanStream(ep llm.Endpoint) bool { return streamers[ep] != nil }
@@ -43,7 +46,7 @@ func CanStream(ep llm.Endpoint) bool { return streamers[ep] != nil }
 // endpoint, as entry.Storable accepts it.
 func Stream(dst []byte, ep llm.Endpoint, body []byte, o Options) []byte {
 	if write := streamers[ep]; write != nil {
-		return write(dst, renew(ep, oneLine(body), o.Now), o)
+		return write(dst, renew(ep, oneLine(body), &o), o)
 	}
 	return dst
 }

@@ -202,6 +202,19 @@ func TestNewIDsHaveTheFormOfTheOld(t *testing.T) {
 	}
 }
 
+func TestTheCallerMayChooseTheID(t *testing.T) {
+	t.Parallel()
+	for ep, body := range bodies {
+		o := replay.Options{Now: now.Now, ID: "resp_gw1"}
+		if got := jsonedit.Text(replay.JSON(ep, []byte(body), o), "id"); got != o.ID {
+			t.Errorf("%s: %s", ep, got)
+		}
+		if got := replay.Assemble(ep, replay.Stream(nil, ep, []byte(body), o), maxBytes); jsonedit.Text(got.Body, "id") != o.ID {
+			t.Errorf("%s: %s", ep, got.Body)
+		}
+	}
+}
+
 func TestTextsAreCutAtFiveHundredCharacters(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat("é😀", 600) + "end"
