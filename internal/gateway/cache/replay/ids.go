@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sluice/internal/dialect/responses"
 	"sluice/internal/kernel/ident"
 	"sluice/internal/kernel/jsonedit"
 	"sluice/internal/kernel/llm"
@@ -53,15 +54,17 @@ func renew(ep llm.Endpoint, body []byte, o *Options) []byte {
 		return body
 	}
 	var edits []jsonedit.Edit
+	var top change
 	if id, ok := d.String("id"); ok {
-		edits = append(edits, jsonedit.Set("id", jsonedit.Quote(cmp.Or(o.ID, newID(id)))))
+		top = change{id, cmp.Or(o.ID, newID(id))}
+		edits = append(edits, jsonedit.Set("id", jsonedit.Quote(top.to)))
 	}
 	for _, name := range f.times {
 		if raw, ok := d.Raw(name); ok && !jsonedit.IsNull(raw) {
 			edits = append(edits, jsonedit.Set(name, strconv.AppendInt(nil, o.Now.Unix(), 10)))
 		}
 	}
-	if swap := f.newIDs(d); len(swap) > 0 {
+	if swap := f.newIDs(d, top); len(swap) > 0 {
 		for _, path := range f.paths {
 			edits = append(edits, jsonedit.Replace(path, swap))
 		}
@@ -69,24 +72,44 @@ func renew(ep llm.Endpoint, body []byte, o *Options) []byte {
 	return d.Apply(edits)
 }
 
-// newIDs returns the new ids of the objects by the old ones, both as raw JSON.
-func (f *format) newIDs(d *jsonedit.Doc) map[string]string {
+// newIDs returns the new ids of the objects by the old ones, both as raw JSON. top is the change of
+// the id of the response.
+func (f *format) newIDs(d *jsonedit.Doc, top change) map[string]string {
 	swap := map[string]string{}
 	if f.objects == "" {
 		return swap
 	}
 	d.EachValue(f.objects, func(_ string, object []byte) {
-		if f.kinds != nil && !f.kinds[jsonedit.Text(object, "type")] {
-			return
-		}
+		renewable := f.kinds == nil || f.kinds[jsonedit.Text(object, "type")]
 		for _, name := range f.members {
 			raw, _ := jsonedit.Find(object, name)
-			if id, ok := jsonedit.Unquote(raw); ok && id != "" && swap[string(raw)] == "" {
+			id, ok := jsonedit.Unquote(raw)
+			if !ok || id == "" || swap[string(raw)] != "" {
+				continue
+			}
+			if next, follows := top.follow(id); follows {
+				swap[string(raw)] = string(jsonedit.Quote(next))
+			} else if renewable {
 				swap[string(raw)] = string(jsonedit.Quote(newID(id)))
 			}
 		}
 	})
 	return swap
+}
+
+// change is the change of the id of a response.
+type change struct{ from, to string }
+
+// follow returns the new id of an item whose id names its response. The gateway creates such ids,
+// and finds the response of an item by them: see responses.Whose.
+func (c change) follow(item string) (next string, ok bool) {
+	if !responses.IsID(c.from) || !responses.IsID(c.to) {
+		return "", false
+	}
+	prefix := responses.ID("")
+	kind, unique, _ := strings.Cut(item, "_")
+	number, ok := strings.CutPrefix(unique, strings.TrimPrefix(c.from, prefix))
+	return kind + "_" + strings.TrimPrefix(c.to, prefix) + number, ok
 }
 
 // signatureMark begins the signature that the gateway embeds in ids of tool calls, see package
@@ -106,6 +129,9 @@ func newID(old string) string {
 	old, signature, signed := strings.Cut(old, signatureMark)
 	if signed {
 		signature = signatureMark + signature
+	}
+	if responses.IsID(old) {
+		return responses.ID(strings.ReplaceAll(ident.NewID(), "-", ""))
 	}
 	if ident.ValidID(old) {
 		return ident.NewID() + signature

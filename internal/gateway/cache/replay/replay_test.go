@@ -1,6 +1,7 @@
 package replay_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sluice/internal/dialect/responses"
 	"sluice/internal/gateway/cache/entry"
 	"sluice/internal/gateway/cache/replay"
 	"sluice/internal/kernel/jsonedit"
@@ -211,6 +213,27 @@ func TestTheCallerMayChooseTheID(t *testing.T) {
 		}
 		if got := replay.Assemble(ep, replay.Stream(nil, ep, []byte(body), o), maxBytes); jsonedit.Text(got.Body, "id") != o.ID {
 			t.Errorf("%s: %s", ep, got.Body)
+		}
+	}
+}
+
+// TestItemsOfTheGatewayStillNameTheirResponse covers responses that the gateway stores: callers refer
+// to their items by id.
+func TestItemsOfTheGatewayStillNameTheirResponse(t *testing.T) {
+	t.Parallel()
+	const body = `{"id":"resp_gw0193f3a04c1e7b6f9d2a0c6d","status":"completed","output":[{"type":"reasoning","id":"rs_0193f3a04c1e7b6f9d2a0c6d0"},` +
+		`{"type":"function_call","id":"fc_0193f3a04c1e7b6f9d2a0c6d12","call_id":"call_abcdefghijkl"}]}`
+	for _, id := range []string{"", "resp_gw9993f3a04c1e7b6f9d2a0c6d"} {
+		got := replay.JSON(llm.CreateModelResponse, []byte(body), replay.Options{ID: id})
+		response := jsonedit.Text(got, "id")
+		if response == jsonedit.Text([]byte(body), "id") || id != "" && response != id {
+			t.Errorf("the response has the id %s", response)
+		}
+		output, _ := jsonedit.Find(got, "output")
+		for item := range jsonedit.Elements(output) {
+			if of, ok := responses.Whose(jsonedit.Text(item, "id")); !ok || of != response || bytes.Contains(item, []byte("abcdefghijkl")) {
+				t.Errorf("item %s is of %s, want %s", item, of, response)
+			}
 		}
 	}
 }
