@@ -81,14 +81,11 @@ func Open(o Options) (*Store, error) {
 		outage: background.NewOutageLog(o.Log, "cache: cannot use the files", "cache: the files can be used again"),
 	}
 	s.index = lru.New(lru.Options[*file]{MaxBytes: o.MaxBytes, MaxEntries: o.MaxEntries, Clock: o.Clock, Removed: s.removed})
-	for i := range 256 {
-		dir := filepath.Join(o.Dir, fmt.Sprintf("%02x", i))
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return nil, fmt.Errorf("create the directory of the cache: %w", err)
-		}
-		if err := s.load(dir); err != nil {
-			return nil, fmt.Errorf("read the directory of the cache: %w", err)
-		}
+	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("create the directory of the cache: %w", err)
+	}
+	if err := s.load(); err != nil {
+		return nil, fmt.Errorf("read the directory of the cache: %w", err)
 	}
 	go s.write()
 	return s, nil

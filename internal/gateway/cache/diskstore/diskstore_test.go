@@ -142,9 +142,9 @@ func TestUnreadableFilesAreRemoved(t *testing.T) {
 		name := storetest.Key(i).String()
 		return filepath.Join(dir, name[:2], name[2:])
 	}
-	foreign := filepath.Join(dir, "ab", "README")
+	foreign := filepath.Join(filepath.Dir(path(1)), "README")
 	for name, content := range map[string]string{
-		path(0): "short", path(1): string(append(files(t, dir)[path(1)], 'x')), path(3) + "-123": "of a crash", foreign: "not of the cache",
+		path(0): "short", path(1): string(append(files(t, dir)[path(1)], 'x')), path(2) + "-123": "of a crash", foreign: "not of the cache",
 	} {
 		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
@@ -209,15 +209,12 @@ func TestTheDirectoryNeverExceedsItsBytes(t *testing.T) {
 	}
 }
 
-// TestADiskThatFailsIsAMiss replaces a directory of the cache by a file.
+// TestADiskThatFailsIsAMiss puts a file where a directory of the cache must be.
 func TestADiskThatFailsIsAMiss(t *testing.T) {
 	t.Parallel()
 	c, dir := storetest.NewClock(), t.TempDir()
 	s := start(t, diskstore.Options{Dir: dir, Clock: c, ReadTimeout: time.Minute})
 	sub := filepath.Join(dir, storetest.Key(1).String()[:2])
-	if err := os.Remove(sub); err != nil {
-		t.Fatal(err)
-	}
 	if err := os.WriteFile(sub, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}

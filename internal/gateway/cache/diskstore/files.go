@@ -85,7 +85,7 @@ func (s *Store) writeFile(f *file) {
 	if f.removed.Load() {
 		return
 	}
-	if err := atomicfile.Replace(s.path(f.key), data, false); err != nil {
+	if err := replace(s.path(f.key), data); err != nil {
 		s.failed(err)
 		s.drop(f)
 		return
@@ -95,6 +95,14 @@ func (s *Store) writeFile(f *file) {
 	if f.removed.Load() {
 		s.unlink(f.key)
 	}
+}
+
+// replace writes a file, and its directory if it is missing.
+func replace(path string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	return atomicfile.Replace(path, data, false)
 }
 
 // removed removes the file of an entry that left the index. A newer entry replaces the file itself.
@@ -114,8 +122,25 @@ func (s *Store) unlinkPath(path string) {
 	}
 }
 
-// load adds the files of one directory to the index.
-func (s *Store) load(dir string) error {
+// load adds all files to the index.
+func (s *Store) load() error {
+	list, err := os.ReadDir(s.o.Dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range list {
+		if !e.IsDir() || len(e.Name()) != 2 {
+			continue // not a directory of the cache
+		}
+		if err := s.loadDirectory(filepath.Join(s.o.Dir, e.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// loadDirectory adds the files of one directory to the index.
+func (s *Store) loadDirectory(dir string) error {
 	list, err := os.ReadDir(dir)
 	if err != nil {
 		return err

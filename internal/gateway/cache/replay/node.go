@@ -228,7 +228,6 @@ func (b *builder) mergeBlock(item *node, element []byte) {
 	}
 	for name, val := range jsonedit.Members(delta) {
 		b.mergeDelta(item, name, val)
-
 	}
 }
 
