@@ -231,8 +231,8 @@ func TestItemsOfTheGatewayStillNameTheirResponse(t *testing.T) {
 		}
 		output, _ := jsonedit.Find(got, "output")
 		for item := range jsonedit.Elements(output) {
-			if of, ok := responses.Whose(jsonedit.Text(item, "id")); !ok || of != response || bytes.Contains(item, []byte("abcdefghijkl")) {
-				t.Errorf("item %s is of %s, want %s", item, of, response)
+			if owner, ok := responses.Whose(jsonedit.Text(item, "id")); !ok || owner != response || bytes.Contains(item, []byte("abcdefghijkl")) {
+				t.Errorf("item %s belongs to %s, want %s", item, owner, response)
 			}
 		}
 	}
@@ -374,7 +374,7 @@ func TestCutAndFailedStreamsAreReported(t *testing.T) {
 		}
 		for _, bad := range []string{"event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\"}}\n\n", "data: {\"error\":{\"message\":\"x\"}}\n\n", "data: {\n\n"} {
 			if got := replay.Assemble(ep, append([]byte(bad), stream...), maxBytes); !got.Failed {
-				t.Errorf("%s: %q is no failure", ep, bad)
+				t.Errorf("%s: %q is not a failure", ep, bad)
 			}
 		}
 	}
