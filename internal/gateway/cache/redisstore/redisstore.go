@@ -55,7 +55,7 @@ const (
 	prefix = "sluice:cache:"
 
 	maxOperations = 256         // in progress at the same time
-	lastWait      = time.Second // until an operation that nobody waits for ends
+	lastWait      = time.Second // until an operation ends whose caller no longer waits
 	dialTimeout   = time.Second
 	bufferBytes   = 64 << 10
 )

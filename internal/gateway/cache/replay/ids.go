@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strconv"
 	"strings"
+	"time"
 
 	"sluice/internal/dialect/responses"
 	"sluice/internal/kernel/ident"
@@ -59,17 +60,24 @@ func renew(ep llm.Endpoint, body []byte, o *Options) []byte {
 		top = change{id, cmp.Or(o.ID, newID(id))}
 		edits = append(edits, jsonedit.Set("id", jsonedit.Quote(top.to)))
 	}
-	for _, name := range f.times {
-		if raw, ok := d.Raw(name); ok && !jsonedit.IsNull(raw) {
-			edits = append(edits, jsonedit.Set(name, strconv.AppendInt(nil, o.Now.Unix(), 10)))
-		}
-	}
+	edits = f.setTimes(edits, d, o.Now)
 	if swap := f.newIDs(d, top); len(swap) > 0 {
 		for _, path := range f.paths {
 			edits = append(edits, jsonedit.Replace(path, swap))
 		}
 	}
+	edits = addUsage(edits, ep, d, &o.Usage)
 	return d.Apply(edits)
+}
+
+// setTimes sets the times that the response has.
+func (f *format) setTimes(edits []jsonedit.Edit, d *jsonedit.Doc, now time.Time) []jsonedit.Edit {
+	for _, name := range f.times {
+		if raw, ok := d.Raw(name); ok && !jsonedit.IsNull(raw) {
+			edits = append(edits, jsonedit.Set(name, strconv.AppendInt(nil, now.Unix(), 10)))
+		}
+	}
+	return edits
 }
 
 // newIDs returns the new ids of the objects by the old ones, both as raw JSON. top is the change of

@@ -28,6 +28,9 @@ type Options struct {
 	// ID becomes the id of the response, for example that of a response which the gateway stores for
 	// later calls. Empty: a new id in the form of the old one.
 	ID string
+	// Usage is that of the entry. It is added to a chat or text completion without usage: the stream of
+	// a caller who did not request it has none.
+	Usage llm.Usage
 	// IncludeUsage reports that the caller requested the usage of a stream. Chat and text completions
 	// omit it otherwise. The other surfaces always contain it.
 	IncludeUsage bool

@@ -280,16 +280,6 @@ func partOf(ep llm.Endpoint, data []byte) string {
 	return ""
 }
 
-func TestUsageIsRepeatedOnRequest(t *testing.T) {
-	t.Parallel()
-	for ep, want := range map[llm.Endpoint]bool{llm.ChatComplete: false, llm.Complete: false, llm.Messages: true, llm.CreateModelResponse: true} {
-		stream := replay.Stream(nil, ep, []byte(bodies[ep]), replay.Options{Now: now.Now})
-		if got := strings.Contains(string(stream), `_tokens"`); got != want {
-			t.Errorf("%s: %v", ep, got)
-		}
-	}
-}
-
 func TestRecordedStreamsOfAnthropicAreAssembled(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join("..", "..", "..", "dialect", "anthropic", "testdata")
