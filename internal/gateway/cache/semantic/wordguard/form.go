@@ -91,7 +91,14 @@ func sortSides(chunk []item) []item {
 	return slices.Concat(right, chunk[i:i+1], left)
 }
 
-func isConjunction(w string) bool { return w == "and" || w == "und" || w == "y" || w == "e" }
+// isConjunction reports whether a word joins the members of a list.
+func isConjunction(w string) bool {
+	switch w {
+	case "and", "or", "und", "oder", "y", "e", "o", "u":
+		return true
+	}
+	return false
+}
 
 func text(items []item) string {
 	var out strings.Builder

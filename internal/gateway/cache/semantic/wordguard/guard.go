@@ -54,7 +54,7 @@ func Compare(stored, current string) Result {
 
 // sameTokens reports whether two texts differ in case, spaces and punctuation only.
 func sameTokens(a, b []token) bool {
-	a, b = withoutPauses(a), withoutPauses(b)
+	a, b = withoutStops(a), withoutStops(b)
 	if len(a) != len(b) || len(a) == 0 {
 		return false
 	}
@@ -66,10 +66,10 @@ func sameTokens(a, b []token) bool {
 	return true
 }
 
-func withoutPauses(tokens []token) []token {
+func withoutStops(tokens []token) []token {
 	out := make([]token, 0, len(tokens))
 	for _, t := range tokens {
-		if t.kind != pause && t.kind != stop {
+		if t.kind != stop || t.literal {
 			out = append(out, t)
 		}
 	}
@@ -91,11 +91,10 @@ func compareReadings(a, b reading) Result {
 	case a.list(isNegation) != b.list(isNegation):
 		return Negation
 	}
-	for _, x := range a.forms() {
-		for _, y := range b.forms() {
-			if sameItems(&a, &b, x, y) || sameButTopic(&a, &b, x, y) {
-				return Equal
-			}
+	formsA, formsB := a.forms(), b.forms()
+	for i, x := range formsA {
+		if y := formsB[i]; sameItems(&a, &b, x, y) || sameButTopic(&a, &b, x, y) {
+			return Equal
 		}
 	}
 	return Words
@@ -104,8 +103,8 @@ func compareReadings(a, b reading) Result {
 // similarQuestions are pairs of question kinds that may contain the same request. The empty kind is
 // a text without a question word, such as "boiling point of water".
 var similarQuestions = map[[2]string]bool{
-	{"", "what"}: true, {"", "make"}: true, {"", "pick"}: true, {"", "give"}: true,
-	{"give", "make"}: true, {"give", "pick"}: true, {"give", "what"}: true, {"pick", "what"}: true,
+	{"", "what"}: true, {"", "make"}: true, {"", "list"}: true, {"", "suggest"}: true, {"", "give"}: true,
+	{"give", "list"}: true, {"give", "suggest"}: true, {"give", "what"}: true, {"list", "what"}: true,
 }
 
 func sameQuestion(a, b string) bool {

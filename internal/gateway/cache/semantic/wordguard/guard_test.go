@@ -1,6 +1,7 @@
 package wordguard_test
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -59,6 +60,11 @@ func TestCompare_NamesTheDifference(t *testing.T) {
 		"a preposition at the end":       {"Where is he?", "Where is he from?", wordguard.Words},
 		"options of a command":           {"What does ls -l do?", "What does ls -L do?", wordguard.Words},
 		"operators":                      {"What does == mean?", "What does === mean?", wordguard.Words},
+		"subject and object pronouns":    {"What do I owe you?", "What do you owe me?", wordguard.Words},
+		"a word and its synonym":         {"Is it car or automobile?", "Is it car or car?", wordguard.Words},
+		"a comma":                        {"No, dogs are allowed", "No dogs are allowed", wordguard.Words},
+		"have and be":                    {"I have a dog", "I am a dog", wordguard.Words},
+		"a minus":                        {"What is 5 - 3?", "What is 5, 3?", wordguard.Words},
 		"quoted function words":          {"Translate 'the cat'", "Translate 'a cat'", wordguard.Words},
 		"text after a colon":             {"Correct this: I has a cat", "Correct this: He has a cat", wordguard.Words},
 		"text after a line break":        {"Review this code\nx = 1", "Review this code\nx = 2", wordguard.Number},
@@ -77,6 +83,21 @@ func TestCompare_NamesTheDifference(t *testing.T) {
 		}
 		if got := wordguard.Compare(c.current, c.stored); got == wordguard.Equal {
 			t.Errorf("%s: the other order is equal", name)
+		}
+	}
+}
+
+// TestCompare_ServesNoTrapOfTheFile reads traps that were written to break the guard.
+func TestCompare_ServesNoTrapOfTheFile(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("testdata/traps.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		stored, current, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		if wordguard.Compare(stored, current) == wordguard.Equal || wordguard.Compare(current, stored) == wordguard.Equal {
+			t.Errorf("a response to %q is served for %q", stored, current)
 		}
 	}
 }

@@ -13,7 +13,11 @@ import (
 //	detect     words that mark a text as being in the language
 //	article G  words without a meaning that begin a noun phrase, of the gender G if they have one
 //	contracted G   prepositions that contain such an article
-//	drop       other words without a meaning: auxiliary verbs, "I", "you"
+//	drop       other words without a meaning: auxiliary verbs
+//	perfect    forms of "have", which are dropped before a participle
+//	support    forms of "do", which are dropped before other words
+//	manner     the "like" of "what is it like"
+//	topic      names of tools, which are names in lower case too
 //	past, present   auxiliary verbs of the two tenses
 //	polite     phrases that are removed everywhere
 //	negation   words that mean "not"
@@ -22,6 +26,7 @@ import (
 //	role X     prepositions that give the words after them role X
 //	number N   words for a number
 //	frame      phrases before a request: "can you"
+//	intent     phrases before what a person wants, if a question follows: "I want to"
 //	question K phrases that begin a question of kind K
 //	degree N   phrases that ask for the degree N: "how tall is" is "the height of"
 //	same       words with one meaning
@@ -92,7 +97,7 @@ func (l *lexicon) addLine(head, values string) {
 	switch {
 	case strings.HasSuffix(head, "ending"):
 		l.addEndings(strings.TrimSuffix(head, "ending"), values)
-	case name == "frame" || name == "question" || name == "degree" || name == "polite":
+	case name == "frame" || name == "intent" || name == "question" || name == "degree" || name == "polite":
 		l.addPhrases(name, argument, values)
 	case name == "spelling":
 		for pair := range strings.SplitSeq(values, " | ") {
@@ -187,7 +192,7 @@ func commonLexicon(a, b []token) (*lexicon, bool) {
 	return nil, false
 }
 
-// detect returns the lexicon with the most words in a text; nil for none.
+// detect returns the lexicon with the most words in a text; nil for none, and for two that fit.
 func detect(tokens []token) *lexicon {
 	var best *lexicon
 	maxCount := 0
@@ -198,8 +203,11 @@ func detect(tokens []token) *lexicon {
 				n++
 			}
 		}
-		if n > maxCount {
+		switch {
+		case n > maxCount:
 			best, maxCount = l, n
+		case n == maxCount:
+			best = nil // two languages fit
 		}
 	}
 	return best

@@ -10,12 +10,14 @@ func sameItems(a, b *reading, x, y []item) bool {
 	if len(x) != len(y) || len(x) == 0 {
 		return false
 	}
+	cases := map[[2]string]bool{}
 	for i := range x {
 		if !sameRole(x[i].role, y[i].role) || !sameItem(a, b, x[i], y[i]) {
 			return false
 		}
+		cases[[2]string{x[i].gender, y[i].gender}] = true
 	}
-	return true
+	return !cases[[2]string{"der", "den"}] || !cases[[2]string{"den", "der"}] // who bites whom
 }
 
 // sameRole reports whether two roles may be one. "to" before a verb means nothing: "a function to
@@ -37,7 +39,7 @@ func sameButTopic(a, b *reading, x, y []item) bool {
 
 func moveTopicWord(a, b *reading, x, y []item) bool {
 	last := len(x) - 1
-	if last < 1 || len(y) != len(x) || !slices.Contains(topics, x[last].role) || x[last-1].chunk == x[last].chunk {
+	if last < 1 || len(y) != len(x) || !a.lexicon.has("topic", x[last].text) || !slices.Contains(topics, x[last].role) || x[last-1].chunk == x[last].chunk {
 		return false
 	}
 	for i := range last {
@@ -55,16 +57,31 @@ func sameItem(a, b *reading, x, y item) bool {
 		return x.text == y.text && x.number == y.number
 	case x.literal || y.literal:
 		return strings.EqualFold(x.text, y.text)
-	case x.gender != y.gender && x.gender != "" && y.gender != "":
+	case otherGender(x.gender, y.gender):
 		return false // "el papa" and "la papa"
+	case x.isName != y.isName && !isCareless(a, x) && !isCareless(b, y):
+		return false // "apple" and "Apple"
 	case x.text == y.text:
 		return true
-	case a.lexicon.sharesGroup(x.text, y.text):
+	case !a.synonyms && !b.synonyms && a.lexicon.sharesGroup(x.text, y.text):
 		return true
-	case x.isName && y.isName:
+	case x.isName && y.isName && !a.lexicon.has("nouns", "capital"):
 		return false
 	}
 	return isForm(a, b, x, y) || isForm(b, a, y, x) || a.lexicon.samePast(a, b, x.text, y.text)
+}
+
+// otherGender reports whether articles are of two genders. The German "der" and "den" may belong to
+// one noun in two cases.
+func otherGender(x, y string) bool {
+	isMasculine := func(gender string) bool { return gender == "der" || gender == "den" || gender == "mf" }
+	return x != y && x != "" && y != "" && !(isMasculine(x) && isMasculine(y))
+}
+
+// isCareless reports whether it is written in lower case although it may be a name: the text has no
+// capital letter at all, or the word is always a name.
+func isCareless(r *reading, it item) bool {
+	return !it.isName && (r.lowerCase || r.lexicon.has("topic", it.text)) || r.lexicon.has("nouns", "capital")
 }
 
 // sharesGroup reports whether two words are synonyms, both in the form that the lexicon lists or
@@ -73,19 +90,28 @@ func (l *lexicon) sharesGroup(x, y string) bool {
 	if intersects(l.groups[x], l.groups[y]) {
 		return true
 	}
+	if l.has("frozen", x) || l.has("frozen", y) {
+		return false
+	}
 	for _, e := range l.endings {
-		bx, okX := strings.CutSuffix(x, e.form)
-		if !okX || l.has("frozen", x) {
+		stemX, ok := strings.CutSuffix(x, e.form)
+		if !ok {
 			continue
 		}
 		for _, f := range l.endings {
-			by, okY := strings.CutSuffix(y, f.form)
-			if okY && e.kind == f.kind && !l.has("frozen", y) && intersects(l.groups[bx+e.base], l.groups[by+f.base]) {
+			stemY, ok := strings.CutSuffix(y, f.form)
+			if ok && e.sameInflection(f) && intersects(l.groups[stemX+e.base], l.groups[stemY+f.base]) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// sameInflection reports whether two endings express the same: the forms of a Spanish verb differ in
+// the person.
+func (e ending) sameInflection(f ending) bool {
+	return e.kind == f.kind && (e.kind != "verb" || e.form == f.form)
 }
 
 func intersects(a, b []int) bool {
@@ -98,8 +124,8 @@ const minStem = 3
 // isForm reports whether y is an inflection of x.
 func isForm(a, b *reading, x, y item) bool {
 	l := a.lexicon
-	if l.has("frozen", x.text) || l.has("frozen", y.text) {
-		return false
+	if l.has("frozen", x.text) || l.has("frozen", y.text) || l.has("nouns", "capital") && !x.isName && strings.HasSuffix(x.text, "t") {
+		return false // in German, "arbeitete" is the past of "arbeitet"
 	}
 	for _, e := range l.endings {
 		stem, ok := strings.CutSuffix(x.text, e.base)
@@ -124,7 +150,7 @@ func (e ending) applies(a, b *reading, x item) bool {
 }
 
 func isRequest(question string) bool {
-	return question == "make" || question == "pick" || question == "give"
+	return question == "make" || question == "list" || question == "suggest" || question == "give"
 }
 
 // samePast reports whether words are forms of an irregular verb: "wrote" and "written", or "wrote"

@@ -12,6 +12,8 @@ type reading struct {
 	owner         string // "my" or "your"; "" for neither or both
 	past, present bool   // has an auxiliary verb in the tense
 	did           bool   // has "did", so verbs are in the base form
+	lowerCase     bool   // has no capital letter
+	synonyms      bool   // has two words with one meaning, such as "begin or start"
 	items         []item
 }
 
@@ -40,24 +42,41 @@ type reader struct {
 	fresh bool   // the next item begins a phrase
 	chunk int    // number of the current phrase
 
-	gender string // of the article before the next item
+	gender string  // of the article before the next item
+	next   []token // after the current one
 }
 
 // read reads tokens in a language.
 func read(tokens []token, l *lexicon) reading {
 	r := reader{reading: reading{lexicon: l}}
-	tokens = slices.Clone(tokens)
+	r.lowerCase = !slices.ContainsFunc(tokens, func(t token) bool { return t.capital })
 	tokens = moveTopic(tokens, l)
 	for _, t := range tokens {
 		r.noteTense(t)
 	}
-	tokens = r.takePhrases(tokens)
 	r.exact = r.needsExactWords(tokens)
-	for _, t := range tokens {
+	tokens = trimPauses(r.takePhrases(tokens))
+	for i, t := range tokens {
+		r.next = tokens[i+1:]
 		r.add(t)
 	}
 	r.closePreposition()
+	r.synonyms = r.hasSynonyms()
 	return r.reading
+}
+
+// hasSynonyms reports whether two different words have one meaning.
+func (r *reader) hasSynonyms() bool {
+	words := map[int]string{}
+	for _, it := range r.items {
+		for _, group := range r.lexicon.groups[it.text] {
+			if other, ok := words[group]; ok && other != it.text {
+				return true
+			}
+			words[group] = it.text
+		}
+	}
+	return false
 }
 
 // needsExactWords reports whether the text is about words, and does not quote them.
@@ -103,6 +122,9 @@ func (r *reader) takePhrases(tokens []token) []token {
 	for len(tokens) > 0 {
 		if p, ok := r.phraseAt(tokens, start); ok {
 			tokens = tokens[len(p.words):]
+			if len(out) == 0 || p.name == "polite" {
+				tokens = trimStart(tokens)
+			}
 			out, tokens = r.take(p, out, tokens)
 			start = start && p.name != "question" && p.name != "degree"
 			continue
@@ -118,14 +140,45 @@ func (r *reader) takePhrases(tokens []token) []token {
 func (r *reader) phraseAt(tokens []token, start bool) (phrase, bool) {
 	for _, p := range r.lexicon.phrases[tokens[0].text] {
 		isQuestion := p.name == "question" || p.name == "degree"
+		if p.name == "polite" && r.exact {
+			continue // "say please"
+		}
 		if p.name != "polite" && (!start || isQuestion && r.question != "") {
 			continue
 		}
-		if hasWords(tokens, p.words) && !(p.name == "frame" && len(tokens) == len(p.words)) {
+		if hasWords(tokens, p.words) && needsPhrase(p, tokens[len(p.words):]) {
 			return p, true
 		}
 	}
 	return phrase{}, false
+}
+
+// needsPhrase reports whether a phrase before rest has no meaning of its own. "I want to" has none
+// if a question follows in another sentence.
+func needsPhrase(p phrase, rest []token) bool {
+	switch p.name {
+	case "frame":
+		return len(rest) > 0
+	case "intent":
+		return slices.ContainsFunc(rest, func(t token) bool { return t.kind == stop })
+	}
+	return true
+}
+
+// trimPauses removes commas and stops at both ends.
+func trimPauses(tokens []token) []token {
+	tokens = trimStart(tokens)
+	for n := len(tokens); n > 0 && tokens[n-1].isPause(); n-- {
+		tokens = tokens[:n-1]
+	}
+	return tokens
+}
+
+func trimStart(tokens []token) []token {
+	for len(tokens) > 0 && tokens[0].isPause() && tokens[0].kind == pause {
+		tokens = tokens[1:]
+	}
+	return tokens
 }
 
 func hasWords(tokens []token, words []string) bool {
@@ -192,7 +245,10 @@ func moveVerb(tokens []token, l *lexicon) []token {
 	if end < 0 {
 		end = len(tokens)
 	}
-	verb, clause, rest := tokens[0], tokens[1:end], tokens[end:]
+	verb, clause, rest := tokens[0], tokens[2:end], tokens[end:]
+	if len(clause) == 0 {
+		return tokens
+	}
 	if last := clause[len(clause)-1]; l.has("prefix", last.text) {
 		verb.text = last.text + verb.text
 		clause = clause[:len(clause)-1]
@@ -203,10 +259,10 @@ func moveVerb(tokens []token, l *lexicon) []token {
 // add adds a token to the items.
 func (r *reader) add(t token) {
 	switch {
-	case !t.literal && (t.kind == pause || t.kind == stop):
-		r.boundary()
+	case t.isPause():
+		r.pause(t)
 	case t.literal, t.kind == sign, r.exact && !r.isPreposition(t):
-		r.addItem(item{text: t.text, literal: t.literal || t.kind == sign, number: t.kind == number})
+		r.addItem(item{text: t.text, literal: t.literal || t.kind == sign || r.exact, number: t.kind == number})
 	case t.kind == number:
 		r.addItem(item{text: plainNumber(t.text), number: true})
 	default:
@@ -223,6 +279,10 @@ func (r *reader) addWord(t token) {
 		r.addItem(item{text: t.text, isName: true})
 		return
 	}
+	if t.text == "that" && len(r.items) == 0 {
+		r.addItem(item{text: t.text}) // "is that right" is not "is it right"
+		return
+	}
 	for _, name := range functions {
 		if argument, ok := l.argument(name, t.text); ok {
 			r.addFunction(name, argument, t.text)
@@ -230,12 +290,12 @@ func (r *reader) addWord(t token) {
 		}
 	}
 	if t.text != "'s" {
-		r.addItem(item{text: t.text})
+		r.addItem(item{text: t.text, isName: t.isName})
 	}
 }
 
 // functions are the names of lines for function words, in the order in which they apply.
-var functions = []string{"negation", "role", "article", "number", "own", "drop", "person"}
+var functions = []string{"negation", "role", "article", "number", "own", "perfect", "support", "drop", "person"}
 
 // addFunction adds a word of a function.
 func (r *reader) addFunction(name, argument, text string) {
@@ -254,8 +314,45 @@ func (r *reader) addFunction(name, argument, text string) {
 		r.noteOwner(argument)
 	case "drop":
 		r.drop(text)
+	case "perfect":
+		r.addAuxiliary("have", r.nextIsParticiple(), text)
+	case "support":
+		r.addAuxiliary("do", len(r.next) > 0 && !r.next[0].isPause(), text)
 	case "person":
 		r.addItem(item{text: argument})
+	}
+}
+
+// addAuxiliary drops a verb that supports another one, and adds it otherwise: "I have a dog".
+func (r *reader) addAuxiliary(verb string, supports bool, text string) {
+	if supports {
+		r.drop(text)
+		return
+	}
+	r.addItem(item{text: verb})
+}
+
+// nextIsParticiple reports whether the next word is the participle of a perfect: "have not logged in".
+func (r *reader) nextIsParticiple() bool {
+	for _, t := range r.next {
+		switch {
+		case r.lexicon.has("negation", t.text):
+			continue
+		case t.text == "been":
+			return true
+		}
+		_, irregular := r.lexicon.pastForms[t.text]
+		return irregular || strings.HasSuffix(t.text, "ed")
+	}
+	return false
+}
+
+// pause adds a comma, except before "and", where both are correct.
+func (r *reader) pause(t token) {
+	r.boundary()
+	if t.kind == pause && len(r.next) > 0 && !isConjunction(r.next[0].text) && r.next[0].kind != pause {
+		r.addItem(item{text: ","})
+		r.fresh = true
 	}
 }
 

@@ -62,3 +62,9 @@ func joins(start string, r rune, rest string) bool {
 	}
 	return isJoint(r) && startsWord(rest) || r == '_'
 }
+
+// startsNumber reports whether a digit follows, after spaces.
+func startsNumber(text string) bool {
+	text = strings.TrimLeft(text, " ")
+	return text != "" && isDigit(rune(text[0]))
+}

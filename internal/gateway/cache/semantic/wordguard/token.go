@@ -22,8 +22,12 @@ type token struct {
 	text    string // in lower case, unless literal
 	kind    kind
 	isName  bool // written with a capital letter where a common word has none
+	capital bool // begins with a capital letter
 	literal bool // quoted, or after a colon or line break: compared as it is
 }
+
+// isPause reports whether the token is a comma or the end of a sentence.
+func (t token) isPause() bool { return !t.literal && (t.kind == pause || t.kind == stop) }
 
 // tokenizer splits a text into tokens.
 type tokenizer struct {
@@ -32,6 +36,7 @@ type tokenizer struct {
 	closing string // quotes that end the current quotation; "" outside quotations
 	literal bool   // in the text after a colon or line break
 	started bool   // inside a sentence: a capital letter here marks a name
+	alone   bool   // the character before text is a space
 	inWord  bool   // the character before text belongs to a word, so an apostrophe is not a quote
 }
 
@@ -59,12 +64,15 @@ func (t *tokenizer) next() {
 	case inWord && t.closing == "" && (r == '\'' || r == '’'):
 		t.addSuffix(size)
 		return
-	case isWordRune(r), isPrefix(r) && startsWord(t.text[size:]):
+	case isWordRune(r), isPrefix(r) && startsWord(t.text[size:]) && !(inWord && startsNumber(t.text[size:])):
 		t.addWord(wordLength(t.text))
 		return
 	case r == '\n':
 		t.literal = t.literal || len(t.tokens) > 0
 	case unicode.IsSpace(r):
+		t.skip(size)
+		t.alone = true
+		return
 	case t.closing != "" && strings.ContainsRune(t.closing, r):
 		t.closing = ""
 	case t.closing == "" && t.opensQuote(r, size):
@@ -78,7 +86,10 @@ func (t *tokenizer) next() {
 	t.skip(size)
 }
 
-func (t *tokenizer) skip(size int) { t.text = t.text[size:] }
+func (t *tokenizer) skip(size int) {
+	t.text = t.text[size:]
+	t.alone = false
+}
 
 // opensQuote reports whether r begins a quotation. An apostrophe does if a word follows.
 func (t *tokenizer) opensQuote(r rune, size int) bool {
@@ -92,6 +103,10 @@ func (t *tokenizer) opensQuote(r rune, size int) bool {
 func (t *tokenizer) addSign(r rune) {
 	literal := t.isLiteral()
 	switch {
+	case strings.ContainsRune("-–−", r) && startsNumber(t.text[utf8.RuneLen(r):]):
+		t.tokens = append(t.tokens, token{text: "-", kind: sign, literal: literal})
+	case strings.ContainsRune(".?!:;", r) && t.alone && t.text != string(r):
+		t.tokens = append(t.tokens, token{text: string(r), kind: sign, literal: literal})
 	case strings.ContainsRune(".?!;…。？！", r) && !literal:
 		t.tokens = append(t.tokens, token{text: ".", kind: stop})
 		t.started = false
@@ -134,7 +149,7 @@ func (t *tokenizer) addWord(n int) {
 		t.addPlainWord(text)
 	}
 	t.started, t.inWord = true, true
-	if strings.HasPrefix(t.text, "-") && startsWord(t.text[1:]) {
+	if strings.HasPrefix(t.text, "-") && startsWord(t.text[1:]) && !(kindOf(text) == number && startsNumber(t.text[1:])) {
 		t.skip(1) // a hyphen: "two-factor" is two words
 	}
 }
@@ -153,7 +168,7 @@ func (t *tokenizer) addPlainWord(text string) {
 	case lower == "cannot":
 		t.tokens = append(t.tokens, token{text: "can"}, token{text: "not"})
 	default:
-		t.tokens = append(t.tokens, token{text: lower, kind: kindOf(text), isName: isName && lower != "i"})
+		t.tokens = append(t.tokens, token{text: lower, kind: kindOf(text), isName: isName && lower != "i", capital: isCapital(text)})
 	}
 }
 
