@@ -4,7 +4,7 @@
 //
 // It calls an endpoint of OpenAI's form. SEMANTIC_CACHE_EMBEDDINGS_URL (default
 // https://api.openai.com/v1/embeddings) and SEMANTIC_CACHE_EMBEDDING_MODEL (default
-// text-embedding-3-small) select another one. A run embeds 566 texts, about 6,000 tokens.
+// text-embedding-3-small) select another one. A run embeds 766 texts, about 8,000 tokens.
 package eval
 
 import (
@@ -42,7 +42,7 @@ func TestProvider_PrintsItsFigures(t *testing.T) {
 	if p.key == "" {
 		t.Skip("SEMANTIC_CACHE_EMBEDDING_API_KEY is not set")
 	}
-	for _, set := range []pairstest.Set{pairstest.Known(t), pairstest.New(t)} {
+	for _, set := range []pairstest.Set{pairstest.Known(t), pairstest.New(t), pairstest.Fresh(t)} {
 		vectors, err := p.embed(t.Context(), set.Texts())
 		if err != nil {
 			t.Fatal(err)

@@ -28,6 +28,8 @@ var (
 	known string
 	//go:embed newpairs.tsv
 	unseen string
+	//go:embed freshpairs.tsv
+	fresh string
 )
 
 // Set is a named list of pairs.
@@ -41,6 +43,10 @@ func Known(t testing.TB) Set { return Set{"known", read(t, known)} }
 
 // New returns the pairs that were committed before the guard ran on them.
 func New(t testing.TB) Set { return Set{"new", read(t, unseen)} }
+
+// Fresh returns pairs that were committed before the guard ran on them, after it was changed the last
+// time.
+func Fresh(t testing.TB) Set { return Set{"fresh", read(t, fresh)} }
 
 // read reads lines "kind, text, text". Pairs of one meaning have a kind that begins with "same".
 func read(t testing.TB, text string) (pairs []Pair) {

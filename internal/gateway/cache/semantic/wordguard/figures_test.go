@@ -38,11 +38,12 @@ func TestFigures_ArePublished(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	known, unseen := pairstest.Known(t), pairstest.New(t)
+	known, unseen, fresh := pairstest.Known(t), pairstest.New(t), pairstest.Fresh(t)
 	known.SetCosines(embedAll(known.Texts()))
 	unseen.SetCosines(embedAll(unseen.Texts()))
+	fresh.SetCosines(embedAll(fresh.Texts()))
 	rows := slices.Concat(known.Rows(), unseen.Rows(), unseen.Language("en", "English").Rows(),
-		unseen.Language("de", "German").Rows(), unseen.Language("es", "Spanish").Rows())
+		unseen.Language("de", "German").Rows(), unseen.Language("es", "Spanish").Rows(), fresh.Rows())
 	for _, row := range rows {
 		t.Log(row)
 		if !strings.Contains(string(page), row+"\n") {
