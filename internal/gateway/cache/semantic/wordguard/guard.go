@@ -1,6 +1,9 @@
 package wordguard
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Result is the outcome of Compare: Equal, or what differs. It is a label for logs and metrics.
 type Result string
@@ -82,7 +85,7 @@ func compareReadings(a, b reading) Result {
 	switch {
 	case !sameQuestion(a.question, b.question):
 		return Question
-	case a.owner != b.owner && a.owner != "" && b.owner != "":
+	case !sameOwners(a.owners, b.owners):
 		return Owner
 	case a.past && !a.present && b.present && !b.past, b.past && !b.present && a.present && !a.past:
 		return Tense
@@ -109,6 +112,12 @@ var similarQuestions = map[[2]string]bool{
 
 func sameQuestion(a, b string) bool {
 	return a == b || similarQuestions[[2]string{min(a, b), max(a, b)}]
+}
+
+// sameOwners reports whether two texts mention the same owners in one order. "The password" may be
+// "my password".
+func sameOwners(a, b []string) bool {
+	return slices.Equal(a, b) || len(a) == 0 && len(b) == 1 || len(a) == 1 && len(b) == 0
 }
 
 // list joins the items of a kind, to compare them with another list.

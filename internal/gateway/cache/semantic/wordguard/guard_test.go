@@ -102,6 +102,26 @@ func TestCompare_ServesNoTrapOfTheFile(t *testing.T) {
 	}
 }
 
+func TestLexicons_HaveKnownLinesOnly(t *testing.T) {
+	t.Parallel()
+	names := strings.Fields("detect article contracted drop perfect support past present manner polite negation own person role number " +
+		"frame intent question degree same frozen nouns prefix literal topic spelling ending verb")
+	for _, language := range []string{"en", "de", "es"} {
+		text, err := os.ReadFile("lexicon/" + language + ".txt")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			line = strings.TrimSpace(line)
+			head, values, ok := strings.Cut(line, ": ")
+			name, _, _ := strings.Cut(head, " ")
+			if line != "" && line[0] != '#' && (!ok || values == "" || !slices.Contains(names, name)) {
+				t.Errorf("%s: unknown line %q", language, line)
+			}
+		}
+	}
+}
+
 func TestCompare_LongTextsMustBeTheSame(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("word ", wordguard.MaxBytes/4)

@@ -59,8 +59,8 @@ func sameItem(a, b *reading, x, y item) bool {
 		return strings.EqualFold(x.text, y.text)
 	case otherGender(x.gender, y.gender):
 		return false // "el papa" and "la papa"
-	case x.isName != y.isName && !isCareless(a, x) && !isCareless(b, y):
-		return false // "apple" and "Apple"
+	case !sameCase(a, b, x, y):
+		return false
 	case x.text == y.text:
 		return true
 	case !a.synonyms && !b.synonyms && a.lexicon.sharesGroup(x.text, y.text):
@@ -78,10 +78,18 @@ func otherGender(x, y string) bool {
 	return x != y && x != "" && y != "" && !(isMasculine(x) && isMasculine(y))
 }
 
-// isCareless reports whether it is written in lower case although it may be a name: the text has no
-// capital letter at all, or the word is always a name.
-func isCareless(r *reading, it item) bool {
-	return !it.isName && (r.lowerCase || r.lexicon.has("topic", it.text)) || r.lexicon.has("nouns", "capital")
+// sameCase reports whether both items are names, or neither is: "Apple" and "apple". A word in lower
+// case may be a name if its text has no capital letter, or if the lexicon lists it as a topic. In
+// German all nouns have capital letters.
+func sameCase(a, b *reading, x, y item) bool {
+	l := a.lexicon
+	switch {
+	case x.isName == y.isName, l.has("nouns", "capital"):
+		return true
+	case x.isName:
+		return b.lowerCase || l.has("topic", y.text)
+	}
+	return a.lowerCase || l.has("topic", x.text)
 }
 
 // sharesGroup reports whether two words are synonyms, both in the form that the lexicon lists or

@@ -67,7 +67,7 @@ func needsPhrase(p phrase, rest []token) bool {
 	return true
 }
 
-// trimPauses removes commas and stops at both ends.
+// trimPauses removes commas at both ends, and stops at the end.
 func trimPauses(tokens []token) []token {
 	tokens = trimStart(tokens)
 	for n := len(tokens); n > 0 && tokens[n-1].isPause(); n-- {
@@ -77,7 +77,7 @@ func trimPauses(tokens []token) []token {
 }
 
 func trimStart(tokens []token) []token {
-	for len(tokens) > 0 && tokens[0].isPause() && tokens[0].kind == pause {
+	for len(tokens) > 0 && tokens[0].kind == pause {
 		tokens = tokens[1:]
 	}
 	return tokens

@@ -8,12 +8,12 @@ import (
 // reading is what a text contains that counts.
 type reading struct {
 	lexicon       *lexicon
-	question      string // kind of the question: "howto", "what"; "" for a text without one
-	owner         string // "my" or "your"; "" for neither or both
-	past, present bool   // has an auxiliary verb in the tense
-	did           bool   // has "did", so verbs are in the base form
-	lowerCase     bool   // has no capital letter
-	synonyms      bool   // has two words with one meaning, such as "begin or start"
+	question      string   // kind of the question: "howto", "what"; "" for a text without one
+	owners        []string // "my" and "your" in their order, each change once
+	past, present bool     // has an auxiliary verb in the tense
+	did           bool     // has "did", so verbs are in the base form
+	lowerCase     bool     // has no capital letter
+	synonyms      bool     // has two words with one meaning, such as "begin or start"
 	items         []item
 }
 
@@ -209,11 +209,11 @@ func (r *reader) drop(text string) {
 	r.verb = true
 }
 
+// noteOwner records a possessive word.
 func (r *reader) noteOwner(owner string) {
-	if r.owner != "" && r.owner != owner {
-		owner = ""
+	if n := len(r.owners); n == 0 || r.owners[n-1] != owner {
+		r.owners = append(r.owners, owner)
 	}
-	r.owner = owner
 	r.startChunk()
 }
 
@@ -238,7 +238,7 @@ func (r *reader) boundary() {
 }
 
 // closePreposition adds a preposition without words as an item: "where is he from". After "how long"
-// it says nothing: "how long do I boil an egg for".
+// it means nothing: "how long do I boil an egg for".
 func (r *reader) closePreposition() {
 	if r.prep != "" && r.question != "howlong" {
 		prep := r.prep

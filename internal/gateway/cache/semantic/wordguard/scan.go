@@ -18,6 +18,12 @@ func isPrefix(r rune) bool { return r == '-' || r == '.' || r == '_' }
 // isJoint reports whether a character between two characters of a word is a part of it.
 func isJoint(r rune) bool { return strings.ContainsRune("._/@\\:", r) }
 
+func isApostrophe(r rune) bool { return r == '\'' || r == '’' }
+
+func isDash(r rune) bool { return strings.ContainsRune("-–—−", r) }
+
+func isPunctuation(r rune) bool { return strings.ContainsRune(".?!:;", r) }
+
 func startsWord(text string) bool {
 	r, _ := utf8.DecodeRuneInString(text)
 	return isWordRune(r)
@@ -57,7 +63,7 @@ func joins(start string, r rune, rest string) bool {
 		return true // C++, F#
 	case r == '-':
 		return len(start) == 1 && startsWord(rest) || start[0] == '-' // e-mail, --dry-run
-	case r == '\'' || r == '’':
+	case isApostrophe(r):
 		return strings.HasSuffix(strings.ToLower(start), "n") && (rest == "t" || strings.HasPrefix(rest, "t") && !startsWord(rest[1:]))
 	}
 	return isJoint(r) && startsWord(rest) || r == '_'

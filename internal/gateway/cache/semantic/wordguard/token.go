@@ -61,29 +61,38 @@ func (t *tokenizer) next() {
 	inWord := t.inWord
 	t.inWord = false
 	switch {
-	case inWord && t.closing == "" && (r == '\'' || r == '’'):
+	case inWord && t.closing == "" && isApostrophe(r):
 		t.addSuffix(size)
-		return
-	case isWordRune(r), isPrefix(r) && startsWord(t.text[size:]) && !(inWord && startsNumber(t.text[size:])):
+	case isWordRune(r) || isPrefix(r) && t.startsPrefixed(size, inWord):
 		t.addWord(wordLength(t.text))
-		return
-	case r == '\n':
-		t.literal = t.literal || len(t.tokens) > 0
 	case unicode.IsSpace(r):
+		t.literal = t.literal || r == '\n' && len(t.tokens) > 0
 		t.skip(size)
 		t.alone = true
-		return
+	default:
+		t.mark(r, size)
+		t.skip(size)
+	}
+}
+
+// startsPrefixed reports whether a prefix and a word follow: "-v". After a number, "-" is a minus.
+func (t *tokenizer) startsPrefixed(size int, inWord bool) bool {
+	return startsWord(t.text[size:]) && !(inWord && startsNumber(t.text[size:]))
+}
+
+// mark reads a quote, a colon or another sign.
+func (t *tokenizer) mark(r rune, size int) {
+	switch {
 	case t.closing != "" && strings.ContainsRune(t.closing, r):
 		t.closing = ""
 	case t.closing == "" && t.opensQuote(r, size):
 		t.closing, t.started = quotes[r], true
-	case r == '\'' || r == '’':
-	case r == ':' && strings.HasPrefix(t.text[size:], " "):
+	case isApostrophe(r):
+	case r == ':' && strings.HasPrefix(t.text[size:], " ") && !t.alone:
 		t.literal = t.literal || len(t.tokens) > 0
 	default:
-		t.addSign(r)
+		t.addSign(r, size)
 	}
-	t.skip(size)
 }
 
 func (t *tokenizer) skip(size int) {
@@ -100,24 +109,21 @@ func (t *tokenizer) opensQuote(r rune, size int) bool {
 }
 
 // addSign adds a character that is not part of a word.
-func (t *tokenizer) addSign(r rune) {
-	literal := t.isLiteral()
+func (t *tokenizer) addSign(r rune, size int) {
+	added := token{text: string(r), kind: sign, literal: t.isLiteral()}
 	switch {
-	case strings.ContainsRune("-–−", r) && startsNumber(t.text[utf8.RuneLen(r):]):
-		t.tokens = append(t.tokens, token{text: "-", kind: sign, literal: literal})
-	case strings.ContainsRune(".?!:;", r) && t.alone && t.text != string(r):
-		t.tokens = append(t.tokens, token{text: string(r), kind: sign, literal: literal})
-	case strings.ContainsRune(".?!;…。？！", r) && !literal:
-		t.tokens = append(t.tokens, token{text: ".", kind: stop})
-		t.started = false
-	case strings.ContainsRune(".?!", r):
-		t.tokens = append(t.tokens, token{text: string(r), kind: stop, literal: true})
-	case strings.ContainsRune(",:-–—•", r) && !literal:
-		t.tokens = append(t.tokens, token{text: ",", kind: pause})
 	case strings.ContainsRune("¿¡\"“”„«»‘`", r):
-	default:
-		t.tokens = append(t.tokens, token{text: string(r), kind: sign, literal: literal})
+		return
+	case isDash(r) && startsNumber(t.text[size:]):
+		added.text = "-"
+	case t.alone && len(t.text) > size && isPunctuation(r): // "the ? operator"
+	case strings.ContainsRune(".?!;…。？！", r):
+		added.kind = stop
+	case !added.literal && (isDash(r) || strings.ContainsRune(",:•", r)):
+		added.text, added.kind = ",", pause
 	}
+	t.started = t.started && !(added.kind == stop && !added.literal)
+	t.tokens = append(t.tokens, added)
 }
 
 func (t *tokenizer) isLiteral() bool { return t.literal || t.closing != "" }
