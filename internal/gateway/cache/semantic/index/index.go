@@ -17,7 +17,7 @@ import (
 // Options are the bounds of an Index. Zero values select the defaults.
 type Options struct {
 	MaxEntries int   // default 100,000
-	MaxBytes   int64 // of vectors and texts together; default 256 MiB
+	MaxBytes   int64 // of vectors and texts together; default 256 MiB. Removed entries may add as much
 }
 
 const (
@@ -141,6 +141,9 @@ func (x *Index) Delete(_ context.Context, keys ...vectorstore.Key) error {
 func (x *Index) Purge(context.Context) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	for _, e := range x.byKey {
+		e.removed.Store(true) // for searches that have begun
+	}
 	x.reset()
 	return nil
 }
@@ -176,13 +179,13 @@ func (x *Index) evict() {
 			x.evicted.Add(1)
 		}
 	}
-	if len(x.queue) > 2*len(x.byKey)+minGarbage {
+	if len(x.queue) > 2*len(x.byKey)+smallList {
 		x.queue = slices.Collect(live(x.queue))
 	}
 }
 
-// minGarbage is how many removed entries a list may contain before it is rewritten.
-const minGarbage = 64
+// smallList is the length up to which a list is rewritten at each removal.
+const smallList = 64
 
 // list returns the list of a partition.
 func (x *Index) list(p vectorstore.Partition) *list {
@@ -205,8 +208,8 @@ func (x *Index) remove(e *entry) {
 	}
 }
 
-// list is the entries of a partition. Removed entries stay in it until they are half of it, so that
-// a removal takes constant time on average. Searches read the slice without a lock: it is extended
+// list is the entries of a partition. In a long list, removed entries stay until they are half of it,
+// so that a removal takes constant time on average. Searches read the slice without a lock: it is extended
 // and replaced, and its elements never change.
 type list struct {
 	entries []*entry
@@ -218,7 +221,7 @@ func (l *list) add(e *entry) { l.entries = append(l.entries, e) }
 // remove counts a removed entry.
 func (l *list) remove() {
 	l.removed++
-	if l.removed == len(l.entries) || l.removed > minGarbage && 2*l.removed > len(l.entries) {
+	if len(l.entries) <= smallList || 2*l.removed > len(l.entries) {
 		l.entries = slices.Collect(live(l.entries))
 		l.removed = 0
 	}

@@ -82,46 +82,48 @@ func (l *Limited) Purge(ctx context.Context) error { return l.store.Purge(ctx) }
 
 // run makes a call with the timeout. The end of the caller's context is not a failure of the store.
 func (l *Limited) run(ctx context.Context, call func(context.Context) error) error {
-	if !l.allow() {
+	allowed, trial := l.allow()
+	if !allowed {
 		return ErrUnavailable
 	}
 	limited, cancel := context.WithTimeout(ctx, l.timeout)
 	defer cancel()
 	err := call(limited)
-	l.record(err, ctx.Err() != nil)
+	l.record(err, trial, ctx.Err() != nil)
 	return err
 }
 
-// allow reports whether a call may be made.
-func (l *Limited) allow() bool {
+// allow reports whether a call may be made, and whether it is the one after a pause.
+func (l *Limited) allow() (allowed, trial bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.row < maxFailures {
-		return true
+		return true, false
 	}
 	if l.trying || l.clock.Now().Before(l.opened.Add(l.pause)) {
-		return false
+		return false, false
 	}
 	l.trying = true
-	return true
+	return true, true
 }
 
-// record counts the outcome of a call. Calls that began before the pause do not extend it.
-func (l *Limited) record(err error, callerLeft bool) {
+// record counts the outcome of a call. Calls that began before a pause do not extend it.
+func (l *Limited) record(err error, trial, callerLeft bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	tried := l.trying
-	l.trying = false
-	switch {
-	case err == nil:
+	if trial {
+		l.trying = false
+	}
+	if err == nil {
 		l.row, l.pause = 0, 0
 		return
-	case callerLeft:
+	}
+	if callerLeft {
 		return
 	}
 	l.failures.Add(1)
 	l.row++
-	if l.row == maxFailures || tried {
+	if l.row == maxFailures || trial {
 		l.pause = min(max(firstPause, 2*l.pause), maxPause)
 		l.opened = l.clock.Now()
 	}
