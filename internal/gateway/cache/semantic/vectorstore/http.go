@@ -52,8 +52,9 @@ func Post(ctx context.Context, client HTTP, url string, header [][2]string, body
 }
 
 // Get is Post for a request without a body.
-func Get(ctx context.Context, client HTTP, url string, header [][2]string, out any) (status int, err error) {
-	return call(ctx, client, &Request{Method: "GET", URL: url, Header: header}, out)
+func Get(ctx context.Context, client HTTP, url string, header [][2]string, out any) error {
+	_, err := call(ctx, client, &Request{Method: "GET", URL: url, Header: header}, out)
+	return err
 }
 
 func call(ctx context.Context, client HTTP, r *Request, out any) (status int, err error) {

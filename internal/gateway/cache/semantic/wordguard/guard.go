@@ -87,7 +87,7 @@ func compareReadings(a, b reading) Result {
 		return Question
 	case !sameOwners(a.owners, b.owners):
 		return Owner
-	case a.past && !a.present && b.present && !b.past, b.past && !b.present && a.present && !a.past:
+	case a.isPast() && b.isPresent(), b.isPast() && a.isPresent():
 		return Tense
 	case a.list(isNumber) != b.list(isNumber):
 		return Number
@@ -113,6 +113,12 @@ var similarQuestions = map[[2]string]bool{
 func sameQuestion(a, b string) bool {
 	return a == b || similarQuestions[[2]string{min(a, b), max(a, b)}]
 }
+
+// isPast reports whether all auxiliary verbs are in the past.
+func (r *reading) isPast() bool { return r.past && !r.present }
+
+// isPresent reports whether all auxiliary verbs are in the present.
+func (r *reading) isPresent() bool { return r.present && !r.past }
 
 // sameOwners reports whether two texts mention the same owners in one order. "The password" may be
 // "my password".

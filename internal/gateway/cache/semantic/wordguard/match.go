@@ -57,21 +57,23 @@ func sameItem(a, b *reading, x, y item) bool {
 		return x.text == y.text && x.number == y.number
 	case x.literal || y.literal:
 		return strings.EqualFold(x.text, y.text)
-	case otherGender(x.gender, y.gender):
-		return false // "el papa" and "la papa"
-	case !sameCase(a, b, x, y):
-		return false
-	case x.text == y.text:
-		return true
-	case !a.synonyms && !b.synonyms && a.lexicon.sharesGroup(x.text, y.text):
-		return true
-	case x.isName && y.isName && !a.lexicon.has("nouns", "capital"):
-		return false
 	}
-	return isForm(a, b, x, y) || isForm(b, a, y, x) || a.lexicon.samePast(a, b, x.text, y.text)
+	return !otherGender(x.gender, y.gender) && sameCase(a, b, x, y) && sameWord(a, b, x, y)
 }
 
-// otherGender reports whether articles are of two genders. The German "der" and "den" may belong to
+// sameWord reports whether two words are equal, synonyms, or forms of one word.
+func sameWord(a, b *reading, x, y item) bool {
+	l := a.lexicon
+	if x.text == y.text || !a.synonyms && !b.synonyms && l.sharesGroup(x.text, y.text) {
+		return true
+	}
+	if x.isName && y.isName && !l.has("nouns", "capital") {
+		return false
+	}
+	return isForm(a, b, x, y) || isForm(b, a, y, x) || l.samePast(a, b, x.text, y.text)
+}
+
+// otherGender reports whether articles are of two genders: "el papa" and "la papa". The German "der" and "den" may belong to
 // one noun in two cases.
 func otherGender(x, y string) bool {
 	isMasculine := func(gender string) bool { return gender == "der" || gender == "den" || gender == "mf" }

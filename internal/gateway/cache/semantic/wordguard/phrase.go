@@ -134,13 +134,14 @@ func (l *lexicon) preposition(role string) string {
 	return best
 }
 
+// subjects are the German pronouns that do not change the meaning of a question: "wie ändere ich" and
+// "wie ändert man".
+var subjects = []string{"ich", "man", "wir"}
+
 // moveVerb puts the verb of a German question at the end of its sentence, where it is after "wie
 // kann ich", and joins it with its prefix: "setze ich es zurück" becomes "es zurücksetze".
 func moveVerb(tokens []token, l *lexicon) []token {
-	if len(l.words["prefix"]) == 0 || len(tokens) < 3 || tokens[0].kind != word {
-		return tokens
-	}
-	if subject := tokens[1].text; subject != "ich" && subject != "man" && subject != "wir" {
+	if len(l.words["prefix"]) == 0 || len(tokens) < 3 || tokens[0].kind != word || !slices.Contains(subjects, tokens[1].text) {
 		return tokens
 	}
 	end := slices.IndexFunc(tokens, func(t token) bool { return t.kind == stop })

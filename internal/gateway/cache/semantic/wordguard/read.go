@@ -161,11 +161,14 @@ func (r *reader) addFunction(name, argument, text string) {
 	case "perfect":
 		r.addAuxiliary("have", r.nextIsParticiple(), text)
 	case "support":
-		r.addAuxiliary("do", len(r.next) > 0 && !r.next[0].isPause(), text)
+		r.addAuxiliary("do", r.hasNext(), text)
 	case "person":
 		r.addItem(item{text: argument})
 	}
 }
+
+// hasNext reports whether the clause continues.
+func (r *reader) hasNext() bool { return len(r.next) > 0 && !r.next[0].isPause() }
 
 // addAuxiliary drops a verb that supports another one, and adds it otherwise: "I have a dog".
 func (r *reader) addAuxiliary(verb string, supports bool, text string) {

@@ -37,18 +37,15 @@ func isCapital(text string) bool {
 // wordLength returns the length of the word or number that text begins with: "1.2.3", "node.js",
 // "c++", "don't", "e-mail". A unit directly after a number is a word of its own: "5kg" is "5".
 func wordLength(text string) int {
-	first, n := utf8.DecodeRuneInString(text)
-	inNumber := isDigit(first) || first == '-' && len(text) > 1 && isDigit(rune(text[1]))
+	_, n := utf8.DecodeRuneInString(text)
+	joins := joinsWord
+	isNumber := startsNumber(strings.TrimPrefix(text, "-"))
+	if isNumber {
+		joins = joinsNumber
+	}
 	for n < len(text) {
 		r, size := utf8.DecodeRuneInString(text[n:])
-		rest := text[n+size:]
-		switch {
-		case inNumber && unicode.IsLetter(r):
-			return n
-		case isWordRune(r):
-		case inNumber && strings.ContainsRune(".,:/", r) && rest != "" && isDigit(rune(rest[0])):
-		case !inNumber && joins(text[:n], r, rest):
-		default:
+		if isNumber && unicode.IsLetter(r) || !isWordRune(r) && !joins(text[:n], r, text[n+size:]) {
 			return n
 		}
 		n += size
@@ -56,17 +53,28 @@ func wordLength(text string) int {
 	return n
 }
 
-// joins reports whether r, after the start of a word and before rest, is part of the word.
-func joins(start string, r rune, rest string) bool {
+// joinsNumber reports whether r, before rest, is part of a number.
+func joinsNumber(_ string, r rune, rest string) bool {
+	return strings.ContainsRune(".,:/", r) && rest != "" && isDigit(rune(rest[0]))
+}
+
+// joinsWord reports whether r, after the start of a word and before rest, is part of the word.
+func joinsWord(start string, r rune, rest string) bool {
 	switch {
-	case r == '+' || r == '#':
+	case r == '+' || r == '#' || r == '_':
 		return true // C++, F#
 	case r == '-':
 		return len(start) == 1 && startsWord(rest) || start[0] == '-' // e-mail, --dry-run
 	case isApostrophe(r):
-		return strings.HasSuffix(strings.ToLower(start), "n") && (rest == "t" || strings.HasPrefix(rest, "t") && !startsWord(rest[1:]))
+		return isNegative(start, rest)
 	}
-	return isJoint(r) && startsWord(rest) || r == '_'
+	return isJoint(r) && startsWord(rest)
+}
+
+// isNegative reports whether an apostrophe is the one of "don't".
+func isNegative(start, rest string) bool {
+	after, ok := strings.CutPrefix(strings.ToLower(rest), "t")
+	return ok && !startsWord(after) && strings.HasSuffix(strings.ToLower(start), "n")
 }
 
 // startsNumber reports whether a digit follows, after spaces.

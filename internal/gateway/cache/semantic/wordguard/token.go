@@ -110,20 +110,33 @@ func (t *tokenizer) opensQuote(r rune, size int) bool {
 
 // addSign adds a character that is not part of a word.
 func (t *tokenizer) addSign(r rune, size int) {
-	added := token{text: string(r), kind: sign, literal: t.isLiteral()}
-	switch {
-	case strings.ContainsRune("¿¡\"“”„«»‘`", r):
+	if strings.ContainsRune("¿¡\"“”„«»‘`", r) {
 		return
-	case isDash(r) && startsNumber(t.text[size:]):
-		added.text = "-"
-	case t.alone && len(t.text) > size && isPunctuation(r): // "the ? operator"
-	case strings.ContainsRune(".?!;…。？！", r):
-		added.kind = stop
-	case !added.literal && (isDash(r) || strings.ContainsRune(",:•", r)):
-		added.text, added.kind = ",", pause
 	}
-	t.started = t.started && !(added.kind == stop && !added.literal)
+	added := token{text: string(r), kind: t.signKind(r, size), literal: t.isLiteral()}
+	switch {
+	case added.kind == pause:
+		added.text = ","
+	case added.kind == stop:
+		t.started = t.started && added.literal
+	case isDash(r) && !added.literal:
+		added.text = "-"
+	}
 	t.tokens = append(t.tokens, added)
+}
+
+// signKind returns the kind of a character: a dash before a number is a minus, and punctuation
+// between spaces is quoted, as in "the ? operator".
+func (t *tokenizer) signKind(r rune, size int) kind {
+	switch {
+	case isDash(r) && startsNumber(t.text[size:]), isPunctuation(r) && t.alone && len(t.text) > size:
+		return sign
+	case strings.ContainsRune(".?!;…。？！", r):
+		return stop
+	case !t.isLiteral() && (isDash(r) || strings.ContainsRune(",:•", r)):
+		return pause
+	}
+	return sign
 }
 
 func (t *tokenizer) isLiteral() bool { return t.literal || t.closing != "" }

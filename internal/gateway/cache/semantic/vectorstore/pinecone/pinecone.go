@@ -107,7 +107,7 @@ func (s *Store) findHost(ctx context.Context) (string, error) {
 	var found struct {
 		Host string `json:"host"`
 	}
-	if _, err := vectorstore.Get(ctx, s.client, controlPlane+"/indexes/"+s.index, s.header(), &found); err != nil {
+	if err := vectorstore.Get(ctx, s.client, controlPlane+"/indexes/"+s.index, s.header(), &found); err != nil {
 		return "", fmt.Errorf("find Pinecone index: %w", err)
 	}
 	if !hostName.MatchString(found.Host) || !strings.HasSuffix(found.Host, hostSuffix) {
