@@ -73,24 +73,18 @@ func (c *chunk) messages() []any {
 // chunks distributes what a run judges over calls. Texts above a limit are cut into fragments that
 // overlap; nothing is omitted but empty texts.
 func chunks(in *check.Input, mode sendMode, l *limits) ([]chunk, error) {
+	if mode == sendBody && (l.MaxBodyBytes == 0 || len(in.Body) <= l.MaxBodyBytes) {
+		return []chunk{{body: in.Body}}, nil
+	}
 	var list []chunk
 	switch mode {
-	case sendBody:
-		if l.MaxBodyBytes == 0 || len(in.Body) <= l.MaxBodyBytes {
-			return []chunk{{body: in.Body}}, nil
-		}
-		list = pack(messageFragments(in, l), l)
 	case sendJoined:
-		for _, f := range cut(nil, -1, in.Text(), "", l) {
-			list = append(list, chunk{fragments: []fragment{f}})
-		}
+		list = single(cut(nil, -1, in.Text(), "", l))
 	case sendEach:
-		for _, f := range fragments(in.Texts, l) {
-			list = append(list, chunk{fragments: []fragment{f}})
-		}
+		list = single(fragments(in.Texts, l))
 	case sendBatch:
 		list = pack(fragments(in.Texts, l), l)
-	case sendMessages:
+	case sendMessages, sendBody:
 		list = pack(messageFragments(in, l), l)
 	}
 	if len(list) > maxCalls {
@@ -99,17 +93,27 @@ func chunks(in *check.Input, mode sendMode, l *limits) ([]chunk, error) {
 	return list, nil
 }
 
-// messageFragments returns the messages of a request, or the texts of a response as messages.
+// single makes a chunk of each fragment.
+func single(all []fragment) (out []chunk) {
+	for _, f := range all {
+		out = append(out, chunk{fragments: []fragment{f}})
+	}
+	return out
+}
+
+// messageFragments returns the messages of a request, and after them its texts that are not part of a
+// message, such as arguments of tools; or the texts of a response as messages.
 func messageFragments(in *check.Input, l *limits) (all []fragment) {
+	var c conversation
 	if in.Phase == guardrail.Input {
-		for _, m := range readConversation(in).messages {
+		c = *readConversation(in)
+		for _, m := range c.messages {
 			all = cut(all, -1, m.text, m.role, l)
 		}
 	}
-	if all == nil {
-		all = fragments(in.Texts, l)
-		for i := range all {
-			all[i].role = roleOf(in.Phase)
+	for _, s := range in.Texts {
+		if !c.parts[s] {
+			all = cut(all, -1, s, roleOf(in.Phase), l)
 		}
 	}
 	return all

@@ -11,6 +11,7 @@ import (
 // conversation contains the messages of a request in one form, whatever its dialect.
 type conversation struct {
 	messages []message
+	parts    map[string]bool // each text of a message
 	rawTools json.RawMessage // member tools of the request
 }
 
@@ -32,7 +33,7 @@ type requestDoc struct {
 
 // readConversation reads the messages of a call. Members of another form than expected have no text.
 func readConversation(in *check.Input) *conversation {
-	c := &conversation{}
+	c := &conversation{parts: map[string]bool{}}
 	var members map[string]json.RawMessage
 	if json.Unmarshal(in.Request, &members) == nil {
 		var doc requestDoc
@@ -46,8 +47,8 @@ func readConversation(in *check.Input) *conversation {
 
 func (c *conversation) read(doc *requestDoc) {
 	c.rawTools = doc.Tools
-	c.add("system", contentText(doc.System))
-	c.add("system", contentText(doc.Instructions))
+	c.add("system", c.content(doc.System))
+	c.add("system", c.content(doc.Instructions))
 	for _, raw := range doc.Messages {
 		c.addRaw(raw)
 	}
@@ -57,9 +58,9 @@ func (c *conversation) read(doc *requestDoc) {
 			c.addRaw(raw)
 		}
 	} else {
-		c.add("user", contentText(doc.Input))
+		c.add("user", c.content(doc.Input))
 	}
-	c.add("user", contentText(doc.Prompt))
+	c.add("user", c.content(doc.Prompt))
 }
 
 // addRaw adds a message, or a plain string, of a request.
@@ -70,11 +71,11 @@ func (c *conversation) addRaw(raw json.RawMessage) {
 		Output  json.RawMessage `json:"output"` // of a tool result in Responses
 	}
 	if json.Unmarshal(raw, &m) != nil {
-		c.add("user", contentText(raw))
+		c.add("user", c.content(raw))
 		return
 	}
 	if m.Output != nil {
-		c.add("tool", contentText(m.Output))
+		c.add("tool", c.content(m.Output))
 	}
 	role := m.Role
 	switch role {
@@ -83,7 +84,7 @@ func (c *conversation) addRaw(raw json.RawMessage) {
 	case "":
 		role = "user"
 	}
-	c.add(role, contentText(m.Content))
+	c.add(role, c.content(m.Content))
 }
 
 func (c *conversation) add(role, text string) {
@@ -92,17 +93,18 @@ func (c *conversation) add(role, text string) {
 	}
 }
 
-// contentText returns the texts of a string, a content part or a list of them, joined by newlines.
-func contentText(raw json.RawMessage) string {
+// content returns the texts of a string, a content part or a list of them, joined by newlines.
+func (c *conversation) content(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
+		c.parts[s] = true
 		return s
 	}
 	var parts []json.RawMessage
 	if json.Unmarshal(raw, &parts) == nil {
 		var texts []string
 		for _, part := range parts {
-			if text := contentText(part); text != "" {
+			if text := c.content(part); text != "" {
 				texts = append(texts, text)
 			}
 		}
@@ -116,8 +118,9 @@ func contentText(raw json.RawMessage) string {
 		return ""
 	}
 	if part.Text == "" && len(part.Content) > 0 && part.Content[0] != '{' {
-		return contentText(part.Content)
+		return c.content(part.Content)
 	}
+	c.parts[part.Text] = true
 	return part.Text
 }
 

@@ -98,21 +98,23 @@ func (s *spans) compile() (err error) {
 
 // apply adds the replacements of a response. A check that failed passes if they remove what it found.
 func (r *redaction) apply(j *judgement, raw []byte, root any, v *values) {
-	var err error
-	switch {
-	case r.Body != "" && v.chunk.body == nil:
+	if r.Body != "" && v.chunk.body == nil {
 		j.fails = true // a part of the body cannot be replaced
 		return
-	case r.Body != "":
+	}
+	var err error
+	if r.Body != "" {
 		j.body, err = changedBody(raw, r.Body)
-	default:
+	} else {
 		j.edits, err = r.edits(root, v)
 	}
-	replaced := err == nil && (j.body != nil || len(j.edits) > 0)
-	switch {
-	case !j.fails && err != nil:
-		j.err = checkError("%s", err)
-	case replaced && (r.Passes == nil || r.Passes.holds(root, v)):
+	if err != nil {
+		if !j.fails {
+			j.err = checkError("%s", err)
+		}
+		return
+	}
+	if passes := r.Passes == nil || r.Passes.holds(root, v); passes && (j.body != nil || len(j.edits) > 0) {
 		j.fails = false
 	}
 }

@@ -118,6 +118,21 @@ func TestManyTextsGoInSeveralCallsAndEachIsRedacted(t *testing.T) {
 	}
 }
 
+func TestChecksOfConversationsAlsoReceiveTextsOutsideOfMessages(t *testing.T) {
+	var sent string
+	s := stub(func(_ context.Context, r *check.ServiceRequest) (*check.ServiceResponse, error) {
+		sent = string(r.Body)
+		return &check.ServiceResponse{Status: 200, Body: []byte(`{"violations_detected":false}`)}, nil
+	})
+	r := open(t, find(t, "lasso.classify"), `{"credentials":{"apiKey":"test-key"}}`, &check.Deps{Services: s})
+	r.Run(context.Background(), &check.Input{Phase: guardrail.Input, Texts: []string{"hello", "part", `{"to":"jane"}`},
+		Request: []byte(`{"messages":[{"role":"user","content":"hello"},{"role":"user","content":[{"type":"text","text":"part"},{"type":"text","text":"other"}]},{"role":"assistant","tool_calls":[{"function":{"arguments":"{\"to\":\"jane\"}"}}]}]}`)})
+	const want = `{"messageType":"PROMPT","messages":[{"content":"hello","role":"user"},{"content":"part\nother","role":"user"},{"content":"{\"to\":\"jane\"}","role":"user"}]}`
+	if sent != want {
+		t.Errorf("body %s, want %s", sent, want)
+	}
+}
+
 func TestAFailureDecidesOverAnError(t *testing.T) {
 	var n atomic.Int32
 	s := stub(func(context.Context, *check.ServiceRequest) (*check.ServiceResponse, error) {
