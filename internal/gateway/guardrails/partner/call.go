@@ -159,16 +159,10 @@ func (r *runner) aws(v *values) *check.AWSCredentials {
 
 // read reads a response.
 func (r *runner) read(j *judgement, raw []byte, v *values) {
-	var root any
-	if err := json.Unmarshal(raw, &root); err != nil {
-		j.err = checkError("the service returned a response that is not JSON")
+	root, failure := r.decode(raw, v)
+	if failure != nil {
+		j.err = failure
 		return
-	}
-	for i := range r.spec.Expect {
-		if e := &r.spec.Expect[i]; !e.met(root, v) {
-			j.err = checkError("the service returned a response of an unknown form: %s must be a %s", e.Path, e.Type)
-			return
-		}
 	}
 	j.data = r.data(raw, root, v)
 	if r.spec.Inject != nil {
@@ -178,10 +172,26 @@ func (r *runner) read(j *judgement, raw []byte, v *values) {
 	j.fails = r.spec.Fails.holds(root, v)
 	if how := r.spec.Redact; r.redacts && (how.When == nil || how.When.holds(root, v)) {
 		how.apply(j, raw, root, v)
+		if j.body != nil || len(j.edits) > 0 {
+			j.data = replacedData(j.edits)
+		}
 	}
 	if r.spec.Errors != nil && r.spec.Errors.holds(root, v) {
 		j.err = checkError("the service returned a response that reports an error")
 	}
+}
+
+// decode decodes a response and compares it with its expected form.
+func (r *runner) decode(raw []byte, v *values) (root any, failure *check.Error) {
+	if err := json.Unmarshal(raw, &root); err != nil {
+		return nil, checkError("the service returned a response that is not JSON")
+	}
+	for i := range r.spec.Expect {
+		if e := &r.spec.Expect[i]; !e.met(root, v) {
+			return nil, checkError("the service returned a response of an unknown form: %s must be of type %s", cmp.Or(e.Path, "the response"), e.Type)
+		}
+	}
+	return root, nil
 }
 
 // data returns the part of a response that results show: nil if it contains a credential.
@@ -193,6 +203,15 @@ func (r *runner) data(raw []byte, root any, v *values) any {
 		return map[string]any{"explanation": "the response of the service is too large to be shown"}
 	}
 	return r.spec.data.first(root, v)
+}
+
+// replacedData is what results show of a response whose findings were replaced: it quotes none.
+func replacedData(edits []check.Edit) any {
+	kinds := map[string]bool{}
+	for i := range edits {
+		kinds[edits[i].Kind] = true
+	}
+	return map[string]any{"explanation": "the findings of the service were replaced", "replacements": len(edits), "kinds": names(kinds)}
 }
 
 // withoutOverlaps returns the edits in their order. Of edits that overlap, which come from fragments

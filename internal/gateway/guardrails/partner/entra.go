@@ -17,6 +17,9 @@ import (
 // Source: https://learn.microsoft.com/azure/ai-services/authentication, 2026-11-28.
 const azureScope = "https://cognitiveservices.azure.com/.default"
 
+// azureTokenService returns tokens of applications.
+const azureTokenService = "https://login.microsoftonline.com"
+
 // tokenMargin is the time before the end of a token at which it is replaced.
 const tokenMargin = 2 * time.Minute
 
@@ -76,7 +79,7 @@ func azureToken(ctx context.Context, r *runner, _ *values) (map[string]any, erro
 		return map[string]any{"token": token}, nil
 	}
 	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {client}, "client_secret": {password}, "scope": {azureScope}}
-	token, life, err := requestToken(ctx, r.services, tenant, form)
+	token, life, err := r.requestToken(ctx, tenant, form)
 	if err != nil {
 		return nil, err
 	}
@@ -94,12 +97,12 @@ func (r *runner) azureCredentials() check.Params {
 }
 
 // requestToken returns a new token and the time for which it can be used.
-func requestToken(ctx context.Context, s check.Services, tenant string, form url.Values) (token string, life time.Duration, err error) {
-	req := &check.ServiceRequest{Method: "POST", URL: "https://login.microsoftonline.com/" + tenant + "/oauth2/v2.0/token", Body: []byte(form.Encode()), MaxBytes: maxTokenBytes}
+func (r *runner) requestToken(ctx context.Context, tenant string, form url.Values) (token string, life time.Duration, err error) {
+	req := &check.ServiceRequest{Method: "POST", URL: azureTokenService + "/" + tenant + "/oauth2/v2.0/token", Body: []byte(form.Encode()), MaxBytes: maxTokenBytes}
 	req.Header.Set("content-type", "application/x-www-form-urlencoded")
-	resp, err := s.Call(ctx, req)
-	if err != nil {
-		return "", 0, fmt.Errorf("request a token: %w", err)
+	resp, failure := r.call(ctx, ctx, req, azureTokenService)
+	if failure != nil {
+		return "", 0, errors.New("request a token: " + failure.Message)
 	}
 	var body struct {
 		Token   string  `json:"access_token"`

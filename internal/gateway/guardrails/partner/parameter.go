@@ -47,6 +47,9 @@ func (s *paramSpec) param(name string) (param.Param, error) {
 	if err != nil {
 		return param.Param{}, fmt.Errorf("%s: %w", name, err)
 	}
+	if err := s.checkDefault(f); err != nil {
+		return param.Param{}, fmt.Errorf("%s: %w", name, err)
+	}
 	p := param.Optional(name, f)
 	p.Required = s.Required
 	if s.Form == "link" {
@@ -147,24 +150,14 @@ func (s *spec) params() ([]param.Param, error) {
 		if err != nil {
 			return nil, fmt.Errorf("parameters: %w", err)
 		}
-		if err := p.checkDefault(); err != nil {
-			return nil, fmt.Errorf("parameters.%s: %w", name, err)
-		}
 		list = append(list, compiled)
 	}
 	return list, nil
 }
 
 // checkDefault compares the default with the form.
-func (s *paramSpec) checkDefault() error {
-	if s.Default == nil {
-		return nil
-	}
-	f, err := s.form()
-	if err != nil {
-		return err
-	}
-	if list, ok := s.Default.([]any); ok && len(list) == 0 {
+func (s *paramSpec) checkDefault(f param.Form) error {
+	if list, isList := s.Default.([]any); s.Default == nil || isList && len(list) == 0 {
 		return nil
 	}
 	if p := f(s.Default); p != nil {

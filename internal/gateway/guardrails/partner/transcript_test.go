@@ -230,6 +230,9 @@ func compareResult(t *testing.T, tr *transcript, res *check.Result) {
 	if g, w := canonical(t, res.Body), canonical(t, tr.Result.Body); g != w {
 		t.Errorf("body %s, want %s", g, w)
 	}
+	if raw, _ := json.Marshal(res.Data); want[0] != tr.Texts[0] && strings.Contains(string(raw), "jane@") {
+		t.Errorf("the data quote what was replaced: %s", raw)
+	}
 	for _, shown := range []any{res.Data, res.Log, res.Error} {
 		raw, err := json.Marshal(shown)
 		if err != nil {
