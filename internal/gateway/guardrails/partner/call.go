@@ -101,7 +101,7 @@ func (r *runner) request(how *compiledRequest, v *values) (*check.ServiceRequest
 	if err != nil {
 		return nil, "", err
 	}
-	req := &check.ServiceRequest{Method: r.spec.Request.Method, URL: full, AWS: r.aws(v), MaxBytes: r.maxBytes()}
+	req := &check.ServiceRequest{Method: r.spec.Request.Method, URL: full, AWS: r.aws(), MaxBytes: r.maxBytes()}
 	value, err := how.body.build(v)
 	if err != nil {
 		return nil, "", err
@@ -145,7 +145,7 @@ func (r *runner) forward(req *check.ServiceRequest, from wire.Header) {
 }
 
 // aws returns the credentials that sign a request to an Amazon service; nil for others.
-func (r *runner) aws(v *values) *check.AWSCredentials {
+func (r *runner) aws() *check.AWSCredentials {
 	if r.spec.Request.AWS == nil {
 		return nil
 	}

@@ -61,7 +61,7 @@ func newCheck(c *compiledSpec, st *state) check.Check {
 	return check.Check{
 		Definition: d,
 		New: func(p check.Params, deps *check.Deps) (check.Runner, error) {
-			return newRunner(c, st, p, deps)
+			return newRunner(c, st, p, deps), nil
 		},
 	}
 }

@@ -32,7 +32,7 @@ type runner struct {
 
 // newRunner compiles the parameters of one use. Missing credentials are an error of each run, because
 // guardrails of other gateways, which store credentials elsewhere, can be saved without them.
-func newRunner(c *compiledSpec, st *state, p check.Params, d *check.Deps) (check.Runner, error) {
+func newRunner(c *compiledSpec, st *state, p check.Params, d *check.Deps) check.Runner {
 	r := &runner{spec: c, params: c.withDefaults(p), state: st, timeout: c.timeout, now: time.Now}
 	creds := r.params.Object("credentials")
 	r.missing = missing(creds, c.Credentials, "parameters.credentials")
@@ -51,9 +51,9 @@ func newRunner(c *compiledSpec, st *state, p check.Params, d *check.Deps) (check
 		r.redacts = c.Redact.condition == nil || r.values(nil, nil).isTrue(c.Redact.condition)
 	}
 	if c.Inject != nil || r.redacts && c.Redact.Body != "" {
-		return &rewriter{r}, nil
+		return &rewriter{r}
 	}
-	return r, nil
+	return r
 }
 
 // Redacts implements check.Redactor.
