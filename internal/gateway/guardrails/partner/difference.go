@@ -2,7 +2,6 @@ package partner
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"sluice/internal/gateway/guardrails/check"
 )
@@ -16,40 +15,50 @@ func difference(from, to string) []check.Edit {
 	if from == to {
 		return nil
 	}
-	a, b := tokens(from), tokens(to)
-	head := 0
-	for head < len(a) && head < len(b) && a[head] == b[head] {
-		head++
+	head := commonPrefix(from, to)
+	tail := commonSuffix(from[head:], to[head:])
+	return compareTokens(tokens(from[head:len(from)-tail]), tokens(to[head:len(to)-tail]), head)
+}
+
+// commonPrefix returns the length of the tokens with which both texts begin.
+func commonPrefix(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
 	}
-	tail := 0
-	for tail < len(a)-head && tail < len(b)-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
-		tail++
+	for n > 0 && isWordByte(a[n-1]) {
+		n--
 	}
-	start := 0
-	for _, t := range a[:head] {
-		start += len(t)
+	return n
+}
+
+// commonSuffix returns the length of the tokens with which both texts end.
+func commonSuffix(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[len(a)-1-n] == b[len(b)-1-n] {
+		n++
 	}
-	return compareTokens(a[head:len(a)-tail], b[head:len(b)-tail], start)
+	for n > 0 && isWordByte(a[len(a)-n]) {
+		n--
+	}
+	return n
 }
 
 // tokens splits a text into runs of letters and digits, and single other characters.
 func tokens(s string) (out []string) {
-	start, inRun := 0, false
-	for i, r := range s {
-		part := r >= utf8.RuneSelf || isAlphanumeric(byte(r))
-		if i > start && (!part || !inRun) {
+	start := 0
+	for i := 1; i <= len(s); i++ {
+		if i == len(s) || !isWordByte(s[i]) || !isWordByte(s[i-1]) {
 			out, start = append(out, s[start:i]), i
 		}
-		inRun = part
-	}
-	if start < len(s) {
-		out = append(out, s[start:])
 	}
 	return out
 }
 
-func isAlphanumeric(c byte) bool {
-	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+// isWordByte reports whether a byte is part of a letter or digit. All characters outside of ASCII
+// count as letters.
+func isWordByte(c byte) bool {
+	return c >= 0x80 || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
 // compareTokens returns the replacements that turn a into b; start is the byte offset of a. It is
