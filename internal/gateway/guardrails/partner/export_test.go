@@ -9,11 +9,11 @@ import (
 
 // Load returns the checks of other files than the embedded ones.
 func Load(fsys fs.FS) ([]check.Check, error) {
-	files, specs, err := load(fsys)
+	s, err := compileSet(fsys)
 	if err != nil {
 		return nil, err
 	}
-	return checks(files, specs, &state{})
+	return s.checks(), nil
 }
 
 // Fragment is a fragment of a text.

@@ -39,6 +39,9 @@ func FuzzResponses(f *testing.F) {
 				f.Fatal(err)
 			}
 			f.Add([]byte(tr.Call.Returns))
+			if name := filepath.Base(path); name != "pass.json" && name != "redact.json" {
+				continue
+			}
 			uses = append(uses, use{c.ID, open(f, c, string(tr.Parameters), &check.Deps{Services: s}), tr})
 		}
 	}

@@ -2,11 +2,21 @@ package partner
 
 import (
 	"fmt"
+	"io/fs"
 	"sync"
 
 	"sluice/internal/domain/guardrail"
 	"sluice/internal/gateway/guardrails/check"
 )
+
+// set is a compiled set of files. It is immutable.
+type set struct {
+	specs       []*compiledSpec
+	unavailable []file
+}
+
+// embedded are the files of the program.
+var embedded = sync.OnceValues(func() (*set, error) { return compileSet(specFiles) })
 
 // state is what the checks of a list share. It is safe for concurrent use.
 type state struct {
@@ -14,54 +24,57 @@ type state struct {
 	tokens   tokenCache
 }
 
-// embedded are the compiled files of the program.
-var embedded = sync.OnceValues(func() ([]check.Check, error) {
-	files, specs, err := load(specFiles)
-	if err != nil {
-		return nil, err
-	}
-	return checks(files, specs, &state{})
-})
-
 // List returns the partner checks: those that can run, and those whose interface is not public, which
-// have Unavailable set. All share the breakers of the process, one for each address, and its cached tokens. The caller owns
-// the slice. List panics if an embedded file is invalid, which the tests of this package exclude.
+// have Unavailable set. The checks of a list share breakers, one for each address, and cached tokens:
+// call List once for a process. The caller owns the slice. List panics if an embedded file is invalid,
+// which the tests of this package exclude.
 func List() []check.Check {
-	list, err := embedded()
+	s, err := embedded()
 	if err != nil {
 		panic("partner: " + err.Error())
 	}
-	return append([]check.Check(nil), list...)
+	return s.checks()
 }
 
-// checks compiles the specs.
-func checks(files []file, specs []spec, st *state) ([]check.Check, error) {
-	var list []check.Check
+// compileSet compiles files. The error names the file or the check.
+func compileSet(fsys fs.FS) (*set, error) {
+	files, specs, err := load(fsys)
+	if err != nil {
+		return nil, err
+	}
+	s := &set{}
 	for i := range specs {
 		c, err := specs[i].compile()
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", specs[i].name(), err)
 		}
-		list = append(list, newCheck(c, st))
+		s.specs = append(s.specs, c)
 	}
 	for i := range files {
-		if f := &files[i]; f.Unavailable != "" {
-			list = append(list, check.Check{Definition: guardrail.Definition{
-				ID: f.Partner, Aliases: f.Aliases, Phases: []guardrail.Phase{guardrail.Input, guardrail.Output}, Open: true, Paid: true, Unavailable: f.Unavailable,
-			}})
+		if files[i].Unavailable != "" {
+			s.unavailable = append(s.unavailable, files[i])
 		}
 	}
-	return list, nil
+	return s, nil
 }
 
-func newCheck(c *compiledSpec, st *state) check.Check {
-	d := guardrail.Definition{
-		ID: c.name(), Aliases: c.Aliases, Phases: c.Phases, Transformer: c.Transformer, Params: c.params, Open: true, Paid: true,
+// checks returns the checks of the set with a state of their own.
+func (s *set) checks() []check.Check {
+	shared := &state{}
+	var list []check.Check
+	for _, c := range s.specs {
+		list = append(list, check.Check{
+			Definition: guardrail.Definition{
+				ID: c.name(), Aliases: c.Aliases, Phases: c.Phases, Transformer: c.Transformer, Params: c.params, Open: true, Paid: true,
+			},
+			New: func(p check.Params, d *check.Deps) (check.Runner, error) { return newRunner(c, shared, p, d), nil },
+		})
 	}
-	return check.Check{
-		Definition: d,
-		New: func(p check.Params, deps *check.Deps) (check.Runner, error) {
-			return newRunner(c, st, p, deps), nil
-		},
+	for i := range s.unavailable {
+		f := &s.unavailable[i]
+		list = append(list, check.Check{Definition: guardrail.Definition{
+			ID: f.Partner, Aliases: f.Aliases, Phases: []guardrail.Phase{guardrail.Input, guardrail.Output}, Open: true, Paid: true, Unavailable: f.Unavailable,
+		}})
 	}
+	return list
 }

@@ -155,8 +155,9 @@ func TestBreakerStopsCallsOfAnAddressThatFails(t *testing.T) {
 		calls++
 		return &check.ServiceResponse{Status: status, Body: []byte(`{"action":"ALLOW"}`)}, nil
 	})
+	zscaler := find(t, "zscaler.executePolicy")
 	runner := func(host string) check.Runner {
-		return open(t, find(t, "zscaler.executePolicy"), `{"policyId":1,"credentials":{"apiKey":"test-key","baseUrl":"https://`+host+`"}}`, &check.Deps{Services: s, Now: func() time.Time { return now }})
+		return open(t, zscaler, `{"policyId":1,"credentials":{"apiKey":"test-key","baseUrl":"https://`+host+`"}}`, &check.Deps{Services: s, Now: func() time.Time { return now }})
 	}
 	in := &check.Input{Phase: guardrail.Input, Texts: []string{"x"}}
 	r := runner("breaker.example")
@@ -308,8 +309,9 @@ func TestTokensOfEntraAreCachedUntilTheyEnd(t *testing.T) {
 		return &check.ServiceResponse{Status: status, Body: fmt.Appendf(nil, `{"access_token":"token-%d","expires_in":3600}`, tokens)}, nil
 	})
 	const parameters = `{"credentials":{"contentSafety":{"resourceName":"r","azureAuthMode":"entra","tenantId":"tenant-1","clientId":"c","clientSecret":"p&ss"}}}`
+	azure := find(t, "azure.contentSafety")
 	run := func() *check.Error {
-		r := open(t, find(t, "azure.contentSafety"), parameters, &check.Deps{Services: s, Now: func() time.Time { return now }})
+		r := open(t, azure, parameters, &check.Deps{Services: s, Now: func() time.Time { return now }})
 		res := r.Run(context.Background(), &check.Input{Phase: guardrail.Input, Texts: []string{"x"}})
 		return res.Error
 	}
