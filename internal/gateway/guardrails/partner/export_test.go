@@ -3,7 +3,9 @@ package partner
 import (
 	"encoding/json"
 	"io/fs"
+	"time"
 
+	"sluice/internal/domain/guardrail"
 	"sluice/internal/gateway/guardrails/check"
 )
 
@@ -73,21 +75,29 @@ const BreakerOpenTime = breakerOpenTime
 const BreakerFailures = breakerFailures
 
 // Partner is a row of PARTNERS.md.
-type Partner struct{ ID, Source, Date, OnError, Unavailable string }
+type Partner struct {
+	ID, Source, Date, OnError, Unavailable string
+	Phases                                 []guardrail.Phase
+	Replaces                               bool
+	MaxChars, MaxTexts                     int
+	Timeout                                time.Duration
+}
 
 // Partners lists the embedded checks with their sources.
 func Partners() (out []Partner, err error) {
-	files, specs, err := load(specFiles)
+	s, err := compileSet(specFiles)
 	if err != nil {
 		return nil, err
 	}
-	for i := range specs {
-		out = append(out, Partner{ID: specs[i].name(), Source: specs[i].source, Date: specs[i].date, OnError: specs[i].OnError})
+	for _, c := range s.specs {
+		out = append(out, Partner{
+			ID: c.name(), Source: c.source, Date: c.date, OnError: c.OnError, Phases: c.Phases, Timeout: c.timeout,
+			Replaces: c.Redact != nil || c.Inject != nil, MaxChars: max(c.Limits.MaxChars, c.Limits.MaxCallChars), MaxTexts: c.Limits.MaxTexts,
+		})
 	}
-	for i := range files {
-		if f := &files[i]; f.Unavailable != "" {
-			out = append(out, Partner{ID: f.Partner, Source: f.Source, Date: f.Date, Unavailable: f.Unavailable})
-		}
+	for i := range s.unavailable {
+		f := &s.unavailable[i]
+		out = append(out, Partner{ID: f.Partner, Source: f.Source, Date: f.Date, Unavailable: f.Unavailable})
 	}
 	return out, nil
 }

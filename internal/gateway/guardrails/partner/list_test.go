@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -128,18 +129,16 @@ func TestListOfPartnersIsCurrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	b.WriteString("# Partner checks\n\nWritten by `go test ./internal/gateway/guardrails/partner -update`. On error: the verdict of a check whose service failed,\n" +
-		"where neither `failOnError` nor an enforced guardrail decides. Sources were read on the date; the transcripts in `testdata` show\nthe calls.\n\n" +
-		"| Check | State | On error | Source | Date |\n|---|---|---|---|---|\n")
+	b.WriteString("# Partner checks\n\nWritten by `go test ./internal/gateway/guardrails/partner -update`. Replaces: the check can replace texts or add to the request.\n" +
+		"Limit: characters of a text, and texts, for one call; longer texts go in overlapping fragments. On error: the verdict of a check whose\n" +
+		"service failed, where neither `failOnError` nor an enforced guardrail decides. Sources were read on the date; the transcripts in\n`testdata` show the calls.\n\n" +
+		"| Check | Phases | Replaces | Limit | Timeout | On error | Source | Date |\n|---|---|---|---|---|---|---|---|\n")
 	for _, p := range list {
-		state, onError := "available", "passes"
-		if p.OnError == "closed" {
-			onError = "fails"
-		}
 		if p.Unavailable != "" {
-			state, onError = "refused: "+p.Unavailable, "-"
+			fmt.Fprintf(&b, "| `%s` | refused when saved: %s | - | - | - | - | %s | %s |\n", p.ID, p.Unavailable, p.Source, p.Date)
+			continue
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", p.ID, state, onError, p.Source, p.Date)
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | %s | %s |\n", p.ID, phases(p.Phases), yesNo(p.Replaces), limitText(p), p.Timeout, onError(p), p.Source, p.Date)
 	}
 	if *update {
 		if err := os.WriteFile("PARTNERS.md", b.Bytes(), 0o600); err != nil {
@@ -150,4 +149,36 @@ func TestListOfPartnersIsCurrent(t *testing.T) {
 	if err != nil || !bytes.Equal(want, b.Bytes()) {
 		t.Errorf("PARTNERS.md is not current (%v); run the tests with -update", err)
 	}
+}
+
+func phases(list []guardrail.Phase) string {
+	var out []string
+	for _, p := range list {
+		out = append(out, string(p))
+	}
+	return strings.Join(out, ", ")
+}
+
+func yesNo(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}
+
+func limitText(p partner.Partner) string {
+	switch {
+	case p.MaxTexts > 0:
+		return fmt.Sprintf("%d, %d texts", p.MaxChars, p.MaxTexts)
+	case p.MaxChars > 0:
+		return strconv.Itoa(p.MaxChars)
+	}
+	return "-"
+}
+
+func onError(p partner.Partner) string {
+	if p.OnError == "closed" {
+		return "fails"
+	}
+	return "passes"
 }
