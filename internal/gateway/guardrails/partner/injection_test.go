@@ -110,7 +110,7 @@ func TestASearchHasOneQueryWithinTheLimit(t *testing.T) {
 
 func TestChecksThatReplaceTextsAreRedactorsWhenParametersSaySo(t *testing.T) {
 	const credentials = `"credentials":{"pii":{"resourceName":"r","apiKey":"test-key"}}`
-	for parameters, want := range map[string]bool{`{` + credentials + `}`: false, `{"redact":true,` + credentials + `}`: true} {
+	for parameters, want := range map[string]bool{`{` + credentials + `}`: false, `{"redact":true,` + credentials + `}`: true, `{"redact":"reversible",` + credentials + `}`: true} {
 		r, ok := open(t, find(t, "azure.pii"), parameters, nil).(check.Redactor)
 		if !ok || r.Redacts() != want {
 			t.Errorf("%s: redacts %v, want %v", parameters, !want, want)

@@ -39,6 +39,7 @@ var forms = map[string]param.Form{
 	"host":         hostName,
 	"id":           param.TextOrNumber,
 	"secret":       secret,
+	"redaction":    redactionValue,
 }
 
 // param returns the parameter with its form.
@@ -112,6 +113,14 @@ func secret(v any) *param.Problem {
 		return param.Wrong("must be a string without line breaks")
 	}
 	return nil
+}
+
+// redactionValue accepts true, false and "reversible": the originals return in the answer.
+func redactionValue(v any) *param.Problem {
+	if _, isBool := v.(bool); isBool || v == "reversible" {
+		return nil
+	}
+	return param.Wrong(`must be true, false or "reversible"`)
 }
 
 // hostName accepts a host name such as "guard.example.com", or the name of a resource that is a part
