@@ -57,8 +57,8 @@ func (s *splitter) letters() {
 	for end < len(s.text) && kinds[s.text[end]] == letter {
 		end++
 	}
-	most := min(end, s.at+maxWord-(len(s.out)-s.word))
-	for _, c := range []byte(s.text[s.at:max(most, s.at)]) {
+	largest := min(end, s.at+maxWord-(len(s.out)-s.word))
+	for _, c := range []byte(s.text[s.at:max(largest, s.at)]) {
 		s.out = append(s.out, c|0x20)
 	}
 	s.at = end
