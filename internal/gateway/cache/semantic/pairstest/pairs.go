@@ -44,8 +44,7 @@ func Known(t testing.TB) Set { return Set{"known", read(t, known)} }
 // New returns the pairs that were committed before the guard ran on them.
 func New(t testing.TB) Set { return Set{"new", read(t, unseen)} }
 
-// Fresh returns pairs that were committed before the guard ran on them, after it was changed the last
-// time.
+// Fresh returns pairs that were committed before the guard ran on them, after New had been measured.
 func Fresh(t testing.TB) Set { return Set{"fresh", read(t, fresh)} }
 
 // read reads lines "kind, text, text". Pairs of one meaning have a kind that begins with "same".

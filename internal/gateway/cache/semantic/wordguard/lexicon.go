@@ -30,6 +30,8 @@ import (
 //	question K phrases that begin a question of kind K
 //	degree N   phrases that ask for the degree N: "how tall is" is "the height of"
 //	same       words with one meaning
+//	names      names of one thing
+//	be         forms of "to be", which make a passive
 //	past verbs "wrote>write" in lines of "past"
 //	frozen     words that are not an inflection of another word
 //	prefix     separable prefixes of verbs
@@ -42,6 +44,7 @@ type lexicon struct {
 	words     map[string]map[string]string // by name and word: the argument
 	phrases   map[string][]phrase          // frames, questions, degrees, polite phrases by first word; the longest first
 	groups    map[string][]int             // the "same" lines that contain a word
+	names     map[string][]int             // the same for "names" lines
 	pastForms map[string]string            // "wrote": "write"
 	endings   []ending
 	spellings [][2]string // endings, and what replaces them
@@ -76,7 +79,7 @@ var lexicons = sync.OnceValue(func() []*lexicon {
 
 func parseLexicon(text string) *lexicon {
 	l := &lexicon{
-		words: map[string]map[string]string{}, groups: map[string][]int{},
+		words: map[string]map[string]string{}, groups: map[string][]int{}, names: map[string][]int{},
 		pastForms: map[string]string{}, phrases: map[string][]phrase{},
 	}
 	for line := range strings.Lines(text) {
@@ -105,12 +108,19 @@ func (l *lexicon) addLine(head, values string) {
 			l.spellings = append(l.spellings, [2]string{from, to})
 		}
 	case name == "same":
-		l.groupsLen++
-		for _, w := range strings.Fields(values) {
-			l.groups[w] = append(l.groups[w], l.groupsLen)
-		}
+		l.addGroup(l.groups, values)
+	case name == "names":
+		l.addGroup(l.names, values)
 	default:
 		l.addWords(name, argument, values)
+	}
+}
+
+// addGroup adds a line of words with one meaning.
+func (l *lexicon) addGroup(groups map[string][]int, values string) {
+	l.groupsLen++
+	for _, w := range strings.Fields(values) {
+		groups[w] = append(groups[w], l.groupsLen)
 	}
 }
 

@@ -17,7 +17,12 @@ func sameItems(a, b *reading, x, y []item) bool {
 		}
 		cases[[2]string{x[i].gender, y[i].gender}] = true
 	}
-	return !cases[[2]string{"der", "den"}] || !cases[[2]string{"den", "der"}] // who bites whom
+	for c := range cases {
+		if c[0] != c[1] && cases[[2]string{c[1], c[0]}] {
+			return false // "der Mann beißt den Hund" and "den Mann beißt der Hund"
+		}
+	}
+	return true
 }
 
 // sameRole reports whether two roles may be one. "to" before a verb means nothing: "a function to
@@ -61,24 +66,30 @@ func sameItem(a, b *reading, x, y item) bool {
 	return !otherGender(x.gender, y.gender) && sameCase(a, b, x, y) && sameWord(a, b, x, y)
 }
 
-// sameWord reports whether two words are equal, synonyms, or forms of one word.
+// sameWord reports whether two words are equal, synonyms, or forms of one word. Names have neither:
+// "Bill" is not an invoice, and "Williams" is not "William".
 func sameWord(a, b *reading, x, y item) bool {
 	l := a.lexicon
-	if x.text == y.text || !a.synonyms && !b.synonyms && l.sharesGroup(x.text, y.text) {
+	switch {
+	case x.text == y.text, intersects(l.names[x.text], l.names[y.text]):
 		return true
-	}
-	if x.isName && y.isName && !l.has("nouns", "capital") {
+	case (x.isName || y.isName) && !l.has("nouns", "capital"):
 		return false
+	case !a.synonyms && !b.synonyms && l.sharesGroup(x.text, y.text):
+		return true
 	}
 	return isForm(a, b, x, y) || isForm(b, a, y, x) || l.samePast(a, b, x.text, y.text)
 }
 
-// otherGender reports whether articles are of two genders: "el papa" and "la papa". The German "der" and "den" may belong to
-// one noun in two cases.
-func otherGender(x, y string) bool {
-	isMasculine := func(gender string) bool { return gender == "der" || gender == "den" || gender == "mf" }
-	return x != y && x != "" && y != "" && !(isMasculine(x) && isMasculine(y))
+// genders are the pairs of articles that one noun cannot have. "der" and "den" are two cases of one
+// gender.
+var genders = map[[2]string]bool{
+	{"f", "m"}:     true, // "el papa" and "la papa"
+	{"der", "die"}: true, // "der See" and "die See"
+	{"den", "die"}: true, {"der", "n"}: true, {"den", "n"}: true, {"die", "n"}: true, {"dem", "die"}: true,
 }
+
+func otherGender(x, y string) bool { return genders[[2]string{min(x, y), max(x, y)}] }
 
 // sameCase reports whether both items are names, or neither is: "Apple" and "apple". A word in lower
 // case may be a name if its text has no capital letter, or if the lexicon lists it as a topic. In
@@ -154,7 +165,7 @@ func (e ending) applies(a, b *reading, x item) bool {
 	case "verb":
 		return x.verbal
 	case "past":
-		return a.did
+		return a.did && !b.be
 	}
 	return x.verbal || !isRequest(a.question) && !isRequest(b.question)
 }
@@ -168,5 +179,5 @@ func isRequest(question string) bool {
 func (l *lexicon) samePast(a, b *reading, x, y string) bool {
 	baseX, pastX := l.pastForms[x]
 	baseY, pastY := l.pastForms[y]
-	return pastX && pastY && baseX == baseY || pastX && b.did && baseX == y || pastY && a.did && baseY == x
+	return pastX && pastY && baseX == baseY || pastX && b.did && !a.be && baseX == y || pastY && a.did && !b.be && baseY == x
 }

@@ -12,6 +12,7 @@ type reading struct {
 	owners        []string // "my" and "your" in their order, each change once
 	past, present bool     // has an auxiliary verb in the tense
 	did           bool     // has "did", so verbs are in the base form
+	be            bool     // has a form of "to be", so verbs may be in the passive
 	lowerCase     bool     // has no capital letter
 	synonyms      bool     // has two words with one meaning, such as "begin or start"
 	items         []item
@@ -98,6 +99,7 @@ func (r *reader) noteTense(t token) {
 	r.past = r.past || r.lexicon.has("past", t.text)
 	r.present = r.present || r.lexicon.has("present", t.text)
 	r.did = r.did || t.text == "did"
+	r.be = r.be || r.lexicon.has("be", t.text)
 }
 
 // add adds a token to the items.
@@ -208,6 +210,9 @@ func (r *reader) drop(text string) {
 	r.startChunk()
 	if text != "some" && text != "any" {
 		r.role, r.prep = "", ""
+	} else if !isRequest(r.question) {
+		r.addItem(item{text: text}) // "are some dogs dangerous"
+		return
 	}
 	r.verb = true
 }
