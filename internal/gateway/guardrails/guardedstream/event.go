@@ -16,6 +16,7 @@ type event struct {
 	data []byte // the value of the data line, inside base
 	off  int    // offset of data in base
 	json bool   // data is a JSON object
+	cut  bool   // data begins as a JSON object and is not one
 
 	fragments []*fragment
 	lines     []line // data that is not JSON, comments, unknown fields
@@ -86,6 +87,7 @@ func parseEvent(raw []byte) *event {
 var (
 	byteOrder = []byte("\xef\xbb\xbf") // allowed at the beginning of a stream
 	colon     = []byte(":")
+	brace     = []byte("{")
 )
 
 // readLine reads one line, and adds the value of a data line to data.
@@ -127,6 +129,7 @@ func (e *event) setData(lines []span) {
 		e.data, e.off = data, s.start
 		return
 	}
+	e.cut = bytes.HasPrefix(bytes.TrimSpace(data), brace)
 	for _, s := range lines {
 		if s.end > s.start {
 			e.lines = append(e.lines, line{s, false})

@@ -84,7 +84,7 @@ func TestDamagedStreamsDoNotLeak(t *testing.T) {
 		stream = strings.Join(lines, "")
 		cut := rapid.IntRange(0, len(stream)).Draw(rt, "cut")
 		j := &judge{window: rapid.IntRange(0, 12).Draw(rt, "window"), hold: rapid.Bool().Draw(rt, "hold")}
-		if out := run(t, surface, j, stream, cut); !j.hold && out != stream {
+		if out := run(t, surface, j, stream, cut); j.window == 0 && !j.hold && out != stream {
 			rt.Fatalf("got %q, want %q", out, stream)
 		}
 		// A secret in one event is never released: each fragment of it is too short to be a part.

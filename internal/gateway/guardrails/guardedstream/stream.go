@@ -121,9 +121,7 @@ func (s *Stream) Close(ctx context.Context, dst []byte) ([]byte, error) {
 		return s.endDrain(dst), ctx.Err()
 	}
 	begin := len(dst)
-	if s.split.pending() > 0 {
-		s.add(s.split.rest())
-	}
+	s.addRest()
 	s.texts.end(-1, -1)
 	s.ending = true
 	dst = s.release(ctx, dst)
@@ -139,10 +137,27 @@ func (s *Stream) Close(ctx context.Context, dst []byte) ([]byte, error) {
 
 // add reads an event and queues it. An event whose beginning was flushed passes as it is.
 func (s *Stream) add(raw []byte, flushed bool) {
-	e := &event{raw: raw, base: raw}
-	if !flushed {
-		e = parseEvent(raw)
+	if flushed {
+		s.read(&event{raw: raw, base: raw})
+		return
 	}
+	s.read(parseEvent(raw))
+}
+
+// addRest adds the event that the end of the input cut. Clients do not read an incomplete one, and its
+// text has no channel that a judge can read: it is dropped, except in report mode.
+func (s *Stream) addRest() {
+	if s.split.pending() == 0 {
+		return
+	}
+	raw, flushed := s.split.rest()
+	if flushed || s.reports() || !parseEvent(raw).cut {
+		s.add(raw, flushed)
+	}
+}
+
+// read finds the texts of an event, and queues it.
+func (s *Stream) read(e *event) {
 	if e.json {
 		s.surface.read(&s.texts, e)
 	}
@@ -154,7 +169,7 @@ func (s *Stream) add(raw []byte, flushed bool) {
 		s.ending, s.regular = true, true
 	}
 	s.queue = append(s.queue, e)
-	s.queued += len(raw)
+	s.queued += len(e.raw)
 }
 
 // limit applies Options.MaxHeld.
