@@ -77,7 +77,7 @@ func (s *scanner) withPreposition(start int) int {
 // Something else than another word must follow the number, because "Im Kapitel 7 steht" is not a street.
 func (s *scanner) prepositionStreet(noun, n int, street string) (start int, ok bool) {
 	start = s.withPreposition(noun)
-	if start == noun || notGermanLocations[street] {
+	if start == noun || countedNouns[street] {
 		return 0, false
 	}
 	next, end := s.wordAfter(n)

@@ -47,8 +47,8 @@ var notGermanAdjectives = wordSet(`Der Die Dieser Diese Jeder Jede Unser Unsere 
 	Erster Zweiter Dritter Letzter Erste Zweite Dritte Letzte Nächste Zwischen Unter Hinter Über Neben Heute Wegen Gegen Ohne Alle Viele
 	Beide Solche Andere Jedes Dieses Aber Oder Einen Ihren Seinen Ende Wenn Denn`)
 
-// notGermanLocations are nouns that are counted or numbered: "Im Kapitel 7".
-var notGermanLocations = wordSet(`kapitel abschnitt spieltag teil band satz punkt artikel jahr jahre bild schritt saal raum zimmer halle haus
+// countedNouns are nouns that are counted or numbered: "Im Kapitel 7".
+var countedNouns = wordSet(`kapitel abschnitt spieltag teil band satz punkt artikel jahr jahre bild schritt saal raum zimmer halle haus
 	gleis tor level quartal woche tag monat runde gruppe klasse stufe phase version zeile spalte seite abbildung tabelle anhang anlage liga
 	ende glück weg spitze brücke montag dienstag mittwoch donnerstag freitag samstag sonntag januar februar märz april mai juni juli august
 	september oktober november dezember beginn anfang schluss durchschnitt mittel schnitt vergleich fall alter terminal bahnsteig stand
