@@ -12,36 +12,44 @@ var ibanLengths = map[string]int{
 
 // ibanAt finds the IBAN that begins at i: the length of its country and valid check digits.
 func (s *scanner) ibanAt(i int) (start, end int, ok bool) {
-	if !s.startsToken(i) || i+4 > len(s.text) {
+	if !s.startsToken(i) || i+ibanHead > len(s.text) {
 		return 0, 0, false
 	}
-	end, rest := i, 0 // rest of the characters after the first four
-	for n := range ibanLengths[s.text[i:i+2]] {
-		if isIBANGap(s.byteAt(end)) && n > 0 {
+	var iban [maxIBANBytes]byte
+	length := ibanLengths[s.text[i:i+2]]
+	end = i
+	for n := range length {
+		if n > 0 && isIBANGap(s.byteAt(end)) {
 			end++
 		}
-		if !isIBANByte(s.byteAt(end)) {
+		b := s.byteAt(end)
+		if !isDigit(b) && !isUpper(b) {
 			return 0, 0, false
 		}
-		if end++; n >= 4 {
-			rest = appendMod97(rest, s.text[end-1])
-		}
+		iban[n] = b
+		end++
 	}
-	for k := i; k < i+4; k++ {
-		if !isIBANByte(s.text[k]) {
-			return 0, 0, false
-		}
-		rest = appendMod97(rest, s.text[k])
+	return i, end, length > 0 && s.endsToken(end) && isIBAN(iban[:length])
+}
+
+// Lengths of parts of an IBAN: its country and check digits come first.
+const (
+	ibanHead     = 4
+	maxIBANBytes = 34
+)
+
+// isIBAN reports whether the check digits are valid. Source: ISO 7064, MOD 97-10.
+func isIBAN(iban []byte) bool {
+	rest := 0
+	for i := range iban {
+		rest = appendMod97(rest, iban[(i+ibanHead)%len(iban)])
 	}
-	return i, end, end > i && rest == 1 && s.endsToken(end)
+	return rest == 1
 }
 
 func isIBANGap(b byte) bool { return b == ' ' || b == '-' }
 
-func isIBANByte(b byte) bool { return isDigit(b) || isUpper(b) }
-
 // appendMod97 appends a digit, or a letter as a number from 10 to 35, to a number modulo 97.
-// Source: ISO 7064, MOD 97-10.
 func appendMod97(rest int, b byte) int {
 	if isDigit(b) {
 		return (rest*10 + int(b-'0')) % 97

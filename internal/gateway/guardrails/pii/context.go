@@ -121,8 +121,8 @@ var cueLists = map[cue][]string{
 	cueID: {
 		"id", "ids", "identity", "identification", "identifier", "national", "insurance", "passport", "citizen", "tax", "taxpayer", "nino", "nhs", "sin",
 		"ausweis", "ausweisnummer", "ausweises", "personalausweis", "steuer", "steuernummer", "steueridentifikationsnummer", "identifikationsnummer", "personenkennzahl",
-		"sozialversicherungsnummer", "steuerid", "ahv", "identifikation", "nationale", "kennnummer",
-		"dni", "nie", "nif", "identidad", "identificación", "identificacion", "documento", "cédula", "cedula", "fiscal", "rut", "run", "cuit", "cuil", "curp", "cpf", "nir",
+		"sozialversicherungsnummer", "steuerid", "ahv", "nationale", "kennnummer",
+		"dni", "nie", "nif", "identidad", "identificación", "documento", "cédula", "cedula", "fiscal", "rut", "run", "cuit", "cuil", "curp", "cpf", "nir",
 		"pesel", "bsn", "personnummer", "aadhaar", "pan", "tfn", "codice", "fiscale",
 	},
 	cueAddress: {
@@ -144,7 +144,7 @@ var cueLists = map[cue][]string{
 		"timestamp", "batch", "model", "loyalty", "member", "parcel", "sku", "media", "network", "networks", "medien", "netzwerke", "redes",
 		"bestellung", "bestellnummer", "sendungsnummer", "rechnung", "rechnungsnummer", "seriennummer", "artikel", "aktenzeichen", "teil", "teilenummer", "auftrag", "kundennummer",
 		"los", "zeitstempel", "zähler", "mitglied", "sitzung", "zeile", "produkt", "vertrag",
-		"pedido", "envío", "factura", "serie", "artículo", "expediente", "pieza", "encargo", "lote", "marca", "contador", "socio", "sesión", "fila", "producto",
+		"pedido", "envío", "factura", "serie", "artículo", "expediente", "pieza", "encargo", "lote", "marca", "contador", "socio", "sesión", "fila", "pedidos",
 		"contrato", "incidencia", "referencia",
 	},
 }

@@ -5,7 +5,7 @@ package pii
 var (
 	strongTitles = wordSet(`mr mrs ms mx miss dr prof professor sir madam dame frau herr herrn fräulein doktor sr sra srta señor señora señorita don doña dra`)
 	weakTitles   = wordSet(`captain judge rev reverend father sister brother senator president mayor colonel sergeant major lord lady aunt uncle
-		professorin richter richterin pfarrer bürgermeister kanzler tante onkel ing dipl lic abogado padre madre tía tío profesor profesora juez`)
+		richter richterin pfarrer bürgermeister kanzler tante onkel ing dipl lic abogado padre madre tía tío profesora juez`)
 )
 
 // nameParticles are between the words of a name.
@@ -30,7 +30,7 @@ var nameCues = func() map[string]cueKind {
 	for kind, words := range map[cueKind]string{
 		nameLabel: `name patient patientin paciente customer kunde kundin cliente client applicant antragsteller contact person ansprechpartner
 	ansprechpartnerin contacto nombre fullname full_name surname lastname firstname vorname nachname apellido apellidos employee mitarbeiter
-	mitarbeiterin empleado empleada month monats mes author autor autorin tenant mieter inquilino owner eigentümer user attendee teilnehmer
+	mitarbeiterin empleado empleada month monats mes author autorin tenant mieter inquilino owner eigentümer user attendee teilnehmer
 	passenger guest gast huésped signed from von`,
 		farewell: `regards sincerely yours cheers thanks wishes grüßen grüße gruß saludo saludos atentamente cordialmente abrazo dear hello hi
 	hallo hola defendant angeklagte angeklagter acusado acusada`,

@@ -83,18 +83,23 @@ func (p *possibleName) length() int {
 
 // isKnown reports whether the words of a name are a given name and a surname.
 func (p *possibleName) isKnown(insideSentence bool) bool {
-	first, second := p.words[0].kind, p.words[1].kind
+	first, second := p.words[0], p.words[1].kind
 	if p.words[1].initial && p.count > 2 {
 		second = p.words[2].kind
 	}
 	switch {
-	case isOnly(first, givenName):
+	case isOnly(first.kind, givenName):
 		return second&plainWord == 0 || second&(surname|givenName) != 0
-	case isOnly(second, surname) && (first&givenName != 0 || p.words[0].initial):
+	case isOnly(second, surname) && (first.initial || first.kind&givenName != 0):
 		return true
-	case !insideSentence:
-		return false
-	case first&givenName != 0:
+	}
+	return insideSentence && p.isLikely(first.kind, second)
+}
+
+// isLikely reports whether two words inside of a sentence are a name: an ordinary word that is a given
+// name too, or an unknown one, with a surname.
+func (p *possibleName) isLikely(first, second nameKind) bool {
+	if first&givenName != 0 {
 		return second&surname != 0 || isOnly(second, givenName)
 	}
 	return !p.particles && isOnly(second, surname) && (first == 0 || isOnly(first, surname))

@@ -224,9 +224,11 @@ func (d *dialled) isNorthAmerican(n int) bool {
 	case 1:
 		return true
 	case 2:
-		return d.length(first) == 3 || d.length(first) == 6
+		return d.length(first)%3 == 0 // 3-7 or 6-4
+	case 3:
+		return d.length(first) == 3 && d.length(first+1) == 3
 	}
-	return n-first == 3 && d.length(first+1) == 3 && d.length(first+2) == 4
+	return false
 }
 
 // isNorthAmericanNumber reports whether area code and exchange begin with 2 to 9.

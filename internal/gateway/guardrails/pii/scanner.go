@@ -89,8 +89,9 @@ func (s *scanner) step(i int) int {
 		return s.matchFirst(i, next, ip, (*scanner).ipv6At)
 	case stroke:
 		return s.matchFirst(i, next, address, (*scanner).unnumberedAt)
+	default:
+		return next
 	}
-	return next
 }
 
 // matcher returns the place that it finds around a byte.

@@ -5,28 +5,48 @@ import "strings"
 // spanishStreet finds the kind and name of a street before the number at i: "Calle de los Olmos, 17",
 // "Carrera 7 # 45-10".
 func (s *scanner) spanishStreet(i int) (start int, ok bool) {
-	var buf [maxWordBytes]byte
 	named := false // a name or a number follows the kind of street
 	for at, words := i, 0; words < maxAddressWords; words++ {
 		begin, end := s.streetPart(at)
-		if begin == end {
-			return 0, false
-		}
-		part := s.text[begin:end]
-		lowered := lowerWord(part, &buf)
-		switch {
-		case spanishStreets[string(lowered)] && (named || !isCapital(part)):
+		switch partKind(s.text[begin:end], words == 0, named) {
+		case streetKind:
 			return begin, named
-		case numberMarks[string(lowered)]:
-			named = named || words == 0 // "# 45-10", "No. 10-34"
-		case isCapital(part):
+		case streetName:
 			named = true
-		case !spanishParticles[string(lowered)] && (words == 0 || !isShortNumber(part)):
+		case noStreet:
 			return 0, false
+		case streetFiller:
 		}
 		at = begin
 	}
 	return 0, false
+}
+
+// streetPartKind is what a part of a street is.
+type streetPartKind uint8
+
+const (
+	noStreet     streetPartKind = iota
+	streetKind                  // "calle"
+	streetName                  // "Olmos", "#"
+	streetFiller                // "de", "5" in "Calle 5 de Mayo"
+)
+
+// partKind returns what a part is that is next to the number, or not, and precedes a name, or not.
+func partKind(part string, nextToNumber, named bool) streetPartKind {
+	var buf [maxWordBytes]byte
+	lowered := lowerWord(part, &buf)
+	switch {
+	case part == "":
+		return noStreet
+	case spanishStreets[string(lowered)] && (named || !isCapital(part)):
+		return streetKind
+	case isCapital(part), nextToNumber && numberMarks[string(lowered)]:
+		return streetName
+	case spanishParticles[string(lowered)], numberMarks[string(lowered)], !nextToNumber && isShortNumber(part):
+		return streetFiller
+	}
+	return noStreet
 }
 
 // numberMarks precede house numbers.

@@ -37,7 +37,7 @@ var germanStreets = wordSet(`straße strasse str weg allee gasse platz ring damm
 
 // notGermanStreets are compounds that end like streets.
 var notGermanStreets = wordSet(`arbeitsplatz umweg ausweg milchstraße sesamstraße autobahn parkplatz stellplatz sitzplatz startplatz
-	tabellenplatz spielplatz bahnhof friedhof flughafen supermarkt baumarkt arbeitsmarkt aktienmarkt hering frühling vorgang anfang
+	tabellenplatz spielplatz bahnhof friedhof flughafen baumarkt arbeitsmarkt aktienmarkt hering frühling vorgang anfang
 	zusammenhang anhang umhang vorhang kindergarten heimweg rückweg hinweg lösungsweg feedback speicherplatz marktplatz studienplatz
 	ausbildungsplatz platzierung abhang vorrang speicherring ehering bauernhof innenhof gerichtshof finanzmarkt weltmarkt lieferweg
 	arbeitsweg schulweg dienstweg radweg gehweg wasserstraße datenstraße fertigungsstraße handelsstraße haltering winterring rückgang`)
