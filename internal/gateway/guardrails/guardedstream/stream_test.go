@@ -31,7 +31,7 @@ func cutText(i int) []string {
 }
 
 // TestNoByteOfASecretLeaksAtAnySplit cuts the secret between two events before each character, and
-// the stream between two reads at each byte: every byte with two of the ten cuts of the secret.
+// the stream between two reads at each byte: every byte with at least one of the nine cuts of the secret.
 func TestNoByteOfASecretLeaksAtAnySplit(t *testing.T) {
 	t.Parallel()
 	for _, surface := range surfaces {
