@@ -91,6 +91,7 @@ func New(ctx context.Context, s config.Settings, o Options) (_ *App, err error) 
 		a.openProviders,
 		a.openCatalog,
 		a.preloadPrices,
+		a.openCache,
 		a.buildGateway,
 		a.buildAdmin,
 		a.buildMetrics,

@@ -18,8 +18,9 @@ func guardrailCatalog() *guardrails.Catalog {
 	return guardrails.NewCatalog(check.List(), pii.List(), secrets.List(), classify.List(), partner.List())
 }
 
-// buildGuardrails builds the engine that runs guardrails on calls.
-func (a *traffic) buildGuardrails(c *guardrails.Catalog) *guardrails.Engine {
+// buildGuardrails builds the engine that runs guardrails on calls. The caller sets the Judge of the
+// dependencies, which is the gateway itself.
+func (a *traffic) buildGuardrails(c *guardrails.Catalog) (*guardrails.Engine, *check.Deps) {
 	metrics := guardrails.NewMetrics()
 	a.metrics.Register(metrics.Collectors()...)
 	deps := &check.Deps{
@@ -27,5 +28,5 @@ func (a *traffic) buildGuardrails(c *guardrails.Catalog) *guardrails.Engine {
 		Resolver: net.DefaultResolver,
 		Now:      a.clock.Now,
 	}
-	return guardrails.New(c, deps, a.clock, metrics, a.log)
+	return guardrails.New(c, deps, a.clock, metrics, a.log), deps
 }

@@ -31,6 +31,7 @@ type traffic struct {
 	directory *live.Directory
 	engine    *routing.Engine
 	checks    *guardrails.Catalog // the guardrail checks of the program
+	cache     gateway.CacheParts  // of responses
 	states    *responsestore.Store
 	jobs      *providerjob.Tracker
 	gateway   *gateway.Gateway
@@ -91,6 +92,7 @@ func (a *traffic) buildGateway(context.Context) error {
 	}
 	a.ingested = resource.NewRate(a.set.Server.IngestPerMinute, "feedback, log and span entries")
 	a.tokens = logs.NewTokenTrail(a.store, resource.Trail{Off: !a.set.Features.AuditLogs, Clock: a.clock}, a.log)
+	engine, deps := a.buildGuardrails(a.checks)
 	a.gateway = gateway.New(gateway.Parts{
 		Directory:  func() gateway.Directory { return a.directory.Current() },
 		Hasher:     a.hasher,
@@ -105,8 +107,9 @@ func (a *traffic) buildGateway(context.Context) error {
 		Jobs:       a.openTracker(),
 		Sockets:    nethttp.Dialer{HTTP: a.client.HTTPClient()},
 		Guard:      a.guard,
-		Guardrails: a.buildGuardrails(a.checks),
+		Guardrails: engine,
 		Checks:     a.checks.Table(),
+		Cache:      a.cache,
 		Journal:    a.journal,
 		Limiter:    a.limits,
 		Prices:     a.prices,
@@ -116,5 +119,6 @@ func (a *traffic) buildGateway(context.Context) error {
 		Log:        a.log,
 		Access:     a.access,
 	}, options.Gateway(a.set, a.version, a.proxies))
+	deps.Judge = a.gateway.Judge()
 	return nil
 }

@@ -134,11 +134,9 @@ func (g *guardedBody) next() {
 		return
 	}
 	g.err = err
-	if errors.Is(err, io.EOF) {
-		var bad error
-		if g.out, bad = g.finish(g.out); bad != nil {
-			g.err = bad
-		}
+	out, bad := g.finish(g.out) // also of a stream that was cut: what is left was judged
+	if g.out = out; bad != nil && errors.Is(err, io.EOF) {
+		g.err = bad
 	}
 }
 

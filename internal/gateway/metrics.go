@@ -44,7 +44,6 @@ func NewMetrics() *Metrics {
 	cost := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_cost_dollars_total", Help: "Cost of calls, by provider and state of the ledger entry."}, []string{"provider", "state"})
 	unpriced := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_unpriced_calls_total", Help: "Calls without a cost, because the model or its usage has no price, by provider and reason."}, []string{"provider", "reason"})
 	recalled := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_cache_answers_total", Help: "Attempts that queried the response cache, by result: HIT, MISS, …"}, []string{"status"})
-	checks := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_guardrail_checks_total", Help: "Executed guardrails, by hook and verdict."}, []string{"hook", "verdict"})
 	return &Metrics{
 		requests: newSeries(func(endpoint, status string) prometheus.Counter { return requests.WithLabelValues(endpoint, status) }),
 		seconds:  newSeries(func(endpoint, _ string) prometheus.Observer { return seconds.WithLabelValues(endpoint) }),
@@ -56,7 +55,7 @@ func NewMetrics() *Metrics {
 		unpriced: newSeries(func(provider, reason string) prometheus.Counter { return unpriced.WithLabelValues(provider, reason) }),
 		first:    newSeries(func(provider, _ string) prometheus.Observer { return firstByte.WithLabelValues(provider) }),
 		retries:  retries, fallback: fallback, refusals: refusals, droppedRecords: dropped, recalled: recalled,
-		all: []prometheus.Collector{requests, seconds, attempts, firstByte, retries, fallback, refusals, tokens, dropped, cost, unpriced, recalled, checks},
+		all: []prometheus.Collector{requests, seconds, attempts, firstByte, retries, fallback, refusals, tokens, dropped, cost, unpriced, recalled},
 	}
 }
 

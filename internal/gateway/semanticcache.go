@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -27,6 +28,7 @@ const (
 type Semantic struct {
 	Finder    semantic.Finder
 	Embedding *Embedding // nil: the built-in one
+	Threshold float64    // smallest cosine of a hit for configs without one; 0 means that of the model
 }
 
 // Embedding is an embedding model that is called through the gateway itself.
@@ -81,7 +83,7 @@ func (c *responseCache) findSemantic(ctx context.Context, a *attempt, in *cachek
 
 func (c *responseCache) semanticQuery(a *attempt) semantic.Lookup {
 	setting, s := a.target.Cache, &a.semantic
-	threshold := float32(setting.Threshold)
+	threshold := float32(cmp.Or(setting.Threshold, c.Semantic.Threshold))
 	if threshold == 0 {
 		threshold = semantic.DefaultThreshold(c.Semantic.name())
 	}

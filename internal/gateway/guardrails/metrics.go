@@ -12,11 +12,11 @@ type Metrics struct {
 func NewMetrics() *Metrics {
 	return &Metrics{
 		checks: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "sluice_guardrail_checks_total", Help: "Runs of guardrail checks, by check, phase (input, output) and outcome (passed, failed, error).",
-		}, []string{"check", "phase", "outcome"}),
+			Name: "sluice_guardrail_checks_total", Help: "Runs of guardrail checks, by check, hook (input, output) and verdict (passed, failed, error).",
+		}, []string{"check", "hook", "verdict"}),
 		denied: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "sluice_guardrail_denials_total", Help: "Calls that guardrails denied, by phase (input, output).",
-		}, []string{"phase"}),
+			Name: "sluice_guardrail_denials_total", Help: "Calls that guardrails denied, by hook (input, output).",
+		}, []string{"hook"}),
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"sluice/internal/kernel/wire"
@@ -30,6 +31,7 @@ var rules = map[string]rule{
 	"database":        {"letters, digits, dash and underscore, at most 63", match(`^[A-Za-z0-9_-]{1,63}$`)},
 	encryptionKeys:    {"at least 16 characters; several keys as a comma-separated list, the current one first", areEncryptionKeys},
 	"endpoint":        {"a host and port such as redis-1.internal:6379", isEndpoint},
+	"fraction":        {"a number from 0 to 1, such as 0.95", isFraction},
 	"gateway-key":     {"16 to 255 letters, digits, dashes and underscores", match(`^[A-Za-z0-9_-]{16,255}$`)},
 	"header":          {"a header name such as x-team", headerName.MatchString},
 	"header-or-star":  {"a header name such as x-team, or *", match(`^(\*|` + headerToken + `)$`)},
@@ -70,6 +72,11 @@ func isMetadataHeader(item string) bool {
 	}
 	lower := strings.ToLower(name)
 	return headerName.MatchString(name) && !wire.CredentialHeader(lower) && lower != "x-gateway-api-key"
+}
+
+func isFraction(text string) bool {
+	n, err := strconv.ParseFloat(text, 64)
+	return err == nil && n >= 0 && n <= 1
 }
 
 func match(pattern string) func(string) bool { return regexp.MustCompile(pattern).MatchString }

@@ -30,6 +30,8 @@ func (l *loader) decode() *Loaded {
 	out.Settings.Database.complete(chosen, derived)
 	_, chosen = l.rawSetting["CACHE_STORE"]
 	out.Settings.Redis.complete(chosen, derived)
+	_, chosen = l.rawSetting["RESPONSE_CACHE_STORE"]
+	out.Settings.Caching.complete(chosen, &out.Settings.Redis, derived)
 	_, chosen = l.rawSetting["LOG_STORE_PATH_STYLE"]
 	out.Settings.LogStore.complete(chosen, derived)
 	_, chosen = l.rawSetting["ANALYTICS_STORE"]

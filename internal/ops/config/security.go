@@ -70,9 +70,8 @@ func splitKeys(text string) []string { return splitList(strings.ReplaceAll(text,
 // Features enables or disables parts of the administration. Routes of a disabled part
 // return 403 with code AB03.
 type Features struct {
-	// Guardrails enables the administration of guardrails. This version stores guardrails but
-	// does not run them: it rejects a call with 501 if a guardrail that must stop calls applies
-	// to it. When `OFF`, the gateway ignores all guardrails.
+	// Guardrails enables guardrails and their administration. When `OFF`, no guardrail runs,
+	// and calls pass that a guardrail would deny.
 	Guardrails bool `env:"GUARDRAILS_ENABLED" envDefault:"ON"`
 
 	// APIAccess enables the administration for API keys.

@@ -23,6 +23,7 @@ type Settings struct {
 	Data        Data        `title:"Data directory"`
 	Database    Database    `title:"Control-plane database"`
 	Redis       Redis       `title:"Limits across nodes"`
+	Caching     Caching     `title:"Response cache"`
 	Security    Security    `title:"Security"`
 	Bootstrap   Bootstrap   `title:"First start"`
 	People      People      `title:"Sign-in"`
@@ -167,6 +168,7 @@ func (s *Settings) validate(report reporter) {
 	s.TLS.validate(report)
 	s.Database.validate(report)
 	s.Redis.validate(report)
+	s.Caching.validate(&s.Redis, report)
 	s.Logs.validate(report)
 	s.LogStore.validate(report)
 	s.Analytics.validate(report)

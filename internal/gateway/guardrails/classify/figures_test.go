@@ -124,8 +124,8 @@ func testTexts(t testing.TB, folder string) map[string][]corpus.Text {
 	return out
 }
 
-// figures measures every category on every set.
-func figures(t testing.TB) map[string]map[string]map[string]tally {
+// measured measures every category on every set.
+func measured(t testing.TB) map[string]map[string]map[string]tally {
 	out := map[string]map[string]map[string]tally{}
 	for _, folder := range folders {
 		texts := testTexts(t, folder)
@@ -141,7 +141,7 @@ func figures(t testing.TB) map[string]map[string]map[string]tally {
 
 func TestPrecisionAndRecallReachTheFloors(t *testing.T) {
 	t.Parallel()
-	got := figures(t)
+	got := measured(t)
 	if *update {
 		writeFloors(t, got)
 		writeFigures(t, got)
@@ -198,7 +198,7 @@ func TestNoTestTextIsATrainingText(t *testing.T) {
 // from after it, or if it is not measured.
 func TestCategoriesWithALowPrecisionAreExperimental(t *testing.T) {
 	t.Parallel()
-	got := figures(t)
+	got := measured(t)
 	for _, name := range moderation.All() {
 		low := name == moderation.SexualMinors || name == moderation.SelfHarmInstructions
 		for _, folder := range []string{"first", "third"} {
@@ -252,11 +252,11 @@ func writeFigures(t *testing.T, got map[string]map[string]map[string]tally) {
 	}
 }
 
-func tableOf(figures map[string]map[string]tally) string {
+func tableOf(results map[string]map[string]tally) string {
 	var b strings.Builder
 	b.WriteString("| Category | Texts with it | All | English | German | Spanish |\n|---|---|---|---|---|---|\n")
 	for _, c := range categories {
-		rows, ok := figures[c.name]
+		rows, ok := results[c.name]
 		if !ok {
 			continue
 		}
