@@ -56,6 +56,9 @@ func Types() []string {
 	for i := range formats {
 		set[formats[i].id] = true
 	}
+	for i := range infixFormats {
+		set[infixFormats[i].id] = true
+	}
 	return slices.Sorted(maps.Keys(set))
 }
 

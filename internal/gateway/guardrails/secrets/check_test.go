@@ -110,6 +110,15 @@ func TestTypes_HaveTexts(t *testing.T) {
 			seen[e.Kind] = true
 		}
 	}
+	known := map[string]bool{}
+	for _, id := range secrets.Types() {
+		known["SECRET_"+strings.ToUpper(strings.ReplaceAll(id, "-", "_"))] = true
+	}
+	for kind := range seen {
+		if !known[kind] {
+			t.Errorf("Types lacks the type of %s", kind)
+		}
+	}
 	for _, id := range []string{"openai", "anthropic", "google-api-key", "aws-access-key", "aws-secret-key", "github", "slack-bot", "stripe", "jwt", "private-key", "database-url", "generic"} {
 		if kind := "SECRET_" + strings.ToUpper(strings.ReplaceAll(id, "-", "_")); !seen[kind] {
 			t.Errorf("no text has a secret of type %s", id)
