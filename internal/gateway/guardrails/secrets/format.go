@@ -19,7 +19,8 @@ type format struct {
 	cue string
 	// valid verifies a checksum; nil for none.
 	valid func(secret string) bool
-	// source is the documentation of the form, with the date on which it was read.
+	// source is the documentation of the form, with the date on which it was read. A form with a source
+	// without a date was not compared with it.
 	source string
 }
 

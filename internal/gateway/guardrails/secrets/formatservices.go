@@ -62,7 +62,7 @@ var cuedFormats = []format{
 	{id: "cloudflare", body: "h{37}", cue: "cloudflare", source: gitleaks},
 	{id: "cohere", body: "A{40}", cue: "cohere", source: gitleaks},
 	{id: "mistral", body: "A{32}", cue: "mistral", source: trufflehog},
-	{id: "deepseek", body: "sk-h{32}", cue: "deepseek", source: trufflehog},
+	{id: "deepseek", body: "sk-a{32}", cue: "deepseek", source: trufflehog},
 	{id: "okta", body: "00w{40}", cue: "okta", source: gitleaks},
 	{id: "fastly", body: "w{32}", cue: "fastly", source: gitleaks},
 	{id: "algolia", body: "h{32}", cue: "algolia", source: gitleaks},
