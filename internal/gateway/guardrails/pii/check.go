@@ -12,7 +12,7 @@ import (
 // maxFindings bounds the findings in one text. The rest of a text with more is one finding.
 const maxFindings = 10_000
 
-// window is the number of characters on each side of a place that the matchers read at most.
+// window is the number of characters on each side of a position that the matchers read at most.
 const window = 256
 
 // List returns the check gateway.pii. The caller owns the slice.
@@ -63,7 +63,7 @@ var (
 // Redacts implements check.Redactor.
 func (r *runner) Redacts() bool { return r.redact }
 
-// Window implements check.Windowed. Inverted, the check needs the whole text.
+// Window implements check.Windowed. Inverted, the check needs the complete text.
 func (r *runner) Window() int {
 	if r.not {
 		return 0

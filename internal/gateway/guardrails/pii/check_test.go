@@ -103,6 +103,8 @@ func TestPII_FindsHiddenForms(t *testing.T) {
 		"mail b\u2060ob@exam\u200dple.org now":     "mail [EMAIL_ADDRESS] now",
 		"mail bоb＠example．org now":                 "mail [EMAIL_ADDRESS] now", // the "о" is Cyrillic
 		"call +44\u00a020\u00a07946\u00a00018 now": "call [PHONE_NUMBER] now",
+		"SSN 536‑22‑1234 here":                     "SSN [SSN] here",      // no-break hyphens
+		"call 415–555–0132":                        "call [PHONE_NUMBER]", // en dashes
 		"мой друг Иван Петров из Москвы, привет":   "мой друг Иван Петров из Москвы, привет",
 	} {
 		if got := redacted(text, run(t, all, text).Edits); got != want {

@@ -8,8 +8,8 @@ import (
 // maxIPBytes is the length of the longest IP address: an IPv4 address in IPv6 notation.
 const maxIPBytes = 45
 
-// ipv4At finds the IPv4 address that begins at i. Versions of software and numbers of chapters look
-// alike: the nearest word that indicates one or the other decides.
+// ipv4At finds the IPv4 address that begins at i. Versions of software and numbers of chapters have
+// the same form: the nearest word that indicates one or the other decides.
 func (s *scanner) ipv4At(i int) (start, end int, ok bool) {
 	if !s.startsToken(i) && (s.byteAt(i-1) != '/' || s.byteAt(i-2) != '/') {
 		return 0, 0, false

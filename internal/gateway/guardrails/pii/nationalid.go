@@ -74,10 +74,9 @@ func (s *scanner) hintsID(i, end int) int {
 
 // matchID matches the shapes of a format at i and verifies the checksum.
 func (s *scanner) matchID(i int, format *idFormat) (end int, ok bool) {
-	var id [maxIDChars]byte
 	for _, shape := range format.shapes {
-		n, end := s.matchShape(i, shape, &id)
-		if end > i && s.endsToken(end) && format.valid(id[:n]) {
+		n, end := s.matchShape(i, shape)
+		if end > i && s.endsToken(end) && format.valid(s.id[:n]) {
 			return end, true
 		}
 	}
@@ -85,8 +84,8 @@ func (s *scanner) matchID(i int, format *idFormat) (end int, ok bool) {
 }
 
 // matchShape matches a shape at i. It returns the number of characters of the identity number, which are
-// in id, and their end; -1 if the text has another shape.
-func (s *scanner) matchShape(i int, shape string, id *[maxIDChars]byte) (n, end int) {
+// in s.id, and their end; -1 if the text has another shape.
+func (s *scanner) matchShape(i int, shape string) (n, end int) {
 	end = i
 	for k := range len(shape) {
 		b := s.byteAt(end)
@@ -96,7 +95,7 @@ func (s *scanner) matchShape(i int, shape string, id *[maxIDChars]byte) (n, end 
 				continue
 			}
 		case isInShape(c, b):
-			id[n] = b
+			s.id[n] = b
 			n++
 		case c != b || isDigit(c) || isUpper(c):
 			return 0, -1

@@ -10,9 +10,10 @@ type scanner struct {
 	text  string
 	set   category
 	found []finding
-	// cuesFrom is the offset, plus one, of the last number that needed its cues.
+	// cuesFrom is the offset, plus one, of the last number whose cues were read: all and nearest.
 	cuesFrom     int
 	all, nearest cue
+	id           [maxIDChars]byte // of the identity number that is matched
 }
 
 // pauseBytes is the number of bytes after which a scan checks its context.
@@ -94,7 +95,7 @@ func (s *scanner) step(i int) int {
 	}
 }
 
-// matcher returns the place that it finds around a byte.
+// matcher returns the part of the text that it finds around a byte.
 type matcher func(s *scanner, i int) (start, end int, ok bool)
 
 // matchFirst runs a matcher if its category is selected. It returns the end of the finding, or next.

@@ -46,7 +46,7 @@ func (s *scanner) streetWord(i int) (start, end int) {
 	return i, i
 }
 
-// isSingleStreet reports whether a word is the whole name of a street: "Queensway", after a word such as
+// isSingleStreet reports whether a word is the complete name of a street: "Queensway", after a word such as
 // "address".
 func (s *scanner) isSingleStreet(i int, word []byte) bool {
 	for _, suffix := range [...]string{"way", "gate", "street", "road", "side", "hill", "wall"} {
