@@ -27,6 +27,9 @@ func List() []check.Check {
 		},
 		New: func(p check.Params, _ *check.Deps) (check.Runner, error) {
 			set := newSet(p.List("categories"))
+			if set&name != 0 {
+				nameKinds() // built here, so that no call waits for it
+			}
 			return &runner{
 				set: set, names: set.names(), redact: isOn(p["redact"]), not: p.Bool("not", false),
 				timeout: time.Duration(p.Number("timeout", 0)) * time.Millisecond,

@@ -210,3 +210,21 @@ func FuzzPII(f *testing.F) {
 		}
 	})
 }
+
+// Clients send earlier turns again: what replaced a finding is not found again.
+func TestPII_MasksAreNotFound(t *testing.T) {
+	t.Parallel()
+	for _, category := range sortedCategories() {
+		parameters := `{"redact":true,"categories":["` + category + `"]}`
+		for _, l := range readLabelled(t, category) {
+			once := redacted(l.text, run(t, parameters, l.text).Edits)
+			if again := redacted(once, run(t, parameters, once).Edits); again != once {
+				t.Errorf("%q becomes %q", once, again)
+			}
+			placeholder := strings.ReplaceAll(once, "["+category+"]", "["+category+"_7f3a9c]")
+			if again := redacted(placeholder, run(t, parameters, placeholder).Edits); again != placeholder {
+				t.Errorf("%q becomes %q", placeholder, again)
+			}
+		}
+	}
+}

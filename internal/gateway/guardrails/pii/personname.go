@@ -51,22 +51,39 @@ func (s *scanner) nameAt(i int) (start, end int, ok bool) {
 }
 
 // firstWord returns the start of the word after titles such as "Herr Dr." at i, the kinds of the titles,
-// and the other kinds of that word.
+// and the other kinds of that word. A title that no word follows is not a name.
 func (s *scanner) firstWord(i int) (start int, kind nameKind) {
 	start = i
-	for range 4 {
+	for range maxTitles {
 		end := s.nameWordEnd(start)
 		k := wordKind(s.text[start:end])
-		next := end
-		if next < len(s.text) && s.text[next] == '.' {
-			next++
+		if k&anyTitle == 0 {
+			return start, kind | k
 		}
-		if k&anyTitle == 0 || next+1 >= len(s.text) || s.text[next] != ' ' || classes[s.text[next+1]] != upper {
+		next := s.afterTitle(end)
+		if next < 0 && k&strongTitle != 0 {
+			return start, excluded
+		}
+		if next < 0 {
 			return start, kind | k&^anyTitle
 		}
-		start, kind = next+1, kind|k&anyTitle
+		start, kind = next, kind|k&anyTitle
 	}
-	return start, kind
+	return start, excluded
+}
+
+// maxTitles bounds the words of which all but the last are titles.
+const maxTitles = 4
+
+// afterTitle returns the start of the capitalised word after a title that ends at end, -1 without one.
+func (s *scanner) afterTitle(end int) int {
+	if s.byteAt(end) == '.' {
+		end++
+	}
+	if s.byteAt(end) != ' ' || classes[s.byteAt(end+1)] != upper {
+		return -1
+	}
+	return end + 1
 }
 
 // length returns the number of words up to the first excluded one.

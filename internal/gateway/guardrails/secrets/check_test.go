@@ -250,3 +250,18 @@ func FuzzSecrets(f *testing.F) {
 		}
 	})
 }
+
+// Clients send earlier turns again: what replaced a secret is not found again.
+func TestSecrets_MasksAreNotFound(t *testing.T) {
+	t.Parallel()
+	for _, l := range readLabelled(t) {
+		once := redacted(l.text, run(t, `{"redact":true}`, l.text).Edits)
+		if again := redacted(once, run(t, `{"redact":true}`, once).Edits); again != once {
+			t.Errorf("%q becomes %q", once, again)
+		}
+		placeholder := strings.NewReplacer("]", "_7f3a9c]").Replace(once)
+		if again := redacted(placeholder, run(t, `{"redact":true}`, placeholder).Edits); again != placeholder {
+			t.Errorf("%q becomes %q", placeholder, again)
+		}
+	}
+}
