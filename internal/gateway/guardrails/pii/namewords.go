@@ -34,8 +34,11 @@ var nameCues = func() map[string]cueKind {
 	passenger guest gast huésped signed from von`,
 		farewell: `regards sincerely yours cheers thanks wishes grüßen grüße gruß saludo saludos atentamente cordialmente abrazo dear hello hi
 	hallo hola defendant angeklagte angeklagter acusado acusada`,
-		introduction: `heiße heisse llamo`,
-		salutation:   `dear hi hello hey liebe lieber hallo geehrte geehrter querido querida estimado estimada hola i'm soy bin`,
+		introduction: `heiße heisse llamo señor señora señorita doña mister`,
+		salutation: `dear hi hello hey liebe lieber hallo geehrte geehrter querido querida estimado estimada hola i'm soy bin thanks danke gracias
+			wife husband son daughter brother sister mother father friend colleague neighbour neighbor
+			mann sohn tochter bruder schwester mutter vater freund freundin kollege kollegin nachbar nachbarin
+			esposa marido hijo hija hermano hermana madre padre amigo amiga vecino vecina`,
 		agent: `by with ask to for from according was names mit lassen sie laut für von nennt kollegin kollege war gestern an con a según para
 	por nombra estaba compañera compañero ayer hire defendant yesterday angeklagte acusado`,
 		copula:   `is ist es`,

@@ -182,9 +182,9 @@ func (d *dialled) trunkForm(n int) numberForm {
 	size, area := d.size(n), d.length(0)
 	isPostcode := n == 2 && area == 5 && d.length(1) == 4 // of the United States
 	switch {
-	case size < 8:
+	case size < 8, area < 2:
 		return noNumber
-	case n == 1, n > 5, size > 12, area < 2, area > 6, isPostcode:
+	case n == 1, n > 5, size > 12, area > 6, isPostcode:
 		return possibleNumber
 	case d.bracket, size >= 9 && area >= 3 && d.length(n-1) >= 2:
 		return clearNumber
@@ -199,12 +199,13 @@ func (d *dialled) isLocal(n int) bool {
 	if size == minPhoneDigits {
 		return n == 2 && d.length(0) == 3
 	}
-	for k := 2; k < n; k++ {
-		if d.length(k) == 1 {
+	longest := d.length(0)
+	for k := 1; k < n; k++ {
+		if longest = max(longest, d.length(k)); k > 1 && d.length(k) == 1 {
 			return false
 		}
 	}
-	return size <= 12 && (n > 1 || size >= 9)
+	return longest > 2 && size <= 12 && (n > 1 || size >= 9)
 }
 
 // isNorthAmerican reports whether the first n groups have the form of the North American Numbering Plan;

@@ -5,8 +5,8 @@ import "strings"
 // germanStreet finds the street before the house number [i, n): "Lindenweg 14", "Am Alten Markt 7".
 func (s *scanner) germanStreet(i, n int) (start int, ok bool) {
 	start, end := s.wordBefore(i)
-	isNear := end == i-1 || end == i-2 && s.text[end] == '.' // "Goethestr. 22"
-	if !isNear || s.text[end] == ',' || !isCapital(s.text[start:end]) || !s.endsHouse(n) {
+	gap := s.text[end:i]
+	if gap != " " && gap != ". " || !isCapital(s.text[start:end]) || !s.endsHouse(n) { // "Goethestr. 22"
 		return 0, false
 	}
 	var buf [maxWordBytes]byte
@@ -17,8 +17,17 @@ func (s *scanner) germanStreet(i, n int) (start int, ok bool) {
 		return adjective, true
 	case germanStreets[street] && qualified:
 		return s.withPreposition(adjective), true
+	case countedNouns[street]:
+		return 0, false
+	case s.hasCity(n):
+		return s.withPreposition(start), true
 	}
-	return s.prepositionStreet(start, n, street)
+	return s.prepositionStreet(start, n)
+}
+
+// hasCity reports whether a postcode of five digits and a city follow a house number: ", 24103 Kiel".
+func (s *scanner) hasCity(n int) bool {
+	return s.byteAt(n) == ',' && s.skipDigits(n+2) == n+7 && s.cityEnd(n) > n
 }
 
 // adjectiveBefore returns the start of the adjective before start, or start without one.
@@ -74,10 +83,10 @@ func (s *scanner) withPreposition(start int) int {
 }
 
 // prepositionStreet finds a street that is a preposition with a noun: "Am Hang 6", "Unter den Linden 6".
-// Something else than another word must follow the number, because "Im Kapitel 7 steht" is not a street.
-func (s *scanner) prepositionStreet(noun, n int, street string) (start int, ok bool) {
+// Something else than another word must follow the number, because "Im Turnier 7 Spiele" is not a street.
+func (s *scanner) prepositionStreet(noun, n int) (start int, ok bool) {
 	start = s.withPreposition(noun)
-	if start == noun || countedNouns[street] {
+	if start == noun {
 		return 0, false
 	}
 	next, end := s.wordAfter(n)
