@@ -150,6 +150,21 @@ func TestPrivateKey_IsReplacedToItsEnd(t *testing.T) {
 	}
 }
 
+func TestURLs_PasswordEndsAtTheLastAtSign(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"redis://:p@ss" + "w0rd@h:6379/0":          "redis://:[SECRET_DATABASE_URL]@h:6379/0",
+		"https://u:s3cr" + "et@h/a:b@c":            "https://u:[SECRET_BASIC_AUTH_URL]@h/a:b@c",
+		"https://h:8443/a@b":                       "https://h:8443/a@b",
+		"https://user@h/":                          "https://user@h/",
+		"mongodb+srv://a:xyz" + "1@h1,h2/db?x=y@z": "mongodb+srv://a:[SECRET_DATABASE_URL]@h1,h2/db?x=y@z",
+	} {
+		if got := redacted(text, run(t, `{"redact":true}`, text).Edits); got != want {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestGitHubTokens_NeedTheirChecksum(t *testing.T) {
 	t.Parallel()
 	token := value(t, "'gh' 'p_' A30 crc")

@@ -91,24 +91,28 @@ var databaseSchemes = map[string]bool{
 // maxUserInfo bounds the user and password of a URL.
 const maxUserInfo = 256
 
-// urlAt finds the password in the URL whose "://" is at i. The finding is the password.
+// minURLPassword is the number of bytes of a password in a URL.
+const minURLPassword = 3
+
+// urlEnds are bytes that end the host and port of a URL.
+var urlEnds = newByteSet("/?#\"'`<>\\ \t\r\n")
+
+// urlAt finds the password in the URL whose "://" is at i: what is between the first colon and the last
+// at sign before the path. The finding is the password.
 func (s *scanner) urlAt(i int) int {
 	begin := i + len("://")
-	colon := -1
-	for end := begin; end < len(s.text) && end-begin < maxUserInfo; end++ {
-		switch b := s.text[end]; {
-		case b == ':' && colon < 0:
-			colon = end
-		case b == '@':
-			if colon < 0 || end-colon < 4 || isPlaceholder(s.text[colon+1:end]) {
-				return 0
-			}
-			return s.add(colon+1, end, s.urlType(i))
-		case b == '/', b == '?', b == '#', b == '"', b == '\'', b <= ' ', b == '<', b == '>', b == '\\':
-			return 0
+	host := s.text[begin:min(len(s.text), begin+maxUserInfo)]
+	for k := range len(host) {
+		if urlEnds[host[k]] {
+			host = host[:k]
+			break
 		}
 	}
-	return 0
+	colon, at := strings.IndexByte(host, ':'), strings.LastIndexByte(host, '@')
+	if colon < 0 || at-colon <= minURLPassword || isPlaceholder(host[colon+1:at]) {
+		return 0
+	}
+	return s.add(begin+colon+1, begin+at, s.urlType(i))
 }
 
 // urlType returns the type of the URL whose scheme ends at i.
