@@ -150,6 +150,24 @@ func TestPrivateKey_IsReplacedToItsEnd(t *testing.T) {
 	}
 }
 
+func TestValues_MayBeInSentences(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"my password is Tr0ub4" + "dor!, thanks":          "my password is [SECRET_GENERIC], thanks",
+		"Das Passwort lautet: Regen" + "wurm77.":          "Das Passwort lautet: [SECRET_GENERIC].",
+		"la contraseña es Lluvia" + "99x":                 "la contraseña es [SECRET_GENERIC]",
+		"Authorization: Bearer a1b2c3d4" + "e5f6g7h8i9j0": "Authorization: Bearer [SECRET_GENERIC]",
+		"the password is required":                        "the password is required",
+		"the password is 12 characters long":              "the password is 12 characters long",
+		"the token is valid until 2027-01-01T00:00:00Z":   "the token is valid until 2027-01-01T00:00:00Z",
+		"the secret is in the vault":                      "the secret is in the vault",
+	} {
+		if got := redacted(text, run(t, `{"redact":true}`, text).Edits); got != want {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestURLs_PasswordEndsAtTheLastAtSign(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

@@ -109,8 +109,8 @@ func (s *scanner) word(i int) int {
 		}
 		end++
 	}
-	stop := 0
-	if infixBytes[s.byteAt(end)] {
+	stop := s.linkedAt(i, end)
+	if stop == 0 && infixBytes[s.byteAt(end)] {
 		stop = s.infixAt(i, end)
 	}
 	if stop == 0 && s.mayBeCued(i, end, digits) {
@@ -145,7 +145,7 @@ func (s *scanner) mark(i int, b byte) int {
 	case b == ':' && strings.HasPrefix(s.text[i:], "://"):
 		end = s.urlAt(i)
 	default:
-		end = s.valueAt(i)
+		end = s.valueAt(i, i+1)
 	}
 	return max(end, i+1)
 }

@@ -23,16 +23,30 @@ var (
 	}
 )
 
-// valueAt finds a secret value that follows the sign ":" or "=" at i: "password=...", "api_key": "...".
-// The finding is the value.
-func (s *scanner) valueAt(i int) int {
+// linkWords are between a name and a value in a sentence: "my password is ...".
+var linkWords = map[string]bool{"is": true, "ist": true, "lautet": true, "es": true}
+
+// maxLinkWord is the length of the longest word in linkWords.
+const maxLinkWord = 6
+
+// linkedAt finds a secret value after the word [i, end) that links it with its name.
+func (s *scanner) linkedAt(i, end int) int {
+	if end-i > maxLinkWord || !linkWords[s.text[i:end]] {
+		return 0
+	}
+	return s.valueAt(i, end)
+}
+
+// valueAt finds a secret value after the sign or word [i, next) that assigns it: "password=...",
+// "api_key": "...". The finding is the value.
+func (s *scanner) valueAt(i, next int) int {
 	var buf [maxNameBytes]byte
 	name := s.nameBefore(i, &buf)
 	isPassword := hasSuffix(name, passwordNames)
 	if !isPassword && !hasSuffix(name, keyNames) {
 		return 0
 	}
-	start, end := s.value(i + 1)
+	start, end := s.value(next)
 	value := s.text[start:end]
 	if end := s.knownAt(start); end > 0 {
 		return end
