@@ -95,7 +95,7 @@ func isSpace(c byte) bool { return c <= ' ' || c == ',' || c == ';' || c == '-' 
 func (r *reader) count(word string, c *counts) {
 	trimmed := trim(word)
 	if trimmed == "" {
-		c.signs += len(word)
+		c.countSigns(word)
 		return
 	}
 	n, ok := r.letters(trimmed)
@@ -104,6 +104,20 @@ func (r *reader) count(word string, c *counts) {
 		return
 	}
 	countWord(r.plain[:n], r.table, c)
+}
+
+// markup are the signs of tables, lists, headings and lines. They are no gibberish.
+const markup = "|-=*#_:+.`~"
+
+// countSigns adds a word without letters and digits.
+func (c *counts) countSigns(word string) {
+	for i := range len(word) {
+		if strings.IndexByte(markup, word[i]) < 0 {
+			c.signs++
+		} else {
+			c.others++
+		}
+	}
 }
 
 // trim returns a word without punctuation and symbols at its ends.

@@ -15,7 +15,7 @@ const (
 	hashedDecay  = 2e-5 // the same, of hashed words, whose values are small
 	folds        = 5    // of the cross-validation
 	block        = 8    // lines that stay in one fold: the variants of a sentence stand together
-	lowestFound  = 0.5  // range of thresholds
+	lowestFound  = 0.35 // range of thresholds
 	highestFound = 0.9
 )
 

@@ -32,7 +32,7 @@ func runGibberish(root string) error {
 		return fmt.Errorf("gibberish table: %w", err)
 	}
 	folder := filepath.Join(root, "gibberish")
-	texts, err := corpus.Read(filepath.Join(folder, "train.tsv"), filepath.Join(root, "moderation", "train.tsv"), filepath.Join(root, "injection", "train.tsv"))
+	texts, err := corpus.Read(filepath.Join(folder, "train.tsv"), filepath.Join(root, neutral), filepath.Join(root, "moderation", "train.tsv"), filepath.Join(root, "injection", "train.tsv"))
 	if err != nil {
 		return err
 	}

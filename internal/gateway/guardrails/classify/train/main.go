@@ -24,12 +24,15 @@ import (
 type task struct {
 	folder     string // below classify: lexicon.tsv and train.tsv are read, model.bin is written
 	categories []string
-	also       []string // folders whose training texts without labels are negative examples, too
+	also       []string // files with training texts of which those without labels are negative examples, too
 }
 
+// neutral are sentences of the documentation of the gateway: technical English without any label.
+const neutral = "moderation/neutral.tsv"
+
 var tasks = []task{
-	{folder: "moderation", categories: moderation.Categories()},
-	{folder: "injection", categories: injection.Categories(), also: []string{"moderation"}},
+	{folder: "moderation", categories: moderation.Categories(), also: []string{neutral, "injection/train.tsv"}},
+	{folder: "injection", categories: injection.Categories(), also: []string{neutral, "moderation/train.tsv"}},
 }
 
 func main() {
@@ -89,8 +92,8 @@ func (t *task) texts(root string) ([]corpus.Text, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, folder := range t.also {
-		others, err := corpus.Read(filepath.Join(root, folder, "train.tsv"))
+	for _, file := range t.also {
+		others, err := corpus.Read(filepath.Join(root, file))
 		if err != nil {
 			return nil, err
 		}
