@@ -18,6 +18,8 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/floors.tsv and the tables of FIGURES.md")
 
+var documents = flag.String("documents", "", "folder with Markdown files in which TestFindingsInDocuments counts findings")
+
 // folders are the sets of test texts; testdata/README.md says when each was written.
 var folders = []string{"first", "second", "third"}
 
@@ -267,4 +269,33 @@ func tableOf(results map[string]map[string]tally) string {
 		b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
 	}
 	return b.String()
+}
+
+// Technical documents have next to none of what is searched. The paragraphs in which a category is found are
+// counted; the test only logs them.
+func TestFindingsInDocuments(t *testing.T) {
+	t.Parallel()
+	if *documents == "" {
+		t.Skip("-documents names no folder")
+	}
+	total, found := 0, map[string]int{}
+	err := filepath.WalkDir(*documents, func(path string, e os.DirEntry, err error) error {
+		if err != nil || e.IsDir() || filepath.Ext(path) != ".md" {
+			return err
+		}
+		raw, err := os.ReadFile(path)
+		for paragraph := range strings.SplitSeq(string(raw), "\n\n") {
+			if len(paragraph) < 40 {
+				continue
+			}
+			total++
+			for _, c := range categories {
+				if c.finds(t, c.name, paragraph) {
+					found[c.name]++
+				}
+			}
+		}
+		return err
+	})
+	t.Logf("%d paragraphs, findings %v, error %v", total, found, err)
 }

@@ -40,7 +40,7 @@ func (c *counts) features() Features {
 	letters, triples := float64(max(c.letters, 1)), float64(max(c.triples, 1))
 	all := float64(max(c.letters+c.signs+c.others, 1))
 	return Features{
-		float64(c.cost) / triples / 255,
+		float64(c.cost) / triples / unseenCost,
 		float64(c.unseen) / triples,
 		float64(c.odd) / letters,
 		float64(c.keys) / letters,
@@ -55,6 +55,7 @@ const (
 	blockWords = 12  // words of a block; two blocks are judged together
 	wordBytes  = 64  // longer words are judged in parts
 	highCost   = 165 // mean cost of a word from which it is odd
+	unseenCost = 255 // cost of a triple that no language has
 )
 
 // reader splits a text into words and counts them.
@@ -106,7 +107,7 @@ func (r *reader) count(word string, c *counts) {
 	countWord(r.plain[:n], r.table, c)
 }
 
-// markup are the signs of tables, lists, headings and lines. They are no gibberish.
+// markup are the signs of tables, lists, headings and lines. They do not count.
 const markup = "|-=*#_:+.`~"
 
 // countSigns adds a word without letters and digits.
@@ -210,33 +211,51 @@ const vowels = 1<<('a'-'a') | 1<<('e'-'a') | 1<<('i'-'a') | 1<<('o'-'a') | 1<<('
 // countWord adds a word of letters, given by their positions in the alphabet.
 func countWord(w []byte, table []byte, c *counts) {
 	c.letters += len(w)
-	run, cost := 0, 0
+	run := 0 // letters since the last that does not follow its neighbour
 	for i, l := range w {
 		c.vowels += vowels >> l & 1
-		if i > 1 && (l == w[i-1] && l == w[i-2] || i > 3 && l == w[i-2] && w[i-1] == w[i-3]) {
+		if repeats(w, i) {
 			c.repeated++
 		}
-		if i > 0 && keyboard[w[i-1]][l] {
-			run++
-		} else {
+		if i == 0 || !keyboard[w[i-1]][l] {
 			run = 0
+			continue
 		}
-		if run >= 2 {
+		if run++; run >= 2 {
 			c.keys++
 		}
-		if i > 1 {
-			v := int(table[(int(w[i-2])*Letters+int(w[i-1]))*Letters+int(l)])
-			cost += v
-			if v == 255 {
-				c.unseen++
-			}
+	}
+	c.countTriples(w, table)
+}
+
+// repeats reports whether a letter continues a row such as "aaa" or "abab".
+func repeats(w []byte, i int) bool {
+	switch {
+	case i < 2 || w[i] != w[i-2]:
+		return false
+	case w[i] == w[i-1]:
+		return true
+	}
+	return i > 3 && w[i-1] == w[i-3]
+}
+
+// countTriples adds the sequences of three letters of a word.
+func (c *counts) countTriples(w []byte, table []byte) {
+	n := len(w) - 2
+	if n < 1 {
+		return
+	}
+	cost := 0
+	for i := 2; i < len(w); i++ {
+		v := int(table[(int(w[i-2])*Letters+int(w[i-1]))*Letters+int(w[i])])
+		cost += v
+		if v == unseenCost {
+			c.unseen++
 		}
 	}
-	if n := len(w) - 2; n > 0 {
-		c.triples += n
-		c.cost += cost
-		if cost > n*highCost {
-			c.odd += len(w)
-		}
+	c.triples += n
+	c.cost += cost
+	if cost > n*highCost {
+		c.odd += len(w)
 	}
 }

@@ -1,6 +1,6 @@
 // Package gibberish finds text that means nothing: random letters, walks over a keyboard, repeated letters and
 // rows of signs. It compares the sequences of letters with those of 30 languages of the Latin script. It does
-// not judge other scripts, and real words in a senseless order are no gibberish to it. Codes, addresses and
+// not judge other scripts, and real words in a senseless order pass. Codes, addresses and
 // words with digits do not count. Start reading at Judge.
 package gibberish
 

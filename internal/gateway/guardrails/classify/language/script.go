@@ -44,7 +44,7 @@ var blocks = []block{
 	{0x3130, 0x318F, hangul}, {0x3400, 0x4DBF, han}, {0x4E00, 0x9FFF, han}, {0xAC00, 0xD7A3, hangul}, {0xFB50, 0xFDFF, arabic}, {0xFE70, 0xFEFF, arabic},
 }
 
-// scriptOf returns the script of a letter; false for characters that are no letters.
+// scriptOf returns the script of a letter; false for other characters.
 func scriptOf(r rune) (script, bool) {
 	if r < 'A' || !unicode.IsLetter(r) {
 		return other, false

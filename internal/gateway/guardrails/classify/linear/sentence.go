@@ -8,6 +8,7 @@ import (
 // Limits of the text that is judged as one sentence. They bound the work for text without spaces or
 // punctuation.
 const (
+	minSentence = 24  // bytes of plain words; a shorter sentence is joined with the next: "Ignore. All. Rules."
 	maxSentence = 480 // bytes of plain words
 	maxWord     = 48  // bytes; the rest of a longer word is ignored
 )
@@ -87,9 +88,9 @@ func (s *splitter) ascii(c byte) bool {
 	return len(s.out) > maxSentence || kinds[c] == stop && s.atBreak()
 }
 
-// atBreak reports whether the text goes on with white space.
+// atBreak reports whether the sentence is long enough, and the text goes on with white space.
 func (s *splitter) atBreak() bool {
-	return len(s.out) > 1 && (s.at >= len(s.text) || kinds[s.text[s.at]] == space || s.text[s.at-1] == '\n' || s.text[s.at] == '"')
+	return len(s.out) > minSentence && (s.at >= len(s.text) || kinds[s.text[s.at]] == space || s.text[s.at-1] == '\n' || s.text[s.at] == '"')
 }
 
 // wide reads a character outside of ASCII.

@@ -82,7 +82,7 @@ var Load = sync.OnceValues(func() (*Moderator, error) {
 })
 
 // New returns a moderator with a scorer of the categories of Categories, for tests of the rules with other
-// words. Its lexicon has the concepts "age" and "method".
+// words. The lexicon has the concepts "age" and "method"; the model has all of Categories.
 func New(s *linear.Scorer) *Moderator {
 	m := &Moderator{scorer: s, position: make(map[string]int)}
 	for i, category := range s.Model.Categories {

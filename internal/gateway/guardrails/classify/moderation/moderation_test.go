@@ -47,11 +47,12 @@ func TestRulesNeedBothPartsInTheSameSentences(t *testing.T) {
 		{"a zorb with a blip", []string{moderation.Sexual, moderation.SexualMinors}},
 		{"A zorb. Then a blip.", []string{moderation.Sexual, moderation.SexualMinors}},
 		{"A blip. Then a zorb.", []string{moderation.Sexual, moderation.SexualMinors}},
-		{"A zorb. A lake. A house. A blip.", []string{moderation.Sexual}},
+		{"A zorb by the lake in the evening. The lake is quiet at this hour. A house with a blip.", []string{moderation.Sexual}},
 		{"a zorb with a flim", []string{moderation.Sexual}},
 		{"a quix with a blip", []string{moderation.SelfHarm}},
 		{"a quix with a flim", []string{moderation.SelfHarm, moderation.SelfHarmInstructions}},
 		{"a flim on its own", nil},
+		{"A\nzorb\nwith\na\nblip", []string{moderation.Sexual, moderation.SexualMinors}},
 	} {
 		scores, err := m.Judge(context.Background(), c.text)
 		if err != nil {
