@@ -50,20 +50,15 @@ func (s *sentence) hit(found uint64) {
 
 // word adds the features of a word with the spaces around it, and returns its hash.
 func (s *sentence) word(padded []byte, previous uint32) uint32 {
-	h := hash(padded)
-	s.hashes = append(s.hashes, bucket(h), bucket(h*31+previous+7))
-	for i := 0; i+4 <= len(padded); i++ {
-		part := uint32(padded[i])<<24 | uint32(padded[i+1])<<16 | uint32(padded[i+2])<<8 | uint32(padded[i+3])
-		s.hashes = append(s.hashes, bucket(part*0x9E3779B1+1))
-	}
-	return h
-}
-
-func hash(b []byte) uint32 {
-	h := uint32(2166136261)
-	for _, c := range b {
+	h, part := uint32(2166136261), uint32(0) // FNV-1a of the word, and its last four bytes
+	for i, c := range padded {
 		h = (h ^ uint32(c)) * 16777619
+		part = part<<8 | uint32(c)
+		if i >= 3 {
+			s.hashes = append(s.hashes, bucket(part*0x9E3779B1+1))
+		}
 	}
+	s.hashes = append(s.hashes, bucket(h), bucket(h*31+previous+7))
 	return h
 }
 

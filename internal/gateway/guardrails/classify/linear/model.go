@@ -15,11 +15,11 @@ type Model struct {
 	ConceptScale []float64 // value of one step of a weight of concepts and pairs
 	HashScale    []float64 // the same, of hashed features
 	weights      []int8    // feature after feature, each with all categories
-	rows         []uint64  // the weights again, those of four categories in each number
-	perFeature   int       // numbers in rows for each feature
+	rows         []row     // the weights again, by feature
 }
 
-// Quantise returns a model with these weights: one list of Features weights for each category.
+// Quantise returns a model with these weights: one list of Features weights for each category, of which there are
+// at most MaxCategories.
 func Quantise(categories []string, thresholds, bias []float64, weights [][]float32) *Model {
 	n := len(categories)
 	m := &Model{
@@ -50,42 +50,48 @@ func step(weights []float32) float64 {
 	return largest / 127
 }
 
-// Settings of the rows: a weight stands in 16 bits, plus laneBias so that it is not negative. 255 of them
-// fit in a lane together.
+// MaxCategories is the number of categories that a model can have.
+const MaxCategories = 3 * perLane
+
+// row has the weights of one feature: each in 16 bits, plus laneBias so that it is not negative. Adding the
+// numbers of two rows adds the weights of four categories at a time.
+type row [MaxCategories / perLane]uint64
+
+// Settings of rows.
 const (
 	laneBits = 16
-	perRow   = 64 / laneBits
+	perLane  = 64 / laneBits
 	laneBias = 128
-	laneFull = 255 // weights that may be added before a lane overflows
+	laneFull = 255 // weights that may be added before 16 bits overflow
 )
 
 // pack fills the rows from the weights.
 func (m *Model) pack() {
 	n := len(m.Categories)
-	m.perFeature = (n + perRow - 1) / perRow
-	m.rows = make([]uint64, Features*m.perFeature)
-	for f := range Features {
+	m.rows = make([]row, Features)
+	for f := range m.rows {
 		for c := range n {
 			w := uint64(int(m.weights[f*n+c]) + laneBias)
-			m.rows[f*m.perFeature+c/perRow] |= w << (c % perRow * laneBits)
+			m.rows[f][c/perLane] |= w << (c % perLane * laneBits)
 		}
 	}
 }
 
-// sum adds the weights of features, by category. It adds four categories at a time.
+// sum adds the weights of features, by category.
 func (m *Model) sum(features []uint16, out []int32) {
 	clear(out)
 	for len(features) > 0 {
 		part := features[:min(laneFull, len(features))]
 		features = features[len(part):]
-		for lane := range m.perFeature {
-			total := uint64(0)
-			for _, f := range part {
-				total += m.rows[int(f)*m.perFeature+lane]
-			}
-			for c := lane * perRow; c < min((lane+1)*perRow, len(out)); c++ {
-				out[c] += int32(total>>(c%perRow*laneBits)&0xFFFF) - int32(laneBias*len(part))
-			}
+		var total row
+		for _, f := range part {
+			r := &m.rows[f]
+			total[0] += r[0]
+			total[1] += r[1]
+			total[2] += r[2]
+		}
+		for c := range out {
+			out[c] += int32(total[c/perLane]>>(c%perLane*laneBits)&0xFFFF) - int32(laneBias*len(part))
 		}
 	}
 }
@@ -111,7 +117,7 @@ func (m *Model) Encode() []byte {
 // Decode reads the binary form of a model of these categories.
 func Decode(categories []string, data []byte) (*Model, error) {
 	n := len(categories)
-	if len(data) != n*numbers*4+n*Features {
+	if n > MaxCategories || len(data) != n*numbers*4+n*Features {
 		return nil, errors.New("the model does not fit its categories; train it again")
 	}
 	m := &Model{Categories: categories, weights: make([]int8, n*Features)}
