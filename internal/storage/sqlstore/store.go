@@ -39,6 +39,7 @@ type Store struct {
 	meterTable
 	jobTable
 	responseTable
+	batchTable
 }
 
 // database contains the two handles, transactions, and the tables of records.
@@ -92,7 +93,7 @@ func newStore(db *database) *Store {
 	audits := auditTable{db}
 	return &Store{
 		database: db, migrator: migrator{db, leases, audits}, leaseTable: leases, auditTable: audits,
-		meterTable: meters, jobTable: jobTable{db, meters}, responseTable: responseTable{db},
+		meterTable: meters, jobTable: jobTable{db, meters}, responseTable: responseTable{db}, batchTable: batchTable{db},
 	}
 }
 

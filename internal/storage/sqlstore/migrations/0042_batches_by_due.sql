@@ -1,0 +1,1 @@
+CREATE INDEX batches_by_due ON batches (ended, due_ms)
