@@ -69,8 +69,15 @@ func namesOf(list []*batch.File) string {
 	return strings.Join(ids, " ")
 }
 
-// batches change as a whole, together with what the change adds, and are due until they end.
+// batches and their files are tested one after the other, because each sweep deletes what is expired
+// of both.
 func batches(t *testing.T, s *sqlstore.Store) {
+	batchFiles(t, s)
+	batchChanges(t, s)
+}
+
+// batches change as a whole, together with what the change adds, and are due until they end.
+func batchChanges(t *testing.T, s *sqlstore.Store) {
 	ctx, now := t.Context(), time.Date(2001, 10, 21, 10, 0, 0, 0, time.UTC)
 	b := &batch.Batch{ID: ident.NewObjectID(batch.IDPrefix), WorkspaceID: ident.NewID(), State: batch.Validating, Due: now}
 	b.Times.Created = now

@@ -64,7 +64,6 @@ func Run(t *testing.T, open func(t *testing.T) *sqlstore.Store) {
 			{"responses", responses},
 			{"large responses", largeResponses},
 			{"open jobs", openJobs},
-			{"files of batches", batchFiles},
 			{"batches", batches},
 			{"settle a job once", settleJob},
 			{"a cancelled caller", cancelled},
