@@ -101,9 +101,10 @@ func (g *Gateway) assemble() {
 	}
 	g.walker = walker{
 		recorder: &g.recorder, guardrails: &g.guardrails, prompts: &g.prompts, credentials: &g.credentials, shaper: &g.shaper,
-		accountant: &g.accountant, sender: &g.sender, receiver: &g.receiver, deliverer: &g.deliverer, cache: &g.cache, states: g.States,
-		responder: &g.responder, catalogue: &g.catalogue, bodies: &g.bodies, engine: g.Engine, clock: g.Clock,
+		accountant: &g.accountant, sender: &g.sender, receiver: &g.receiver, deliverer: &g.deliverer, states: g.States,
+		responder: &g.responder, catalogue: &g.catalogue, bodies: &g.bodies, engine: g.Engine, clock: g.Clock, batches: &g.batches,
 	}
+	g.batches = newBatches(g)
 	g.jobUpstream = jobUpstream{
 		exchanges: &g.exchanges, open: &g.open, clock: g.Clock, credentials: &g.credentials, shaper: &g.shaper, sender: &g.sender,
 		receiver: &g.receiver,

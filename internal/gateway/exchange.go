@@ -45,6 +45,7 @@ type exchange struct {
 	inner   *innerCall       // the caller that a call of the gateway itself serves; nil for others
 	replay  *replayContext   // the replayed request, nil for a caller's own request
 	prompt  *invocation      // the saved prompt that is run, nil for other requests
+	batch   *batchCall       // the call of a managed batch, nil for a caller's own request
 
 	route
 	callerIdentity

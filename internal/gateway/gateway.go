@@ -78,6 +78,7 @@ type Parts struct {
 	Dialect    *dialect.Dialect     // OpenAI's format, which callers use
 	Dialects   []*dialect.Dialect   // all formats of callers and providers
 	Jobs       *providerjob.Tracker // for batches, fine-tuning jobs and videos; nil disables tracking
+	Batches    *ManagedBatches      // for batches that the gateway manages; nil manages none
 	States     *responsestore.Store // for responses of providers that do not store them; nil stores nothing
 	Sockets    realtime.Dialer      // for realtime calls
 	Guard      *netguard.Guard
@@ -157,6 +158,7 @@ type requestSteps struct {
 	walker        walker
 	catalogue     modelCatalogue
 	conversations conversations
+	batches       managedBatches
 	clientHeaders clientHeaders
 	responder     responder
 }

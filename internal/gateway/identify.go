@@ -26,9 +26,8 @@ type admission struct {
 
 // identify finds the caller of a request and merges the metadata of the call.
 func (ad *admission) identify(x *exchange) error {
-	if i := x.inner; i != nil {
-		x.key, x.scope, x.metadata = i.key, i.scope, i.metadata
-		return nil
+	if x.batch != nil {
+		return ad.identifyBatchCall(x)
 	}
 	e, err := ad.callers.Authenticate(x.dir, x.req, &x.ctl, intake.Arrival{Time: x.started, RequestID: x.id, Path: x.shown})
 	if err != nil {

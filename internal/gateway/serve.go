@@ -59,7 +59,7 @@ func (g *Gateway) intake(_ context.Context, x *exchange) error {
 	if x.match.Endpoint == llm.Proxy {
 		x.accountInPath()
 	}
-	if g.States.Serves(x.match) {
+	if g.States.Serves(x.match) || g.batches.servesID(x) {
 		return nil // it does not need a target
 	}
 	if x.match.Endpoint == llm.RunPrompt {

@@ -32,6 +32,7 @@ type walker struct {
 	responder   *responder
 	catalogue   *modelCatalogue
 	bodies      *bodyReader
+	batches     *managedBatches
 	engine      *routing.Engine
 	clock       ident.Clock
 }
@@ -41,6 +42,9 @@ type walker struct {
 func (w *walker) walk(ctx context.Context, x *exchange) error {
 	if w.states.Serves(x.match) {
 		return w.responder.serveStoredResponse(ctx, x)
+	}
+	if w.batches.serves(x) {
+		return w.batches.respond(ctx, x)
 	}
 	if x.asksModels() && wantsCatalogue(x) {
 		return w.catalogue.respondModelList(ctx, x)

@@ -132,8 +132,11 @@ func readOptions(raw []byte) (wire.Header, error) {
 		if !ok {
 			continue
 		}
+		refused := slices.Contains(forbidden, strings.ToLower(name))
 		name = headerName(name)
 		switch {
+		case refused:
+			return nil, invalid(field, "cannot be set; remove it")
 		case !wire.ValidName(name):
 			return nil, invalid(field, "must be a header name")
 		case slices.Contains(forbidden, name) || wire.HopByHop(name):

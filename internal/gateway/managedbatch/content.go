@@ -1,0 +1,100 @@
+package managedbatch
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"sluice/internal/domain/batch"
+)
+
+// seal returns a part of a file as it is stored.
+func (s *Service) seal(fileID string, number int, plain []byte) ([]byte, error) {
+	return s.Box.Seal(plain, chunkContext(fileID, number))
+}
+
+func chunkContext(fileID string, number int) string {
+	return fmt.Sprintf("batch_chunk/%s/%d", fileID, number)
+}
+
+// saveContent stores the content of a file in parts, and sets its size.
+func (s *Service) saveContent(ctx context.Context, f *batch.File, content io.Reader) error {
+	buf := make([]byte, batch.ChunkBytes)
+	for {
+		n, err := io.ReadFull(content, buf)
+		if n > 0 {
+			data, sealErr := s.seal(f.ID, f.Chunks, buf[:n])
+			if sealErr != nil {
+				return sealErr
+			}
+			if err := s.Store.AddChunk(ctx, batch.Chunk{FileID: f.ID, Number: f.Chunks, Expires: f.Expires, Data: data}); err != nil {
+				return err
+			}
+			f.Chunks++
+			f.Bytes += int64(n)
+		}
+		switch err {
+		case nil:
+		case io.EOF, io.ErrUnexpectedEOF:
+			return nil
+		default:
+			return err
+		}
+	}
+}
+
+// contentReader reads the content of a file, one part at a time.
+type contentReader struct {
+	service *Service
+	ctx     context.Context // of the reads; a reader belongs to one call
+	file    *batch.File
+	next    int
+	rest    []byte
+}
+
+func (s *Service) open(ctx context.Context, f *batch.File) io.Reader {
+	return &contentReader{service: s, ctx: ctx, file: f}
+}
+
+// Read implements io.Reader.
+func (r *contentReader) Read(p []byte) (int, error) {
+	for len(r.rest) == 0 {
+		if r.next == r.file.Chunks {
+			return 0, io.EOF
+		}
+		data, err := r.service.Store.FindChunk(r.ctx, r.file.ID, r.next)
+		if err != nil {
+			return 0, err
+		}
+		if r.rest, err = r.service.Box.Open(data, chunkContext(r.file.ID, r.next)); err != nil {
+			return 0, fmt.Errorf("part %d of file %s: %w", r.next, r.file.ID, err)
+		}
+		r.next++
+	}
+	n := copy(p, r.rest)
+	r.rest = r.rest[n:]
+	return n, nil
+}
+
+// grow adds lines to a result file of a batch: its parts are stored with the change of the batch.
+func (s *Service) grow(b *batch.Batch, r *batch.Result, lines []byte, count int64, added *batch.Added) error {
+	if len(lines) == 0 {
+		return nil
+	}
+	if r.FileID == "" {
+		r.FileID = newFileID()
+	}
+	r.Lines += count
+	r.Bytes += int64(len(lines))
+	for len(lines) > 0 {
+		n := min(len(lines), batch.ChunkBytes)
+		data, err := s.seal(r.FileID, r.Chunks, lines[:n])
+		if err != nil {
+			return err
+		}
+		added.Chunks = append(added.Chunks, batch.Chunk{FileID: r.FileID, Number: r.Chunks, Expires: b.Times.Expires.Add(s.Retention), Data: data})
+		r.Chunks++
+		lines = lines[n:]
+	}
+	return nil
+}
