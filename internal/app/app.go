@@ -147,6 +147,7 @@ func (a *App) Run(ctx context.Context) error {
 	g.Add("log exports", a.exports.Run)
 	g.Add("background responses", a.gateway.Background().Run)
 	g.Add("open jobs", a.followJobs)
+	g.Add("batches", a.gateway.RunBatches)
 	g.Add("model lists", a.gateway.ReadModelLists)
 	g.Add("listener", a.serve)
 	return g.Run(ctx)

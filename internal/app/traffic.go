@@ -104,6 +104,7 @@ func (a *traffic) buildGateway(context.Context) error {
 		Dialect:    openai.Dialect(),
 		Dialects:   registry.List(),
 		States:     a.states,
+		Batches:    &gateway.ManagedBatches{Store: a.store, Leases: a.store, Box: a.box, Retention: time.Duration(a.set.Upstream.BatchRetentionDays) * 24 * time.Hour},
 		Jobs:       a.openTracker(),
 		Sockets:    nethttp.Dialer{HTTP: a.client.HTTPClient()},
 		Guard:      a.guard,

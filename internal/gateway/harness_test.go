@@ -55,6 +55,7 @@ type rig struct {
 	up      *upstream.Server
 	dir     *directory
 	journal *list
+	parts   gateway.Parts
 	gateway *gateway.Gateway
 	server  *listen.Server
 	set     gateway.Settings
@@ -102,16 +103,14 @@ func newRig(t testing.TB, change ...func(*gateway.Settings)) *rig {
 	checks := guardrails.NewCatalog(check.List())
 	services := &outbound.Services{Client: client, URLs: netguard.NewURLCache(filter), UserAgent: "sluice"}
 	engine := guardrails.New(checks, &check.Deps{Services: services, Now: time.Now}, ident.System{}, guardrails.NewMetrics(), slog.New(slog.NewTextHandler(&r.log, &slog.HandlerOptions{Level: slog.LevelWarn})))
-	var cache gateway.CacheParts
-	cache, r.vectors = cacheParts()
-	r.gateway = gateway.New(gateway.Parts{
-		Cache:      cache,
+	r.parts = gateway.Parts{
 		Guardrails: engine, Checks: checks.Table(),
 		Directory: func() gateway.Directory { return r.dir }, Hasher: hasher, Specs: specs,
 		Engine: routing.NewEngine(ident.System{}, rand.Float64), Client: client, Signers: sign.New(sign.Options{}),
 		Dialect: openai.Dialect(), Dialects: registry.List(), Sockets: nethttp.Dialer{HTTP: client.HTTPClient()}, Guard: filter, Journal: r.journal, Limiter: r.limiter, Prices: builtinPrices,
 		Metrics: r.metrics, Clock: ident.System{}, Log: slog.New(slog.NewTextHandler(&r.log, &slog.HandlerOptions{Level: slog.LevelWarn})),
-	}, r.set)
+	}
+	r.gateway = gateway.New(r.parts, r.set)
 	r.server = listen.Start(t, r.gateway)
 	return r
 }

@@ -77,17 +77,17 @@ func (m *managedBatches) serves(x *exchange) bool {
 
 // respond serves a call for a managed object.
 func (m *managedBatches) respond(ctx context.Context, x *exchange) error {
-	reply, err := m.service.Respond(ctx, &managedbatch.Request{
+	payload, err := m.service.Respond(ctx, &managedbatch.Request{
 		By: callerOf(x.key), Match: x.match, RawQuery: x.req.RawQuery, Form: x.form, Doc: x.doc,
 		Metadata: x.ctl.Metadata, TraceID: x.ctl.TraceID, CheckHeader: func(value string) error { return m.checkHeader(x.key, value) },
 	})
 	if err != nil {
 		return err
 	}
-	if reply.Content == nil {
-		return m.responder.respondLocally(x, reply.JSON)
+	if payload.Content == nil {
+		return m.responder.respondLocally(x, payload.JSON)
 	}
-	return m.responder.respondContent(x, reply)
+	return m.responder.respondContent(x, payload)
 }
 
 // checkHeader rejects a header value that contains the caller's own key, because it would be sent to a
@@ -108,13 +108,13 @@ func callerOf(e *keys.Entry) managedbatch.Caller {
 }
 
 // respondContent sends the content of a stored file.
-func (r *responder) respondContent(x *exchange, reply *managedbatch.Reply) error {
+func (r *responder) respondContent(x *exchange, payload *managedbatch.Payload) error {
 	x.status, x.headSent = 200, true
 	h := append(r.clientHeaders.addGatewayHeaders(make(wire.Header, 0, 4), x), wire.Field{Name: "content-type", Value: "application/octet-stream"})
-	if err := x.out.Head(200, h, reply.Length); err != nil {
+	if err := x.out.Head(200, h, payload.Length); err != nil {
 		return err
 	}
-	_, err := io.CopyBuffer(x.out, reply.Content, make([]byte, maxWriteBytes))
+	_, err := io.CopyBuffer(x.out, payload.Content, make([]byte, maxWriteBytes))
 	return err // the client sees that the file is cut, because its length is known
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"sluice/internal/dialect/uploads"
 	"sluice/internal/domain/batch"
 )
 
@@ -43,37 +44,24 @@ func (s *Service) saveContent(ctx context.Context, f *batch.File, content io.Rea
 	}
 }
 
-// contentReader reads the content of a file, one part at a time.
-type contentReader struct {
-	service *Service
-	ctx     context.Context // of the reads; a reader belongs to one call
-	file    *batch.File
-	next    int
-	rest    []byte
-}
-
+// open returns a reader of the content of a file. It reads one part at a time.
 func (s *Service) open(ctx context.Context, f *batch.File) io.Reader {
-	return &contentReader{service: s, ctx: ctx, file: f}
-}
-
-// Read implements io.Reader.
-func (r *contentReader) Read(p []byte) (int, error) {
-	for len(r.rest) == 0 {
-		if r.next == r.file.Chunks {
-			return 0, io.EOF
+	next := 0
+	return uploads.ChunkReader(func(dst []byte) ([]byte, error) {
+		if next == f.Chunks {
+			return dst, io.EOF
 		}
-		data, err := r.service.Store.FindChunk(r.ctx, r.file.ID, r.next)
+		data, err := s.Store.FindChunk(ctx, f.ID, next)
 		if err != nil {
-			return 0, err
+			return dst, err
 		}
-		if r.rest, err = r.service.Box.Open(data, chunkContext(r.file.ID, r.next)); err != nil {
-			return 0, fmt.Errorf("part %d of file %s: %w", r.next, r.file.ID, err)
+		plain, err := s.Box.Open(data, chunkContext(f.ID, next))
+		if err != nil {
+			return dst, fmt.Errorf("part %d of file %s: %w", next, f.ID, err)
 		}
-		r.next++
-	}
-	n := copy(p, r.rest)
-	r.rest = r.rest[n:]
-	return n, nil
+		next++
+		return append(dst, plain...), nil
+	})
 }
 
 // grow adds lines to a result file of a batch: its parts are stored with the change of the batch.

@@ -13,7 +13,7 @@ import (
 )
 
 // create stores a batch. Run validates it and works on it.
-func (s *Service) create(ctx context.Context, r *Request) (*Reply, error) {
+func (s *Service) create(ctx context.Context, r *Request) (*Payload, error) {
 	if r.Doc == nil {
 		return nil, fault.New(fault.InvalidRequest, "the body must be a JSON object").WithParam("body")
 	}
@@ -40,7 +40,7 @@ func (s *Service) create(ctx context.Context, r *Request) (*Reply, error) {
 		return nil, err
 	}
 	s.requestTurn()
-	return jsonReply(b.JSON())
+	return jsonPayload(b.JSON())
 }
 
 // newBatch returns a batch that is not stored yet.
@@ -120,12 +120,12 @@ func windowOf(window string) time.Duration {
 	return d + extra
 }
 
-func (s *Service) retrieveBatch(ctx context.Context, r *Request) (*Reply, error) {
+func (s *Service) retrieveBatch(ctx context.Context, r *Request) (*Payload, error) {
 	b, err := s.findBatch(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	return jsonReply(b.JSON())
+	return jsonPayload(b.JSON())
 }
 
 func (s *Service) findBatch(ctx context.Context, r *Request) (*batch.Batch, error) {
@@ -137,7 +137,7 @@ func (s *Service) findBatch(ctx context.Context, r *Request) (*batch.Batch, erro
 }
 
 // cancel requests the end of a batch. Lines that are being worked on get their result.
-func (s *Service) cancel(ctx context.Context, r *Request) (*Reply, error) {
+func (s *Service) cancel(ctx context.Context, r *Request) (*Payload, error) {
 	if _, err := s.findBatch(ctx, r); err != nil {
 		return nil, err
 	}
@@ -152,12 +152,12 @@ func (s *Service) cancel(ctx context.Context, r *Request) (*Reply, error) {
 		return nil, err
 	}
 	s.requestTurn()
-	return jsonReply(b.JSON())
+	return jsonPayload(b.JSON())
 }
 
 // batchOutput returns the output file of a batch that has ended, or its error file if no line
 // succeeded.
-func (s *Service) batchOutput(ctx context.Context, r *Request) (*Reply, error) {
+func (s *Service) batchOutput(ctx context.Context, r *Request) (*Payload, error) {
 	b, err := s.findBatch(ctx, r)
 	if err != nil {
 		return nil, err

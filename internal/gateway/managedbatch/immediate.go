@@ -37,7 +37,6 @@ type lineRun struct {
 	service *Service
 	batch   *batch.Batch // as of the start; it does not change
 	header  wire.Header
-	calls   context.Context // of the calls; it outlives the process's context by shutdownGrace
 	slots   chan struct{}
 	full    chan struct{} // requests a flush
 	work    sync.WaitGroup
@@ -59,13 +58,13 @@ func (s *Service) runLines(ctx context.Context, b *batch.Batch) error {
 	}
 	calls, cancel := outlive(ctx)
 	defer cancel()
-	r := &lineRun{service: s, batch: b, header: h, calls: calls, slots: make(chan struct{}, linesAtOnce), full: make(chan struct{}, 1), keyHash: b.KeyHash}
+	r := &lineRun{service: s, batch: b, header: h, slots: make(chan struct{}, linesAtOnce), full: make(chan struct{}, 1), keyHash: b.KeyHash}
 	flushed, stopFlushing := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(flushed)
 		r.flushUntil(ctx, stopFlushing)
 	}()
-	err = s.eachLine(ctx, b, func(n int64, text []byte) error { return r.dispatch(ctx, n, text) })
+	err = s.eachLine(ctx, b, func(n int64, text []byte) error { return r.dispatch(ctx, calls, n, text) })
 	r.work.Wait()
 	close(stopFlushing)
 	<-flushed
@@ -87,8 +86,9 @@ func outlive(ctx context.Context) (context.Context, context.CancelFunc) {
 	return calls, func() { stop(); cancel() }
 }
 
-// dispatch starts the work on a line when there is a free slot.
-func (r *lineRun) dispatch(ctx context.Context, n int64, text []byte) error {
+// dispatch starts the work on a line when there is a free slot. calls is the context of its call, which
+// outlives ctx by shutdownGrace.
+func (r *lineRun) dispatch(ctx, calls context.Context, n int64, text []byte) error {
 	if r.batch.Progress.Has(n) {
 		return nil
 	}
@@ -109,7 +109,7 @@ func (r *lineRun) dispatch(ctx context.Context, n int64, text []byte) error {
 	}
 	r.work.Go(func() {
 		defer func() { <-r.slots }()
-		r.send(ctx, &l)
+		r.send(ctx, calls, &l)
 	})
 	return nil
 }
@@ -137,11 +137,11 @@ func (r *lineRun) add(result batch.LineResult) {
 }
 
 // send sends a line, with retries, and adds its result. A line whose call was cancelled has none.
-func (r *lineRun) send(ctx context.Context, l *batch.Line) {
+func (r *lineRun) send(ctx, calls context.Context, l *batch.Line) {
 	var resp *Response
 	var err error
 	for try := 0; ; try++ {
-		resp, err = r.service.Executor.Execute(r.calls, &Call{
+		resp, err = r.service.Executor.Execute(calls, &Call{
 			By: r.caller(), Method: "POST", Path: r.batch.Endpoint, Header: r.header.Clone(1),
 			Body: bytes.NewReader(l.Body), Length: int64(len(l.Body)),
 		})
@@ -157,7 +157,7 @@ func (r *lineRun) send(ctx context.Context, l *batch.Line) {
 		r.mu.Lock()
 		r.stop, r.revoked = true, true
 		r.mu.Unlock()
-	case err != nil && r.calls.Err() != nil: // the line is sent again when the batch continues
+	case err != nil && calls.Err() != nil: // the line is sent again when the batch continues
 	case err != nil:
 		r.add(batch.LineResult{Number: l.Number, CustomID: l.CustomID, Error: &batch.LineError{Code: "response_incomplete", Message: "the response could not be read completely"}})
 	default:

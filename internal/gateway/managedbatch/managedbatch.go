@@ -60,7 +60,7 @@ type Caller struct {
 
 // ErrKey means that the key of a batch may not make calls any more: it was revoked, expired or lost
 // its scope.
-var ErrKey = errors.New("the API key that created the batch is no longer valid")
+var ErrKey = errors.New("the API key that created the batch is not valid any more")
 
 // Call is a call that a batch makes.
 type Call struct {

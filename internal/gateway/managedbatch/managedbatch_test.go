@@ -83,8 +83,8 @@ func (e *executor) calls() []string {
 	return slices.Clone(e.sent)
 }
 
-// answer is a response with a status after a second.
-func answer(status int) func(context.Context, *managedbatch.Call, string) (*managedbatch.Response, error) {
+// responding returns a response with a status after a second.
+func responding(status int) func(context.Context, *managedbatch.Call, string) (*managedbatch.Response, error) {
 	return func(ctx context.Context, _ *managedbatch.Call, body string) (*managedbatch.Response, error) {
 		select {
 		case <-time.After(time.Second):
@@ -293,7 +293,7 @@ func (n *node) check(o object, status string, total, completed, failed int) {
 
 func TestImmediateBatch_SendsEachLineOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := newNode(t, newMemory(), &executor{respond: answer(200)}, noJudge{})
+		n := newNode(t, newMemory(), &executor{respond: responding(200)}, noJudge{})
 		defer n.start()()
 		id := n.create("immediate", lines(110), "{}")
 		if o := n.batch(id); o.Status != "validating" || o.Output != "" {
@@ -317,7 +317,7 @@ func TestLines_AreRetriedThreeTimes(t *testing.T) {
 	for status, calls := range map[int]int{429: 4, 500: 4, 503: 4, 501: 1, 400: 1, 446: 1} {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				n := newNode(t, newMemory(), &executor{respond: answer(status)}, noJudge{})
+				n := newNode(t, newMemory(), &executor{respond: responding(status)}, noJudge{})
 				defer n.start()()
 				o := n.await(n.create("immediate", lines(1), "{}"))
 				n.check(o, "completed", 1, 0, 1)
@@ -334,7 +334,7 @@ func TestLines_AreRetriedThreeTimes(t *testing.T) {
 
 func TestRestartedBatch_SendsNoAnsweredLineAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store, exec := newMemory(), &executor{respond: answer(200)}
+		store, exec := newMemory(), &executor{respond: responding(200)}
 		first := newNode(t, store, exec, noJudge{})
 		stop := first.start()
 		id := first.create("immediate", lines(300), "{}")
@@ -357,7 +357,7 @@ func TestRestartedBatch_SendsNoAnsweredLineAgain(t *testing.T) {
 
 func TestTwoNodes_ShareNoLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store, exec := newMemory(), &executor{respond: answer(200)}
+		store, exec := newMemory(), &executor{respond: responding(200)}
 		a, b := newNode(t, store, exec, noJudge{}), newNode(t, store, exec, noJudge{})
 		defer a.start()()
 		defer b.start()()
@@ -370,7 +370,7 @@ func TestTwoNodes_ShareNoLine(t *testing.T) {
 
 func TestCancelledBatch_KeepsTheResultsSoFar(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := newNode(t, newMemory(), &executor{respond: answer(200)}, noJudge{})
+		n := newNode(t, newMemory(), &executor{respond: responding(200)}, noJudge{})
 		defer n.start()()
 		id := n.create("immediate", lines(1000), "{}")
 		time.Sleep(7 * time.Second)
@@ -392,7 +392,7 @@ func TestCancelledBatch_KeepsTheResultsSoFar(t *testing.T) {
 
 func TestRevokedKey_StopsItsBatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := newNode(t, newMemory(), &executor{respond: answer(200)}, noJudge{})
+		n := newNode(t, newMemory(), &executor{respond: responding(200)}, noJudge{})
 		defer n.start()()
 		id := n.create("immediate", lines(1000), "{}")
 		time.Sleep(7 * time.Second)
@@ -434,7 +434,7 @@ func TestInvalidLines_FailTheBatch(t *testing.T) {
 		`{"custom_id":"` + strings.Repeat("x", 513) + `","method":"POST","url":"/v1/x","body":{}}`: "custom_id is longer than 512 bytes",
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			n := newNode(t, newMemory(), &executor{respond: answer(200)}, noJudge{})
+			n := newNode(t, newMemory(), &executor{respond: responding(200)}, noJudge{})
 			defer n.start()()
 			o := n.await(n.create("immediate", good+"\n\n"+line, "{}"))
 			if o.Status != "failed" || len(o.Errors.Data) != 1 || o.Errors.Data[0].Message != want || o.Errors.Data[0].Line != 2 || len(n.exec.calls()) != 0 {
@@ -446,7 +446,7 @@ func TestInvalidLines_FailTheBatch(t *testing.T) {
 
 func TestDeletedInput_EndsTheBatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := newNode(t, newMemory(), &executor{respond: answer(200)}, noJudge{})
+		n := newNode(t, newMemory(), &executor{respond: responding(200)}, noJudge{})
 		file, err := n.upload("batch", lines(2))
 		if err != nil {
 			t.Fatal(err)

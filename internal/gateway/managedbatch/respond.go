@@ -31,8 +31,8 @@ type Request struct {
 	TraceID     string // likewise; empty for the id of the batch
 }
 
-// Reply is the response to a Request: JSON, or the content of a file.
-type Reply struct {
+// Payload is the response to a Request: JSON, or the content of a file.
+type Payload struct {
 	JSON    []byte
 	Content io.Reader // reads the store; valid as long as the context of Respond
 	Length  int64     // of Content
@@ -59,8 +59,8 @@ func IsEndpoint(e llm.Endpoint) bool {
 }
 
 // Respond serves a call for which IsEndpoint. Objects of other workspaces are fault.NotFound.
-func (s *Service) Respond(ctx context.Context, r *Request) (*Reply, error) {
-	serve := map[llm.Endpoint]func(context.Context, *Request) (*Reply, error){
+func (s *Service) Respond(ctx context.Context, r *Request) (*Payload, error) {
+	serve := map[llm.Endpoint]func(context.Context, *Request) (*Payload, error){
 		llm.UploadFile: s.upload, llm.ListFiles: s.listFiles, llm.RetrieveFile: s.retrieveFile, llm.DeleteFile: s.deleteFile, llm.RetrieveFileContent: s.fileContent,
 		llm.CreateBatch: s.create, llm.ListBatches: s.listBatches, llm.RetrieveBatch: s.retrieveBatch, llm.CancelBatch: s.cancel, llm.GetBatchOutput: s.batchOutput,
 	}[r.Match.Endpoint]
@@ -73,7 +73,7 @@ func (s *Service) Respond(ctx context.Context, r *Request) (*Reply, error) {
 func newFileID() string { return ident.NewObjectID(batch.FilePrefix) }
 
 // upload stores an input file.
-func (s *Service) upload(ctx context.Context, r *Request) (*Reply, error) {
+func (s *Service) upload(ctx context.Context, r *Request) (*Payload, error) {
 	u, err := uploads.Read(&dialect.Request{Form: r.Form})
 	if err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func (s *Service) upload(ctx context.Context, r *Request) (*Reply, error) {
 	if err := s.Store.SaveFile(ctx, f); err != nil {
 		return nil, err
 	}
-	return jsonReply(f.JSON())
+	return jsonPayload(f.JSON())
 }
 
 // countLines counts the lines of an input file and checks that each is a JSON object.
@@ -115,7 +115,7 @@ func countLines(file io.Reader) (lines int64, err error) {
 	return lines, err
 }
 
-func (s *Service) listFiles(ctx context.Context, r *Request) (*Reply, error) {
+func (s *Service) listFiles(ctx context.Context, r *Request) (*Payload, error) {
 	q, err := url.ParseQuery(r.RawQuery)
 	if err != nil {
 		return nil, badQuery(err)
@@ -128,10 +128,10 @@ func (s *Service) listFiles(ctx context.Context, r *Request) (*Reply, error) {
 	if err != nil {
 		return nil, pageError(err)
 	}
-	return listReply(list, p.Limit-1, func(f *batch.File) string { return f.ID }, (*batch.File).JSON)
+	return listPayload(list, p.Limit-1, func(f *batch.File) string { return f.ID }, (*batch.File).JSON)
 }
 
-func (s *Service) listBatches(ctx context.Context, r *Request) (*Reply, error) {
+func (s *Service) listBatches(ctx context.Context, r *Request) (*Payload, error) {
 	q, err := url.ParseQuery(r.RawQuery)
 	if err != nil {
 		return nil, badQuery(err)
@@ -144,7 +144,7 @@ func (s *Service) listBatches(ctx context.Context, r *Request) (*Reply, error) {
 	if err != nil {
 		return nil, pageError(err)
 	}
-	return listReply(list, p.Limit-1, func(b *batch.Batch) string { return b.ID }, (*batch.Batch).JSON)
+	return listPayload(list, p.Limit-1, func(b *batch.Batch) string { return b.ID }, (*batch.Batch).JSON)
 }
 
 // Sizes of pages.
@@ -178,7 +178,7 @@ func pageError(err error) error {
 	return err
 }
 
-func listReply[T any](list []T, limit int, id func(T) string, object func(T) ([]byte, error)) (*Reply, error) {
+func listPayload[T any](list []T, limit int, id func(T) string, object func(T) ([]byte, error)) (*Payload, error) {
 	more := len(list) > limit
 	list = list[:min(len(list), limit)]
 	var objects []json.RawMessage
@@ -193,41 +193,41 @@ func listReply[T any](list []T, limit int, id func(T) string, object func(T) ([]
 	if len(list) > 0 {
 		first, last = id(list[0]), id(list[len(list)-1])
 	}
-	return jsonReply(batch.ListJSON(objects, first, last, more))
+	return jsonPayload(batch.ListJSON(objects, first, last, more))
 }
 
-func jsonReply(body []byte, err error) (*Reply, error) {
+func jsonPayload(body []byte, err error) (*Payload, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Reply{JSON: body}, nil
+	return &Payload{JSON: body}, nil
 }
 
-func (s *Service) retrieveFile(ctx context.Context, r *Request) (*Reply, error) {
+func (s *Service) retrieveFile(ctx context.Context, r *Request) (*Payload, error) {
 	f, err := s.findFile(ctx, r.By.WorkspaceID, r.Match.ID)
 	if err != nil {
 		return nil, err
 	}
-	return jsonReply(f.JSON())
+	return jsonPayload(f.JSON())
 }
 
-func (s *Service) deleteFile(ctx context.Context, r *Request) (*Reply, error) {
+func (s *Service) deleteFile(ctx context.Context, r *Request) (*Payload, error) {
 	if err := s.Store.DeleteFile(ctx, r.By.WorkspaceID, r.Match.ID); err != nil {
 		return nil, noFile(err, r.Match.ID)
 	}
-	return &Reply{JSON: uploads.Deleted(r.Match.ID).Body}, nil
+	return &Payload{JSON: uploads.Deleted(r.Match.ID).Body}, nil
 }
 
-func (s *Service) fileContent(ctx context.Context, r *Request) (*Reply, error) {
+func (s *Service) fileContent(ctx context.Context, r *Request) (*Payload, error) {
 	return s.content(ctx, r.By.WorkspaceID, r.Match.ID)
 }
 
-func (s *Service) content(ctx context.Context, workspace, id string) (*Reply, error) {
+func (s *Service) content(ctx context.Context, workspace, id string) (*Payload, error) {
 	f, err := s.findFile(ctx, workspace, id)
 	if err != nil {
 		return nil, err
 	}
-	return &Reply{Content: s.open(ctx, f), Length: f.Bytes}, nil
+	return &Payload{Content: s.open(ctx, f), Length: f.Bytes}, nil
 }
 
 func (s *Service) findFile(ctx context.Context, workspace, id string) (*batch.File, error) {

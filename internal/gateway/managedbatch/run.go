@@ -181,9 +181,9 @@ func (s *Service) end(ctx context.Context, b *batch.Batch, e batch.End, problems
 	return err
 }
 
-// revoked decides the end of a batch whose key is no longer valid.
+// revoked decides the end of a batch whose key is not valid any more.
 func (s *Service) revoked(ctx context.Context, b *batch.Batch) error {
-	p := batch.Problem{Code: "key_revoked", Message: "the API key that created the batch is no longer valid; create the batch again with a valid key"}
+	p := batch.Problem{Code: "key_revoked", Message: "the API key that created the batch is not valid any more; create the batch again with a valid key"}
 	return s.end(ctx, b, batch.End{State: batch.Failed, Code: p.Code, Message: p.Message}, p)
 }
 

@@ -209,9 +209,9 @@ func (s *Service) createUpstream(ctx context.Context, b *batch.Batch, h wire.Hea
 	return err
 }
 
-func (s *Service) setCreating(ctx context.Context, b *batch.Batch, on bool) (*batch.Batch, error) {
+func (s *Service) setCreating(ctx context.Context, b *batch.Batch, creating bool) (*batch.Batch, error) {
 	return s.Store.UpdateBatch(ctx, b.ID, func(b *batch.Batch) (*batch.Added, error) {
-		b.Upstream.Creating = on
+		b.Upstream.Creating = creating
 		return nil, nil
 	})
 }

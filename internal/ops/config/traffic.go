@@ -129,6 +129,10 @@ type Upstream struct {
 	// response that has not ended by then counts at its maximum cost.
 	BackgroundResponseTimeout time.Duration `env:"BACKGROUND_RESPONSE_TIMEOUT" envDefault:"86400000" range:"1000..604800000"`
 
+	// BatchRetentionDays is the number of days after which files and batches that the gateway
+	// manages itself (`x-gateway-provider: gateway`) are deleted.
+	BatchRetentionDays int `env:"BATCH_RETENTION_DAYS" envDefault:"30" range:"1..3650"`
+
 	// HTTPProxy is the proxy for providers with an `http://` address. A user name and
 	// password in it are never shown.
 	HTTPProxy sealed.String `env:"HTTP_PROXY" check:"proxy" also:"http_proxy"`
