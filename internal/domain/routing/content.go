@@ -4,8 +4,8 @@ import "strings"
 
 // content rejects a level without any setting that could have an effect, and a Vertex target
 // without an address. Source: contract/dataplane.md 3.4; "@slug" as provider, override_params,
-// and any credential field with a provider count as content too (ours): a saved provider or a
-// "@slug/model" needs nothing else.
+// "gateway" as provider, and any credential field with a provider count as content too (ours): a
+// saved provider or a "@slug/model" needs nothing else, and "gateway" manages batches itself.
 func (p *parser) content(path string, d *draft) {
 	if !d.hasContent() {
 		p.failf(path, "must name a provider with its credentials, a saved provider as @slug, strategy with targets, or a setting such as retry, cache or override_params")
@@ -29,7 +29,7 @@ func (d *draft) usableProvider() bool {
 	switch {
 	case d.provider == "":
 		return false
-	case strings.HasPrefix(d.provider, "@"), d.provider == "ollama", d.provider == "triton":
+	case strings.HasPrefix(d.provider, "@"), d.provider == "ollama", d.provider == "triton", d.provider == "gateway":
 		return true
 	}
 	return !d.apiKey.Empty() || d.explicit.customHost != "" || len(d.fields) > 0

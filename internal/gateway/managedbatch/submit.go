@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"sync"
 
@@ -13,6 +14,10 @@ import (
 	"sluice/internal/kernel/wire"
 )
 
+// errBusy reports a provider that does not accept a call now.
+var errBusy = errors.New("the provider is busy")
+
+// errTwice reports two lines with the same custom_id.
 var errTwice = errors.New("custom_id is used by an earlier line")
 
 // judgedAtOnce is the number of lines that are judged at the same time.
@@ -91,7 +96,7 @@ func (s *Service) ask(ctx context.Context, b *batch.Batch, c *Call, doing string
 	case resp.Status >= 200 && resp.Status < 300:
 		return resp, true, nil
 	case resp.Status == 429 || resp.Status == 503:
-		return nil, false, errors.New("cannot " + doing + ": " + textOf(resp.Body))
+		return nil, false, fmt.Errorf("cannot %s: %w: %s", doing, errBusy, textOf(resp.Body))
 	}
 	p := batch.Problem{Code: "provider_error", Message: "cannot " + doing + ": " + textOf(resp.Body)}
 	return nil, false, s.end(ctx, b, batch.End{State: batch.Failed, Code: p.Code, Message: p.Message}, p)
@@ -187,10 +192,11 @@ func (s *Service) createUpstream(ctx context.Context, b *batch.Batch, h wire.Hea
 	body = append(append(body, `,"endpoint":`...), jsonedit.Quote(b.Endpoint)...)
 	body = append(append(append(body, `,"completion_window":`...), jsonedit.Quote(b.Window)...), '}')
 	resp, ok, err := s.ask(ctx, b, &Call{Method: "POST", Path: "/v1/batches", Header: withType(h, "application/json"), Body: bytes.NewReader(body), Length: int64(len(body))}, "create the batch at the provider")
-	if err != nil {
-		if _, undo := s.setCreating(ctx, b, ctx.Err() != nil); undo != nil { // a cancelled call may have arrived
-			return undo
-		}
+	if errors.Is(err, errBusy) { // the provider has not created it
+		_, undo := s.setCreating(ctx, b, false)
+		return errors.Join(err, undo)
+	}
+	if err != nil { // the provider may have created it
 		return err
 	}
 	if !ok {
