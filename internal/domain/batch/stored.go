@@ -1,6 +1,9 @@
 package batch
 
-import "time"
+import (
+	"strconv"
+	"time"
+)
 
 // Chunk is a part of the content of a file, sealed.
 type Chunk struct {
@@ -24,3 +27,11 @@ type Page struct {
 	Limit       int
 	Now         time.Time // expired files are not listed
 }
+
+// ChunkContext returns the sealing context of a part of a file.
+func ChunkContext(fileID string, number int) string {
+	return "batch_chunk/" + fileID + "/" + strconv.Itoa(number)
+}
+
+// HeaderContext returns the sealing context of the header of a batch.
+func HeaderContext(batchID string) string { return "batch_headers/" + batchID }

@@ -11,11 +11,7 @@ import (
 
 // seal returns a part of a file as it is stored.
 func (s *Service) seal(fileID string, number int, plain []byte) ([]byte, error) {
-	return s.Box.Seal(plain, chunkContext(fileID, number))
-}
-
-func chunkContext(fileID string, number int) string {
-	return fmt.Sprintf("batch_chunk/%s/%d", fileID, number)
+	return s.Box.Seal(plain, batch.ChunkContext(fileID, number))
 }
 
 // saveContent stores the content of a file in parts, and sets its size.
@@ -55,7 +51,7 @@ func (s *Service) open(ctx context.Context, f *batch.File) io.Reader {
 		if err != nil {
 			return dst, err
 		}
-		plain, err := s.Box.Open(data, chunkContext(f.ID, next))
+		plain, err := s.Box.Open(data, batch.ChunkContext(f.ID, next))
 		if err != nil {
 			return dst, fmt.Errorf("part %d of file %s: %w", next, f.ID, err)
 		}

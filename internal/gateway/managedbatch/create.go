@@ -70,7 +70,7 @@ func (s *Service) newBatch(r *Request, in *batch.Request) (*batch.Batch, error) 
 	if err != nil {
 		return nil, err
 	}
-	b.Headers, err = s.Box.Seal(plain, headerContext(b.ID))
+	b.Headers, err = s.Box.Seal(plain, batch.HeaderContext(b.ID))
 	return b, err
 }
 
@@ -86,11 +86,9 @@ func traceOf(trace, batchID string) string {
 	return batchID
 }
 
-func headerContext(batchID string) string { return "batch_headers/" + batchID }
-
 // header returns the header of the calls of a batch.
 func (s *Service) header(b *batch.Batch) (h wire.Header, err error) {
-	plain, err := s.Box.Open(b.Headers, headerContext(b.ID))
+	plain, err := s.Box.Open(b.Headers, batch.HeaderContext(b.ID))
 	if err == nil {
 		err = json.Unmarshal(plain, &h)
 	}

@@ -41,6 +41,11 @@ func (r Rotation) Run(ctx context.Context) (n int, err error) {
 		return 0, err
 	}
 	n, err = resealer{r.Store, box, r.Log}.all(ctx)
+	if err == nil {
+		var batches int
+		batches, err = resealBatches(ctx, r.Store, box)
+		n += batches
+	}
 	if err != nil || len(r.Keys) > 0 {
 		return n, err
 	}

@@ -50,6 +50,18 @@ func batchFiles(t *testing.T, s *sqlstore.Store) {
 	must(t, err)
 	same(t, "the content", string(data), "\x00sealed\xff")
 
+	changed, err := s.RewriteChunks(ctx, func(c batch.Chunk) ([]byte, error) {
+		if c.FileID == ids[0] {
+			return []byte("sealed again"), nil
+		}
+		return nil, nil
+	})
+	must(t, err)
+	same(t, "rewritten parts", changed, 1)
+	data, err = s.FindChunk(ctx, ids[0], 0)
+	must(t, err)
+	same(t, "a rewritten part", string(data), "sealed again")
+
 	wantCode(t, "delete in another workspace", s.DeleteFile(ctx, otherID, ids[0]), fault.NotFound)
 	must(t, s.DeleteFile(ctx, workspaceID, ids[0]))
 	wantCode(t, "delete again", s.DeleteFile(ctx, workspaceID, ids[0]), fault.NotFound)
