@@ -25,8 +25,11 @@ func inRotation(nodes []*Node) []*Node {
 	return slices.DeleteFunc(slices.Clone(nodes), func(t *Node) bool { return t.Weight <= 0 })
 }
 
-// choose applies the policy to targets that all have a weight.
+// choose returns the preferred target, or applies the policy. The targets all have a weight.
 func (w *walk) choose(n *Node, live []*Node) *Node {
+	if t := w.preferred(live); t != nil {
+		return t
+	}
 	switch n.Strategy.Policy {
 	case RoundRobin:
 		return w.nextTurn(n, live)

@@ -19,7 +19,7 @@ func (d *draft) hasContent() bool {
 	o := &d.explicit
 	return d.usableProvider() || d.virtualKey != "" || d.promptID != "" || d.passthrough ||
 		d.strategy != nil || d.targets != nil || // if only one of them is set, branch reports it
-		o.cache != nil || o.retry != nil || o.timeout != nil || o.forward != nil ||
+		o.cache != nil || o.providerCache != "" || o.retry != nil || o.timeout != nil || o.forward != nil ||
 		len(o.override) > 0 || len(o.defaults) > 0 || len(o.drop) > 0 || o.integrated != nil ||
 		d.before.joined() != nil || d.after.joined() != nil ||
 		d.has("aws_access_key_id", "aws_secret_access_key") || d.vertex() || d.deployments != nil

@@ -43,6 +43,7 @@ type inherited struct {
 	before, after  []Hook
 	integrated     *bool
 	continueStream *bool
+	providerCache  ProviderCache
 }
 
 // hookDraft contains the hooks of one phase in their three notations, nil if omitted.
@@ -108,6 +109,9 @@ var draftFields = withCredentials(bothSpellings(map[string]reader[draft]{
 	},
 	"continue_stream": func(p *parser, path string, v gjson.Result, d *draft) {
 		d.explicit.continueStream = new(p.flag(path, v))
+	},
+	"provider_cache": func(p *parser, path string, v gjson.Result, d *draft) {
+		d.explicit.providerCache = ProviderCache(p.word(path, v, string(ProviderCacheAuto), string(providerCacheOff)))
 	},
 	"options": func(p *parser, path string, _ gjson.Result, _ *draft) {
 		p.failf(path, "is no longer supported; use strategy and targets")

@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// fallback tries the targets in order until an outcome is final, and returns the last outcome.
+// fallback tries the preferred target, then the others in order, until an outcome is final, and returns the last outcome.
 // Source: contract/dataplane.md 4.3. That a target which cannot serve the endpoint does not
 // end the walk corrects 10.2, defect 2.
 func (w *walk) fallback(ctx context.Context, n *Node) (out Outcome, err error) {
-	for _, t := range w.live(n) {
+	for _, t := range w.preferredFirst(w.live(n)) {
 		out, err = w.node(ctx, t)
 		if w.isFinalOutcome(ctx, n.Strategy, &out) {
 			break

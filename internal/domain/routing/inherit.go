@@ -15,9 +15,13 @@ func (from *inherited) leaf(path string, d *draft) *Target {
 		Retry: from.retry, Cache: from.cache, Timeout: value(from.timeout), Strict: from.strict,
 		Before: from.before, After: from.after, Breaker: from.breaker,
 		FetchIntegratedModels: value(from.integrated), ContinueStream: value(from.continueStream),
+		ProviderCache: from.providerCache,
 	}
 	if t.Cache != nil && t.Cache.Mode == cacheOff {
 		t.Cache = nil
+	}
+	if t.ProviderCache == providerCacheOff {
+		t.ProviderCache = ""
 	}
 	return t
 }

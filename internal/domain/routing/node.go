@@ -116,5 +116,6 @@ func (from inherited) with(explicit *inherited) inherited {
 	}
 	from.integrated = cmp.Or(explicit.integrated, from.integrated)
 	from.continueStream = cmp.Or(explicit.continueStream, from.continueStream)
+	from.providerCache = cmp.Or(explicit.providerCache, from.providerCache)
 	return from
 }

@@ -50,6 +50,7 @@ func show(t *routing.Target) string {
 	}
 	put("integrated", true, t.FetchIntegratedModels)
 	put("continue", true, t.ContinueStream)
+	put("prompts", t.ProviderCache, t.ProviderCache != "")
 	return b.String()
 }
 
@@ -84,11 +85,14 @@ func TestParseLeaf(t *testing.T) {
 		{"retry defaults", `{"retry":{"attempts":2}}`, `config retry={2 [429 500 502 503 504 529] false}`},
 		{"retry clamped", `{"retry":{"attempts":50,"on_status_codes":[429,446],"use_retry_after_headers":true}}`, `config retry={5 [429 446] true}`},
 		{"retry in camel case", `{"retry":{"attempts":1,"onStatusCodes":[],"useRetryAfterHeader":true}}`, `config retry={1 [] true}`},
-		{"cache by mode", `{"cache":"simple"}`, `config cache={simple 0s}`},
+		{"cache by mode", `{"cache":"simple"}`, `config cache={simple 0s [] 0 false}`},
 		{"cache off", `{"cache":"DISABLED"}`, `config`},
-		{"cache age", `{"cache":{"mode":"semantic","max_age":3600}}`, `config cache={semantic 1h0m0s}`},
-		{"cache age too low", `{"cache":{"mode":"simple","max_age":1}}`, `config cache={simple 1m0s}`},
-		{"cache age too high", `{"cache":{"mode":"simple","max_age":99999999}}`, `config cache={simple 2160h0m0s}`},
+		{"provider cache", `{"provider_cache":"auto"}`, `config prompts=auto`},
+		{"provider cache in camelCase", `{"providerCache":"auto"}`, `config prompts=auto`},
+		{"provider cache off", `{"provider_cache":"off"}`, `config`},
+		{"cache age", `{"cache":{"mode":"semantic","max_age":3600}}`, `config cache={semantic 1h0m0s [] 0 false}`},
+		{"cache age too low", `{"cache":{"mode":"simple","max_age":1}}`, `config cache={simple 1m0s [] 0 false}`},
+		{"cache age too high", `{"cache":{"mode":"simple","max_age":99999999}}`, `config cache={simple 2160h0m0s [] 0 false}`},
 		{"null is absent", `{"provider":"@a","api_key":null,"retry":null}`, `config provider=@a`},
 		{"ollama", `{"provider":"ollama"}`, `config provider=ollama`},
 		{"custom host", `{"provider":"openai","custom_host":"http://10.0.0.5:8000/v1"}`, `config provider=openai host=http://10.0.0.5:8000/v1`},
@@ -131,27 +135,27 @@ func TestParseInherits(t *testing.T) {
 		"id": "main", "request_timeout": 9000, "retry": {"attempts": 3}, "cache": {"mode": "simple"},
 		"override_params": {"model": "gpt-4o", "top_p": 1}, "default_params": {"user": "u"}, "drop_params": ["seed"],
 		"custom_host": "https://all.example/v1", "forward_headers": ["x-all"], "strict_open_ai_compliance": false,
-		"before_request_hooks": [{"id": "all"}], "continue_stream": true, "api_key": "never inherited", "weight": 3,
+		"before_request_hooks": [{"id": "all"}], "continue_stream": true, "provider_cache": "auto", "api_key": "never inherited", "weight": 3,
 		"cb_config": {"failure_threshold": 1, "cooldown_interval": 30000},
 		"strategy": {"mode": "fallback", "on_status_codes": [429]},
 		"targets": [
 			{"name": "plain", "provider": "@a"},
 			{"provider": "@b", "id": "own", "request_timeout": 0, "retry": {"attempts": 0}, "cache": "disabled",
 			 "override_params": {"n": 2, "model": "b"}, "drop_params": ["seed", "user"], "custom_host": "https://b.example",
-			 "forward_headers": [], "strict_open_ai_compliance": true, "input_guardrails": [], "continue_stream": false},
+			 "forward_headers": [], "strict_open_ai_compliance": true, "input_guardrails": [], "continue_stream": false, "provider_cache": "off"},
 			{"strategy": {"mode": "loadbalance", "cb_config": {"failure_threshold": 7, "cooldown_interval": 60000}}, "override_params": {"top_p": 0},
 			 "targets": [{"provider": "@c", "weight": 0.5}, {"provider": "@d"}]},
 			{"strategy": {"mode": "conditional", "conditions": [{"query": {"params.model": "x"}, "then": "e"}]},
 			 "targets": [{"name": "e", "provider": "@e"}]}
 		]}`)
 	const common = ` host=https://all.example/v1 forward=[x-all] default={user:"u"}`
-	const more = ` drop=[seed] retry={3 [429 500 502 503 504 529] false} cache={simple 0s} timeout=9s strict=false before=[all]`
+	const more = ` drop=[seed] retry={3 [429 500 502 503 504 529] false} cache={simple 0s [] 0 false} timeout=9s strict=false before=[all]`
 	want := []string{
-		`config.targets[0] id=main provider=@a` + common + ` override={model:"gpt-4o",top_p:1}` + more + ` breaker={1 30s [] 0 0} continue=true`,
+		`config.targets[0] id=main provider=@a` + common + ` override={model:"gpt-4o",top_p:1}` + more + ` breaker={1 30s [] 0 0} continue=true prompts=auto`,
 		`config.targets[1] id=own provider=@b host=https://b.example forward=[] default={user:"u"} override={model:"b",top_p:1,n:2} drop=[seed user] retry={0 [429 500 502 503 504 529] false} strict=true before=[] breaker={1 30s [] 0 0}`,
-		`config.targets[2].targets[0] id=main provider=@c` + common + ` override={model:"gpt-4o",top_p:0}` + more + ` breaker={7 1m0s [] 0 0} continue=true`,
-		`config.targets[2].targets[1] id=main provider=@d` + common + ` override={model:"gpt-4o",top_p:0}` + more + ` breaker={7 1m0s [] 0 0} continue=true`,
-		`config.targets[3].targets[0] id=main provider=@e` + common + ` override={model:"gpt-4o",top_p:1}` + more + ` continue=true`,
+		`config.targets[2].targets[0] id=main provider=@c` + common + ` override={model:"gpt-4o",top_p:0}` + more + ` breaker={7 1m0s [] 0 0} continue=true prompts=auto`,
+		`config.targets[2].targets[1] id=main provider=@d` + common + ` override={model:"gpt-4o",top_p:0}` + more + ` breaker={7 1m0s [] 0 0} continue=true prompts=auto`,
+		`config.targets[3].targets[0] id=main provider=@e` + common + ` override={model:"gpt-4o",top_p:1}` + more + ` continue=true prompts=auto`,
 	}
 	if len(cfg.Leaves()) != len(want) {
 		t.Fatalf("%d leaves", len(cfg.Leaves()))
@@ -221,6 +225,8 @@ func TestParseRefuses(t *testing.T) {
 		{"retry statuses", `{"retry":{"attempts":1,"on_status_codes":[429,"500"]}}`, "retry.on_status_codes[1]", "an integer"},
 		{"retry statuses, no list", `{"retry":{"attempts":1,"on_status_codes":429}}`, "retry.on_status_codes", "must be a list"},
 		{"retry flag", `{"retry":{"attempts":1,"use_retry_after_header":"yes"}}`, "retry.use_retry_after_header", "true or false"},
+		{"provider cache", `{"provider_cache":"on"}`, "provider_cache", "must be one of auto, off"},
+		{"provider cache of a target", `{"strategy":{"mode":"fallback"},"targets":[{"provider":"@a"},{"provider":"@b","provider_cache":true}]}`, "targets[1].provider_cache", "must be one of auto, off"},
 		{"cache mode", `{"cache":{"mode":"fuzzy"}}`, "cache.mode", "simple or semantic"},
 		{"cache without mode", `{"cache":{"max_age":60}}`, "cache.mode", "is required"},
 		{"cache as text", `{"cache":"yes"}`, "cache", "simple or semantic"},

@@ -47,6 +47,7 @@ type Target struct {
 	// ContinueStream lets a fallback continue with the next target if a stream of this one
 	// fails after bytes have reached the client (ours).
 	ContinueStream bool
+	ProviderCache  ProviderCache // empty: the caller's marks only
 }
 
 // Param is one field of override_params or default_params. Raw is the JSON of the value as in
@@ -85,6 +86,16 @@ type Deployment struct {
 	APIVersion   string `json:"azure_api_version"`     // "2024-10-21"
 	Default      bool   `json:"is_default"`            // used when no alias matches
 }
+
+// ProviderCache is how a target uses the prompt cache of its provider (ours).
+type ProviderCache string
+
+// ProviderCacheAuto places marks in prompts where the model caches up to marks, and keeps a
+// conversation at the target whose prompt cache contains its beginning.
+const ProviderCacheAuto ProviderCache = "auto"
+
+// providerCacheOff is the value of a level that switches off an inherited setting.
+const providerCacheOff ProviderCache = "off"
 
 // CacheMode is how a cached response is looked up.
 type CacheMode string
