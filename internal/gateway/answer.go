@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -14,6 +15,7 @@ import (
 	"sluice/internal/gateway/disconnect"
 	"sluice/internal/gateway/responsestore"
 	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/ident"
 	"sluice/internal/kernel/wire"
 )
 
@@ -25,6 +27,7 @@ type responder struct {
 	clientHeaders *clientHeaders
 	deliverer     *deliverer
 	states        *responsestore.Store
+	clock         ident.Clock
 }
 
 // respond sends the client the result of the routing: a rejection, the fault of the last attempt,
@@ -53,18 +56,25 @@ func (r *responder) respondError(x *exchange, err error) error {
 		f = stopping().WithCause(f)
 	}
 	x.refusal, x.status = f, f.HTTPStatus()
+	contentType, soft, isSoft := x.softDenial(f, r.clock.Now())
+	if isSoft {
+		x.refusal, x.status = nil, 200
+	}
 	if f.Code == fault.Internal {
 		r.log.Error("internal error", "request_id", x.id, "trace_id", x.trace.ID, "error", f.Error())
 	}
 	r.recorder.recordRefusal(x)
 	h := r.clientHeaders.addGatewayHeaders(x.scratch.clientHeader[:0], x)
-	h = append(h, wire.Field{Name: "content-type", Value: "application/json"})
+	h = append(h, wire.Field{Name: "content-type", Value: cmp.Or(contentType, "application/json")})
 	if f.Retry > 0 {
 		h = append(h, wire.Field{Name: "retry-after", Value: strconv.Itoa(int((f.Retry + time.Second - 1) / time.Second))})
 	}
 	h = x.vendorHeader(h, f)
 	x.scratch.clientHeader = h
-	body := x.legible(x.errorBody(f))
+	body := soft
+	if !isSoft {
+		body = x.legible(x.errorBody(f))
+	}
 	x.headSent = true
 	if err := x.out.Head(x.status, h, int64(len(body))); err != nil {
 		return err

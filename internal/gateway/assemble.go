@@ -79,7 +79,7 @@ func (g *Gateway) assemble() {
 	}
 	g.responder = responder{
 		recorder: &g.recorder, stopped: &g.stopped, log: g.Log, clientHeaders: &g.clientHeaders, deliverer: &g.deliverer,
-		states: g.States,
+		states: g.States, clock: g.Clock,
 	}
 	g.catalogue = modelCatalogue{
 		responder: &g.responder, models: g.models, exchanges: &g.exchanges, open: &g.open, credentials: &g.credentials,
@@ -101,7 +101,7 @@ func (g *Gateway) assemble() {
 	}
 	g.walker = walker{
 		recorder: &g.recorder, guardrails: &g.guardrails, prompts: &g.prompts, credentials: &g.credentials, shaper: &g.shaper,
-		accountant: &g.accountant, sender: &g.sender, receiver: &g.receiver, deliverer: &g.deliverer, states: g.States,
+		accountant: &g.accountant, sender: &g.sender, receiver: &g.receiver, deliverer: &g.deliverer, cache: &g.cache, states: g.States,
 		responder: &g.responder, catalogue: &g.catalogue, bodies: &g.bodies, engine: g.Engine, clock: g.Clock, batches: &g.batches,
 	}
 	g.batches = newBatches(g)

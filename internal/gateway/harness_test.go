@@ -103,7 +103,10 @@ func newRig(t testing.TB, change ...func(*gateway.Settings)) *rig {
 	checks := guardrails.NewCatalog(check.List())
 	services := &outbound.Services{Client: client, URLs: netguard.NewURLCache(filter), UserAgent: "sluice"}
 	engine := guardrails.New(checks, &check.Deps{Services: services, Now: time.Now}, ident.System{}, guardrails.NewMetrics(), slog.New(slog.NewTextHandler(&r.log, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	var cache gateway.CacheParts
+	cache, r.vectors = cacheParts()
 	r.parts = gateway.Parts{
+		Cache:      cache,
 		Guardrails: engine, Checks: checks.Table(),
 		Directory: func() gateway.Directory { return r.dir }, Hasher: hasher, Specs: specs,
 		Engine: routing.NewEngine(ident.System{}, rand.Float64), Client: client, Signers: sign.New(sign.Options{}),

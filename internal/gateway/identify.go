@@ -26,6 +26,10 @@ type admission struct {
 
 // identify finds the caller of a request and merges the metadata of the call.
 func (ad *admission) identify(x *exchange) error {
+	if i := x.inner; i != nil {
+		x.key, x.scope, x.metadata = i.key, i.scope, i.metadata
+		return nil
+	}
 	if x.batch != nil {
 		return ad.identifyBatchCall(x)
 	}

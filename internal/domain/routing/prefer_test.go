@@ -12,8 +12,8 @@ import (
 // prefers is a request that prefers the target of a provider. It notes the providers that it chose from.
 type prefers struct {
 	request
-	provider string
-	requested    *[]string
+	provider  string
+	requested *[]string
 }
 
 func (p prefers) Prefer(targets []*routing.Target) int {

@@ -58,6 +58,12 @@ func (c *compiled) redacts() bool {
 	return ok && r.Redacts()
 }
 
+// findsPlaces reports whether the check looks for places in texts, and judges each by its surroundings.
+func (c *compiled) findsPlaces() bool {
+	_, windowed := c.runner.(check.Windowed)
+	return windowed || c.redacts()
+}
+
 // changes reports whether a check of the hook may change the texts or the body.
 func (h *Hook) changes() bool {
 	for i := range h.checks {

@@ -2,6 +2,7 @@ package guardrails
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"sluice/internal/domain/guardrail"
@@ -74,7 +75,7 @@ func (j *StreamJudge) Piece(ctx context.Context, p guardedstream.Piece) (v guard
 		if s.mode != StreamWindow {
 			continue
 		}
-		edits = append(edits, j.run(ctx, s, []string{text.plain})...)
+		edits = append(edits, j.run(ctx, s, []string{text.plain}, 1)...)
 		if j.denies(s) {
 			return guardedstream.Verdict{Deny: true}
 		}
@@ -105,15 +106,41 @@ func placed(c guardedstream.Channel, t *escapedText, e check.Edit, released int)
 	return out, out.End > out.Start || start >= released
 }
 
-// run runs the checks of a hook on texts and adds to its results. It returns the edits.
-func (j *StreamJudge) run(ctx context.Context, s *hookState, texts []string) (edits []check.Edit) {
+// regularFirst moves the texts of the answer itself before those that only repeat or describe it: log
+// probabilities, and texts in unknown members. It returns the number of the former.
+func regularFirst(a *guardedstream.Answer) int {
+	isOther := func(t guardedstream.Text) bool {
+		return t.Channel.Block < 0 || t.Channel.Kind == guardedstream.KindLogprobs
+	}
+	slices.SortStableFunc(a.Texts, func(x, y guardedstream.Text) int {
+		switch {
+		case isOther(x) == isOther(y):
+			return 0
+		case isOther(y):
+			return -1
+		}
+		return 1
+	})
+	if n := slices.IndexFunc(a.Texts, isOther); n >= 0 {
+		return n
+	}
+	return len(a.Texts)
+}
+
+// run runs the checks of a hook on texts and adds to its results. Checks that look for places in a text
+// judge all of them; others, which count or classify, only the first ones, which are the answer
+// itself. It returns the edits.
+func (j *StreamJudge) run(ctx context.Context, s *hookState, all []string, regular int) (edits []check.Edit) {
 	began := j.engine.clock.Now()
 	in := &check.Input{
-		Phase: guardrail.Output, Texts: texts, Request: j.call.Request, Status: 200, Endpoint: j.call.Endpoint, Provider: j.call.Provider,
+		Phase: guardrail.Output, Texts: all, Request: j.call.Request, Status: 200, Endpoint: j.call.Endpoint, Provider: j.call.Provider,
 		Model: j.call.Model, Metadata: j.call.Metadata, Header: j.call.Header, TraceID: j.call.TraceID, Streaming: true,
 	}
 	for i := range s.hook.checks {
 		var r CheckResult
+		if in.Texts = all; !s.hook.checks[i].findsPlaces() {
+			in.Texts = all[:regular]
+		}
 		got := j.engine.check(ctx, &s.hook.checks[i], in, &r)
 		s.cost += got.CostNano
 		s.results[i].merge(&r, len(got.Edits) > 0)
@@ -163,6 +190,7 @@ func (j *StreamJudge) Finish(ctx context.Context, a *guardedstream.Answer) guard
 	if a.Denied && j.denied == nil {
 		j.denied = j.firstDenying()
 	}
+	regular := regularFirst(a)
 	texts := make([]string, len(a.Texts))
 	plain := make([]escapedText, len(a.Texts))
 	for i := range a.Texts {
@@ -174,7 +202,7 @@ func (j *StreamJudge) Finish(ctx context.Context, a *guardedstream.Answer) guard
 		if s.mode == StreamWindow || a.Denied && s.hook.Paid() {
 			continue
 		}
-		found := j.run(ctx, s, texts)
+		found := j.run(ctx, s, texts, regular)
 		if s.mode == StreamHold {
 			edits = append(edits, found...)
 			final.Deny = j.denies(s) || final.Deny
