@@ -126,8 +126,8 @@ func testTexts(t testing.TB, folder string) map[string][]corpus.Text {
 	return out
 }
 
-// measured measures every category on every set.
-func measured(t testing.TB) map[string]map[string]map[string]tally {
+// measureAll measures every category on every set.
+func measureAll(t testing.TB) map[string]map[string]map[string]tally {
 	out := map[string]map[string]map[string]tally{}
 	for _, folder := range folders {
 		texts := testTexts(t, folder)
@@ -143,7 +143,7 @@ func measured(t testing.TB) map[string]map[string]map[string]tally {
 
 func TestPrecisionAndRecallReachTheFloors(t *testing.T) {
 	t.Parallel()
-	got := measured(t)
+	got := measureAll(t)
 	if *update {
 		writeFloors(t, got)
 		writeFigures(t, got)
@@ -200,7 +200,7 @@ func TestNoTestTextIsATrainingText(t *testing.T) {
 // from after it, or if it is not measured.
 func TestCategoriesWithALowPrecisionAreExperimental(t *testing.T) {
 	t.Parallel()
-	got := measured(t)
+	got := measureAll(t)
 	for _, name := range moderation.All() {
 		low := name == moderation.SexualMinors || name == moderation.SelfHarmInstructions
 		for _, folder := range []string{"first", "third"} {
@@ -254,11 +254,11 @@ func writeFigures(t *testing.T, got map[string]map[string]map[string]tally) {
 	}
 }
 
-func tableOf(results map[string]map[string]tally) string {
+func tableOf(tallies map[string]map[string]tally) string {
 	var b strings.Builder
 	b.WriteString("| Category | Texts with it | All | English | German | Spanish |\n|---|---|---|---|---|---|\n")
 	for _, c := range categories {
-		rows, ok := results[c.name]
+		rows, ok := tallies[c.name]
 		if !ok {
 			continue
 		}

@@ -45,7 +45,7 @@ const sentencesPerCheck = 64
 // a kilobyte.
 func (s *Scorer) Windows(ctx context.Context, text string, visit func(*Window)) error {
 	m, _ := pool.Get().(*scratch)
-	defer pool.Put(m)
+	defer m.release()
 	m.prepare(text, len(s.Model.Categories))
 	now, before := 0, 1
 	for i := 0; ; i++ {
@@ -81,6 +81,12 @@ func (m *scratch) prepare(text string, categories int) {
 	}
 	m.window.Logits = m.window.Logits[:categories]
 	m.sums[0], m.sums[1], m.denseSum = m.sums[0][:categories], m.sums[1][:categories], m.denseSum[:categories]
+}
+
+// release returns the scratch to the pool, without the text.
+func (m *scratch) release() {
+	m.split.text = ""
+	pool.Put(m)
 }
 
 // score scores a sentence, and the one after it unless second is -1.
@@ -145,7 +151,7 @@ type Example struct {
 
 // Example returns the features of a text as one window.
 func (s *Scorer) Example(text string) Example {
-	split, complete := splitter{text: text}, sentence{}
+	split, all := splitter{text: text}, sentence{}
 	var hits []uint8
 	var hashes []uint16
 	var concepts uint64
@@ -154,10 +160,10 @@ func (s *Scorer) Example(text string) Example {
 		if !ok {
 			break
 		}
-		complete.read(words, s.Lexicon)
-		hits = append(hits, complete.hits[:complete.n]...)
-		hashes = append(hashes, complete.hashes...)
-		concepts |= complete.concepts
+		all.read(words, s.Lexicon)
+		hits = append(hits, all.hits[:all.n]...)
+		hashes = append(hashes, all.hashes...)
+		concepts |= all.concepts
 	}
 	var set pairSet
 	var e Example

@@ -58,8 +58,8 @@ func (s *splitter) letters() {
 	for end < len(s.text) && kinds[s.text[end]] == letter {
 		end++
 	}
-	largest := min(end, s.at+maxWord-(len(s.out)-s.word))
-	for _, c := range []byte(s.text[s.at:max(largest, s.at)]) {
+	stored := min(end, s.at+maxWord-(len(s.out)-s.word))
+	for _, c := range []byte(s.text[s.at:max(stored, s.at)]) {
 		s.out = append(s.out, c|0x20)
 	}
 	s.at = end
@@ -83,6 +83,7 @@ func (s *splitter) ascii(c byte) bool {
 	case mark:
 		s.endWord()
 		s.token(markOf(c))
+	default: // the word ends
 	}
 	s.endWord()
 	return len(s.out) > maxSentence || kinds[c] == stop && s.atBreak()

@@ -150,8 +150,8 @@ func (m *Moderator) Found(scores map[string]float64, category string) bool {
 	if scores[category] >= m.Threshold(category) {
 		return true
 	}
-	for part, complete := range broader {
-		if complete == category && scores[part] >= m.Threshold(part) {
+	for narrow, broad := range broader {
+		if broad == category && scores[narrow] >= m.Threshold(narrow) {
 			return true
 		}
 	}
