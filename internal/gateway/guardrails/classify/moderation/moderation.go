@@ -105,7 +105,8 @@ func (m *Moderator) Threshold(category string) float64 {
 }
 
 // Judge returns the score of each category, from 0 to 1: the worst of any sentence, or of two that follow
-// each other. It reads the text as it is, and folded if that differs. The error is that of ctx.
+// each other. A finding of a narrow category is one of the broad category, too. Judge reads the text as it is, and
+// folded if that differs. The error is that of ctx.
 func (m *Moderator) Judge(ctx context.Context, text string) (map[string]float64, error) {
 	scores := make(map[string]float64, len(modelled)+len(rules))
 	for _, category := range All() {
@@ -119,6 +120,7 @@ func (m *Moderator) Judge(ctx context.Context, text string) (map[string]float64,
 			return nil, err
 		}
 	}
+	m.raise(scores)
 	return scores, nil
 }
 
@@ -144,16 +146,16 @@ func (m *Moderator) add(ctx context.Context, text string, scores map[string]floa
 	return err
 }
 
-// Found reports whether a category is found: its score reaches its threshold, or a category that is a part of
-// it is found.
-func (m *Moderator) Found(scores map[string]float64, category string) bool {
-	if scores[category] >= m.Threshold(category) {
-		return true
-	}
+// raise makes a broad category found where a narrow one is: its score becomes at least its threshold.
+func (m *Moderator) raise(scores map[string]float64) {
 	for narrow, broad := range broader {
-		if broad == category && scores[narrow] >= m.Threshold(narrow) {
-			return true
+		if m.Found(scores, narrow) {
+			scores[broad] = max(scores[broad], m.Threshold(broad))
 		}
 	}
-	return false
+}
+
+// Found reports whether a category is found: its score reaches its threshold.
+func (m *Moderator) Found(scores map[string]float64, category string) bool {
+	return scores[category] >= m.Threshold(category)
 }
