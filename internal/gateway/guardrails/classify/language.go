@@ -37,8 +37,7 @@ type languageRunner struct {
 	not      bool
 }
 
-// Limits below which the language of a text is a guess. Source: measured on the texts of
-// testdata/language.tsv.
+// Limits below which the language of a text is a guess (our choice, not tuned on texts).
 const (
 	sureLetters    = 20   // a text of fewer letters is short
 	sureConfidence = 0.65 // of the best guess
