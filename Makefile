@@ -24,10 +24,10 @@ OF_PROGRAM = $(strip $(filter-out ./test/%,$(PKG)))
 OF_TESTS   = $(strip $(patsubst ./test/%,./%,$(filter ./test/%,$(PKG))) $(filter ./...,$(PKG)))
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo build test race e2e suites bench bench-logs profile crash fuzz properties check fmt vet lint arch generate clean-tree clean
+.PHONY: help run demo build test race e2e suites bench bench-guardrails bench-logs profile crash fuzz properties semantic-eval classifiers check fmt vet lint arch generate clean-tree clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: build ## serve on 127.0.0.1:8787 with everything embedded, data under ./data
 	$(BIN) serve
@@ -52,10 +52,18 @@ e2e: ## end-to-end tests of the real binary
 suites: ## the test suites of vendor clients, direct and through the gateway (the first run takes minutes)
 	SUITES=1 $(TEST) test -count=1 -v -timeout 30m -run '^TestVendorSuites$$' ./e2e
 
-bench: build ## paired benchmark against the bare upstream and nginx (if installed), cost of translation, start with 100,000 keys
+bench: build bench-guardrails ## paired benchmark against the bare upstream and nginx (if installed), cost of translation, start with 100,000 keys, guardrails and cache
 	$(TEST) run ./bench
 	$(GO) test -run '^$$' -bench . -benchmem ./internal/dialect/registry
 	$(GO) test -run '^$$' -bench ManyKeys -benchtime 3x -benchmem ./internal/storage/live
+
+# The packages with benchmarks of guardrails and of the cache: ten checks on 4 KB, an event in a window, an
+# exact hit, and a search of 10,000 questions.
+GUARDS := ./internal/gateway/guardrails/check ./internal/gateway/guardrails/guardedstream
+CACHES := ./internal/gateway/cache ./internal/gateway/cache/cachekey ./internal/gateway/cache/store ./internal/gateway/cache/diskstore ./internal/gateway/cache/semantic/index
+
+bench-guardrails: ## Go benchmarks of guardrail checks, guarded streams, cache hits and semantic search; about a minute
+	$(GO) test -run '^$$' -bench . -benchtime 0.5s -benchmem $(GUARDS) $(CACHES)
 
 bench-logs: build ## benchmark of the request log with ROWS generated rows: pages, filters, analytics, ingestion, effect on calls
 	$(GO) test -count=1 -timeout 2h -run '^TestManyRows$$' ./internal/storage/requestlog/duckdb -rows $(ROWS) -rounds 20 -ingest 30s -v
@@ -87,6 +95,14 @@ properties: ## run each property test with CHECKS new cases
 	$(eval PACKAGES := $(shell grep -rl --include='*_test.go' '"pgregory.net/rapid"' internal test *_test.go | xargs -n1 dirname | sort -u | sed 's,^[^.],./&,'))
 	RAPID_CHECKS=$(CHECKS) RAPID_NOFAILFILE=1 $(GO) test -count=1 -timeout 2h $(filter-out ./test/%,$(PACKAGES))
 	RAPID_CHECKS=$(CHECKS) RAPID_NOFAILFILE=1 $(TEST) test -count=1 -timeout 2h $(patsubst ./test/%,./%,$(filter ./test/%,$(PACKAGES)))
+
+semantic-eval: ## measure the embeddings of a provider on the pairs of the semantic cache (needs SEMANTIC_CACHE_EMBEDDING_API_KEY)
+	@test -n "$$SEMANTIC_CACHE_EMBEDDING_API_KEY" || { echo "set SEMANTIC_CACHE_EMBEDDING_API_KEY to the API key of the embedding provider"; exit 1; }
+	$(GO) test -run '^TestProvider' -count=1 -v ./internal/gateway/cache/semantic/eval
+
+classifiers: ## train the classifiers of guardrails from the texts in the repository, and measure them again
+	$(GO) run ./internal/gateway/guardrails/classify/train
+	$(GO) test -count=1 -run '^TestPrecisionAndRecallReachTheFloors$$' ./internal/gateway/guardrails/classify -update
 
 check: fmt vet lint race arch generate clean-tree ## all checks that a change must pass
 
