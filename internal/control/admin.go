@@ -15,6 +15,7 @@ import (
 
 	"sluice/api"
 	"sluice/internal/control/budgets"
+	"sluice/internal/control/configs"
 	"sluice/internal/control/credentials"
 	"sluice/internal/control/directory"
 	"sluice/internal/control/logs"
@@ -134,6 +135,8 @@ type ConfigRules struct {
 	Limits routing.Limits
 	// Breakers returns the circuit breakers of a workspace's configs.
 	Breakers func(workspaceID string) []routing.BreakerState
+	// CachePurger removes responses from the response cache; nil if there is none.
+	CachePurger configs.CachePurger
 }
 
 // Mail sends emails. Only jobs use it.

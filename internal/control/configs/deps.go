@@ -1,5 +1,5 @@
-// Package configs is the area of what routes and checks requests: configs, guardrails and circuit
-// breakers. Start reading at Resources.
+// Package configs is the area of what routes and checks requests: configs, guardrails, circuit
+// breakers and the response cache. Start reading at Resources.
 package configs
 
 import (
@@ -7,11 +7,12 @@ import (
 
 	"sluice/internal/control/resource"
 	"sluice/internal/domain/guardrail"
+	"sluice/internal/domain/respcache"
 	"sluice/internal/domain/routing"
 	"sluice/internal/kernel/sealed"
 )
 
-// Deps are the parts that the area uses; all are required.
+// Deps are the parts that the area uses. All are required unless the comment states otherwise.
 type Deps struct {
 	Box    *sealed.Sealer
 	Guard  Guard
@@ -19,6 +20,7 @@ type Deps struct {
 	Checks *guardrail.Table // the checks that guardrails may name
 	// Breakers returns the circuit breakers of the configs of a workspace.
 	Breakers func(workspaceID string) []routing.BreakerState
+	Cache    CachePurger // nil if the gateway has no response cache
 }
 
 // Guard checks URLs that callers name: *netguard.Guard.
@@ -28,16 +30,25 @@ type Guard interface {
 	CheckURL(raw string) error
 }
 
+// CachePurger removes responses from the response cache. It is safe for concurrent use.
+type CachePurger interface {
+	// Purge removes what the filter selects and returns the number of responses. After an error
+	// some of them may remain.
+	Purge(ctx context.Context, f *respcache.Filter) (int, error)
+}
+
 // Handlers of the area, by subject.
 type (
 	configs    struct{ Deps }
 	guardrails struct{ Deps }
 	breakers   struct{ Deps }
+	// responseCache removes cached responses.
+	responseCache struct{ Deps }
 )
 
 // Resources returns what the area serves. To add a resource, add its line here.
 func Resources(d Deps) []resource.Resource {
-	return []resource.Resource{guardrails{d}.exclusions(), configs{d}.configs(), guardrails{d}.guardrails(), guardrails{d}.checks(), breakers{d}.breakers()}
+	return []resource.Resource{guardrails{d}.exclusions(), configs{d}.configs(), guardrails{d}.guardrails(), guardrails{d}.checks(), breakers{d}.breakers(), responseCache{d}.routes()}
 }
 
 // Versions returns the versions of a config, for other areas.

@@ -26,9 +26,9 @@ var secretEnds = []string{
 // jwkSecrets are the private members of a JSON Web Key. Source: RFC 7518 section 6.
 var jwkSecrets = []string{"d", "p", "q", "dp", "dq", "qi", "oth", "k"}
 
-// openFields have names that end like those of secrets but are not secret: a slug, the key of an
-// object in a store, and names of headers.
-var openFields = []string{"virtualkey", "awss3objectkey", "forwardheaders", "headerkey"}
+// openFields have names that end like those of secrets but are not secret: a slug, the keys of an
+// object in a store and of a cached response, and names of headers.
+var openFields = []string{"virtualkey", "cachekey", "awss3objectkey", "forwardheaders", "headerkey"}
 
 // prices is the field that contains one object for each price, named after what is priced:
 // "request_token" is not a token there.

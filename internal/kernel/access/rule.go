@@ -71,6 +71,7 @@ var rules = []rule{
 	{"providers", "", "managersWriteVirtualKeys", "membersWriteVirtualKeys", inWorkspace},
 	{"policies", viewing, always, always, inWorkspace},
 	{"policies", "", always, never, inWorkspace},
+	{"cache", "", always, never, inWorkspace},
 	{"workspace_integrations", viewing, always, always, inWorkspace},
 	{"workspace_integrations", "", "managersWriteWsIntegrations", never, inWorkspace},
 	{"workspace_mcp_integrations", viewing, always, always, inWorkspace},

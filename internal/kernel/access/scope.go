@@ -58,7 +58,7 @@ const (
 )
 
 // holders lists the key types that may hold the actions of a resource. The scopes of
-// agent_detail_scopes are internal, and so is the choice of key types for them (ours).
+// agent_detail_scopes are internal, and so is the choice of key types for them (ours). cache.purge is ours.
 // Source: contract/identity-and-governance.yaml, scopes.
 var holders = []struct {
 	resource, actions string
@@ -99,6 +99,7 @@ var holders = []struct {
 	{"agent_integration_skills", "read update", anyKey},
 	{"agent_server_skills", "read update", anyKey},
 	{"agent_server_user_access", "read update", anyKey},
+	{"cache", "purge", anyKey},
 	{"analytics", "view", anyKey},
 	{"logs", "export list view", anyKey},
 	{"completions", "write read", workspaceKey},
