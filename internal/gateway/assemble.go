@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"sluice/internal/gateway/cache/flight"
+	"sluice/internal/gateway/promptcache/pins"
 	"sluice/internal/kernel/boundedcache"
 )
 
@@ -32,7 +33,7 @@ func (g *Gateway) assemble() {
 	}
 	g.shaper = shaper{
 		planner: &g.planner, estimator: &g.estimator, upstreamHeaders: &g.upstreamHeaders, bodies: &g.bodies, rules: &g.rules,
-		translator: &g.translator, dialect: g.Dialect, states: g.States, downloads: g.downloads,
+		translator: &g.translator, dialect: g.Dialect, states: g.States, downloads: g.downloads, promptCache: &g.promptCache,
 	}
 	g.translator = translator{
 		downloads: g.downloads, dialect: g.Dialect, rules: &g.rules, states: g.States, prices: g.Prices, bodies: &g.bodies,
@@ -67,7 +68,7 @@ func (g *Gateway) assemble() {
 	}
 	g.recorder = recorder{
 		headerMask: g.headerMask, journal: g.Journal, metrics: g.Metrics, backgroundJobs: &g.backgroundJobs,
-		accountant: &g.accountant, cache: &g.cache, stopped: &g.stopped, bodyLogBytes: g.set.BodyLogBytes, meter: g.meter,
+		accountant: &g.accountant, cache: &g.cache, promptCache: &g.promptCache, stopped: &g.stopped, bodyLogBytes: g.set.BodyLogBytes, meter: g.meter,
 		clock: g.Clock, log: g.Log,
 	}
 	g.accountant = accountant{
@@ -99,9 +100,10 @@ func (g *Gateway) assemble() {
 		CacheParts: g.Cache, flight: new(flight.Group), accountant: &g.accountant, guardrails: &g.guardrails, hasher: g.Hasher, clock: g.Clock,
 		inner: g.inner, storing: make(chan struct{}, maxStoring),
 	}
+	g.promptCache = promptCacher{pins: pins.New(g.Clock, maxPins)}
 	g.walker = walker{
 		recorder: &g.recorder, guardrails: &g.guardrails, prompts: &g.prompts, credentials: &g.credentials, shaper: &g.shaper,
-		accountant: &g.accountant, sender: &g.sender, receiver: &g.receiver, deliverer: &g.deliverer, cache: &g.cache, states: g.States,
+		accountant: &g.accountant, sender: &g.sender, receiver: &g.receiver, deliverer: &g.deliverer, cache: &g.cache, promptCache: &g.promptCache, states: g.States,
 		responder: &g.responder, catalogue: &g.catalogue, bodies: &g.bodies, engine: g.Engine, clock: g.Clock, batches: &g.batches,
 	}
 	g.batches = newBatches(g)

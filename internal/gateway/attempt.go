@@ -44,6 +44,7 @@ type attempt struct {
 	recording
 	judgement
 	cached
+	promptCached
 }
 
 // resolvedTarget is the provider of an attempt and its credentials. credentialResolver writes it.

@@ -53,6 +53,7 @@ type exchange struct {
 	requestedModel
 	chosenConfig
 	walkState
+	warmConversation
 	cutStream
 	sentResponse
 }

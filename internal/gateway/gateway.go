@@ -182,6 +182,7 @@ type attemptSteps struct {
 	deliverer       deliverer
 	jobUpstream     jobUpstream
 	cache           responseCache
+	promptCache     promptCacher
 	inner           *innerCaller
 }
 

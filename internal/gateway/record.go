@@ -24,6 +24,7 @@ type recorder struct {
 	backgroundJobs *backgroundTracker
 	accountant     *accountant
 	cache          *responseCache
+	promptCache    *promptCacher
 	stopped        *atomic.Bool
 	bodyLogBytes   int
 	meter          *metering.Meter
@@ -47,11 +48,13 @@ func (re *recorder) record(a *attempt, o record.Outcome) {
 	re.accountant.observeJob(a, o)
 	re.accountant.closeReservation(a, r)
 	re.cache.finish(a, r)
+	re.promptCache.finish(a, r)
 	if a.fault == nil && r.Error == "" && a.status >= 400 {
 		r.Error = providerErrorText(a, r)
 	}
 	a.recordHooks(r)
 	a.recordCache(r)
+	a.recordPromptCache(r)
 	re.describe(a, r)
 	if a.fault != nil {
 		r.Error = a.fault.Error()

@@ -33,6 +33,7 @@ type shaper struct {
 	dialect         *dialect.Dialect
 	states          *responsestore.Store
 	downloads       *download.Downloader
+	promptCache     *promptCacher
 }
 
 // shape builds the upstream call from the client's: its address, its headers and its body. The
@@ -49,6 +50,9 @@ func (sh *shaper) shape(ctx context.Context, a *attempt) error {
 		return err
 	}
 	if err := sh.shapeBody(ctx, a); err != nil {
+		return err
+	}
+	if err := sh.promptCache.prepare(a); err != nil {
 		return err
 	}
 	return sh.upstreamHeaders.upstreamHeader(a)

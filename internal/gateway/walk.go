@@ -28,6 +28,7 @@ type walker struct {
 	receiver    *receiver
 	deliverer   *deliverer
 	cache       *responseCache
+	promptCache *promptCacher
 	states      *responsestore.Store
 	responder   *responder
 	catalogue   *modelCatalogue

@@ -26,6 +26,7 @@ type logObject struct {
 	Timings        logTimings      `json:"timings" doc:"Milliseconds, with fractions"`
 	Attempts       []logAttempt    `json:"attempts" nullable:"false" doc:"First 100 attempts of the request in order, including this one"`
 	Hooks          logHooks        `json:"hooks" doc:"Results of guardrails; empty lists when none ran"`
+	PromptCache    *logPromptCache `json:"prompt_cache,omitempty" doc:"Use of the provider's prompt cache; absent when the config does not use it"`
 	Corrections    []logCorrection `json:"cost_corrections,omitempty" doc:"Cost changes by re-ratings, oldest first"`
 	Feedbacks      []logFeedback   `json:"feedbacks" nullable:"true" doc:"Feedback on the trace, newest first; null when there is none"`
 }
@@ -86,6 +87,35 @@ type logTimings struct {
 	Total             float64 `json:"total" doc:"Time until the last byte"`
 }
 
+// logPromptCache is how an attempt used the prompt cache of its provider. (ours)
+type logPromptCache struct {
+	Placed  []string `json:"placed" nullable:"false" doc:"Blocks of the prompt that the gateway marked"`
+	Dropped int      `json:"dropped" doc:"Marks of the client that the target does not accept; dropped_params names them"`
+	Pinned  bool     `json:"pinned" doc:"Whether the target was chosen because its cache contained the conversation"`
+	Saved   *float64 `json:"saved" nullable:"true" doc:"US cents that cached tokens saved, negative when more was written than read; null without usage or prices"`
+}
+
+// promptCacheOf returns the recorded use of a prompt cache; nil for none.
+func promptCacheOf(text string) *logPromptCache {
+	var stored struct {
+		Placed  []string `json:"placed"`
+		Dropped int      `json:"dropped"`
+		Pinned  bool     `json:"pinned"`
+		Saved   *int64   `json:"saved_nano"`
+	}
+	if text == "" || json.Unmarshal([]byte(text), &stored) != nil {
+		return nil
+	}
+	out := &logPromptCache{Placed: stored.Placed, Dropped: stored.Dropped, Pinned: stored.Pinned}
+	if out.Placed == nil {
+		out.Placed = []string{}
+	}
+	if stored.Saved != nil {
+		out.Saved = new(cents(*stored.Saved))
+	}
+	return out
+}
+
 // logHooks are the results of guardrails.
 // Source: contract/content-and-observability.yaml, HookResult.
 type logHooks struct {
@@ -118,7 +148,7 @@ func objectOf(a *record.Attempt, slug string) logObject {
 			Status: a.Status, ResponseTime: a.Duration.Milliseconds(), Headers: joinedHeaders(a.ClientResponse.Head), Body: readable(response), Truncated: response.Truncated, Size: response.Size,
 			LastUsedOption: jsonPath(a.TargetPath),
 		},
-		OrganisationID: a.OrgID, CreatedAt: resource.Stamp(a.Started), Metrics: timedOf(a, slug), Timings: timingsOf(a), LogFormat: "v1", Hooks: hooksOf(a.Hooks),
+		OrganisationID: a.OrgID, CreatedAt: resource.Stamp(a.Started), Metrics: timedOf(a, slug), Timings: timingsOf(a), LogFormat: "v1", Hooks: hooksOf(a.Hooks), PromptCache: promptCacheOf(a.PromptCache),
 		Untransformed: untransformedOf(a),
 		Transformed:   logExchange{URL: a.UpstreamURL, Method: a.Method, Headers: joinedHeaders(sent.Head), Body: readable(sent), Truncated: sent.Truncated},
 		Original:      logExchange{Headers: joinedHeaders(answered.Head), Body: readable(answered), Truncated: answered.Truncated},

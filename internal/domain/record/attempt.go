@@ -72,6 +72,7 @@ type Attempt struct {
 	Reshaped        Body   // the client's request with its prompt and the config's changes, still in the client's format; empty if it equals ClientRequest or Request
 	Hooks           string // results of guardrails, a JSON object {before_request_hooks, after_request_hooks}; empty if none ran
 	Lookup          string // how the response cache was used, a JSON object; empty if it was not
+	PromptCache     string // how the provider's prompt cache was used, a JSON object {placed, dropped, pinned, saved_nano}; empty if the config does not use it
 	Translated      bool   // Request has another format than ClientRequest; false if only one of them exists
 	Closing         []byte // the stored ledger entry that ends with this attempt (ledger.Entry); nil for none
 }

@@ -46,7 +46,7 @@ const (
 
 type (
 	numbers [53]uint64
-	texts   [53]*string
+	texts   [54]*string
 )
 
 // numbers writes the numeric fields to n in their stored order. New ones go last. It writes them
@@ -109,6 +109,7 @@ func (a *Attempt) texts(t *texts) {
 	t[41], t[42], t[43], t[44], t[45] = &a.ReplayOf, &a.ClientRequest.Type, &a.ClientRequest.Encoding, &a.ClientResponse.Type, &a.ClientResponse.Encoding
 	t[46], t[47] = &a.Reshaped.Type, &a.Reshaped.Encoding
 	t[48], t[49], t[50], t[51], t[52] = &a.Runtime, &a.RuntimeVersion, &a.SDKVersion, &a.Hooks, &a.Lookup
+	t[53] = &a.PromptCache
 }
 
 func (a *Attempt) flags() uint64 {

@@ -110,7 +110,7 @@ func TestRecordsOfOtherVersions(t *testing.T) {
 		},
 		{
 			name:   "newer: a number and two texts more",
-			stored: "\x01" + "\x36" + zeros(23) + "\x02\x01" + zeros(6) + "\x01" + zeros(21) + "\x2a" + "\x35\x03" + zeros(50) + "\x02\x01" + "\x00" + "abc" + "new" + "rrsL",
+			stored: "\x01" + "\x36" + zeros(23) + "\x02\x01" + zeros(6) + "\x01" + zeros(21) + "\x2a" + "\x38\x03" + zeros(53) + "\x02\x01" + "\x00" + "abc" + "new" + "rrsL",
 			want:   record.Attempt{ID: "abc", Request: record.Body{Bytes: []byte("rr")}, Response: record.Body{Bytes: []byte("s")}, Closing: []byte("L")},
 		},
 		{name: "another frame", stored: "\x02\x00\x00\x00", refused: true},

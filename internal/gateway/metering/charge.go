@@ -15,6 +15,7 @@ type Charge struct {
 	Usage llm.Usage
 	Basis catalog.Basis // what the bill depends on besides Usage
 	Bill  catalog.Cost
+	Card  *catalog.RateCard // prices that Bill was calculated with; nil if the usage is not known
 }
 
 // chargeOf computes the usage and cost of a call. Usage that the provider reported is billed,
@@ -40,7 +41,7 @@ func (m *Meter) chargeOf(a *Account, c *bound.Call, how Outcome, r *Response) Ch
 	o.Basis.Other = append(o.Basis.Other, c.Pages(o.Usage.Pages)...)
 	u := o.Basis.Units(c.Endpoint, &o.Usage)
 	u.StartedAt = r.Started
-	o.Bill = model.Card.Cost(&u, a.mem.terms)
+	o.Bill, o.Card = model.Card.Cost(&u, a.mem.terms), model.Card
 	a.mem.terms = o.Bill.Terms
 	return o
 }

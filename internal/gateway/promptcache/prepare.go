@@ -20,6 +20,10 @@ type Prepared struct {
 	Hour    bool     // a mark of the body lasts an hour; for Lifetime
 }
 
+// MayApply reports whether a caller's body may contain marks, or the line of coding agents, so that
+// Prepare without Options.Auto may change it. It is false for most bodies and needs no parsing.
+func MayApply(body []byte) bool { return marks.MayContain(body) || claude.HasAttribution(body) }
+
 // Prepare changes the complete upstream body of a call for the prompt cache of the target: it places
 // marks where they are requested, removes those that the target does not accept, and removes the line
 // that coding agents write before their instructions, which would change the prefix with every call.

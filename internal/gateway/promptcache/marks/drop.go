@@ -14,7 +14,7 @@ import (
 //
 // A body without marks, or one that is not a JSON object, is returned unchanged.
 func Drop(body []byte, f Form) (rest []byte, dropped []string) {
-	if !mayHaveMarks(body) {
+	if !MayContain(body) {
 		return body, nil
 	}
 	p := scan(body, Rules{Form: f})
@@ -33,12 +33,13 @@ func Drop(body []byte, f Form) (rest []byte, dropped []string) {
 
 // HasHour reports whether a body has a mark of an hour.
 func HasHour(body []byte, f Form) bool {
-	if !mayHaveMarks(body) {
+	if !MayContain(body) {
 		return false
 	}
 	p := scan(body, Rules{Form: f})
 	return slices.ContainsFunc(p.marks, isHour)
 }
 
-// mayHaveMarks is false for most bodies without marks. It needs no parsing.
-func mayHaveMarks(body []byte) bool { return bytes.Contains(body, []byte(`"cache`)) }
+// MayContain reports whether a body may contain marks. It is false for most bodies without marks and
+// needs no parsing.
+func MayContain(body []byte) bool { return bytes.Contains(body, []byte(`"cache`)) }

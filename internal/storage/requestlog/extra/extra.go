@@ -54,6 +54,7 @@ type Fields struct {
 	Translated        bool    `json:"translated,omitempty"`
 	Hooks             string  `json:"hooks,omitempty"`
 	Lookup            string  `json:"cache_lookup,omitempty"`
+	PromptCache       string  `json:"prompt_cache,omitempty"`
 	BodyKey           string  `json:"body_key,omitempty"` // of bodies.Ref
 }
 
@@ -96,6 +97,7 @@ func (x *Fields) Take(a *record.Attempt) {
 	x.Named = a.Named
 	x.ClientRequest, x.ClientResponse = headOf(&a.ClientRequest), headOf(&a.ClientResponse)
 	x.Reshaped, x.Translated, x.Hooks, x.Lookup = headOf(&a.Reshaped), a.Translated, a.Hooks, a.Lookup
+	x.PromptCache = a.PromptCache
 	if s := u.AudioSeconds; !math.IsNaN(s) && !math.IsInf(s, 0) { // JSON cannot represent these numbers
 		x.AudioSeconds = s
 	}
@@ -127,6 +129,7 @@ func (x *Fields) ApplyTo(a *record.Attempt) {
 	x.ClientResponse.applyTo(&a.ClientResponse)
 	x.Reshaped.applyTo(&a.Reshaped)
 	a.Translated, a.Hooks, a.Lookup = x.Translated, x.Hooks, x.Lookup
+	a.PromptCache = x.PromptCache
 	a.Request.Type, a.Response.Type = x.RequestType, x.ResponseType
 }
 
