@@ -24,6 +24,7 @@ type database struct {
 	store   *sqlstore.Store
 	box     *sealed.Sealer
 	hasher  *keys.Hasher
+	hidden  []byte // secret of the placeholders of reversible redaction, equal on all nodes
 	signer  *audit.Signer
 	proxies wire.Proxies // TRUSTED_PROXIES
 }
@@ -75,7 +76,7 @@ func (a *database) foundDeployment(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.hasher = keys.NewHasher(p)
+	a.hasher, a.hidden = keys.NewHasher(p), placeholderSecret(p)
 	if err := a.openAudit(ctx); err != nil {
 		return err
 	}

@@ -1,7 +1,10 @@
 package app
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
 	"net"
+	"time"
 
 	"sluice/internal/gateway/guardrails"
 	"sluice/internal/gateway/guardrails/check"
@@ -9,6 +12,7 @@ import (
 	"sluice/internal/gateway/guardrails/outbound"
 	"sluice/internal/gateway/guardrails/partner"
 	"sluice/internal/gateway/guardrails/pii"
+	"sluice/internal/gateway/guardrails/placeholder"
 	"sluice/internal/gateway/guardrails/secrets"
 	"sluice/internal/provider/netguard"
 )
@@ -29,4 +33,25 @@ func (a *traffic) buildGuardrails(c *guardrails.Catalog) (*guardrails.Engine, *c
 		Now:      a.clock.Now,
 	}
 	return guardrails.New(c, deps, a.clock, metrics, a.log), deps
+}
+
+// Bounds of the values that reversible redaction keeps for later turns of a conversation. They are kept
+// in the memory of a node, sealed.
+const (
+	placeholderBytes = 64 << 20
+	placeholderTTL   = 24 * time.Hour
+)
+
+// buildVaults builds the store of what reversible redaction hides.
+func (a *traffic) buildVaults() (*placeholder.Store, error) {
+	return placeholder.NewStore(placeholder.Options{
+		Secret: a.hidden, Sealer: a.box, Backend: placeholder.NewMemory(placeholderBytes, a.clock.Now), TTL: placeholderTTL, Now: a.clock.Now,
+	})
+}
+
+// placeholderSecret derives the secret of placeholders from that of the key hashes.
+func placeholderSecret(pepper []byte) []byte {
+	h := hmac.New(sha256.New, pepper)
+	h.Write([]byte("placeholders"))
+	return h.Sum(nil)
 }

@@ -93,6 +93,10 @@ func (a *traffic) buildGateway(context.Context) error {
 	a.ingested = resource.NewRate(a.set.Server.IngestPerMinute, "feedback, log and span entries")
 	a.tokens = logs.NewTokenTrail(a.store, resource.Trail{Off: !a.set.Features.AuditLogs, Clock: a.clock}, a.log)
 	engine, deps := a.buildGuardrails(a.checks)
+	vaults, err := a.buildVaults()
+	if err != nil {
+		return err
+	}
 	a.gateway = gateway.New(gateway.Parts{
 		Directory:  func() gateway.Directory { return a.directory.Current() },
 		Hasher:     a.hasher,
@@ -111,6 +115,7 @@ func (a *traffic) buildGateway(context.Context) error {
 		Guardrails: engine,
 		Checks:     a.checks.Table(),
 		Cache:      a.cache,
+		Vaults:     vaults,
 		Journal:    a.journal,
 		Limiter:    a.limits,
 		Prices:     a.prices,

@@ -15,6 +15,7 @@ func (g *Gateway) assemble() {
 	g.guardrails = guardrailStep{
 		engine: g.Guardrails, checks: g.Checks, guard: g.Guard, accountant: &g.accountant, responses: &g.responses, shaper: &g.shaper,
 		spoolDir: g.set.SpoolDir, maxBytes: g.set.MaxResponseBytes, bodyLogBytes: g.set.BodyLogBytes, clock: g.Clock,
+		placeholders: g.Vaults, log: g.Log,
 	}
 	if g.set.GuardrailsOff {
 		g.guardrails.engine = nil
@@ -69,7 +70,7 @@ func (g *Gateway) assemble() {
 	g.recorder = recorder{
 		headerMask: g.headerMask, journal: g.Journal, metrics: g.Metrics, backgroundJobs: &g.backgroundJobs,
 		accountant: &g.accountant, cache: &g.cache, promptCache: &g.promptCache, stopped: &g.stopped, bodyLogBytes: g.set.BodyLogBytes, meter: g.meter,
-		clock: g.Clock, log: g.Log,
+		clock: g.Clock, log: g.Log, guardrails: &g.guardrails,
 	}
 	g.accountant = accountant{
 		prices: g.Prices, meter: g.meter, metrics: g.Metrics, counter: g.counter, translator: &g.translator, jobs: g.jobs,

@@ -43,7 +43,7 @@ func (h *asyncHooks) start(a *attempt, hooks []*guardrails.Hook, c *guardrails.C
 		return
 	}
 	copied := *c
-	copied.Memo, copied.BeforePaid = nil, nil
+	copied.Memo, copied.BeforePaid, copied.Vault = nil, nil, nil
 	copied.Header, copied.Request = ownHeader(c.Header), append([]byte(nil), c.Request...)
 	copied.Model, copied.TraceID = strings.Clone(c.Model), strings.Clone(c.TraceID)
 	copied.Metadata = ownMetadata(c.Metadata)

@@ -191,6 +191,7 @@ func (a *attempt) close() {
 		a.spooled = nil
 	}
 	a.raw.Free()
+	a.captured.Free()
 	if a.cancelUpload != nil {
 		a.cancelUpload(nil)
 		a.cancelUpload = nil

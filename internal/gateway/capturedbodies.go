@@ -24,7 +24,7 @@ func (x *exchange) capturesBodies() bool {
 func (re *recorder) captureClientRequest(a *attempt, r *record.Attempt) {
 	x := a.x
 	doc := x.doc
-	if x.prompt != nil {
+	if x.prompt != nil && x.unjudged == nil { // else its values are those before the hooks
 		doc = x.prompt.plain.doc
 	}
 	if doc == nil || a.plan == nil { // requests rejected before a target was chosen could fill the disk
@@ -45,6 +45,9 @@ func (re *recorder) captureClientRequest(a *attempt, r *record.Attempt) {
 // responses.
 func (re *recorder) captureClientResponse(a *attempt) {
 	b := a.response.body
+	if a.unrestored != nil {
+		b = a.unrestored
+	}
 	if a.log().Named || !a.x.capturesBodies() || sameBytes(b, a.log().Response.Bytes) && int64(len(b)) == a.log().Response.Size {
 		return
 	}

@@ -12,6 +12,7 @@ import (
 	"sluice/internal/domain/tenant"
 	"sluice/internal/gateway/call"
 	"sluice/internal/gateway/guardrails"
+	"sluice/internal/gateway/guardrails/placeholder"
 	"sluice/internal/gateway/intake"
 	"sluice/internal/gateway/metering"
 	"sluice/internal/gateway/stream"
@@ -85,6 +86,7 @@ type requestBody struct {
 	made          []*wire.Spool       // bodies that were derived from it
 	unjudged      *attemptInput       // the request before hooks of the attempt changed it; nil if they did not
 	memo          *guardrails.Memo    // results of paid hooks; nil before the first
+	vault         *placeholder.Vault  // values that reversible redaction hides; nil before the first
 	direct        *wire.Payload       // the unbuffered body, if it is streamed
 	passes        *limitedBody        // the reader of direct
 	bodyNotParsed bool                // there is a body, but the model in it is not known

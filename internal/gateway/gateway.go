@@ -19,6 +19,7 @@ import (
 	"sluice/internal/gateway/disconnect"
 	"sluice/internal/gateway/download"
 	"sluice/internal/gateway/guardrails"
+	"sluice/internal/gateway/guardrails/placeholder"
 	"sluice/internal/gateway/intake"
 	"sluice/internal/gateway/masking"
 	"sluice/internal/gateway/metering"
@@ -85,6 +86,7 @@ type Parts struct {
 	Guardrails *guardrails.Engine // nil runs no guardrails
 	Checks     *guardrail.Table   // the checks that inline guardrails may name
 	Cache      CacheParts         // of responses
+	Vaults     *placeholder.Store // values that reversible redaction hides; nil restores none
 	Journal    journal
 	Limiter    metering.Limiter
 	Prices     prices

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -10,6 +11,7 @@ import (
 	"sluice/internal/domain/routing"
 	"sluice/internal/gateway/guardrails"
 	"sluice/internal/gateway/guardrails/passage"
+	"sluice/internal/gateway/guardrails/placeholder"
 	"sluice/internal/kernel/fault"
 	"sluice/internal/kernel/ident"
 	"sluice/internal/kernel/jsonedit"
@@ -20,22 +22,24 @@ import (
 
 // judgement is what guardrails decided about an attempt. guardrailStep writes it.
 type judgement struct {
-	hooks        *guardrails.Set    // that apply to the attempt; nil for none
-	results      guardrails.Results // of the hooks that ran
-	hookHeaders  wire.Header        // fields for the upstream request that hooks added
-	formPrompt   *string            // prompt of the form after hooks changed it; nil if they did not
-	failed       bool               // a hook failed without a denial: status 246
-	denied       bool               // a hook denied the call
-	softDenied   bool               // the denial has status 200
-	redacted     bool               // a hook changed the response, so the upstream's must not be recorded
-	failedAfter  bool               // an output hook failed without a denial
-	failedInput  bool               // an input hook failed without a denial
-	judgedOutput bool               // output hooks judged the response
+	hooks       *guardrails.Set    // that apply to the attempt; nil for none
+	results     guardrails.Results // of the hooks that ran
+	hookHeaders wire.Header        // fields for the upstream request that hooks added
+	formPrompt  *string            // prompt of the form after hooks changed it; nil if they did not
+	failed      bool               // a hook failed without a denial: status 246
+	denied      bool               // a hook denied the call
+	softDenied  bool               // the denial has status 200
+	redacted    bool               // a hook changed the response, so the upstream's must not be recorded
+	cleared     bool               // all input hooks that redact ran
+	restoration
+	failedAfter  bool // an output hook failed without a denial
+	failedInput  bool // an input hook failed without a denial
+	judgedOutput bool // output hooks judged the response
 }
 
 // inputJudgement returns the part that input hooks decided, for a repetition of the attempt.
 func (j *judgement) inputJudgement() judgement {
-	return judgement{hooks: j.hooks, results: guardrails.Results{Before: j.results.Before}, hookHeaders: j.hookHeaders, formPrompt: j.formPrompt, failed: j.failedInput, failedInput: j.failedInput}
+	return judgement{hooks: j.hooks, cleared: j.cleared, restoration: restoration{vault: j.vault}, results: guardrails.Results{Before: j.results.Before}, hookHeaders: j.hookHeaders, formPrompt: j.formPrompt, failed: j.failedInput, failedInput: j.failedInput}
 }
 
 // guardrailStep runs the guardrails and mutators of calls.
@@ -50,6 +54,8 @@ type guardrailStep struct {
 	spoolDir     string
 	maxBytes     int64 // limit of a response that is buffered for hooks
 	bodyLogBytes int
+	placeholders *placeholder.Store // nil: what reversible redaction replaces is not restored
+	log          *slog.Logger
 	sets         hookSets
 	async        *asyncHooks
 }
@@ -111,6 +117,7 @@ func (s *guardrailStep) judgeRequest(ctx context.Context, a *attempt) error {
 		a.hooks = nil
 		return nil
 	}
+	s.openVault(ctx, a)
 	c := s.call(a)
 	if len(a.hooks.Before) == 0 {
 		return s.checkReadableResponse(a, c)
@@ -130,12 +137,15 @@ func (s *guardrailStep) judgeRequest(ctx context.Context, a *attempt) error {
 	}
 	a.results.Before = out.Results
 	a.hookHeaders, a.failed, a.failedInput = out.Headers, out.Failed, out.Failed
-	s.async.start(a, out.Later, c, guardrail.Input, 0, body)
 	if out.Body != nil {
 		if err := s.replaceRequest(a, out.Body); err != nil {
 			return err
 		}
+		body = out.Body
 	}
+	a.cleared = !out.Unredacted
+	s.keepValues(ctx, a)
+	s.async.start(a, out.Later, s.call(a), guardrail.Input, 0, body)
 	if out.Denied {
 		return a.deny(out)
 	}
@@ -196,7 +206,7 @@ func (s *guardrailStep) call(a *attempt) *guardrails.Call {
 	x := a.x
 	c := &guardrails.Call{
 		Endpoint: x.match.Endpoint, Shape: bodyShape(x), Provider: a.spec.ID, Model: a.model, Metadata: x.metadata, Header: x.req.Header,
-		TraceID: x.trace.ID, Streaming: a.wantsStream(), PassUnreadable: x.scope != nil && x.scope.PassUnreadable,
+		TraceID: x.trace.ID, Streaming: a.wantsStream(), PassUnreadable: x.scope != nil && x.scope.PassUnreadable, Vault: a.vault,
 	}
 	if x.doc != nil {
 		c.Request = x.doc.Source()

@@ -26,6 +26,8 @@ import (
 	"sluice/internal/gateway/guardrails"
 	"sluice/internal/gateway/guardrails/check"
 	"sluice/internal/gateway/guardrails/outbound"
+	"sluice/internal/gateway/guardrails/pii"
+	"sluice/internal/gateway/guardrails/secrets"
 	"sluice/internal/gateway/nethttp"
 	"sluice/internal/kernel/access"
 	"sluice/internal/kernel/ident"
@@ -100,13 +102,13 @@ func newRig(t testing.TB, change ...func(*gateway.Settings)) *rig {
 	filter := netguard.New([]string{"127.0.0.1"})
 	client := transport.New(transport.Options{Guard: filter, ConnectTimeout: 2 * time.Second})
 	t.Cleanup(client.Close)
-	checks := guardrails.NewCatalog(check.List())
+	checks := guardrails.NewCatalog(check.List(), pii.List(), secrets.List())
 	services := &outbound.Services{Client: client, URLs: netguard.NewURLCache(filter), UserAgent: "sluice"}
 	engine := guardrails.New(checks, &check.Deps{Services: services, Now: time.Now}, ident.System{}, guardrails.NewMetrics(), slog.New(slog.NewTextHandler(&r.log, &slog.HandlerOptions{Level: slog.LevelWarn})))
 	var cache gateway.CacheParts
 	cache, r.vectors = cacheParts()
 	r.parts = gateway.Parts{
-		Cache:      cache,
+		Cache: cache, Vaults: vaults(t),
 		Guardrails: engine, Checks: checks.Table(),
 		Directory: func() gateway.Directory { return r.dir }, Hasher: hasher, Specs: specs,
 		Engine: routing.NewEngine(ident.System{}, rand.Float64), Client: client, Signers: sign.New(sign.Options{}),

@@ -58,6 +58,9 @@ func (u *upstreamHeaders) upstreamHeader(a *attempt) error {
 			forwardLines(&h, n, x.req.Header, name)
 		}
 	}
+	for _, f := range a.hookHeaders {
+		h.Set(f.Name, f.Value)
+	}
 	a.plan.Apply(&h)
 	for _, f := range a.extra {
 		h.Set(f.Name, f.Value)

@@ -25,6 +25,7 @@ type recorder struct {
 	accountant     *accountant
 	cache          *responseCache
 	promptCache    *promptCacher
+	guardrails     *guardrailStep
 	stopped        *atomic.Bool
 	bodyLogBytes   int
 	meter          *metering.Meter
@@ -153,10 +154,14 @@ func (re *recorder) describeBody(a *attempt, r *record.Attempt) {
 		return
 	}
 	defer re.describeHeads(a, r)
+	if re.guardrails.unredacted(a) {
+		r.Request, r.Reshaped = record.Body{Size: a.body.Len()}, record.Body{}
+		return
+	}
 	re.captureClientRequest(a, r)
 	switch {
 	case x.form != nil:
-		r.Request = record.Body{Type: "application/json", Bytes: formFields(x.form), Size: a.body.Len()}
+		r.Request = record.Body{Type: "application/json", Bytes: formFields(x.form, a.formPrompt), Size: a.body.Len()}
 	case x.match.Body != llm.NoBody:
 		if b, ok := a.body.Memory(); ok {
 			r.Request = re.truncateBody(cmp.Or(x.ctl.ContentType, "application/json"), b, int64(len(b)))
@@ -175,7 +180,8 @@ func (re *recorder) truncateBody(typ string, b []byte, size int64) record.Body {
 
 // formFields returns the recorded form of a form body: its fields, and the name, type and size of
 // its files. Field values are truncated to 1 KiB and contain no credentials.
-func formFields(f *multipartedit.Form) []byte {
+// prompt replaces the field prompt; nil if no hook changed it.
+func formFields(f *multipartedit.Form, prompt *string) []byte {
 	const valueMax = 1 << 10
 	type part struct {
 		Name  string `json:"name"`
@@ -189,6 +195,10 @@ func formFields(f *multipartedit.Form) []byte {
 		p := &f.Parts[i]
 		if p.HasFileName {
 			parts = append(parts, part{Name: p.Name, File: p.FileName, Type: p.ContentType, Bytes: p.Len})
+			continue
+		}
+		if p.Name == "prompt" && prompt != nil {
+			parts = append(parts, part{Name: p.Name, Value: (*prompt)[:min(len(*prompt), valueMax)]})
 			continue
 		}
 		parts = append(parts, part{Name: p.Name, Value: string(sealed.FormValue(p.Name, p.Value[:min(len(p.Value), valueMax)]))})

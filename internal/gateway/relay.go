@@ -290,6 +290,7 @@ func forgetCapture(a *attempt, c *wire.Capture) {
 		a.log().Response.Bytes, a.log().ClientResponse.Bytes = nil, nil
 		c.Free()
 		a.raw.Free()
+		a.captured.Free()
 	}
 }
 
@@ -297,6 +298,9 @@ func forgetCapture(a *attempt, c *wire.Capture) {
 // for a translated response also the body that the upstream sent.
 func (re *recorder) recordResponse(a *attempt, c *wire.Capture) {
 	a.log().BytesOut = c.Size()
+	if a.captured.Max > 0 { // without the values that were restored for the client
+		c = &a.captured
+	}
 	clientBody := re.captured(a.response.header, c)
 	if a.raw.Max == 0 {
 		a.log().Response = clientBody

@@ -95,6 +95,9 @@ func (w *walker) try(ctx context.Context, a *attempt) (err error) {
 	if err != nil {
 		return err
 	}
+	if err = w.guardrails.restoreResponse(ctx, a); err != nil {
+		return err
+	}
 	return w.deliverer.stream(ctx, a)
 }
 

@@ -2,6 +2,7 @@ package guardrail
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -70,12 +71,17 @@ const (
 )
 
 // Find returns a check by its id or an alias. A name without a source is one of the built-in checks
-// (default.), or else one of the checks that use models of the program (gateway.). The result is
-// shared and must not be changed.
+// (default.), or else one of the checks that use models of the program (gateway.). An alias such as
+// "zscaler.*" stands for all names of a source. The result is shared and must not be changed.
 func (t *Table) Find(id string) (*Definition, bool) {
 	name := strings.TrimPrefix(id, builtinSource)
 	for _, id := range [...]string{id, builtinSource + name, gatewaySource + name} {
 		if i, ok := t.ids[id]; ok {
+			return &t.list[i], true
+		}
+	}
+	if source, _, found := strings.Cut(id, "."); found {
+		if i, ok := t.ids[source+".*"]; ok {
 			return &t.list[i], true
 		}
 	}
@@ -136,10 +142,29 @@ func (t *Table) Validate(c *Check, at Place) error {
 	}
 	if known.Verify != nil {
 		if err := known.Verify(params); err != nil {
-			return fault.New(fault.InvalidParameter, err.Error()).WithParam(at.Params)
+			return verifyFault(err, at)
 		}
 	}
 	return nil
+}
+
+// verifyFault returns the error of Definition.Verify with the place of the check. A fault names a
+// parameter relative to the parameters: ".maxWords".
+func verifyFault(err error, at Place) error {
+	var f *fault.Error
+	if !errors.As(err, &f) {
+		return fault.New(fault.InvalidParameter, err.Error()).WithParam(at.Params)
+	}
+	return fault.New(fault.InvalidParameter, f.Text()).WithParam(at.Params + paramPath(f.Param))
+}
+
+// paramPath returns the path of a parameter below the parameters: "rule" becomes ".rule".
+func paramPath(name string) string {
+	name = strings.TrimPrefix(name, "parameters")
+	if name == "" || name[0] == '.' || name[0] == '[' {
+		return name
+	}
+	return "." + name
 }
 
 // ValidateUse validates a check of a config, which names the phase in which it runs.

@@ -1,9 +1,13 @@
 package guardrails
 
 import (
+	"maps"
+	"slices"
+
 	"sluice/internal/domain/guardrail"
 	"sluice/internal/gateway/guardrails/check"
 	"sluice/internal/gateway/guardrails/passage"
+	"sluice/internal/gateway/guardrails/placeholder"
 	"sluice/internal/kernel/llm"
 	"sluice/internal/kernel/wire"
 )
@@ -26,6 +30,9 @@ type Call struct {
 	// Memo keeps the results of paid hooks, so that retries and fallback targets do not pay again for
 	// the same text; nil keeps none.
 	Memo *Memo
+	// Vault contains the values that reversible redaction hides. Without one they cannot be restored:
+	// each is replaced as by an irreversible redaction.
+	Vault *placeholder.Vault
 }
 
 func (c *Call) shape() string {
@@ -46,6 +53,8 @@ type content struct {
 	headers  wire.Header
 	unread   bool
 	hasCalls bool
+	removed  removed // what redactions removed
+	failed   bool    // a redaction could not be applied
 }
 
 // newContent reads the texts of a body.
@@ -81,9 +90,14 @@ func (c *content) input(scope string, all bool) (*check.Input, []int) {
 	if c.phase == guardrail.Input {
 		in.Request = c.body
 	}
+	in.Transformed = c.changed()
 	if len(c.headers) > 0 {
-		in.Header = append(c.call.Header.Clone(len(c.headers)), c.headers...)
+		in.Header = c.call.Header.Clone(len(c.headers))
+		for _, f := range c.headers {
+			in.Header.Set(f.Name, f.Value)
+		}
 	}
+	defer in.Share()
 	if c.texts == nil {
 		return in, nil
 	}
@@ -114,16 +128,43 @@ func (c *content) replaceBody(body []byte) {
 }
 
 // edit replaces parts of texts. The texts are read again, so that the next check reads the new ones.
-func (c *content) edit(positions []int, texts []string, edits []check.Edit) {
-	if c.texts == nil || len(edits) == 0 {
+// A change outside the texts cannot be applied: the call fails.
+func (c *content) edit(positions []int, texts []string, list []change) {
+	if len(list) == 0 {
 		return
 	}
-	byText := make(map[int][]check.Edit)
-	for _, e := range edits {
-		byText[e.Text] = append(byText[e.Text], e)
+	byText := make(map[int][]change)
+	for i := range list {
+		if at := list[i].Text; c.texts == nil || at < 0 || at >= len(positions) || !list[i].fits(texts[at]) {
+			c.failed = true
+			continue
+		}
+		byText[list[i].Text] = append(byText[list[i].Text], list[i])
 	}
-	for at, list := range byText {
-		c.texts.Replace(positions[at], apply(texts[at], list))
+	if c.texts == nil {
+		return
+	}
+	for _, at := range slices.Sorted(maps.Keys(byText)) {
+		c.texts.Replace(positions[at], c.redacted(positions[at], texts[at], byText[at]))
 	}
 	c.replaceBody(c.texts.Bytes())
+}
+
+// redacted returns a text after changes. Values in the response of a provider and in instructions for
+// the model are not the caller's own: a user who asks for them must not receive them.
+func (c *content) redacted(position int, text string, list []change) string {
+	fromCaller := c.phase == guardrail.Input && c.texts.Passages()[position].Role != passage.System
+	return apply(text, merged(text, list), func(e *change) string {
+		with := e.replacement(c.call.Vault, fromCaller, text)
+		c.removed.add(text[e.Start:e.End], with)
+		return with
+	})
+}
+
+// addHeaders sets header fields for later checks and the upstream request. A field replaces that of
+// an earlier check and of the client.
+func (c *content) addHeaders(h wire.Header) {
+	for _, f := range h {
+		c.headers.Set(f.Name, f.Value)
+	}
 }

@@ -1,7 +1,10 @@
 package guardrails
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 
 	"sluice/internal/domain/guardrail"
@@ -49,6 +52,7 @@ func (c *compiler) savedHook(g *guardrail.Saved, use *routing.Hook) *Hook {
 	}
 	if use != nil {
 		h.apply(use)
+		h.content = fingerprint(use)
 	}
 	return h
 }
@@ -91,7 +95,20 @@ func (c *compiler) inlineHook(h *routing.Hook) *Hook {
 	return &Hook{
 		ID: h.ID, Mutator: h.Type == routing.Mutator, VersionID: h.VersionID, Deny: h.Deny, Async: h.Async, Sequential: h.Sequential,
 		SoftDeny: h.SoftDeny200, Stream: h.Stream, Scope: h.Scope, OnSuccess: readFeedback(h.OnSuccess), OnFail: readFeedback(h.OnFail), checks: list,
+		content: fingerprint(h),
 	}
+}
+
+// fingerprint returns a text that changes with each field of a config that decides about verdicts.
+func fingerprint(h *routing.Hook) string {
+	sum := sha256.New()
+	for _, part := range [...]any{h.ID, h.Type, h.Deny, h.Async, h.Sequential, h.Stream, h.Scope, h.SoftDeny200, len(h.Checks)} {
+		fmt.Fprintf(sum, "%q ", fmt.Sprint(part))
+	}
+	for i := range h.Checks {
+		fmt.Fprintf(sum, "%q %t %q ", h.Checks[i].ID, h.Checks[i].Enabled, h.Checks[i].Parameters)
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:12])
 }
 
 // compile compiles one check. A check that cannot be compiled is an error each time it runs: it was
@@ -108,6 +125,7 @@ func (c *compiler) compile(hook, id string, raw json.RawMessage) compiled {
 		if b, isSet := params["failOnError"].(bool); isSet {
 			out.failOnError = &b
 		}
+		out.reversible = params["redact"] == "reversible"
 		out.runner, err = definition.New(params, c.deps)
 	}
 	if err != nil {

@@ -35,15 +35,28 @@ type Set struct{ Before, After []*Hook }
 // Empty reports whether no hook applies.
 func (s *Set) Empty() bool { return s == nil || len(s.Before)+len(s.After) == 0 }
 
-// Versions returns the versions of the saved guardrails and the ids of the other hooks, sorted: calls
-// with equal versions were judged by equal guardrails, if they have the same config.
+// Reversible reports whether a hook replaces what it finds in requests by placeholders.
+func (s *Set) Reversible() bool { return s != nil && slices.ContainsFunc(s.Before, (*Hook).Reversible) }
+
+// RedactsRequests reports whether a hook replaces what it finds in requests.
+func (s *Set) RedactsRequests() bool {
+	return s != nil && slices.ContainsFunc(s.Before, (*Hook).Redacts)
+}
+
+// Versions returns the versions of the hooks, sorted: "id@version" of a saved guardrail, and
+// "id@version#fingerprint" where a config defines the hook or changes how it acts. Calls with equal
+// versions were judged by equal guardrails.
 func (s *Set) Versions() []string {
 	if s == nil {
 		return nil
 	}
 	var out []string
 	for _, h := range slices.Concat(s.Before, s.After) {
-		out = append(out, h.ID+"@"+h.VersionID)
+		version := h.ID + "@" + h.VersionID
+		if h.content != "" {
+			version += "#" + h.content
+		}
+		out = append(out, version)
 	}
 	slices.Sort(out)
 	return slices.Compact(out)

@@ -5,6 +5,7 @@ package guardrails
 
 import (
 	"encoding/json"
+	"slices"
 
 	"sluice/internal/domain/guardrail"
 	"sluice/internal/domain/guardrail/param"
@@ -17,6 +18,7 @@ type Hook struct {
 	ID         string // slug of a saved guardrail, or the id in the config
 	Mutator    bool
 	VersionID  string // of a saved guardrail
+	content    string // fingerprint of what a config decides about the hook; empty for a default
 	Deny       bool
 	Async      bool
 	Sequential bool
@@ -44,6 +46,7 @@ type compiled struct {
 	runner      check.Runner
 	broken      *check.Error // why it cannot run; nil for a check that can
 	failOnError *bool        // nil if the guardrail does not decide
+	reversible  bool         // what it replaces is restored in the response
 }
 
 // rewrites reports whether the check may replace the body.
@@ -62,6 +65,16 @@ func (c *compiled) redacts() bool {
 func (c *compiled) findsPlaces() bool {
 	_, windowed := c.runner.(check.Windowed)
 	return windowed || c.redacts()
+}
+
+// Reversible reports whether a check of the hook replaces what it finds by placeholders.
+func (h *Hook) Reversible() bool {
+	return slices.ContainsFunc(h.checks, func(c compiled) bool { return c.reversible && c.redacts() })
+}
+
+// Redacts reports whether a check of the hook replaces what it finds.
+func (h *Hook) Redacts() bool {
+	return slices.ContainsFunc(h.checks, func(c compiled) bool { return c.redacts() })
 }
 
 // changes reports whether a check of the hook may change the texts or the body.

@@ -18,8 +18,9 @@ type memoKey struct {
 }
 
 type memoEntry struct {
-	result Result
-	body   []byte // after the hook; nil if it changed nothing
+	result  Result
+	body    []byte // after the hook; nil if it changed nothing
+	removed removed
 }
 
 func keyOf(h *Hook, body []byte) memoKey { return memoKey{h.ID, h.VersionID, sha256.Sum256(body)} }

@@ -84,14 +84,26 @@ func (r *Results) JSON(denied bool) []byte {
 }
 
 // ForLog returns the results for the log, asynchronous ones included. withText keeps what quotes the
-// judged text: data and logs of checks.
+// judged text: logs of checks, and texts in their data. Without it, verdicts, counts and times stay.
 func (r *Results) ForLog(withText bool) Shown {
 	s := Shown{Before: cloned(r.Before), After: cloned(r.After)}
 	if !withText {
-		conceal(s.Before)
-		conceal(s.After)
+		concealTexts(s.Before)
+		concealTexts(s.After)
 	}
 	return s
+}
+
+// concealTexts is conceal, but keeps the numbers and verdicts in the data of checks.
+func concealTexts(list []Result) {
+	for i := range list {
+		for k := range list[i].Checks {
+			c := &list[i].Checks[k]
+			data := metricsOf(c.Data)
+			concealCheck(c)
+			c.Data = data
+		}
+	}
 }
 
 func shown(list []Result) []Result {
@@ -122,12 +134,15 @@ func (r *Result) clone() Result {
 func conceal(list []Result) {
 	for i := range list {
 		for k := range list[i].Checks {
-			c := &list[i].Checks[k]
-			c.Data, c.Log = nil, nil
-			if c.Error != nil {
-				c.Error = &check.Error{Name: c.Error.Name, Message: "see the log of the request"}
-			}
+			concealCheck(&list[i].Checks[k])
 		}
+	}
+}
+
+func concealCheck(c *CheckResult) {
+	c.Data, c.Log = nil, nil
+	if c.Error != nil {
+		c.Error = &check.Error{Name: c.Error.Name, Message: "see the log of the request"}
 	}
 }
 

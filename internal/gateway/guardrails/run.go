@@ -23,7 +23,9 @@ type Outcome struct {
 	Body     []byte      // the changed body; nil if nothing changed
 	Headers  wire.Header // header fields for the upstream request
 	CostNano int64       // what paid checks cost
-	Later    []*Hook     // asynchronous hooks, which the caller runs with RunLater
+	Later    []*Hook     // asynchronous hooks, which the caller runs with RunAsync
+	// Unredacted reports that a hook that redacts did not run or failed: nothing may keep the body.
+	Unredacted bool
 }
 
 // Run runs the synchronous hooks of a phase on a body: those without cost first. A denial by a hook
@@ -59,6 +61,7 @@ func (e *Engine) Run(ctx context.Context, hooks []*Hook, c *Call, p guardrail.Ph
 	if data.changed() {
 		out.Body = data.body
 	}
+	data.removed.scrub(out.Results)
 	out.Headers = data.headers
 	if out.Denied {
 		e.metrics.denied.WithLabelValues(string(p)).Inc()
@@ -99,6 +102,7 @@ func nextGroup(hooks []*Hook, order []int) []int {
 func skip(out *Outcome, hooks []*Hook, group []int) {
 	for _, i := range group {
 		out.Results[i] = Result{ID: hooks[i].ID, Type: hooks[i].kind(), Skipped: true, Verdict: true, Checks: []CheckResult{}, VersionID: hooks[i].VersionID}
+		out.Unredacted = out.Unredacted || hooks[i].Redacts()
 	}
 }
 
@@ -134,8 +138,24 @@ func (e *Engine) group(ctx context.Context, hooks []*Hook, group []int, data *co
 	}
 	for _, i := range group {
 		out.add(hooks[i], &out.Results[i])
+		out.Unredacted = out.Unredacted || hooks[i].failedToRedact(&out.Results[i])
+	}
+	if data.failed && !out.Denied {
+		out.Denied, out.Unredacted = true, true
+		out.Message = "a guardrail found text to redact, but the gateway cannot replace it in this call; the call is not forwarded"
+		out.Results[group[0]].Verdict, out.Results[group[0]].Deny = false, true
 	}
 	return nil
+}
+
+// failedToRedact reports whether a check that redacts could not judge the texts.
+func (h *Hook) failedToRedact(r *Result) bool {
+	for i := range r.Checks {
+		if i < len(h.checks) && r.Checks[i].Error != nil && (h.checks[i].redacts() || h.checks[i].broken != nil) {
+			return true
+		}
+	}
+	return false
 }
 
 // mustRead reports whether a hook that cannot read the text denies the call.
@@ -159,10 +179,11 @@ func (e *Engine) remembered(ctx context.Context, h *Hook, data *content) Result 
 			data.replaceBody(known.body)
 			data.edited = map[int]string{}
 		}
+		data.removed.merge(&known.removed)
 		return known.result
 	}
 	r := e.judge(ctx, h, data)
-	entry := memoEntry{result: r}
+	entry := memoEntry{result: r, removed: data.removed.clone()}
 	if r.Transformed {
 		entry.body = data.body
 	}
@@ -261,19 +282,19 @@ func (e *Engine) one(ctx context.Context, h *Hook, i int, data *content, results
 	in, positions := data.input(h.Scope, h.checks[i].redacts())
 	got := e.check(ctx, &h.checks[i], in, &results[i])
 	r.costNano += got.CostNano
-	data.take(in, positions, got, &results[i])
+	data.take(&h.checks[i], in, positions, &got, &results[i])
 }
 
 // take applies the changes of a check.
-func (c *content) take(in *check.Input, positions []int, got check.Result, r *CheckResult) {
-	c.headers = append(c.headers, got.Headers...)
+func (c *content) take(k *compiled, in *check.Input, positions []int, got *check.Result, r *CheckResult) {
+	c.addHeaders(got.Headers)
 	if got.Body != nil {
 		c.replaceBody(got.Body)
 		c.edited = map[int]string{}
 		r.Transformed = true
 	}
 	if len(got.Edits) > 0 {
-		c.edit(positions, in.Texts, got.Edits)
+		c.edit(positions, in.Texts, k.changesOf(got.Edits))
 		c.edited = map[int]string{}
 		r.Transformed = true
 	}
@@ -304,11 +325,11 @@ func (e *Engine) together(ctx context.Context, h *Hook, data *content, results [
 		wait.Go(func() { got[i] = e.check(ctx, c, in, &results[i]) })
 	}
 	wait.Wait()
-	var edits []check.Edit
+	var edits []change
 	for i := range got {
 		r.costNano += got[i].CostNano
-		data.headers = append(data.headers, got[i].Headers...)
-		list := got[i].Edits
+		data.addHeaders(got[i].Headers)
+		list := h.checks[i].changesOf(got[i].Edits)
 		if !h.checks[i].redacts() {
 			list = moved(list, scopedPositions, positions)
 		}
@@ -322,8 +343,8 @@ func (e *Engine) together(ctx context.Context, h *Hook, data *content, results [
 }
 
 // moved converts positions in the texts in scope to positions in all texts.
-func moved(edits []check.Edit, scoped, all []int) []check.Edit {
-	out := make([]check.Edit, 0, len(edits))
+func moved(edits []change, scoped, all []int) []change {
+	out := make([]change, 0, len(edits))
 	for _, e := range edits {
 		if e.Text < 0 || e.Text >= len(scoped) {
 			continue

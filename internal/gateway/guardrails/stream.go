@@ -25,6 +25,7 @@ type StreamJudge struct {
 	denied  *Hook // the hook that denied the answer
 	done    bool
 	outcome Outcome
+	removed removed
 }
 
 // hookState is what a hook decided so far about a stream.
@@ -70,7 +71,7 @@ func (j *StreamJudge) Hold() bool { return j.hold }
 // Piece implements guardedstream.Judge. It runs the hooks that judge windows.
 func (j *StreamJudge) Piece(ctx context.Context, p guardedstream.Piece) (v guardedstream.Verdict) {
 	text := plainText(p.Channel, p.Text)
-	var edits []check.Edit
+	var edits []change
 	for _, s := range j.states {
 		if s.mode != StreamWindow {
 			continue
@@ -80,7 +81,7 @@ func (j *StreamJudge) Piece(ctx context.Context, p guardedstream.Piece) (v guard
 			return guardedstream.Verdict{Deny: true}
 		}
 	}
-	for _, e := range merged(text.plain, edits) {
+	for _, e := range j.replaced(text.plain, edits) {
 		if out, ok := placed(p.Channel, &text, e, p.Context); ok {
 			v.Edits = append(v.Edits, out)
 		}
@@ -130,12 +131,13 @@ func regularFirst(a *guardedstream.Answer) int {
 // run runs the checks of a hook on texts and adds to its results. Checks that look for places in a text
 // judge all of them; others, which count or classify, only the first ones, which are the answer
 // itself. It returns the edits.
-func (j *StreamJudge) run(ctx context.Context, s *hookState, all []string, regular int) (edits []check.Edit) {
+func (j *StreamJudge) run(ctx context.Context, s *hookState, all []string, regular int) (edits []change) {
 	began := j.engine.clock.Now()
 	in := &check.Input{
 		Phase: guardrail.Output, Texts: all, Request: j.call.Request, Status: 200, Endpoint: j.call.Endpoint, Provider: j.call.Provider,
 		Model: j.call.Model, Metadata: j.call.Metadata, Header: j.call.Header, TraceID: j.call.TraceID, Streaming: true,
 	}
+	in.Share()
 	for i := range s.hook.checks {
 		var r CheckResult
 		if in.Texts = all; !s.hook.checks[i].findsPlaces() {
@@ -144,11 +146,24 @@ func (j *StreamJudge) run(ctx context.Context, s *hookState, all []string, regul
 		got := j.engine.check(ctx, &s.hook.checks[i], in, &r)
 		s.cost += got.CostNano
 		s.results[i].merge(&r, len(got.Edits) > 0)
-		edits = append(edits, got.Edits...)
+		edits = append(edits, s.hook.checks[i].changesOf(got.Edits)...)
 		s.edited = s.edited || len(got.Edits) > 0
 	}
 	s.took += j.engine.clock.Now().Sub(began)
 	return edits
+}
+
+// replaced returns changes of a text without overlaps, with what replaces each.
+func (j *StreamJudge) replaced(text string, list []change) []check.Edit {
+	changes := merged(text, list)
+	out := make([]check.Edit, len(changes))
+	for i := range changes {
+		c := &changes[i]
+		out[i] = c.Edit
+		out[i].With = c.replacement(j.call.Vault, false, text)
+		j.removed.add(text[c.Start:c.End], out[i].With)
+	}
+	return out
 }
 
 // merge adds the result for one chunk to the result for the stream.
@@ -197,7 +212,7 @@ func (j *StreamJudge) Finish(ctx context.Context, a *guardedstream.Answer) guard
 		plain[i] = plainText(a.Texts[i].Channel, a.Texts[i].Text)
 		texts[i] = plain[i].plain
 	}
-	var edits []check.Edit
+	var edits []change
 	for _, s := range j.states {
 		if s.mode == StreamWindow || a.Denied && s.hook.Paid() {
 			continue
@@ -208,7 +223,7 @@ func (j *StreamJudge) Finish(ctx context.Context, a *guardedstream.Answer) guard
 			final.Deny = j.denies(s) || final.Deny
 		}
 	}
-	final.Edits = placedAll(a, plain, edits)
+	final.Edits = j.placedAll(a, plain, edits)
 	final.Trailer = j.finish(a.Denied || final.Deny)
 	return final
 }
@@ -225,11 +240,11 @@ func (j *StreamJudge) firstDenying() *Hook {
 }
 
 // placedAll converts edits of the plain texts to edits of the channels.
-func placedAll(a *guardedstream.Answer, plain []escapedText, edits []check.Edit) map[guardedstream.Channel][]guardedstream.Edit {
+func (j *StreamJudge) placedAll(a *guardedstream.Answer, plain []escapedText, edits []change) map[guardedstream.Channel][]guardedstream.Edit {
 	if len(edits) == 0 {
 		return nil
 	}
-	byText := make(map[int][]check.Edit)
+	byText := make(map[int][]change)
 	for _, e := range edits {
 		if e.Text >= 0 && e.Text < len(plain) {
 			byText[e.Text] = append(byText[e.Text], e)
@@ -238,7 +253,7 @@ func placedAll(a *guardedstream.Answer, plain []escapedText, edits []check.Edit)
 	out := make(map[guardedstream.Channel][]guardedstream.Edit)
 	for at, list := range byText {
 		c := a.Texts[at].Channel
-		for _, e := range merged(plain[at].plain, list) {
+		for _, e := range j.replaced(plain[at].plain, list) {
 			if p, ok := placed(c, &plain[at], e, 0); ok {
 				out[c] = append(out[c], p)
 			}
@@ -267,6 +282,7 @@ func (j *StreamJudge) finish(denied bool) []byte {
 			j.engine.metrics.ran(string(guardrail.Output), &s.results[i])
 		}
 	}
+	j.removed.scrub(j.outcome.Results)
 	if j.outcome.Denied = denied; denied {
 		j.engine.metrics.denied.WithLabelValues(string(guardrail.Output)).Inc()
 		if j.denied != nil {

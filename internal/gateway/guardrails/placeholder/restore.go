@@ -107,3 +107,32 @@ func (c Channel) append(out []byte, value string) []byte {
 	out = jsonedit.AppendQuoted(out, value)
 	return append(out[:n], out[n+1:len(out)-1]...)
 }
+
+// Place is a placeholder in a text.
+type Place struct {
+	Start, End int // byte offsets
+	Value      string
+}
+
+// Find returns the placeholders in a text whose values the vault contains, in their order.
+func (v *Vault) Find(text string) []Place {
+	x := v.load()
+	if len(x.names) == 0 {
+		return nil
+	}
+	var out []Place
+	for at := 0; ; {
+		open := strings.IndexByte(text[at:], '[')
+		if open < 0 {
+			return out
+		}
+		at += open
+		n, value := x.match(text[at:])
+		if n == 0 {
+			at++
+			continue
+		}
+		out = append(out, Place{Start: at, End: at + n, Value: value})
+		at += n
+	}
+}
