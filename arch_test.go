@@ -113,6 +113,8 @@ var importRules = []rule{
 		"it sends the requests of checks with the client of the providers"},
 	{pathsBelow("internal/gateway/guardrails", "check pii secrets classify partner"), all(kernel, domain, "internal/gateway/guardrails/check/...", "internal/gateway/guardrails/textfold", "internal/gateway/guardrails/passage", "@/..."),
 		"a check judges what it receives; it reaches services through the interfaces of check.Deps"},
+	{pathsBelow("internal/gateway", "screening"), all(kernel, domain, "internal/gateway/guardrails/passage", "internal/gateway/realtime"),
+		"it judges the events of a conversation; the gateway gives it the judge"},
 	{pathsBelow("internal/gateway", "cache/redisstore"), all(kernel, metrics, "internal/gateway/cache/..."),
 		"a store of cached responses keeps bytes; it does not depend on what they mean"},
 	{pathsBelow("internal/gateway", "cache/... promptcache/..."), all(kernel, dialects, "internal/limits/catalog", "@/...", "internal/gateway/cache/..."),

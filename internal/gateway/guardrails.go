@@ -152,24 +152,6 @@ func (s *guardrailStep) judgeRequest(ctx context.Context, a *attempt) error {
 	return s.checkReadableResponse(a, c)
 }
 
-// judgeConversation rejects a realtime conversation that a guardrail could deny: its text is not
-// judged yet.
-func (s *guardrailStep) judgeConversation(_ context.Context, a *attempt) error {
-	if s.engine == nil {
-		return nil
-	}
-	set := s.sets.find(s.engine, a)
-	if set.Empty() {
-		return nil
-	}
-	for _, h := range slices.Concat(set.Before, set.After) {
-		if h.Deny {
-			return fault.Newf(fault.NotSupported, "the guardrail %q has deny: true, but realtime conversations are not judged by guardrails; remove it, or set deny to false", clip(h.ID)).WithParam("guardrails")
-		}
-	}
-	return nil
-}
-
 // serving returns a context in which paid checks make calls for the caller of an attempt.
 func (s *guardrailStep) serving(ctx context.Context, a *attempt, hooks []*guardrails.Hook) context.Context {
 	if !slices.ContainsFunc(hooks, (*guardrails.Hook).Paid) {
@@ -181,11 +163,15 @@ func (s *guardrailStep) serving(ctx context.Context, a *attempt, hooks []*guardr
 // deny returns the error of a denial.
 func (a *attempt) deny(out *guardrails.Outcome) error {
 	a.denied, a.softDenied = true, out.SoftDeny
-	text := out.Message
-	if text == "" {
-		text = "the guardrail checks failed, and the guardrail denies such calls"
+	return fault.New(fault.GuardrailDenied, denialText(out))
+}
+
+// denialText returns the message of a denial.
+func denialText(out *guardrails.Outcome) string {
+	if out.Message != "" {
+		return out.Message
 	}
-	return fault.New(fault.GuardrailDenied, text)
+	return "the guardrail checks failed, and the guardrail denies such calls"
 }
 
 // judged reports whether hooks run on the calls of an endpoint: those that carry text for a model.

@@ -87,7 +87,9 @@ func (c *conversations) openUpstream(ctx context.Context, a *attempt) (realtime.
 // converse relays a conversation and records it.
 func (c *conversations) converse(ctx context.Context, a *attempt, down, up realtime.Socket) {
 	s := newSession(c, a)
-	end := realtime.Relay{IdleTimeout: c.idleTimeout}.Run(ctx, down, up, s)
+	guard, finish := c.guardrails.screen(a)
+	end := realtime.Relay{IdleTimeout: c.idleTimeout, Guard: guard}.Run(ctx, down, up, s)
+	finish()
 	if end.Refusal != nil {
 		a.fault = end.Refusal
 	}

@@ -18,9 +18,21 @@ type Meter interface {
 	FromProvider(ctx context.Context, event []byte) error
 }
 
+// Guard decides what is relayed in place of each message. Two goroutines call it, one for each side. An
+// error ends the conversation as that of a Meter does.
+type Guard interface {
+	FromClient(ctx context.Context, message []byte) (Passed, error)
+	FromProvider(ctx context.Context, message []byte) (Passed, error)
+}
+
+// Passed are the text messages that are sent in place of one, to the provider (up) and to the client
+// (down).
+type Passed struct{ Up, Down [][]byte }
+
 // Relay relays conversations.
 type Relay struct {
 	IdleTimeout time.Duration // for a side to take a message; 0 means none
+	Guard       Guard         // nil relays every message
 }
 
 // Ending is how a conversation ended.
@@ -43,9 +55,9 @@ func (r Relay) Run(ctx context.Context, down, up Socket, m Meter) Ending {
 		refusal    *fault.Error
 	}
 	var both sync.WaitGroup
-	pump := func(from, to Socket, fromClient bool, see func(context.Context, []byte) error) {
+	pump := func(from, to Socket, fromClient bool) {
 		defer both.Done()
-		taking, err := r.relayFrames(callCtx, from, to, see)
+		taking, err := r.relayFrames(callCtx, direction{from, to, fromClient, m})
 		first.Do(func() {
 			first.err, first.fromClient = err, fromClient != taking
 			if ctx.Err() != nil { // the received close responds to the gateway's own
@@ -62,8 +74,8 @@ func (r Relay) Run(ctx context.Context, down, up Socket, m Meter) Ending {
 		stop()
 	}
 	both.Add(2)
-	go pump(down, up, true, m.FromClient)
-	go pump(up, down, false, m.FromProvider)
+	go pump(down, up, true)
+	go pump(up, down, false)
 	both.Wait()
 	return Ending{Outcome: outcomeOf(first.err, first.fromClient), Refusal: first.refusal}
 }
@@ -84,23 +96,76 @@ func outcomeOf(err error, ofClient bool) record.Outcome {
 	return record.Truncated
 }
 
+// direction is one way of a conversation.
+type direction struct {
+	from, to   Socket
+	fromClient bool
+	meter      Meter
+}
+
 // relayFrames relays messages until one side fails. taking reports that the receiving side
 // failed.
-func (r Relay) relayFrames(ctx context.Context, from, to Socket, see func(context.Context, []byte) error) (taking bool, err error) {
+func (r Relay) relayFrames(ctx context.Context, d direction) (taking bool, err error) {
 	for {
-		text, data, err := from.Read(ctx)
+		text, data, err := d.from.Read(ctx)
 		if err != nil {
 			return false, err
 		}
-		if text {
-			if err := see(ctx, data); err != nil {
-				return false, err
-			}
+		if r.Guard != nil {
+			taking, err = r.guarded(ctx, &d, text, data)
+		} else if err = d.see(ctx, text, data); err == nil {
+			err = r.pass(ctx, d.to, text, data)
+			taking = err != nil
 		}
-		if err := r.pass(ctx, to, text, data); err != nil {
-			return true, err
+		if err != nil {
+			return taking, err
 		}
 	}
+}
+
+// see shows a text message to the meter.
+func (d *direction) see(ctx context.Context, text bool, data []byte) error {
+	switch {
+	case !text:
+		return nil
+	case d.fromClient:
+		return d.meter.FromClient(ctx, data)
+	}
+	return d.meter.FromProvider(ctx, data)
+}
+
+// guarded relays what the guard passes of a message. The meter sees what the provider sent and what it
+// receives.
+func (r Relay) guarded(ctx context.Context, d *direction, text bool, data []byte) (taking bool, err error) {
+	var passed Passed
+	if d.fromClient {
+		passed, err = r.Guard.FromClient(ctx, data)
+		for _, event := range passed.Up {
+			if err == nil {
+				err = d.meter.FromClient(ctx, event)
+			}
+		}
+	} else if err = d.see(ctx, text, data); err == nil {
+		passed, err = r.Guard.FromProvider(ctx, data)
+	}
+	if err != nil {
+		return false, err
+	}
+	up, down := d.to, d.from
+	if !d.fromClient {
+		up, down = d.from, d.to
+	}
+	for _, event := range passed.Up {
+		if err := r.pass(ctx, up, true, event); err != nil {
+			return d.fromClient, err
+		}
+	}
+	for _, event := range passed.Down {
+		if err := r.pass(ctx, down, true, event); err != nil {
+			return !d.fromClient, err
+		}
+	}
+	return false, nil
 }
 
 // pass writes a message to one side, with the idle timeout as the limit. Meanwhile nothing reads

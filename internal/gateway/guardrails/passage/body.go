@@ -60,8 +60,9 @@ var (
 
 // Names of shapes in addition to those of endpoints.
 const (
-	Google  = "google"  // generateContent, streamGenerateContent, countTokens, embedContent
-	Bedrock = "bedrock" // Converse
+	Google   = "google"        // generateContent, streamGenerateContent, countTokens, embedContent
+	Bedrock  = "bedrock"       // Converse
+	Realtime = "realtimeEvent" // an event of a realtime conversation, or the configuration of a session
 )
 
 // Body is a request or response body with its texts. It refers to the bytes that it was read from:
@@ -92,7 +93,7 @@ func RequestShape(name string, body []byte) (*Body, error) {
 	if !ok {
 		return nil, fmt.Errorf("read request of %s: %w", name, ErrUnreadable)
 	}
-	b := &Body{src: body}
+	b := &Body{src: body, response: rules[f].unscoped}
 	if err := b.read(f); err != nil {
 		return nil, fmt.Errorf("read request of %s: %w", name, err)
 	}

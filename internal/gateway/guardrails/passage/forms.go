@@ -25,6 +25,7 @@ type rule struct {
 	media     bool   // the member data of the object is a text only if its type is text
 	plain     bool   // a body that is not JSON is a text
 	emptied   string // value in place of the list when all its elements are removed; empty means []
+	unscoped  bool   // all texts of the body are in each scope
 	extra     bool   // the list is an addition to the content of its message
 }
 
@@ -94,6 +95,13 @@ const (
 	googleResult
 	googleCode
 
+	realtimeEvent
+	realtimeResponse
+	realtimeItem
+	realtimeAudio
+	toolForm
+	schemaForm
+
 	bedrockRequest
 	bedrockResponse
 	bedrockOutput
@@ -124,7 +132,7 @@ var requestForms = map[string]form{
 	"createModelResponse": responsesRequest, "countResponseInputTokens": responsesRequest,
 	"embed": inputRequest, "moderate": inputRequest, "createSpeech": inputRequest,
 	"imageGenerate": completeRequest, "rerank": rerankRequest,
-	Google: googleRequest, Bedrock: bedrockRequest,
+	Google: googleRequest, Bedrock: bedrockRequest, Realtime: realtimeEvent,
 }
 
 // responseForms are the forms of response bodies.
@@ -136,5 +144,5 @@ var responseForms = map[string]form{
 	"embed": textlessResponse, "moderate": textlessResponse,
 	"imageGenerate": imageResponse, "imageEdit": imageResponse, "rerank": rerankResponse,
 	"createTranscription": transcription, "createTranslation": transcription, "ocr": ocrResponse,
-	Google: googleResponse, Bedrock: bedrockResponse,
+	Google: googleResponse, Bedrock: bedrockResponse, Realtime: realtimeResponse,
 }

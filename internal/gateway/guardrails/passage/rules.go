@@ -105,6 +105,21 @@ var rules = [formCount]rule{
 	googleResult:     {role: Tool, kind: Result, members: map[string]form{"response": leaves}},
 	googleCode:       {kind: Arguments, members: textMembers("code")},
 
+	// Events of realtime conversations, and the configurations of their sessions. An event is read by its
+	// members, whatever its type. Source: platform.openai.com/docs/api-reference/realtime, 2026-11.
+	realtimeEvent: {unscoped: true, members: map[string]form{
+		"session": realtimeEvent, "response": realtimeEvent, "instructions": userForm, "input": inputList, "item": realtimeItem, "items": inputList,
+		"prompt": promptForm, "tools": toolForm, "text": userForm, "audio": realtimeAudio, "inputaudiotranscription": realtimeAudio,
+	}},
+	realtimeResponse: {role: Assistant, members: map[string]form{
+		"response": realtimeResponse, "output": outputList, "item": realtimeItem, "part": blockForm,
+		"text": textForm, "transcript": textForm, "arguments": argumentsForm, "delta": textForm,
+	}},
+	realtimeItem:  {turns: true, single: true, authored: true, marked: true, members: realtimeItemMembers},
+	realtimeAudio: {members: map[string]form{"input": realtimeAudio, "transcription": realtimeAudio, "prompt": userForm}},
+	toolForm:      {element: toolForm, members: map[string]form{"description": userForm, "serverdescription": userForm, "parameters": schemaForm, "function": toolForm}},
+	schemaForm:    {element: schemaForm, other: schemaForm, members: textMembers("description title")},
+
 	// Bedrock Converse. Source: docs.aws.amazon.com/bedrock/latest/APIReference, 2026-11.
 	bedrockRequest:   {members: map[string]form{"messages": bedrockMessages, "system": bedrockSystem, "promptvariables": variablesForm}},
 	bedrockResponse:  {role: Assistant, single: true, members: map[string]form{"output": bedrockOutput}},
@@ -117,6 +132,11 @@ var rules = [formCount]rule{
 	bedrockUse:       {kind: Arguments, members: map[string]form{"input": leaves}},
 	bedrockReasoning: {kind: Reasoning, marked: true, signature: "signature", members: map[string]form{"reasoningtext": bedrockReasoning, "text": textForm}},
 	bedrockDocument:  {members: map[string]form{"source": bedrockBlock, "context": textForm, "title": textForm}},
+}
+
+// realtimeItemMembers are the texts of an item of a realtime conversation.
+var realtimeItemMembers = map[string]form{
+	"content": blockForm, "text": textForm, "transcript": textForm, "arguments": argumentsForm, "output": resultForm, "error": resultForm,
 }
 
 // googlePartMembers are the texts of a part of generateContent.
