@@ -9,6 +9,7 @@ import (
 	"sluice/internal/domain/record"
 	"sluice/internal/domain/routing"
 	"sluice/internal/gateway/guardrails"
+	"sluice/internal/gateway/guardrails/passage"
 	"sluice/internal/kernel/fault"
 	"sluice/internal/kernel/jsonedit"
 	"sluice/internal/kernel/llm"
@@ -55,7 +56,7 @@ func (s *guardrailStep) outputHooks(a *attempt) []*guardrails.Hook {
 // answersText reports whether the responses of an endpoint contain text of a model.
 func answersText(x *exchange) bool {
 	switch x.match.Endpoint {
-	case llm.ChatComplete, llm.Complete, llm.Messages, llm.CreateModelResponse, llm.CreateTranscription, llm.CreateTranslation, llm.OCR, llm.Realtime:
+	case llm.ChatComplete, llm.Complete, llm.Messages, llm.CreateModelResponse, llm.GetModelResponse, llm.CreateTranscription, llm.CreateTranslation, llm.OCR, llm.Realtime:
 		return true
 	case llm.Proxy:
 		return !strings.Contains(x.path, "embed") && !strings.Contains(x.path, "/images/") && !strings.Contains(x.path, "/moderations") && !strings.Contains(x.path, "/rerank")
@@ -76,7 +77,11 @@ func (s *guardrailStep) buffer(ctx context.Context, a *attempt) error {
 // judgeBody runs the output hooks on a complete response.
 func (s *guardrailStep) judgeBody(ctx context.Context, a *attempt, hooks []*guardrails.Hook) error {
 	c := s.call(a)
-	c.Memo = a.x.memo
+	if leadsElsewhere(c.Shape) {
+		a.results.After = guardrails.SkippedBy(hooks)
+		return nil
+	}
+	c.Shape, c.Memo = answerShape(a.x, c.Shape), a.x.memo
 	out, err := s.engine.Run(s.serving(ctx, a, hooks), hooks, c, guardrail.Output, a.status, a.response.body)
 	if err != nil {
 		return clientGone(ctx, err)
@@ -104,14 +109,14 @@ func (a *attempt) replaceResponse(body []byte, bodyLogBytes int) {
 // checkReadableResponse denies a call whose response an enforced guardrail could not read: one that is
 // passed through in an unknown format.
 func (s *guardrailStep) checkReadableResponse(a *attempt, c *guardrails.Call) error {
-	if a.x.match.Endpoint != llm.Proxy || c.PassUnreadable || !answersText(a.x) {
+	if a.x.match.Endpoint != llm.Proxy || !answersText(a.x) {
 		return nil
 	}
-	readable := c.Shape != "unknown" && !(a.wantsStream() && (c.Shape == "google" || c.Shape == "bedrock"))
-	for _, h := range a.hooks.After {
-		if h.Enforced && h.Deny && !readable {
-			return a.deny(&guardrails.Outcome{Message: guardrails.Unreadable(h)})
-		}
+	if c.Shape != unknownShape && !leadsElsewhere(c.Shape) && !(a.wantsStream() && (c.Shape == passage.Google || c.Shape == passage.Bedrock)) {
+		return nil
+	}
+	if h := unreadable(a.hooks.After, c); h != nil {
+		return a.deny(&guardrails.Outcome{Message: guardrails.Unreadable(h)})
 	}
 	return nil
 }

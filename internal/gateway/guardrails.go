@@ -4,13 +4,11 @@ import (
 	"context"
 	"log/slog"
 	"slices"
-	"strings"
 	"sync"
 
 	"sluice/internal/domain/guardrail"
 	"sluice/internal/domain/routing"
 	"sluice/internal/gateway/guardrails"
-	"sluice/internal/gateway/guardrails/passage"
 	"sluice/internal/gateway/guardrails/placeholder"
 	"sluice/internal/kernel/fault"
 	"sluice/internal/kernel/ident"
@@ -119,7 +117,7 @@ func (s *guardrailStep) judgeRequest(ctx context.Context, a *attempt) error {
 	}
 	s.openVault(ctx, a)
 	c := s.call(a)
-	if len(a.hooks.Before) == 0 {
+	if len(a.hooks.Before) == 0 || readsText(a.x) {
 		return s.checkReadableResponse(a, c)
 	}
 	body, err := s.requestText(a)
@@ -181,8 +179,10 @@ func judged(x *exchange) bool {
 	case llm.ChatComplete, llm.Complete, llm.Embed, llm.Messages, llm.MessagesCountTokens, llm.CreateModelResponse, llm.CountResponseInputTokens,
 		llm.ImageGenerate, llm.ImageEdit, llm.CreateSpeech, llm.CreateTranscription, llm.CreateTranslation, llm.Rerank, llm.Moderate, llm.OCR, llm.Realtime:
 		return true
+	case llm.GetModelResponse:
+		return readsText(x)
 	case llm.Proxy:
-		return x.match.Body != llm.NoBody && (x.spool != nil && x.spool.Len() > 0 || x.direct != nil || x.form != nil)
+		return x.match.Body != llm.NoBody && (x.spool != nil && x.spool.Len() > 0 || x.direct != nil || x.form != nil) || readsText(x)
 	}
 	return false
 }
@@ -198,25 +198,6 @@ func (s *guardrailStep) call(a *attempt) *guardrails.Call {
 		c.Request = x.doc.Source()
 	}
 	return c
-}
-
-// bodyShape returns the name of the body's format for the package passage. A call that is passed
-// through has the format of its path.
-func bodyShape(x *exchange) string {
-	if x.match.Endpoint != llm.Proxy {
-		return string(x.match.Endpoint)
-	}
-	for _, shape := range [...]struct{ part, name string }{
-		{":generateContent", passage.Google}, {":streamGenerateContent", passage.Google}, {":countTokens", passage.Google}, {":embedContent", passage.Google},
-		{"/converse", passage.Bedrock}, {"/chat/completions", string(llm.ChatComplete)}, {"/messages/count_tokens", string(llm.MessagesCountTokens)},
-		{"/messages", string(llm.Messages)}, {"/responses", string(llm.CreateModelResponse)}, {"/completions", string(llm.Complete)}, {"/embeddings", string(llm.Embed)},
-		{"/images/generations", string(llm.ImageGenerate)}, {"/moderations", string(llm.Moderate)}, {"/rerank", string(llm.Rerank)}, {"/audio/speech", string(llm.CreateSpeech)},
-	} {
-		if strings.Contains(x.path, shape.part) {
-			return shape.name
-		}
-	}
-	return "unknown"
 }
 
 // requestText returns the body that hooks judge: the JSON of the request, or for a form its prompt as

@@ -101,7 +101,7 @@ var requestCases = []textCase{
 	{"token ids", "complete", `{"prompt":[1,2]}`, nil},
 	{"embedding", "embed", `{"input":["a","b"]}`, []string{`input[0] user text -1 "a"`, `input[1] user text -1 "b"`}},
 	{"moderation", "moderate", `{"input":[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"u"}}]}`, []string{`input[0].text user text -1 "a"`}},
-	{"speech", "createSpeech", `{"input":"a","instructions":"b","voice":"alloy"}`, []string{`input user text -1 "a"`, `instructions system text -1 "b"`}},
+	{"speech", "createSpeech", `{"input":"a","instructions":"b","voice":"alloy"}`, []string{`input user text -1 "a"`, `instructions user text -1 "b"`}},
 	{"image", "imageGenerate", `{"prompt":"a","size":"1x1"}`, []string{`prompt user text -1 "a"`}},
 	{"ranking", "rerank", `{"query":"q","documents":["a",{"text":"b","id":"7","image":"AAAA"}]}`, []string{
 		`query user text -1 "q"`, `documents[0] user text -1 "a"`, `documents[1].text user text -1 "b"`,

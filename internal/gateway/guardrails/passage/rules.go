@@ -74,8 +74,8 @@ var rules = [formCount]rule{
 	responsesRequest: {members: map[string]form{
 		"instructions": systemForm, "input": inputList, "prompt": promptForm,
 	}},
-	rerankRequest: {members: map[string]form{"query": userForm, "documents": documentForm, "instruction": systemForm}},
-	inputRequest:  {members: map[string]form{"input": userForm, "instructions": systemForm}},
+	rerankRequest: {members: map[string]form{"query": userForm, "documents": documentForm, "instruction": userForm}},
+	inputRequest:  {members: map[string]form{"input": userForm, "instructions": userForm}},
 
 	// Bodies of responses.
 	chatResponse:      {role: Assistant, members: map[string]form{"choices": choiceList}},
