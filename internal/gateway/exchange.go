@@ -85,6 +85,7 @@ type requestBody struct {
 	form          *multipartedit.Form // parts of the body, if it is a form
 	made          []*wire.Spool       // bodies that were derived from it
 	unjudged      *attemptInput       // the request before hooks of the attempt changed it; nil if they did not
+	unjudgedForm  *multipartedit.Form // the form before hooks changed its file; nil if they did not
 	memo          *guardrails.Memo    // results of paid hooks; nil before the first
 	vault         *placeholder.Vault  // values that reversible redaction hides; nil before the first
 	direct        *wire.Payload       // the unbuffered body, if it is streamed

@@ -118,7 +118,7 @@ func (w *walker) prepare(ctx context.Context, a *attempt) error {
 		a.judgement = a.input
 		return w.credentials.resolve(ctx, a)
 	}
-	for _, step := range [...]func(context.Context, *attempt) error{w.guardrails.restore, w.prompts.expand, w.credentials.resolve, w.guardrails.judgeRequest} {
+	for _, step := range [...]func(context.Context, *attempt) error{w.guardrails.restore, w.prompts.expand, w.credentials.resolve, w.guardrails.judgeRequest, w.guardrails.judgeBatch} {
 		if err := step(ctx, a); err != nil {
 			return err
 		}
