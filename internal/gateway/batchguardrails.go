@@ -135,9 +135,6 @@ func shapeOf(body []byte, conversation llm.Endpoint) string {
 	return unknownShape
 }
 
-// unknownShape is the shape of a body whose format the gateway does not know.
-const unknownShape = "unknown"
-
 // judgeFile judges the lines of an uploaded file. Files of every purpose are judged, because a provider
 // may accept any of them as the input of a batch. Lines without a call pass.
 func (j *batchLines) judgeFile(ctx context.Context) error {

@@ -39,10 +39,10 @@ func newGuarded(t *testing.T, g *gateway, up *upstream.Server) *guarded {
 	t.Helper()
 	d := &guarded{desk: newDesk(t, []*gateway{g}, "guarded"), g: g, up: up, org: g.call("GET", "/v1/labels", "").want(t, 200).get("data.0.organisation_id").String(), guardrail: map[string]string{}}
 	for _, deny := range []bool{true, false} {
-		for level, place := range map[string]object{"workspace": {"workspace_id": d.id}, "organisation": {"organisation_id": d.org}} {
+		for level, path := range map[string]object{"workspace": {"workspace_id": d.id}, "organisation": {"organisation_id": d.org}} {
 			slug := fmt.Sprintf("pg-%s-%v", level, deny)
 			body := object{"name": slug, "slug": slug, "checks": []object{{"id": "default.regexMatch", "parameters": forbidden}}, "actions": object{"deny": deny}}
-			for name, value := range place {
+			for name, value := range path {
 				body[name] = value
 			}
 			g.do(adminKey, "POST", "/v1/guardrails", body)

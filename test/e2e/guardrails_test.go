@@ -183,10 +183,10 @@ func inlineImages(t *testing.T, g *gateway, up *upstream.Server) {
 
 // partnerCheck runs Zscaler's check against a service that blocks a word and hangs on another.
 func partnerCheck(t *testing.T, g *gateway, up *upstream.Server) {
-	var asked []string
+	var requested []string
 	service := upstream.Start(t)
 	service.Handle("/v1/detection/execute-policy", func(s upstream.Seen) *upstream.Response {
-		asked = append(asked, string(s.Body)) // the calls of this test are one after the other
+		requested = append(requested, string(s.Body)) // the calls of this test are one after the other
 		text, action := gjsonText(s.Body, "content"), "ALLOW"
 		if strings.Contains(text, "forbidden") {
 			action = "BLOCK"
@@ -219,7 +219,7 @@ func partnerCheck(t *testing.T, g *gateway, up *upstream.Server) {
 		{private, "harmless", "RequestError", statusDenied}, // only 127.0.0.1 is trusted
 	} {
 		t.Run(c.guardrail+" "+c.text, func(t *testing.T) {
-			before, asked := up.Total(), service.Total()
+			before, requested := up.Total(), service.Total()
 			a := g.call("POST", "/v1/chat/completions", strings.Replace(hello, "Hello there", c.text, 1), `x-gateway-config: {"provider":"@main","input_guardrails":["`+c.guardrail+`"]}`).want(t, c.status)
 			if got := a.get("hook_results.before_request_hooks.0.checks.0.error.name").String(); got != c.failure {
 				t.Errorf("the error of the check is %q: %s", got, a.Body)
@@ -227,13 +227,13 @@ func partnerCheck(t *testing.T, g *gateway, up *upstream.Server) {
 			if sent := up.Total() - before; (sent == 1) != (c.status == 200) {
 				t.Errorf("%d calls reached the provider", sent)
 			}
-			if n := service.Total() - asked; (n == 1) != (c.guardrail != private) {
+			if n := service.Total() - requested; (n == 1) != (c.guardrail != private) {
 				t.Errorf("%d calls reached the service", n)
 			}
 		})
 	}
-	if len(asked) == 0 || gjsonText([]byte(asked[0]), "policyId") != "760" || gjsonText([]byte(asked[0]), "direction") != "IN" {
-		t.Errorf("the service was asked %q", asked)
+	if len(requested) == 0 || gjsonText([]byte(requested[0]), "policyId") != "760" || gjsonText([]byte(requested[0]), "direction") != "IN" {
+		t.Errorf("the service was requested %q", requested)
 	}
 	if key := service.Seen()[0].Get("authorization"); key != "Bearer s3cr3t-of-the-partner" {
 		t.Errorf("the service was called with %q", key)

@@ -61,8 +61,8 @@ func (c *compiled) redacts() bool {
 	return ok && r.Redacts()
 }
 
-// findsPlaces reports whether the check looks for places in texts, and judges each by its surroundings.
-func (c *compiled) findsPlaces() bool {
+// searches reports whether the check looks for places in texts, and judges each by its surroundings.
+func (c *compiled) searches() bool {
 	_, windowed := c.runner.(check.Windowed)
 	return windowed || c.redacts()
 }

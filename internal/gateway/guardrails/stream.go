@@ -140,7 +140,7 @@ func (j *StreamJudge) run(ctx context.Context, s *hookState, all []string, regul
 	in.Share()
 	for i := range s.hook.checks {
 		var r CheckResult
-		if in.Texts = all; !s.hook.checks[i].findsPlaces() {
+		if in.Texts = all; !s.hook.checks[i].searches() {
 			in.Texts = all[:regular]
 		}
 		got := j.engine.check(ctx, &s.hook.checks[i], in, &r)
