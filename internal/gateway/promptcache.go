@@ -11,6 +11,7 @@ import (
 	"sluice/internal/gateway/metering"
 	"sluice/internal/gateway/promptcache"
 	"sluice/internal/gateway/promptcache/pins"
+	"sluice/internal/kernel/fault"
 	"sluice/internal/kernel/llm"
 	"sluice/internal/kernel/wire"
 )
@@ -55,6 +56,9 @@ func (p *promptCacher) prepare(a *attempt) error {
 	a.support = promptcache.Find(promptcache.Target{
 		Provider: a.spec.ID, Dialect: string(a.plan.Endpoint.Dialect), Endpoint: a.plan.Requested, Model: a.revealingModel(),
 	})
+	if a.support.Kind == promptcache.Automatic && a.customHost() != "" {
+		return nil // the host may be that of another service, which accepts marks
+	}
 	body, err := inMemory(a.body)
 	if err != nil {
 		return err
@@ -93,7 +97,11 @@ func inMemory(p wire.Payload) ([]byte, error) {
 	if b, ok := p.Memory(); ok {
 		return b, nil
 	}
-	return io.ReadAll(p.Open())
+	b, err := io.ReadAll(p.Open())
+	if err != nil {
+		return nil, fault.Wrap(fault.Internal, err)
+	}
+	return b, nil
 }
 
 // warmConversation is the conversation of a request, for the pins. promptCacher writes it.

@@ -17,7 +17,7 @@ type Preference interface {
 // nil. A loadbalance uses the target that is assigned to a caller first.
 func (w *walk) preferred(nodes []*Node) *Node {
 	p, ok := w.facts.(Preference)
-	if !ok || len(nodes) < 2 {
+	if !ok {
 		return nil
 	}
 	c := candidates{walk: w, now: w.engine.clock.Now()}

@@ -12,13 +12,13 @@ import (
 // prefers is a request that prefers the target of a provider. It notes the providers that it chose from.
 type prefers struct {
 	request
-	provider  string
-	requested *[]string
+	provider string
+	offered  *[]string
 }
 
 func (p prefers) Prefer(targets []*routing.Target) int {
 	for _, t := range targets {
-		*p.requested = append(*p.requested, t.Provider)
+		*p.offered = append(*p.offered, t.Provider)
 	}
 	return slices.IndexFunc(targets, func(t *routing.Target) bool { return t.Provider == p.provider })
 }
@@ -30,7 +30,7 @@ func TestWalkPrefersATarget(t *testing.T) {
 	balance := `{` + auto + `"strategy":{"mode":"loadbalance"},"targets":[{"provider":"@a"},{"provider":"@b"},{"provider":"@c","weight":0},{"provider":"@d","provider_cache":"off"}]}`
 	fallback := `{` + auto + `"strategy":{"mode":"fallback"},"targets":[{"provider":"@a"},{"provider":"@b"},{"provider":"@c"}]}`
 	nested := `{` + auto + `"strategy":{"mode":"fallback"},"targets":[{"provider":"@a"},{"strategy":{"mode":"loadbalance"},"targets":[{"provider":"@b"},{"provider":"@c"},{"provider":"@d","weight":0}]}]}`
-	for _, c := range []struct{ name, doc, prefer, requested, tried string }{
+	for _, c := range []struct{ name, doc, prefer, offered, tried string }{
 		{"loadbalance", balance, "@b", "@a @b", "@b"},
 		{"none preferred", balance, "@x", "@a @b", "@a"},
 		{"drained", balance, "@c", "@a @b", "@a"},
@@ -41,10 +41,10 @@ func TestWalkPrefersATarget(t *testing.T) {
 		{"drained below a branch", nested, "@d", "@a @b @c", "@a"},
 		{"without the setting", strings.Replace(fallback, auto, "", 1), "@b", "", "@a"},
 	} {
-		var requested []string
-		tried, _, err := upstreams{}.run(t, routing.NewEngine(newClock(), draws()), parse(t, c.doc), prefers{provider: c.prefer, requested: &requested})
-		if got := strings.Join(requested, " "); err != nil || got != c.requested {
-			t.Errorf("%s: chose from %q, want %q, %v", c.name, got, c.requested, err)
+		var offered []string
+		tried, _, err := upstreams{}.run(t, routing.NewEngine(newClock(), draws()), parse(t, c.doc), prefers{provider: c.prefer, offered: &offered})
+		if got := strings.Join(offered, " "); err != nil || got != c.offered {
+			t.Errorf("%s: chose from %q, want %q, %v", c.name, got, c.offered, err)
 		}
 		if got := strings.Join(tried, " "); got != c.tried {
 			t.Errorf("%s: tried %q, want %q", c.name, got, c.tried)
@@ -60,8 +60,8 @@ func TestWalkLeavesAPreferredTargetThatFails(t *testing.T) {
 	clock := newClock()
 	e, ups := routing.NewEngine(clock, draws()), upstreams{"@b": {Status: 503}}
 	run := func() string {
-		var requested []string
-		tried, _, _ := ups.run(t, e, c, prefers{provider: "@b", requested: &requested})
+		var offered []string
+		tried, _, _ := ups.run(t, e, c, prefers{provider: "@b", offered: &offered})
 		return strings.Join(tried, " ")
 	}
 	for i, want := range []string{"@b @a", "@b @a", "@a"} {
@@ -81,8 +81,8 @@ func TestWalkKeepsAStickyTarget(t *testing.T) {
 	t.Parallel()
 	c := parse(t, `{"provider_cache":"auto","strategy":{"mode":"loadbalance","sticky":{"enabled":true,"hash_fields":["metadata.u"]}},"targets":[{"provider":"@a"},{"provider":"@b"}]}`)
 	e := routing.NewEngine(newClock(), draws())
-	var requested []string
-	f := prefers{request: request{metadata: map[string]string{"u": "1"}}, provider: "@x", requested: &requested}
+	var offered []string
+	f := prefers{request: request{metadata: map[string]string{"u": "1"}}, provider: "@x", offered: &offered}
 	first, _, _ := upstreams{}.run(t, e, c, f)
 	f.provider = "@b"
 	second, _, _ := upstreams{}.run(t, e, c, f)
@@ -95,9 +95,9 @@ func TestWalkKeepsAStickyTarget(t *testing.T) {
 func TestDestinationIdentifiesProviderHostAndModel(t *testing.T) {
 	t.Parallel()
 	const base = `{"provider":"azure-openai","api_key":"k","azure_resource_name":"r","azure_deployment_id":"d"}`
-	owner := func(doc string) string { return parse(t, doc).Root.Target.Destination() }
+	destination := func(doc string) string { return parse(t, doc).Root.Target.Destination() }
 	for _, doc := range []string{base, strings.Replace(base, `{`, `{"weight":0,"retry":{"attempts":3},"default_params":{"top_p":1},`, 1)} {
-		if owner(doc) != owner(base) {
+		if destination(doc) != destination(base) {
 			t.Errorf("%s is another destination", doc)
 		}
 	}
@@ -106,7 +106,7 @@ func TestDestinationIdentifiesProviderHostAndModel(t *testing.T) {
 		strings.Replace(base, `{`, `{"custom_host":"https://h",`, 1), strings.Replace(base, `{`, `{"override_params":{"model":"m"},`, 1),
 		strings.Replace(base, `{`, `{"default_params":{"model":"m"},`, 1),
 	} {
-		if owner(doc) == owner(base) {
+		if destination(doc) == destination(base) {
 			t.Errorf("%s is the same destination", doc)
 		}
 	}
