@@ -6,6 +6,8 @@ import (
 	"net"
 	"time"
 
+	"sluice/internal/app/trials"
+	"sluice/internal/control/configs"
 	"sluice/internal/gateway/guardrails"
 	"sluice/internal/gateway/guardrails/check"
 	"sluice/internal/gateway/guardrails/classify"
@@ -27,12 +29,26 @@ func guardrailCatalog() *guardrails.Catalog {
 func (a *traffic) buildGuardrails(c *guardrails.Catalog) (*guardrails.Engine, *check.Deps) {
 	metrics := guardrails.NewMetrics()
 	a.metrics.Register(metrics.Collectors()...)
-	deps := &check.Deps{
+	deps := a.checkDeps()
+	return guardrails.New(c, deps, a.clock, metrics, a.log), deps
+}
+
+// checkDeps returns what checks use outside of themselves, without a Judge.
+func (a *traffic) checkDeps() *check.Deps {
+	return &check.Deps{
 		Services: &outbound.Services{Client: a.client, URLs: netguard.NewURLCache(a.guard), Signers: a.signers, UserAgent: "sluice/" + a.version},
 		Resolver: net.DefaultResolver,
 		Now:      a.clock.Now,
 	}
-	return guardrails.New(c, deps, a.clock, metrics, a.log), deps
+}
+
+// guardrailTrials returns what runs guardrails for the tests and dry runs of the administration; nil
+// if guardrails are off.
+func (a *traffic) guardrailTrials() configs.Trials {
+	if !a.set.Features.Guardrails {
+		return nil
+	}
+	return trials.New(a.checks, *a.checkDeps(), a.clock, a.log)
 }
 
 // Bounds of the values that reversible redaction keeps for later turns of a conversation. They are kept

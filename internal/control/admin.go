@@ -137,6 +137,8 @@ type ConfigRules struct {
 	Breakers func(workspaceID string) []routing.BreakerState
 	// CachePurger removes responses from the response cache; nil if there is none.
 	CachePurger configs.CachePurger
+	// Trials runs guardrails on texts and recorded bodies; nil if guardrails are off.
+	Trials configs.Trials
 }
 
 // Mail sends emails. Only jobs use it.

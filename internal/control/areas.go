@@ -82,7 +82,10 @@ func (k deps) apikeyDeps() apikeys.Deps {
 
 // configDeps returns the dependencies of the area of configs and guardrails.
 func (k deps) configDeps() configs.Deps {
-	return configs.Deps{Box: k.Box, Guard: k.Guard, Limits: k.Configs.Limits, Checks: k.Checks, Breakers: k.Configs.Breakers, Cache: k.Configs.CachePurger}
+	return configs.Deps{
+		Box: k.Box, Guard: k.Guard, Limits: k.Configs.Limits, Checks: k.Checks, Breakers: k.Configs.Breakers, Cache: k.Configs.CachePurger,
+		Trials: k.Configs.Trials, Logs: k.RequestLog.Logs, Clock: k.Clock,
+	}
 }
 
 // credentialDeps returns the dependencies of the area of integrations, providers and models.

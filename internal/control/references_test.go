@@ -52,6 +52,8 @@ var references = slices.Concat([]reference{
 	{"PUT /agent-servers/<agentserver>/user-access", `{"user_access":[{"user_id":"<REF>","enabled":false}]}`, "member"},
 	{"POST /configs", `{"name":"C{n}","config":{"provider":"openai","api_key":"sk-x","input_guardrails":["<REF>"]}}`, "guardrail"},
 	{"PUT /configs/<config>", `{"config":{"provider":"openai","api_key":"sk-x","output_guardrails":["<REF>"]}}`, "guardrail"},
+	{"POST /guardrails/test", `{"guardrail":"<REF>","phase":"output","text":"Hi"}`, "guardrail"},
+	{"POST /guardrails/<guardrail>/dry-run", `{"from":"2026-11-20T00:00:00Z","to":"2026-11-21T00:00:00Z","api_key_id":"<REF>"}`, "servicekey"},
 	{"POST /collections", `{"name":"F{n}","parent_collection_id":"<REF>"}`, "collection"},
 	{"POST /prompts", `{"name":"T{n}","collection_id":"<REF>","string":"Hi","parameters":{},"virtual_key":"","model":"gpt-4o"}`, "folder"},
 	{"POST /prompts", `{"name":"T{n}","collection_id":"<folder>","string":"Hi","parameters":{},"virtual_key":"<REF>","model":"gpt-4o"}`, "provider"},

@@ -149,7 +149,7 @@ func newWorldOn(t *testing.T, st *sqlstore.Store, served resource.Store) *world 
 			MaxBodyBytes: 4 << 10, Retention: tenant.Retention{Bodies: new(90), Rows: new(200), Metrics: new(365)},
 			RetentionShown: people.RetentionShown{Bodies: 60, Metrics: 300},
 		},
-		Configs: control.ConfigRules{Limits: routing.DefaultLimits(), CachePurger: w.cache, Breakers: func(workspace string) []routing.BreakerState {
+		Configs: control.ConfigRules{Limits: routing.DefaultLimits(), CachePurger: w.cache, Trials: newTrials(), Breakers: func(workspace string) []routing.BreakerState {
 			return []routing.BreakerState{{Scope: workspace + "/pc-main", Config: "9f86d081884c7d65", Path: "config.targets[0]", State: routing.StateOpen, Failures: 4, OpenedAt: began, ClosesAt: began.Add(time.Minute)}}
 		}},
 	})

@@ -88,3 +88,18 @@ func unreadable(hooks []*guardrails.Hook, c *guardrails.Call) *guardrails.Hook {
 	}
 	return nil
 }
+
+// BodyShape returns the name of a recorded body's format for the package passage: "chatComplete". A call
+// that is passed through has the format of its path; "unknown" is a format that guardrails cannot read.
+func BodyShape(ep llm.Endpoint, path string) string {
+	if ep != llm.Proxy {
+		return string(ep)
+	}
+	path = strings.TrimRight(path, "/")
+	for _, s := range pathShapes {
+		if strings.HasSuffix(path, s.end) {
+			return s.shape
+		}
+	}
+	return unknownShape
+}

@@ -53,13 +53,17 @@ func (s *guardrailStep) outputHooks(a *attempt) []*guardrails.Hook {
 	return a.hooks.After
 }
 
-// answersText reports whether the responses of an endpoint contain text of a model.
-func answersText(x *exchange) bool {
-	switch x.match.Endpoint {
+// answersText is AnswersText of a call.
+func answersText(x *exchange) bool { return AnswersText(x.match.Endpoint, x.path) }
+
+// AnswersText reports whether the responses of an endpoint contain text of a model. The path decides
+// about calls that are passed through.
+func AnswersText(ep llm.Endpoint, path string) bool {
+	switch ep {
 	case llm.ChatComplete, llm.Complete, llm.Messages, llm.CreateModelResponse, llm.GetModelResponse, llm.CreateTranscription, llm.CreateTranslation, llm.OCR, llm.Realtime:
 		return true
 	case llm.Proxy:
-		return !strings.Contains(x.path, "embed") && !strings.Contains(x.path, "/images/") && !strings.Contains(x.path, "/moderations") && !strings.Contains(x.path, "/rerank")
+		return !strings.Contains(path, "embed") && !strings.Contains(path, "/images/") && !strings.Contains(path, "/moderations") && !strings.Contains(path, "/rerank")
 	}
 	return false
 }

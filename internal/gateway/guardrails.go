@@ -172,17 +172,24 @@ func denialText(out *guardrails.Outcome) string {
 	return "the guardrail checks failed, and the guardrail denies such calls"
 }
 
-// judged reports whether hooks run on the calls of an endpoint: those that carry text for a model.
-// Source: contract/dataplane.md 5.3, and ours for the endpoints beside the conversations.
+// judged reports whether hooks run on a call: Judged, and its body can be looked at.
 func judged(x *exchange) bool {
 	switch x.match.Endpoint {
-	case llm.ChatComplete, llm.Complete, llm.Embed, llm.Messages, llm.MessagesCountTokens, llm.CreateModelResponse, llm.CountResponseInputTokens,
-		llm.ImageGenerate, llm.ImageEdit, llm.CreateSpeech, llm.CreateTranscription, llm.CreateTranslation, llm.Rerank, llm.Moderate, llm.OCR, llm.Realtime:
-		return true
 	case llm.GetModelResponse:
 		return readsText(x)
 	case llm.Proxy:
 		return x.match.Body != llm.NoBody && (x.spool != nil && x.spool.Len() > 0 || x.direct != nil || x.form != nil) || readsText(x)
+	}
+	return Judged(x.match.Endpoint)
+}
+
+// Judged reports whether hooks run on the calls of an endpoint: those that carry text for a model.
+// Source: contract/dataplane.md 5.3, and ours for the endpoints beside the conversations.
+func Judged(ep llm.Endpoint) bool {
+	switch ep {
+	case llm.ChatComplete, llm.Complete, llm.Embed, llm.Messages, llm.MessagesCountTokens, llm.CreateModelResponse, llm.CountResponseInputTokens,
+		llm.ImageGenerate, llm.ImageEdit, llm.CreateSpeech, llm.CreateTranscription, llm.CreateTranslation, llm.Rerank, llm.Moderate, llm.OCR, llm.Realtime, llm.Proxy:
+		return true
 	}
 	return false
 }

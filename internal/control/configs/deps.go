@@ -9,6 +9,7 @@ import (
 	"sluice/internal/domain/guardrail"
 	"sluice/internal/domain/respcache"
 	"sluice/internal/domain/routing"
+	"sluice/internal/kernel/ident"
 	"sluice/internal/kernel/sealed"
 )
 
@@ -21,6 +22,9 @@ type Deps struct {
 	// Breakers returns the circuit breakers of the configs of a workspace.
 	Breakers func(workspaceID string) []routing.BreakerState
 	Cache    CachePurger // nil if the gateway has no response cache
+	Trials   Trials      // nil if the gateway runs no guardrails
+	Logs     Traffic     // for dry runs
+	Clock    ident.Clock
 }
 
 // Guard checks URLs that callers name: *netguard.Guard.
@@ -48,7 +52,8 @@ type (
 
 // Resources returns what the area serves. To add a resource, add its line here.
 func Resources(d Deps) []resource.Resource {
-	return []resource.Resource{guardrails{d}.exclusions(), configs{d}.configs(), guardrails{d}.guardrails(), guardrails{d}.checks(), breakers{d}.breakers(), responseCache{d}.routes()}
+	g := guardrails{d}
+	return []resource.Resource{g.exclusions(), configs{d}.configs(), g.guardrails(), g.checks(), g.tests(), breakers{d}.breakers(), responseCache{d}.routes()}
 }
 
 // Versions returns the versions of a config, for other areas.

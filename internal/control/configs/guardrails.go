@@ -40,6 +40,7 @@ func (k guardrails) guardrails() resource.Resource {
 		},
 		View:       k.viewGuardrail,
 		CanArchive: canArchiveOrgGuardrail,
+		Actions:    []resource.Action[guardrail.Guardrail]{k.dryRunAction()},
 		Receipt:    &resource.WriteResponse[guardrail.Guardrail]{Shape: guardrailReceipt{}, Make: receiveGuardrail},
 		Done:       &resource.WriteResponse[guardrail.Guardrail]{Shape: guardrailReceipt{}, Make: receiveGuardrail},
 	}

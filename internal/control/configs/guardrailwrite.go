@@ -35,8 +35,7 @@ func (k guardrails) prepareGuardrail(_ context.Context, c *resource.Call, ch *re
 	return nil
 }
 
-// prepareChecks replaces masks that were sent back with the stored secrets, validates the
-// parameters of each check, and seals them.
+// prepareChecks validates checks that were sent, and seals them.
 func (k guardrails) prepareChecks(ch *resource.Edit[guardrail.Guardrail], sent []byte) error {
 	var stored []byte
 	if ch.Old != nil {
@@ -45,22 +44,32 @@ func (k guardrails) prepareChecks(ch *resource.Edit[guardrail.Guardrail], sent [
 			return fmt.Errorf("open guardrail %s: %w", ch.Old.ID, err)
 		}
 	}
+	text, err := k.readChecks(sent, stored)
+	if err != nil {
+		return err
+	}
+	return ch.New.Value.Seal(k.Box, ch.New.ID, text)
+}
+
+// readChecks returns checks that were sent, with the stored secrets in place of their masks. It
+// rejects checks that cannot be saved.
+func (k guardrails) readChecks(sent, stored []byte) ([]byte, error) {
 	text, misfits := unmask(sent, stored)
 	if len(misfits) > 0 {
-		return fault.New(fault.InvalidParameter, "the value "+misfits[0].reason).WithParam("checks" + misfits[0].path)
+		return nil, fault.New(fault.InvalidParameter, "the value "+misfits[0].reason).WithParam("checks" + misfits[0].path)
 	}
 	checks, err := k.Checks.Read(text)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for i := range checks {
 		for path, url := range k.Checks.URLs(&checks[i]) {
 			if err := k.Guard.CheckURL(url); err != nil {
-				return fault.From(err).WithParam(fmt.Sprintf("checks[%d].parameters.%s", i, path))
+				return nil, fault.From(err).WithParam(fmt.Sprintf("checks[%d].parameters.%s", i, path))
 			}
 		}
 	}
-	return ch.New.Value.Seal(k.Box, ch.New.ID, text)
+	return text, nil
 }
 
 // configGuardrails returns the saved guardrails that the targets of a config name. A guardrail

@@ -1,11 +1,11 @@
 package logs
 
 import (
-	"encoding/json"
 	"strings"
 	"time"
 
 	"sluice/internal/control/resource"
+	"sluice/internal/control/resource/hookresult"
 	"sluice/internal/domain/record"
 	"sluice/internal/kernel/jsonedit"
 )
@@ -13,22 +13,23 @@ import (
 // logObject is an attempt with all its details.
 // Source: contract/content-and-observability.yaml, LogObject; timings and attempts are ours.
 type logObject struct {
-	ID             string          `json:"_id" format:"uuid"`
-	Request        logRequest      `json:"request" doc:"Request as the client sent it"`
-	Response       logResponse     `json:"response" doc:"Response as the client received it"`
-	OrganisationID string          `json:"organisation_id"`
-	CreatedAt      resource.Stamp  `json:"created_at"`
-	Metrics        timedMetrics    `json:"metrics"`
-	Untransformed  logExchange     `json:"finalUntransformedRequest" doc:"Final request in the client's format, with the changes of its prompt and config"`
-	Transformed    logExchange     `json:"transformedRequest" doc:"Request as sent to the provider"`
-	Original       logExchange     `json:"originalResponse" doc:"Response as the provider sent it"`
-	LogFormat      string          `json:"log_format" enum:"v1"`
-	Timings        logTimings      `json:"timings" doc:"Milliseconds, with fractions"`
-	Attempts       []logAttempt    `json:"attempts" nullable:"false" doc:"First 100 attempts of the request in order, including this one"`
-	Hooks          logHooks        `json:"hooks" doc:"Results of guardrails; empty lists when none ran"`
-	PromptCache    *logPromptCache `json:"prompt_cache,omitempty" doc:"Use of the provider's prompt cache; absent when the config does not use it"`
-	Corrections    []logCorrection `json:"cost_corrections,omitempty" doc:"Cost changes by re-ratings, oldest first"`
-	Feedbacks      []logFeedback   `json:"feedbacks" nullable:"true" doc:"Feedback on the trace, newest first; null when there is none"`
+	ID             string                 `json:"_id" format:"uuid"`
+	Request        logRequest             `json:"request" doc:"Request as the client sent it"`
+	Response       logResponse            `json:"response" doc:"Response as the client received it"`
+	OrganisationID string                 `json:"organisation_id"`
+	CreatedAt      resource.Stamp         `json:"created_at"`
+	Metrics        timedMetrics           `json:"metrics"`
+	Untransformed  logExchange            `json:"finalUntransformedRequest" doc:"Final request in the client's format, with the changes of its prompt and config"`
+	Transformed    logExchange            `json:"transformedRequest" doc:"Request as sent to the provider"`
+	Original       logExchange            `json:"originalResponse" doc:"Response as the provider sent it"`
+	LogFormat      string                 `json:"log_format" enum:"v1"`
+	Timings        logTimings             `json:"timings" doc:"Milliseconds, with fractions"`
+	Attempts       []logAttempt           `json:"attempts" nullable:"false" doc:"First 100 attempts of the request in order, including this one"`
+	Hooks          hookresult.HookResults `json:"hooks" doc:"Results of guardrails; empty lists when none ran"`
+	PromptCache    *logPromptCache        `json:"prompt_cache,omitempty" doc:"Use of the provider's prompt cache; absent when the config does not use it"`
+	Cache          *logCache              `json:"cache,omitempty" doc:"Use of the response cache; absent if the cache was not used"`
+	Corrections    []logCorrection        `json:"cost_corrections,omitempty" doc:"Cost changes by re-ratings, oldest first"`
+	Feedbacks      []logFeedback          `json:"feedbacks" nullable:"true" doc:"Feedback on the trace, newest first; null when there is none"`
 }
 
 type logRequest struct {
@@ -87,51 +88,6 @@ type logTimings struct {
 	Total             float64 `json:"total" doc:"Time until the last byte"`
 }
 
-// logPromptCache is how an attempt used the prompt cache of its provider. (ours)
-type logPromptCache struct {
-	Placed  []string `json:"placed" nullable:"false" doc:"Blocks of the prompt that the gateway marked"`
-	Dropped int      `json:"dropped" doc:"Marks of the client that the target does not accept; dropped_params names them"`
-	Pinned  bool     `json:"pinned" doc:"Whether the target was chosen because its cache contained the conversation"`
-	Saved   *float64 `json:"saved" nullable:"true" doc:"US cents that cached tokens saved, negative when more was written than read; null without usage or prices"`
-}
-
-// promptCacheOf returns the recorded use of a prompt cache; nil for none.
-func promptCacheOf(text string) *logPromptCache {
-	var stored struct {
-		Placed  []string `json:"placed"`
-		Dropped int      `json:"dropped"`
-		Pinned  bool     `json:"pinned"`
-		Saved   *int64   `json:"saved_nano"`
-	}
-	if text == "" || json.Unmarshal([]byte(text), &stored) != nil {
-		return nil
-	}
-	out := &logPromptCache{Placed: stored.Placed, Dropped: stored.Dropped, Pinned: stored.Pinned}
-	if out.Placed == nil {
-		out.Placed = []string{}
-	}
-	if stored.Saved != nil {
-		out.Saved = new(cents(*stored.Saved))
-	}
-	return out
-}
-
-// logHooks are the results of guardrails.
-// Source: contract/content-and-observability.yaml, HookResult.
-type logHooks struct {
-	Before []any `json:"before_request_hooks" nullable:"false"`
-	After  []any `json:"after_request_hooks" nullable:"false"`
-}
-
-// hooksOf returns the recorded results of guardrails.
-func hooksOf(text string) logHooks {
-	h := logHooks{Before: []any{}, After: []any{}}
-	if json.Unmarshal([]byte(text), &h) != nil || h.Before == nil || h.After == nil { // none ran
-		return logHooks{Before: []any{}, After: []any{}}
-	}
-	return h
-}
-
 func objectOf(a *record.Attempt, slug string) logObject {
 	sent, answered := a.Request, a.Response
 	request, response := clientsOf(&a.ClientRequest, &sent), clientsOf(&a.ClientResponse, &answered)
@@ -148,7 +104,7 @@ func objectOf(a *record.Attempt, slug string) logObject {
 			Status: a.Status, ResponseTime: a.Duration.Milliseconds(), Headers: joinedHeaders(a.ClientResponse.Head), Body: readable(response), Truncated: response.Truncated, Size: response.Size,
 			LastUsedOption: jsonPath(a.TargetPath),
 		},
-		OrganisationID: a.OrgID, CreatedAt: resource.Stamp(a.Started), Metrics: timedOf(a, slug), Timings: timingsOf(a), LogFormat: "v1", Hooks: hooksOf(a.Hooks), PromptCache: promptCacheOf(a.PromptCache),
+		OrganisationID: a.OrgID, CreatedAt: resource.Stamp(a.Started), Metrics: timedOf(a, slug), Timings: timingsOf(a), LogFormat: "v1", Hooks: hookresult.Read(a.Hooks), PromptCache: promptCacheOf(a.PromptCache), Cache: cacheOf(a.Lookup),
 		Untransformed: untransformedOf(a),
 		Transformed:   logExchange{URL: a.UpstreamURL, Method: a.Method, Headers: joinedHeaders(sent.Head), Body: readable(sent), Truncated: sent.Truncated},
 		Original:      logExchange{Headers: joinedHeaders(answered.Head), Body: readable(answered), Truncated: answered.Truncated},

@@ -197,6 +197,9 @@ func (k attempts) getLog(ctx context.Context, c *resource.Call) (any, error) {
 		}
 	}
 	o := objectOf(&a, slug)
+	if o.Cache != nil && c.Query("type") == "hooks" {
+		o.Cache.Matched = ""
+	}
 	names, err := k.newLogNames(ctx, c)
 	if err != nil {
 		return nil, err

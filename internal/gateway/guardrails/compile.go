@@ -37,13 +37,24 @@ func newCompiler(c *Catalog, d *check.Deps, log *slog.Logger) *compiler {
 func (c *compiler) savedHook(g *guardrail.Saved, use *routing.Hook) *Hook {
 	list, known := c.saved.Get(g)
 	if !known {
-		for i := range g.Checks {
-			if g.Checks[i].Enabled() {
-				list = append(list, c.compile(g.Slug, g.Checks[i].ID, g.Checks[i].Parameters))
-			}
-		}
+		list = c.savedChecks(g)
 		c.saved.Put(g, list)
 	}
+	return newSavedHook(g, use, list)
+}
+
+// savedChecks compiles the enabled checks of a saved guardrail.
+func (c *compiler) savedChecks(g *guardrail.Saved) (list []compiled) {
+	for i := range g.Checks {
+		if g.Checks[i].Enabled() {
+			list = append(list, c.compile(g.Slug, g.Checks[i].ID, g.Checks[i].Parameters))
+		}
+	}
+	return list
+}
+
+// newSavedHook returns the hook of a saved guardrail with its compiled checks.
+func newSavedHook(g *guardrail.Saved, use *routing.Hook, list []compiled) *Hook {
 	a := &g.Actions
 	h := &Hook{
 		ID: g.Slug, VersionID: g.VersionID, Deny: a.Deny, Async: a.Async, Sequential: a.Sequential, SoftDeny: a.SoftDeny200,
