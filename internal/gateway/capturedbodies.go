@@ -24,7 +24,7 @@ func (x *exchange) capturesBodies() bool {
 func (re *recorder) captureClientRequest(a *attempt, r *record.Attempt) {
 	x := a.x
 	doc := x.doc
-	if x.prompt != nil && x.unjudged == nil { // else its values are those before the hooks
+	if x.prompt != nil && !a.hooks.RedactsRequests() { // no hook redacts the values of a prompt
 		doc = x.prompt.plain.doc
 	}
 	if doc == nil || a.plan == nil { // requests rejected before a target was chosen could fill the disk

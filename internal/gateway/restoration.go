@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"regexp"
+	"strings"
 
 	"sluice/internal/gateway/guardrails"
 	"sluice/internal/gateway/guardrails/guardedstream"
@@ -24,6 +26,9 @@ type restoration struct {
 // conversationIDs returns the ids under which earlier calls of the conversation stored their values: the
 // response that the call continues, its conversation, and its trace if the client named one.
 func conversationIDs(x *exchange) (ids []string) {
+	if x.match.Endpoint == llm.GetModelResponse { // the stored response has placeholders
+		ids = append(ids, responseKey+x.path[strings.LastIndexByte(x.path, '/')+1:])
+	}
 	if x.match.Endpoint == llm.CreateModelResponse && x.doc != nil {
 		if id, ok := x.doc.String("previous_response_id"); ok && id != "" {
 			ids = append(ids, responseKey+id)
@@ -69,6 +74,26 @@ func placeholderScope(x *exchange) placeholder.Scope {
 	return placeholder.Scope{Organisation: p.OrgID, Workspace: p.WorkspaceID, Caller: cmp.Or(p.ID, p.UserID)}
 }
 
+// restores reports whether the response of the attempt may have values that are restored for the client.
+func (r *restoration) restores() bool { return r.vault != nil && r.vault.Len() > 0 }
+
+// placeholderForm matches placeholders.
+var placeholderForm = regexp.MustCompile(`\[[A-Z0-9_]{1,32}_[0-9a-f]{6,64}\]`)
+
+// hasForeignPlaceholders reports whether a stored response has placeholders of values that the caller
+// did not send: the semantic cache may find the response to a question about somebody else.
+func (r *restoration) hasForeignPlaceholders(body []byte) bool {
+	if r.vault == nil {
+		return false
+	}
+	for _, name := range placeholderForm.FindAll(body, -1) {
+		if len(r.vault.Find(string(name))) == 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // openVault opens the values of the call's conversation, if a hook hides values. All attempts of a
 // call share them. Values of earlier calls that cannot be read stay hidden.
 func (s *guardrailStep) openVault(ctx context.Context, a *attempt) {
@@ -111,7 +136,7 @@ func (s *guardrailStep) keepValues(ctx context.Context, a *attempt) {
 // restoreResponse restores the caller's values in the response of an attempt. It is the last step
 // before the client receives it, for responses of providers and of the cache.
 func (s *guardrailStep) restoreResponse(ctx context.Context, a *attempt) error {
-	if a.vault == nil || a.vault.Len() == 0 || !answersText(a.x) || a.status != 200 && a.status != statusHooksFailed {
+	if !a.restores() || !answersText(a.x) || a.status != 200 && a.status != statusHooksFailed {
 		return nil
 	}
 	if a.first != nil {
@@ -131,7 +156,7 @@ func (s *guardrailStep) restoreResponse(ctx context.Context, a *attempt) error {
 			s.saveVault(ctx, a, responseKey+id)
 		}
 	}
-	restored := guardrails.Restore(a.vault, bodyShape(a.x), a.response.body)
+	restored := guardrails.Restore(a.vault, answerShape(a.x, bodyShape(a.x)), a.response.body)
 	if !sameBytes(restored, a.response.body) {
 		a.unrestored, a.response.body = a.response.body, restored
 	}

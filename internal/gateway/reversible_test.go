@@ -305,6 +305,25 @@ func TestReversibleRedaction_FollowsTheChainOfResponses(t *testing.T) {
 	}
 }
 
+// A stored response that is read later has the values of the caller who created it, and of no other.
+func TestReversibleRedaction_RestoresStoredResponses(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.echo("/v1/responses", func(token string) upstream.Response {
+		out := upstream.JSON(200, []byte(fmt.Sprintf(textSurfaces[2].response, "to "+token)))
+		r.up.Handle("/v1/responses/resp_1", upstream.Always(out))
+		return out
+	})
+	r.call("POST", "/v1/responses", `{"model":"gpt-4o-mini","input":"I am ann@example.com"}`, r.inline(hideMail))
+	if a := r.call("GET", "/v1/responses/resp_1", "", r.inline(hideMail)); !strings.Contains(a.Text, `"to `+ann+`"`) {
+		t.Errorf("%d %s", a.StatusCode, a.Text)
+	}
+	if a := r.call("GET", "/v1/responses/resp_1", "", r.inline(hideMail), "x-gateway-api-key: "+r.otherKey()); strings.Contains(a.Text, ann) {
+		t.Errorf("another caller: %d %s", a.StatusCode, a.Text)
+	}
+	r.expectHidden(t, ann)
+}
+
 // A value of the instructions is hidden, but a caller who makes the model repeat its placeholder does not
 // receive it, unless the caller sent it as well.
 func TestReversibleRedaction_KeepsTheInstructionsHidden(t *testing.T) {

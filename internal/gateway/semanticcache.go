@@ -74,7 +74,7 @@ func (c *responseCache) findSemantic(ctx context.Context, a *attempt, in *cachek
 		return false
 	}
 	e, found := c.Store.Get(ctx, cachekey.Key(best.Key))
-	if !found {
+	if !found || a.hasForeignPlaceholders(e.Body) {
 		return false
 	}
 	a.hit, a.cacheStatus = e, semanticHit

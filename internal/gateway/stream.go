@@ -235,7 +235,7 @@ func (s *relayer) cut(err error, end dialect.StreamEnd) error {
 	s.a.fault, s.a.failing = f, f.HTTPStatus()
 	s.record(o)
 	s.unfinished(f, end)
-	if s.a.target.ContinueStream {
+	if s.a.target.ContinueStream && !s.a.restores() { // the next target must not receive restored values
 		if p := stream.Continue(s.a.x.partial, s.a.x.match.Endpoint, end, s.a.target.Path); p != nil {
 			s.a.x.partial, s.a.canContinue = p, true
 		}
