@@ -126,6 +126,7 @@ func (a *App) Run(ctx context.Context) error {
 	g.Add("store", a.store.Run)
 	g.Add("audit trail", a.maintainAudit)
 	g.Add("rejected tokens", a.tokens.Run)
+	g.Add("feedback of guardrails", a.ratings.Run)
 	g.Add("stored responses", a.states.Run)
 	g.Add("journal", a.journal.Run)
 	if len(a.telemetry) > 0 {

@@ -36,6 +36,7 @@ type traffic struct {
 	jobs      *providerjob.Tracker
 	gateway   *gateway.Gateway
 	tokens    *logs.TokenTrail
+	ratings   *logs.HookFeedback
 	ingested  *resource.Rate // rate of feedback, logs and spans that applications send
 }
 
@@ -97,6 +98,7 @@ func (a *traffic) buildGateway(context.Context) error {
 	if err != nil {
 		return err
 	}
+	a.ratings = logs.NewHookFeedback(a.store, a.clock, a.log)
 	a.gateway = gateway.New(gateway.Parts{
 		Directory:  func() gateway.Directory { return a.directory.Current() },
 		Hasher:     a.hasher,
@@ -116,6 +118,7 @@ func (a *traffic) buildGateway(context.Context) error {
 		Checks:     a.checks.Table(),
 		Cache:      a.cache,
 		Vaults:     vaults,
+		Feedback:   a.ratings,
 		Journal:    a.journal,
 		Limiter:    a.limits,
 		Prices:     a.prices,

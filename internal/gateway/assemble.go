@@ -20,7 +20,8 @@ func (g *Gateway) assemble() {
 	if g.set.GuardrailsOff {
 		g.guardrails.engine = nil
 	}
-	g.guardrails.async = newAsyncHooks(g.Guardrails, g.Log)
+	g.guardrails.stored = storedDenials{states: g.States, upstreamHeaders: &g.upstreamHeaders, caller: &g.caller, log: g.Log}
+	g.guardrails.async = newAsyncHooks(g.Guardrails, g.Feedback, g.Log)
 	g.admission = admission{callers: g.callers, metadataFrom: g.set.MetadataFrom, meter: g.meter}
 	g.credentials = credentialResolver{specs: g.Specs, hasher: g.Hasher, secrets: g.Secrets, guard: g.Guard, signers: g.Signers}
 	g.upstreamHeaders = upstreamHeaders{
@@ -70,7 +71,7 @@ func (g *Gateway) assemble() {
 	g.recorder = recorder{
 		headerMask: g.headerMask, journal: g.Journal, metrics: g.Metrics, backgroundJobs: &g.backgroundJobs,
 		accountant: &g.accountant, cache: &g.cache, promptCache: &g.promptCache, stopped: &g.stopped, bodyLogBytes: g.set.BodyLogBytes, meter: g.meter,
-		clock: g.Clock, log: g.Log, guardrails: &g.guardrails,
+		clock: g.Clock, log: g.Log, guardrails: &g.guardrails, feedback: g.Feedback,
 	}
 	g.accountant = accountant{
 		prices: g.Prices, meter: g.meter, metrics: g.Metrics, counter: g.counter, translator: &g.translator, jobs: g.jobs,

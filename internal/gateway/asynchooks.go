@@ -21,14 +21,15 @@ const (
 // asyncHooks runs hooks beside the calls that they judge. Their results are only logged.
 // Source: contract/dataplane.md 5.1.
 type asyncHooks struct {
-	engine *guardrails.Engine
-	log    *slog.Logger
-	slots  chan struct{}
-	open   sync.WaitGroup
+	engine   *guardrails.Engine
+	feedback feedbackSink
+	log      *slog.Logger
+	slots    chan struct{}
+	open     sync.WaitGroup
 }
 
-func newAsyncHooks(e *guardrails.Engine, log *slog.Logger) *asyncHooks {
-	return &asyncHooks{engine: e, log: log, slots: make(chan struct{}, maxAsyncHooks)}
+func newAsyncHooks(e *guardrails.Engine, feedback feedbackSink, log *slog.Logger) *asyncHooks {
+	return &asyncHooks{engine: e, feedback: feedback, log: log, slots: make(chan struct{}, maxAsyncHooks)}
 }
 
 // start runs hooks on a copy of a body.
@@ -48,6 +49,7 @@ func (h *asyncHooks) start(a *attempt, hooks []*guardrails.Hook, c *guardrails.C
 	copied.Model, copied.TraceID = strings.Clone(c.Model), strings.Clone(c.TraceID)
 	copied.Metadata = ownMetadata(c.Metadata)
 	text := append([]byte(nil), body...)
+	rating := raterOf(h.feedback, a.x)
 	id, parent := a.x.id, withCaller(context.Background(), a.x)
 	h.open.Go(func() {
 		defer func() { <-h.slots }()
@@ -57,6 +59,9 @@ func (h *asyncHooks) start(a *attempt, hooks []*guardrails.Hook, c *guardrails.C
 		if err != nil {
 			h.log.Warn("asynchronous guardrails failed", "request_id", id, "error", err.Error())
 			return
+		}
+		if h.feedback != nil {
+			rating.rate(results)
 		}
 		for i := range results {
 			h.log.Info("asynchronous guardrail finished", "request_id", id, "guardrail", results[i].ID, "phase", string(p), "verdict", results[i].Verdict)

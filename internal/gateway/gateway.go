@@ -87,6 +87,7 @@ type Parts struct {
 	Checks     *guardrail.Table   // the checks that inline guardrails may name
 	Cache      CacheParts         // of responses
 	Vaults     *placeholder.Store // values that reversible redaction hides; nil restores none
+	Feedback   feedbackSink       // of hooks; nil drops it
 	Journal    journal
 	Limiter    metering.Limiter
 	Prices     prices

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,7 +10,9 @@ import (
 
 	"sluice/internal/gateway/guardrails"
 	"sluice/internal/gateway/guardrails/guardedstream"
+	"sluice/internal/gateway/responsestore"
 	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/jsonedit"
 	"sluice/internal/kernel/llm"
 	"sluice/internal/kernel/wire"
 )
@@ -33,13 +36,7 @@ func (s *guardrailStep) guardStream(ctx context.Context, a *attempt) error {
 		a.first = append(g.out, a.first...)
 		return nil
 	}
-	c := s.call(a)
-	judge := s.engine.Stream(after, c)
-	judge.OnFinish = a.finishStream
-	guard := guardedstream.New(surfaceOf(a.x), judge, guardedstream.Options{KeepAlive: keepAliveInterval, Now: s.clock.Now})
-	judging := s.serving(ctx, a, after)
-	g.pass = func(dst, p []byte) ([]byte, error) { return guard.Append(judging, dst, p) }
-	g.finish = func(dst []byte) ([]byte, error) { return guard.Close(judging, dst) }
+	s.attach(ctx, a, g, after, responseID(a.first))
 	a.redacted = true
 	a.raw.Free()
 	a.raw = wire.Capture{}
@@ -48,10 +45,63 @@ func (s *guardrailStep) guardStream(ctx context.Context, a *attempt) error {
 	return nil
 }
 
+// attach gives a body the hooks that judge it. id is that of a response of the Responses API.
+func (s *guardrailStep) attach(ctx context.Context, a *attempt, g *guardedBody, hooks []*guardrails.Hook, id string) {
+	judge := s.engine.Stream(hooks, s.call(a))
+	judge.OnFinish = func(o *guardrails.Outcome) []byte {
+		if o.Denied {
+			s.stored.note(a, id)
+		} else {
+			g.stored = a.conversation
+		}
+		return a.finishStream(o)
+	}
+	guard := guardedstream.New(surfaceOf(a.x), judge, guardedstream.Options{KeepAlive: keepAliveInterval, Now: s.clock.Now})
+	judging := s.serving(ctx, a, hooks)
+	g.pass = func(dst, p []byte) ([]byte, error) { return guard.Append(judging, dst, p) }
+	g.finish = func(dst []byte) ([]byte, error) { return guard.Close(judging, dst) }
+}
+
+// judgeReplay runs the output hooks on a stream in memory.
+func (s *guardrailStep) judgeReplay(ctx context.Context, a *attempt, hooks []*guardrails.Hook) error {
+	g := &guardedBody{}
+	s.attach(ctx, a, g, hooks, responseID(a.response.body))
+	out, err := g.pass(nil, a.response.body)
+	if err == nil {
+		out, err = g.finish(out)
+	}
+	if err != nil {
+		return clientGone(ctx, err)
+	}
+	g.store(out)
+	a.replaceResponse(out, s.bodyLogBytes)
+	return nil
+}
+
+// store stores the response at the end of a judged stream, as hooks left it.
+func (g *guardedBody) store(out []byte) {
+	if g.stored == nil {
+		return
+	}
+	for line := range bytes.Lines(out) {
+		data, ok := bytes.CutPrefix(bytes.TrimSpace(line), []byte("data: "))
+		if kind := jsonedit.Text(data, "type"); !ok || kind != "response.completed" && kind != "response.incomplete" {
+			continue
+		}
+		if response, found := jsonedit.Find(data, "response"); found {
+			g.stored.Commit(response)
+		}
+	}
+	g.stored = nil
+}
+
 // surfaceOf returns the format of the stream that the client receives.
 func surfaceOf(x *exchange) llm.Endpoint {
-	if x.match.Endpoint == llm.Proxy {
+	switch x.match.Endpoint {
+	case llm.Proxy:
 		return llm.Endpoint(bodyShape(x))
+	case llm.GetModelResponse:
+		return llm.CreateModelResponse
 	}
 	return x.match.Endpoint
 }
@@ -95,6 +145,7 @@ type guardedBody struct {
 	first  []byte                              // the first bytes of the stream, read before
 	pass   func(dst, p []byte) ([]byte, error) // appends what p releases
 	finish func(dst []byte) ([]byte, error)    // appends the end of the stream
+	stored *responsestore.Conversation         // that stores the response once its last event is released; nil before
 	out    []byte
 	offset int
 	err    error
@@ -106,6 +157,7 @@ func (g *guardedBody) Read(p []byte) (int, error) {
 	for g.offset == len(g.out) && g.err == nil {
 		g.out, g.offset = g.out[:0], 0
 		g.next()
+		g.store(g.out)
 	}
 	n := copy(p, g.out[g.offset:])
 	g.offset += n

@@ -35,7 +35,11 @@ func (s *guardrailStep) judgeResponse(ctx context.Context, a *attempt) error {
 		}
 	}
 	if len(after) > 0 && !a.response.live {
-		if err := s.judgeBody(ctx, a, after); err != nil {
+		judge := s.judgeBody
+		if eventStream(a.response.header) {
+			judge = s.judgeReplay
+		}
+		if err := judge(ctx, a, after); err != nil {
 			return err
 		}
 	}
@@ -91,13 +95,20 @@ func (s *guardrailStep) judgeBody(ctx context.Context, a *attempt, hooks []*guar
 		return clientGone(ctx, err)
 	}
 	a.results.After, a.judgedOutput = out.Results, true
+	s.async.start(a, out.Later, c, guardrail.Output, a.status, a.response.body)
 	a.failed, a.failedAfter = a.failed || out.Failed, out.Failed
+	id := ""
+	if out.Denied {
+		id = responseID(a.response.body)
+	}
 	if out.Body != nil {
 		a.replaceResponse(out.Body, s.bodyLogBytes)
 	}
 	if out.Denied {
+		s.stored.note(a, id)
 		return a.deny(out)
 	}
+	a.conversation.Commit(out.Body)
 	return nil
 }
 

@@ -56,6 +56,7 @@ type guardrailStep struct {
 	log          *slog.Logger
 	sets         hookSets
 	async        *asyncHooks
+	stored       storedDenials
 }
 
 // hookSets caches the hooks of targets for one snapshot.

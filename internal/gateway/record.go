@@ -32,6 +32,7 @@ type recorder struct {
 	clock          ident.Clock
 	log            *slog.Logger
 	recordDrops    droppedRecords
+	feedback       feedbackSink
 }
 
 // record writes the attempt to the journal, once. It runs before the client receives the end of
@@ -54,6 +55,7 @@ func (re *recorder) record(a *attempt, o record.Outcome) {
 		r.Error = providerErrorText(a, r)
 	}
 	a.recordHooks(r)
+	re.rateHooks(a)
 	a.recordCache(r)
 	a.recordPromptCache(r)
 	re.describe(a, r)

@@ -138,6 +138,9 @@ func (t *translator) translateResponse(ctx context.Context, a *attempt, body []b
 			return nil, err
 		}
 		a.conversation, body = c, c.Body()
+		if a.judgesOutput() {
+			c.Stage()
+		}
 	}
 	call, err := a.speech.client.DecodeCall(body)
 	if err != nil {

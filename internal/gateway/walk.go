@@ -47,6 +47,9 @@ func (w *walker) walk(ctx context.Context, x *exchange) error {
 	if w.batches.serves(x) {
 		return w.batches.respond(ctx, x)
 	}
+	if err := w.guardrails.stored.refuse(ctx, x); err != nil {
+		return err
+	}
 	if x.asksModels() && wantsCatalogue(x) {
 		return w.catalogue.respondModelList(ctx, x)
 	}

@@ -3,6 +3,7 @@ package guardrails
 import (
 	"encoding/json"
 	"maps"
+	"math"
 	"strings"
 	"time"
 
@@ -144,6 +145,19 @@ func concealCheck(c *CheckResult) {
 	if c.Error != nil {
 		c.Error = &check.Error{Name: c.Error.Name, Message: "see the log of the request"}
 	}
+}
+
+// Rating returns the feedback that the hook gives on the trace, with a rounded value and its metadata as
+// a JSON object. It reports false if the hook gives none.
+func (r *Result) Rating() (value int, weight float64, metadata []byte, ok bool) {
+	if r.Feedback == nil {
+		return 0, 0, nil, false
+	}
+	metadata, err := json.Marshal(r.Feedback.Metadata)
+	if err != nil { // it was read from JSON: cannot happen
+		metadata = nil
+	}
+	return int(math.Round(r.Feedback.Value)), r.Feedback.Weight, metadata, true
 }
 
 // feedback returns the feedback of a hook with the ids of its checks by their outcome.

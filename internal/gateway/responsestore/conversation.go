@@ -22,6 +22,8 @@ type Conversation struct {
 	previous  string // previous_response_id
 	store     bool   // the response must be stored
 	rejected  bool   // the caller requests storage, but the response is not stored
+	staging   bool   // guardrails judge the response before it is stored
+	waiting   []byte // the response that they judge; nil without one
 }
 
 // Begin resolves the stored responses that a call refers to. It inserts the items of
@@ -126,6 +128,10 @@ func (c *Conversation) SaveStream(enc dialect.EventEncoder) {
 
 // take stores a response and reports whether that succeeded.
 func (c *Conversation) take(response []byte) bool {
+	if c.staging {
+		c.waiting = bytes.Clone(response)
+		return true
+	}
 	id, _ := jsonedit.Find(response, "id")
 	name, _ := jsonedit.Unquote(id)
 	input, _ := jsonedit.Find(c.body, "input")
