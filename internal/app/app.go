@@ -148,8 +148,8 @@ func (a *App) Run(ctx context.Context) error {
 	g.Add("log exports", a.exports.Run)
 	g.Add("background responses", a.gateway.Background().Run)
 	g.Add("open jobs", a.followJobs)
-	g.Add("batches", a.gateway.RunBatches)
 	g.Add("model lists", a.gateway.ReadModelLists)
 	g.Add("listener", a.serve)
+	g.Add("batches", a.gateway.RunBatches) // stops first, because draining waits for its calls
 	return g.Run(ctx)
 }

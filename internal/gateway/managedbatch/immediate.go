@@ -25,8 +25,8 @@ const (
 const (
 	flushBytes    = 8 << 20 // results in memory that are stored before the interval has passed
 	firstWait     = time.Second
-	maxWait       = time.Minute      // also for a retry-after of the provider
-	shutdownGrace = 10 * time.Second // for calls that run when the process stops
+	maxWait       = time.Minute     // also for a retry-after of the provider
+	shutdownGrace = 5 * time.Second // for calls that run when the process stops
 )
 
 // errStopped ends the dispatch of lines.
