@@ -35,6 +35,7 @@ func Doctor(ctx context.Context, s config.Settings, broken []config.Problem) []d
 			Subject: "upstream", Settings: []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "TRUSTED_CUSTOM_HOSTS", "CONNECT_TIMEOUT"},
 			Check: doctor.Upstreams{Deployment: d, Transport: options.Transport(s, netguard.New(s.Security.TrustedCustomHosts)), Ignored: []string{seed.IntegrationID}},
 		},
+		{Subject: "guardrails", Settings: []string{"GUARDRAILS_ENABLED"}, Check: doctor.Guardrails{Enabled: s.Features.Guardrails}},
 		{Subject: "mail", Settings: []string{"SMTP_"}, Check: doctor.Mail{Enabled: s.Mail.Enabled, Server: options.SMTP(s.Mail)}},
 		{Subject: "collector", Settings: []string{"OTEL_", "EXPERIMENTAL_GEN_AI_OTEL_"}, Check: doctor.Collectors{Settings: s.OpenTelemetry}},
 	})

@@ -17,12 +17,13 @@ type guardedSurface struct {
 	request string   // with a text
 	denied  []string // what only a stream has that was denied
 	end     string   // what each stream has
+	kind    string   // the type of the error of a denial
 }
 
 var guardedSurfaces = []guardedSurface{
-	{"/v1/chat/completions", `{"model":"gpt-4o-mini","messages":[{"role":"user","content":%q}]}`, []string{`"finish_reason":"content_filter"`}, "data: [DONE]\n\n"},
-	{"/v1/messages", `{"model":"gpt-4o-mini","max_tokens":500,"messages":[{"role":"user","content":%q}]}`, []string{`"stop_reason":"refusal"`}, `"type":"message_stop"`},
-	{"/v1/responses", `{"model":"gpt-4o-mini","store":false,"input":%q}`, []string{`"type":"response.incomplete"`, `"reason":"content_filter"`}, `"status":"`},
+	{"/v1/chat/completions", `{"model":"gpt-4o-mini","messages":[{"role":"user","content":%q}]}`, []string{`"finish_reason":"content_filter"`}, "data: [DONE]\n\n", "hooks_failed"},
+	{"/v1/messages", `{"model":"gpt-4o-mini","max_tokens":500,"messages":[{"role":"user","content":%q}]}`, []string{`"stop_reason":"refusal"`}, `"type":"message_stop"`, "invalid_request_error"},
+	{"/v1/responses", `{"model":"gpt-4o-mini","store":false,"input":%q}`, []string{`"type":"response.incomplete"`, `"reason":"content_filter"`}, `"status":"`, "hooks_failed"},
 }
 
 // guarded is a workspace with guardrails, in front of a provider that repeats what it was sent.
@@ -39,10 +40,10 @@ func newGuarded(t *testing.T, g *gateway, up *upstream.Server) *guarded {
 	t.Helper()
 	d := &guarded{desk: newDesk(t, []*gateway{g}, "guarded"), g: g, up: up, org: g.call("GET", "/v1/labels", "").want(t, 200).get("data.0.organisation_id").String(), guardrail: map[string]string{}}
 	for _, deny := range []bool{true, false} {
-		for level, path := range map[string]object{"workspace": {"workspace_id": d.id}, "organisation": {"organisation_id": d.org}} {
+		for level, scope := range map[string]object{"workspace": {"workspace_id": d.id}, "organisation": {"organisation_id": d.org}} {
 			slug := fmt.Sprintf("pg-%s-%v", level, deny)
 			body := object{"name": slug, "slug": slug, "checks": []object{{"id": "default.regexMatch", "parameters": forbidden}}, "actions": object{"deny": deny}}
-			for name, value := range path {
+			for name, value := range scope {
 				body[name] = value
 			}
 			g.do(adminKey, "POST", "/v1/guardrails", body)
@@ -172,7 +173,7 @@ func (d *guarded) judge(t *testing.T, s guardedSurface, j judged, headers []stri
 		j.judgeStream(t, name, s, a)
 		return
 	}
-	j.judgeBody(t, name, a)
+	j.judgeBody(t, name, s, a)
 }
 
 func (j *judged) judgeStream(t *testing.T, name string, s guardedSurface, a callResult) {
@@ -188,7 +189,7 @@ func (j *judged) judgeStream(t *testing.T, name string, s guardedSurface, a call
 	}
 }
 
-func (j *judged) judgeBody(t *testing.T, name string, a callResult) {
+func (j *judged) judgeBody(t *testing.T, name string, s guardedSurface, a callResult) {
 	t.Helper()
 	results := a.get("hook_results.before_request_hooks")
 	if j.phase == "output" {
@@ -197,7 +198,7 @@ func (j *judged) judgeBody(t *testing.T, name string, a callResult) {
 	if n := len(results.Array()); n != 1 || results.Get("0.verdict").Bool() == j.fails() || results.Get("0.deny").Bool() != (a.Status == statusDenied) {
 		t.Errorf("%s: results %s", name, a.Body)
 	}
-	if denied := a.Status == statusDenied; denied && (a.get("error.type").String() != "hooks_failed" || strings.Contains(a.Body, "forbidden")) {
+	if denied := a.Status == statusDenied; denied && (a.get("error.type").String() != s.kind || strings.Contains(a.Body, "forbidden")) {
 		t.Errorf("%s: the denial is %s", name, a.Body)
 	}
 }

@@ -63,7 +63,7 @@ func TestGuardrailsOff(t *testing.T) {
 	}
 	g.runFile(t, "guardrails.mjs", "guardrails are off", "SLUICE_OFF=1")
 	g.call("GET", "/v1/guardrails", "").want(t, 403)
-	if out := cli(t, g.plan.env, "doctor", "--listen", "127.0.0.1:0", "--data-dir", t.TempDir()).out; !strings.Contains(out, "GUARDRAILS_ENABLED") {
+	if out := cli(t, g.plan.env, "doctor", "--listen", "127.0.0.1:0", "--data-dir", t.TempDir()).out; !strings.Contains(out, "warn  guardrails") {
 		t.Errorf("doctor does not warn:\n%s", out)
 	}
 }

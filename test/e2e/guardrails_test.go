@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -128,7 +129,7 @@ func (c *namedCheck) expect(t *testing.T, g *gateway, up *upstream.Server, confi
 // onePixel is the beginning of a PNG file, which is all that the gateway looks at.
 const onePixel = "\x89PNG\r\n\x1a\n and the rest"
 
-// inlineImages has the gateway fetch images: a trusted host's picture goes to the provider as data, a
+// inlineImages has the gateway fetch images: an image of a trusted host goes to the provider as data, and a
 // private address that is not trusted is never called.
 func inlineImages(t *testing.T, g *gateway, up *upstream.Server) {
 	var fetched atomic.Int64
@@ -181,12 +182,11 @@ func inlineImages(t *testing.T, g *gateway, up *upstream.Server) {
 	}
 }
 
-// partnerCheck runs Zscaler's check against a service that blocks a word and hangs on another.
-func partnerCheck(t *testing.T, g *gateway, up *upstream.Server) {
-	var requested []string
+// partnerService is a service with Zscaler's interface that blocks a word and hangs on another.
+func partnerService(t *testing.T) *upstream.Server {
+	t.Helper()
 	service := upstream.Start(t)
 	service.Handle("/v1/detection/execute-policy", func(s upstream.Seen) *upstream.Response {
-		requested = append(requested, string(s.Body)) // the calls of this test are one after the other
 		text, action := gjsonText(s.Body, "content"), "ALLOW"
 		if strings.Contains(text, "forbidden") {
 			action = "BLOCK"
@@ -197,17 +197,22 @@ func partnerCheck(t *testing.T, g *gateway, up *upstream.Server) {
 		}
 		return &r
 	})
-	save := func(slug string, more object) string {
-		parameters := object{"policyId": "760", "credentials": object{"apiKey": "s3cr3t-of-the-partner", "baseUrl": service.URL()}}
-		for name, value := range more {
-			parameters[name] = value
-		}
+	return service
+}
+
+// partnerCheck runs Zscaler's check: its policy and address are those of the guardrail, its timeout ends
+// a call that hangs, and its credential is shown nowhere.
+func partnerCheck(t *testing.T, g *gateway, up *upstream.Server) {
+	service := partnerService(t)
+	save := func(slug, address string, more object) string {
+		parameters := object{"policyId": "760", "credentials": object{"apiKey": "s3cr3t-of-the-partner", "baseUrl": address}}
+		maps.Copy(parameters, more)
 		return g.saveGuardrail(slug, "zscaler.executePolicy", parameters, object{"deny": true})
 	}
-	patient := save("pg-partner", nil)
-	closed := save("pg-partner-closed", object{"timeout": 100, "failOnError": true})
-	open := save("pg-partner-open", object{"timeout": 100})
-	private := save("pg-partner-private", object{"failOnError": true, "credentials": object{"apiKey": "k", "baseUrl": strings.Replace(service.URL(), "127.0.0.1", "localhost", 1)}})
+	patient := save("pg-partner", service.URL(), nil)
+	closed := save("pg-partner-closed", service.URL(), object{"timeout": 100, "failOnError": true})
+	open := save("pg-partner-open", service.URL(), object{"timeout": 100})
+	private := save("pg-partner-private", strings.Replace(service.URL(), "127.0.0.1", "localhost", 1), object{"failOnError": true}) // only 127.0.0.1 is trusted
 	for _, c := range []struct {
 		guardrail, text, failure string
 		status                   int
@@ -216,10 +221,10 @@ func partnerCheck(t *testing.T, g *gateway, up *upstream.Server) {
 		{patient, "forbidden", "", statusDenied},
 		{closed, "slow", "TimeoutError", statusDenied},
 		{open, "slow", "TimeoutError", 200},
-		{private, "harmless", "RequestError", statusDenied}, // only 127.0.0.1 is trusted
+		{private, "harmless", "Check error", statusDenied},
 	} {
 		t.Run(c.guardrail+" "+c.text, func(t *testing.T) {
-			before, requested := up.Total(), service.Total()
+			before, checked := up.Total(), service.Total()
 			a := g.call("POST", "/v1/chat/completions", strings.Replace(hello, "Hello there", c.text, 1), `x-gateway-config: {"provider":"@main","input_guardrails":["`+c.guardrail+`"]}`).want(t, c.status)
 			if got := a.get("hook_results.before_request_hooks.0.checks.0.error.name").String(); got != c.failure {
 				t.Errorf("the error of the check is %q: %s", got, a.Body)
@@ -227,16 +232,14 @@ func partnerCheck(t *testing.T, g *gateway, up *upstream.Server) {
 			if sent := up.Total() - before; (sent == 1) != (c.status == 200) {
 				t.Errorf("%d calls reached the provider", sent)
 			}
-			if n := service.Total() - requested; (n == 1) != (c.guardrail != private) {
+			if n := service.Total() - checked; (n == 1) != (c.guardrail != private) {
 				t.Errorf("%d calls reached the service", n)
 			}
 		})
 	}
-	if len(requested) == 0 || gjsonText([]byte(requested[0]), "policyId") != "760" || gjsonText([]byte(requested[0]), "direction") != "IN" {
-		t.Errorf("the service was requested %q", requested)
-	}
-	if key := service.Seen()[0].Get("authorization"); key != "Bearer s3cr3t-of-the-partner" {
-		t.Errorf("the service was called with %q", key)
+	first := service.Seen()[0]
+	if first.Get("authorization") != "Bearer s3cr3t-of-the-partner" || gjsonText(first.Body, "policyId") != "760" || gjsonText(first.Body, "direction") != "IN" {
+		t.Errorf("the service was sent\n%s%s", first.Head, first.Body)
 	}
 	if shown := g.call("GET", "/v1/guardrails/"+patient, "").want(t, 200); strings.Contains(shown.Body, "s3cr3t") {
 		t.Errorf("the credential is shown: %s", shown.Body)
