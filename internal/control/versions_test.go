@@ -11,8 +11,8 @@ import (
 )
 
 // versionless are the changes that are about no record that a caller could have read:
-// the own sessions and password, and a set of connections.
-var versionless = []string{"/auth/sessions", "/auth/password", "/connections"}
+// the own sessions and password, a set of connections, and cached responses.
+var versionless = []string{"/auth/sessions", "/auth/password", "/connections", "/cache"}
 
 // writer is a caller who may do what a line says.
 func (l *rightsOf) writer() string {
