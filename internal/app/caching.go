@@ -10,8 +10,11 @@ import (
 	"github.com/redis/rueidis"
 
 	"sluice/internal/app/options"
+	"sluice/internal/domain/respcache"
 	"sluice/internal/gateway"
+	"sluice/internal/gateway/cache/cachekey"
 	"sluice/internal/gateway/cache/diskstore"
+	"sluice/internal/gateway/cache/entry"
 	"sluice/internal/gateway/cache/redisstore"
 	"sluice/internal/gateway/cache/semantic"
 	"sluice/internal/gateway/cache/semantic/index"
@@ -132,4 +135,27 @@ func (v vectorClient) Do(ctx context.Context, r *vectorstore.Request) (*vectorst
 		return nil, err
 	}
 	return &vectorstore.Response{Status: resp.Status, Body: body}, nil
+}
+
+// cachePurger removes cached responses for the administration. It implements configs.CachePurger. Each
+// node purges its own store; one in Redis is shared.
+type cachePurger struct{ store store.Store }
+
+// Purge implements configs.CachePurger.
+func (p cachePurger) Purge(ctx context.Context, f *respcache.Filter) (int, error) {
+	filter := &entry.Filter{
+		Organisation: f.Organisation, Workspace: f.Workspace, APIKey: f.APIKey, Namespace: f.Namespace, Config: f.Config, Model: f.Model, Before: f.Before,
+	}
+	if f.Key == "" {
+		return p.store.Purge(ctx, filter)
+	}
+	key, ok := cachekey.Parse(f.Key)
+	if !ok {
+		return 0, nil // the administration checked the form
+	}
+	removed, err := p.store.Delete(ctx, key, filter)
+	if !removed {
+		return 0, err
+	}
+	return 1, err
 }

@@ -17,6 +17,7 @@ import (
 	"sluice/internal/dialect/openai"
 	"sluice/internal/dialect/registry"
 	"sluice/internal/domain/credential"
+	"sluice/internal/domain/guardrail"
 	"sluice/internal/domain/keys"
 	"sluice/internal/domain/prompt"
 	"sluice/internal/domain/record"
@@ -197,6 +198,7 @@ func (d *directory) FindConfig(string, string) (*routing.Config, string, string,
 func (d *directory) FindPrompt(string, string) *prompt.Saved        { return nil }
 func (d *directory) Partials(string) prompt.Source                  { return nil }
 func (d *directory) FindAccount(string, string) *credential.Account { return nil }
+func (d *directory) FindGuardrail(string, string) *guardrail.Saved  { return nil }
 
 // Limits finds none.
 func (d *directory) Limits(string, string) *quota.Plan { return quota.NoPlan() }
