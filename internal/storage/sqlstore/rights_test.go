@@ -80,7 +80,7 @@ func checkRights(t *testing.T, setup rightsOn) {
 	l := lacks(narrow)
 	require.Len(t, l.Rights, 4)
 	assert.Equal(t, sqlstore.LackedRight{Right: "SELECT", Tables: tables}, l.Rights[0])
-	assert.EqualError(t, check(read), "the database user of the reader lacks SELECT on audit, audit_checkpoints, audit_heads and 12 more")
+	assert.EqualError(t, check(read), "the database user of the reader lacks SELECT on audit, audit_checkpoints, audit_heads and 15 more")
 	assert.Equal(t, sqlstore.MissingPrivileges{Reader: true, Rights: l.Rights[:1]}, lacks(read))
 
 	setup.grant(t, "SELECT", setup.all)
