@@ -73,7 +73,7 @@ func TestTableIsComplete(t *testing.T) {
 		fault.Unauthenticated, fault.KeyExpired, fault.Forbidden, fault.FeatureOff, fault.ReferenceMissing, fault.NotFound, fault.UnknownRoute,
 		fault.Conflict, fault.BudgetExhausted, fault.KeyBudgetExhausted, fault.ModelNotAllowed, fault.ModelUnpriced, fault.RateLimited, fault.KeyRateLimited, fault.NotSupported, fault.UpstreamTimeout,
 		fault.UpstreamUnreachable, fault.UpstreamFailed, fault.UpstreamInvalid, fault.SecretUnavailable, fault.AddressRefused, fault.ClientGone, fault.ReadOnly,
-		fault.Overloaded, fault.Internal,
+		fault.Overloaded, fault.Internal, fault.GuardrailDenied,
 	}
 	seen := map[fault.Code]bool{}
 	for _, c := range codes {
