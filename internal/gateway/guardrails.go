@@ -8,6 +8,7 @@ import (
 
 	"sluice/internal/domain/guardrail"
 	"sluice/internal/domain/routing"
+	"sluice/internal/domain/tenant"
 	"sluice/internal/gateway/guardrails"
 	"sluice/internal/gateway/guardrails/placeholder"
 	"sluice/internal/kernel/fault"
@@ -77,6 +78,9 @@ const maxHookSets = 4096
 // find returns the hooks of an attempt.
 func (s *hookSets) find(e *guardrails.Engine, a *attempt) *guardrails.Set {
 	x := a.x
+	if len(a.target.Before)+len(a.target.After) == 0 && !hasDefaults(x.scope) {
+		return nil // without a lock: most calls have no hooks
+	}
 	k := hookSetKey{a.target, x.key.Principal.WorkspaceID}
 	s.mu.RLock()
 	set, known := s.known[k]
@@ -93,6 +97,11 @@ func (s *hookSets) find(e *guardrails.Engine, a *attempt) *guardrails.Set {
 	}
 	s.known[k] = set
 	return set
+}
+
+// hasDefaults reports whether guardrails run on every call of a workspace.
+func hasDefaults(s *tenant.Scope) bool {
+	return s != nil && len(s.InputGuardrails)+len(s.OutputGuardrails) > 0
 }
 
 // restore gives the attempt the caller's request again, if hooks of an earlier attempt changed it.

@@ -49,7 +49,7 @@ type content struct {
 	status   int
 	body     []byte
 	texts    *passage.Body // nil if the texts cannot be read
-	edited   map[int]string
+	edited   bool          // a hook changed the body
 	headers  wire.Header
 	unread   bool
 	hasCalls bool
@@ -70,7 +70,7 @@ func (c *content) read() {
 		read = passage.ResponseShape
 	}
 	texts, err := read(c.call.shape(), c.body)
-	c.texts, c.unread, c.edited = texts, err != nil, nil
+	c.texts, c.unread, c.edited = texts, err != nil, false
 	if err != nil {
 		c.texts = nil
 		return

@@ -140,8 +140,8 @@ func (h *Hook) window() int {
 
 // StreamMode returns how the hook judges streams: for hooks that deny or change the answer
 // StreamWindow where their checks can judge a window and StreamHold where not, and StreamReport for
-// the rest. The field
-// "stream" of the hook decides where it can; a window that its checks cannot judge becomes a hold.
+// the rest. The field "stream" of the hook decides where it can; a window that its checks cannot judge
+// becomes a hold.
 func (h *Hook) StreamMode() string {
 	switch windowed := h.window() > 0; {
 	case h.Async:

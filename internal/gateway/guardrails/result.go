@@ -27,9 +27,6 @@ type Result struct {
 	VersionID   string         `json:"guardrail_version_id,omitempty"`
 
 	costNano int64
-	softDeny bool
-	message  string
-	edited   bool
 }
 
 // CheckResult is what a check decided.

@@ -177,7 +177,7 @@ func (e *Engine) remembered(ctx context.Context, h *Hook, data *content) Result 
 	if known, ok := data.call.Memo.find(k); ok {
 		if known.body != nil {
 			data.replaceBody(known.body)
-			data.edited = map[int]string{}
+			data.edited = true
 		}
 		data.removed.merge(&known.removed)
 		return known.result
@@ -290,18 +290,18 @@ func (c *content) take(k *compiled, in *check.Input, positions []int, got *check
 	c.addHeaders(got.Headers)
 	if got.Body != nil {
 		c.replaceBody(got.Body)
-		c.edited = map[int]string{}
+		c.edited = true
 		r.Transformed = true
 	}
 	if len(got.Edits) > 0 {
 		c.edit(positions, in.Texts, k.changesOf(got.Edits))
-		c.edited = map[int]string{}
+		c.edited = true
 		r.Transformed = true
 	}
 }
 
 // changed reports whether a hook changed the body.
-func (c *content) changed() bool { return c.edited != nil }
+func (c *content) changed() bool { return c.edited }
 
 // together runs the checks that do not replace the body at once. Their edits are merged.
 func (e *Engine) together(ctx context.Context, h *Hook, data *content, results []CheckResult, r *Result) {
@@ -338,7 +338,7 @@ func (e *Engine) together(ctx context.Context, h *Hook, data *content, results [
 	}
 	if len(edits) > 0 {
 		data.edit(positions, all.Texts, edits)
-		data.edited = map[int]string{}
+		data.edited = true
 	}
 }
 
