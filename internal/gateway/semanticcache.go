@@ -152,6 +152,9 @@ func (c *responseCache) removeSimilar(ctx context.Context, a *attempt) {
 	}
 }
 
+// embeddingTimeout is how long a call waits for the vector of its question; then it is a miss. (ours)
+const embeddingTimeout = 2 * time.Second
+
 // embed returns the vector of a text.
 func (c *responseCache) embed(ctx context.Context, a *attempt, text string) (vector []float32, dimensions int, costNano int64, err error) {
 	m := c.Semantic.Embedding
@@ -166,7 +169,9 @@ func (c *responseCache) embed(ctx context.Context, a *attempt, text string) (vec
 	if m.Dimensions > 0 {
 		body = fmt.Appendf(body, `,"dimensions":%d`, m.Dimensions)
 	}
-	response, costNano, err := c.inner.call(withCaller(ctx, a.x), &innerRequest{path: "/v1/embeddings", name: "semantic cache embedding", header: m.Header, body: append(body, '}')})
+	ctx, cancel := context.WithTimeout(withCaller(ctx, a.x), embeddingTimeout)
+	defer cancel()
+	response, costNano, err := c.inner.call(ctx, &innerRequest{path: "/v1/embeddings", name: "semantic cache embedding", header: m.Header, body: append(body, '}')})
 	if err != nil {
 		return nil, 0, costNano, err
 	}

@@ -89,6 +89,9 @@ func (c *Caching) validate(r *Redis, report reporter) {
 	if c.Vectors != "" && c.VectorAddress == "" {
 		report("VECTOR_STORE_ADDRESS", "is required with VECTOR_STORE", "the address of Milvus, or the name of the Pinecone index")
 	}
+	if (c.EmbeddingProvider == "azure-openai" || c.EmbeddingProvider == "vertex-ai") && c.EmbeddingURL == "" {
+		report("SEMANTIC_CACHE_EMBEDDINGS_URL", "is required with SEMANTIC_CACHE_EMBEDDING_PROVIDER "+c.EmbeddingProvider, "the base address of your resource or project")
+	}
 	if c.EmbeddingProvider != "" && c.EmbeddingKey.Empty() {
 		report("SEMANTIC_CACHE_EMBEDDING_API_KEY", "is required with SEMANTIC_CACHE_EMBEDDING_PROVIDER", "the API key of the provider")
 	}
