@@ -219,7 +219,8 @@ func (s *Store) put(ctx context.Context, key cachekey.Key, e *entry.Entry) (stor
 		if full, err := s.guard.isFull(ctx, c); full || err != nil {
 			return false, err
 		}
-		return true, c.Do(ctx, c.B().Set().Key(name(key)).Value(rueidis.BinaryString(data)).Px(age).Build()).Error()
+		err := c.Do(ctx, c.B().Set().Key(name(key)).Value(rueidis.BinaryString(data)).Px(age).Build()).Error()
+		return err == nil, err
 	})
 }
 

@@ -245,11 +245,17 @@ func TestTheStoreLeavesAServerThatBecameAReplica(t *testing.T) {
 	}
 	name := redistest.Call(t, first)
 	s := started(t, options(t, c, name.Address))
-	s.Put(t.Context(), storetest.Key(1), storetest.Entry(c, "body"))
+	for range 64 { // the client opens its two connections on demand, and picks one at random
+		s.Put(t.Context(), storetest.Key(1), storetest.Entry(c, "body"))
+	}
 	name.Move(second)
 	host, port, _ := strings.Cut(second.Address, ":")
 	follow(first, host, port)
 	stored := s.Stats().Stored
+	s.Put(t.Context(), storetest.Key(2), storetest.Entry(c, "body"))
+	if n := s.Stats().Stored; n != stored {
+		t.Errorf("%d entries count as stored, want %d", n, stored)
+	}
 	await(t, "a write to the new primary", func() bool {
 		s.Put(t.Context(), storetest.Key(2), storetest.Entry(c, "body"))
 		return s.Stats().Stored > stored
