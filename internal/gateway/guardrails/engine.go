@@ -43,23 +43,30 @@ func (s *Set) RedactsRequests() bool {
 	return s != nil && slices.ContainsFunc(s.Before, (*Hook).Redacts)
 }
 
-// Versions returns the versions of the hooks, sorted: "id@version" of a saved guardrail, and
-// "id@version#fingerprint" where a config defines the hook or changes how it acts. Calls with equal
-// versions were judged by equal guardrails.
+// Versions returns the versions of the hooks in the order in which they run, each with its phase:
+// "input:id@version" of a saved guardrail, and "input:id@version#fingerprint" where a config defines the
+// hook or changes how it acts. Calls with equal versions were judged by equal guardrails.
 func (s *Set) Versions() []string {
 	if s == nil {
 		return nil
 	}
-	var out []string
-	for _, h := range slices.Concat(s.Before, s.After) {
-		version := h.ID + "@" + h.VersionID
-		if h.content != "" {
-			version += "#" + h.content
-		}
-		out = append(out, version)
+	out := make([]string, 0, len(s.Before)+len(s.After))
+	for _, h := range s.Before {
+		out = append(out, string(guardrail.Input)+":"+h.version())
 	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	for _, h := range s.After {
+		out = append(out, string(guardrail.Output)+":"+h.version())
+	}
+	return out
+}
+
+// version returns "id@version", with the fingerprint of what a config decides about the hook.
+func (h *Hook) version() string {
+	version := h.ID + "@" + h.VersionID
+	if h.content != "" {
+		version += "#" + h.content
+	}
+	return version
 }
 
 // Hooks returns the hooks of a target: those of its config, then the defaults of the workspace and the

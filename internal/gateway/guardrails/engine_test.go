@@ -252,7 +252,52 @@ func TestVersions_ChangeWithTheHook(t *testing.T) {
 		}
 		seen[got] = name
 	}
-	if got := versions(&tenant.Scope{InputGuardrails: []string{"saved"}}); got != "saved@1" {
+	if got := versions(&tenant.Scope{InputGuardrails: []string{"saved"}}); got != "input:saved@1" {
 		t.Errorf("a default: %s", got)
+	}
+}
+
+// A response that was judged as input only, or by mutators in another order, is no answer for callers
+// whose guardrails judge the output.
+func TestVersions_NameThePhaseAndTheOrder(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.save("saved", guardrail.Actions{}, "pass")
+	versions := func(before, after []string) string {
+		return strings.Join(b.engine.Hooks(b, "w", &tenant.Scope{InputGuardrails: before, OutputGuardrails: after}, &routing.Target{}).Versions(), " ")
+	}
+	one := []string{"saved"}
+	seen := map[string]bool{versions(one, nil): true, versions(nil, one): true, versions(one, one): true}
+	if len(seen) != 3 {
+		t.Errorf("phases share a version: %v", seen)
+	}
+	first, second := hook("a", "name"), hook("b", "first")
+	forth := b.engine.Hooks(b, "w", nil, &routing.Target{After: []routing.Hook{first, second}}).Versions()
+	back := b.engine.Hooks(b, "w", nil, &routing.Target{After: []routing.Hook{second, first}}).Versions()
+	if slices.Equal(forth, back) {
+		t.Errorf("the order does not count: %q", forth)
+	}
+}
+
+// A hook that a config defines cannot answer for a guardrail of the organisation by taking its id and
+// version: its verdict is not used again for the guardrail.
+func TestRun_VerdictsOfAnotherHookAreNotReused(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.save("saved", guardrail.Actions{Deny: true}, "paidFail")
+	imitation := hook("saved", "paidPass", "rest") // a check that redacts: the hook runs before the others
+	imitation.Type, imitation.VersionID = routing.Mutator, "1"
+	set := b.engine.Hooks(b, "w", &tenant.Scope{InputGuardrails: []string{"saved"}}, &routing.Target{Before: []routing.Hook{imitation}})
+	c := chatCall()
+	c.Memo = new(guardrails.Memo)
+	if out := b.run(c, set.Before, greeting); !out.Denied {
+		t.Errorf("ran %q, %s", b.took(), describe(out))
+	}
+	narrow, wide := hook("judge", "paidPass"), hook("judge", "paidFail")
+	c = chatCall()
+	c.Memo = new(guardrails.Memo)
+	b.run(c, b.hooks(narrow), greeting)
+	if out := b.run(c, b.hooks(wide), greeting); !out.Failed {
+		t.Errorf("the verdict of another target's hook was used: ran %q, %s", b.took(), describe(out))
 	}
 }

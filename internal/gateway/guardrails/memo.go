@@ -3,6 +3,8 @@ package guardrails
 import (
 	"crypto/sha256"
 	"sync"
+
+	"sluice/internal/domain/guardrail"
 )
 
 // Memo keeps the results of the paid hooks of one call, by the body that they judged. It is safe for
@@ -12,9 +14,13 @@ type Memo struct {
 	entries map[memoKey]memoEntry
 }
 
+// memoKey names a hook by its phase, its version and the fingerprint of what a config decides about it: a
+// config may give its own hook the id and the version of a saved guardrail.
 type memoKey struct {
-	hook, version string
-	body          [sha256.Size]byte
+	phase    guardrail.Phase
+	version  string
+	enforced bool
+	body     [sha256.Size]byte
 }
 
 type memoEntry struct {
@@ -23,7 +29,9 @@ type memoEntry struct {
 	removed removed
 }
 
-func keyOf(h *Hook, body []byte) memoKey { return memoKey{h.ID, h.VersionID, sha256.Sum256(body)} }
+func keyOf(h *Hook, p guardrail.Phase, body []byte) memoKey {
+	return memoKey{p, h.version(), h.Enforced, sha256.Sum256(body)}
+}
 
 // find returns the result of a paid hook on a body that it judged before. It costs nothing.
 func (m *Memo) find(k memoKey) (memoEntry, bool) {

@@ -173,7 +173,7 @@ func (e *Engine) remembered(ctx context.Context, h *Hook, data *content) Result 
 	if !h.Paid() || data.call.Memo == nil {
 		return e.judge(ctx, h, data)
 	}
-	k := keyOf(h, data.body)
+	k := keyOf(h, data.phase, data.body)
 	if known, ok := data.call.Memo.find(k); ok {
 		if known.body != nil {
 			data.replaceBody(known.body)
