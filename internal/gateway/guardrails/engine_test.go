@@ -290,7 +290,8 @@ func TestRun_VerdictsOfAnotherHookAreNotReused(t *testing.T) {
 	set := b.engine.Hooks(b, "w", &tenant.Scope{InputGuardrails: []string{"saved"}}, &routing.Target{Before: []routing.Hook{imitation}})
 	c := chatCall()
 	c.Memo = new(guardrails.Memo)
-	if out := b.run(c, set.Before, greeting); !out.Denied {
+	const plain = `{"messages":[{"role":"user","content":"Hi"}]}`
+	if out := b.run(c, set.Before, plain); !out.Denied {
 		t.Errorf("ran %q, %s", b.took(), describe(out))
 	}
 	narrow, wide := hook("judge", "paidPass"), hook("judge", "paidFail")
