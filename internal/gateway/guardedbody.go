@@ -108,7 +108,7 @@ func surfaceOf(x *exchange) llm.Endpoint {
 
 // finishStream notes what the output hooks decided, and returns the event that follows the stream.
 func (a *attempt) finishStream(o *guardrails.Outcome) []byte {
-	a.results.After = o.Results
+	a.results.After, a.failedAfter = o.Results, o.Failed
 	if o.Denied {
 		a.denied, a.failing = true, fault.New(fault.GuardrailDenied, "").HTTPStatus()
 	}

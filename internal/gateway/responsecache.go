@@ -321,9 +321,10 @@ func (c *responseCache) finish(a *attempt, r *record.Attempt) {
 	}
 }
 
-// complete returns the complete response to store; nil if it may not be stored.
+// complete returns the complete response to store; nil if it may not be stored: an output hook failed, also
+// one that only reports on a stream.
 func (c *responseCache) complete(a *attempt, r *record.Attempt) []byte {
-	if r.Outcome != record.OK && !a.drained || a.denied {
+	if r.Outcome != record.OK && !a.drained || a.denied || a.failedAfter {
 		return nil
 	}
 	if a.assembler == nil {

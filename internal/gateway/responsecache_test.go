@@ -78,6 +78,24 @@ func TestCache_AnswersAnEqualCall(t *testing.T) {
 	}
 }
 
+// An output hook that only reports on streams lets a stream pass that it would deny. Such a stream does not
+// answer a later call that is denied.
+func TestCache_StoresNoStreamThatAReportObjectsTo(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.up.Handle("/v1/chat/completions", upstream.Always(streamingProviders[0].events([]string{"a forbidden text"})))
+	config := r.inline(simpleCache + `,"output_guardrails":[{"id":"g1","deny":true,"stream":"report",` + shorthandRule + `}]`)
+	stream := strings.Replace(hello, `{`, `{"stream":true,`, 1)
+	if a := r.call("POST", "/v1/chat/completions", stream, config); !strings.Contains(a.Text, "forbidden") {
+		t.Fatalf("%d %s", a.StatusCode, a.Text)
+	}
+	for _, body := range []string{stream, hello} {
+		if a := r.call("POST", "/v1/chat/completions", body, config); a.Header.Get(cacheStatus) == "HIT" {
+			t.Errorf("%s: %d %s", body, a.StatusCode, a.Text)
+		}
+	}
+}
+
 // Calls that differ in what reaches the provider, in the tenant, credentials, host or guardrails never
 // share a response. Those that differ in a member that does not count do.
 func TestCache_SeparatesCallsThatDiffer(t *testing.T) {
