@@ -22,7 +22,7 @@ const statusHooksFailed = 246
 // judgeResponse runs the output hooks on a complete response, and adds the results of all hooks to
 // it. A stream is judged while it is relayed. A denial is fault.GuardrailDenied.
 func (s *guardrailStep) judgeResponse(ctx context.Context, a *attempt) error {
-	if a.hooks.Empty() || a.status != 200 {
+	if a.hooks.Empty() || a.status < 200 || a.status >= 300 {
 		return nil
 	}
 	if a.first != nil {

@@ -25,6 +25,7 @@ type judgement struct {
 	results     guardrails.Results // of the hooks that ran
 	hookHeaders wire.Header        // fields for the upstream request that hooks added
 	formPrompt  *string            // prompt of the form after hooks changed it; nil if they did not
+	withParams  bool               // the request that hooks changed has the parameters of the target
 	failed      bool               // a hook failed without a denial: status 246
 	denied      bool               // a hook denied the call
 	softDenied  bool               // the denial has status 200
@@ -38,7 +39,7 @@ type judgement struct {
 
 // inputJudgement returns the part that input hooks decided, for a repetition of the attempt.
 func (j *judgement) inputJudgement() judgement {
-	return judgement{hooks: j.hooks, cleared: j.cleared, restoration: restoration{vault: j.vault}, results: guardrails.Results{Before: j.results.Before}, hookHeaders: j.hookHeaders, formPrompt: j.formPrompt, failed: j.failedInput, failedInput: j.failedInput}
+	return judgement{hooks: j.hooks, cleared: j.cleared, restoration: restoration{vault: j.vault}, results: guardrails.Results{Before: j.results.Before}, hookHeaders: j.hookHeaders, formPrompt: j.formPrompt, withParams: j.withParams, failed: j.failedInput, failedInput: j.failedInput}
 }
 
 // guardrailStep runs the guardrails and mutators of calls.
@@ -149,7 +150,7 @@ func (s *guardrailStep) judgeRequest(ctx context.Context, a *attempt) error {
 		if err := s.replaceRequest(a, out.Body); err != nil {
 			return err
 		}
-		body = out.Body
+		body, a.withParams = out.Body, a.x.form == nil
 	}
 	a.cleared = !out.Unredacted
 	s.keepValues(ctx, a)
@@ -215,24 +216,6 @@ func (s *guardrailStep) call(a *attempt) *guardrails.Call {
 		c.Request = x.doc.Source()
 	}
 	return c
-}
-
-// requestText returns the body that hooks judge: the JSON of the request, or for a form its prompt as
-// JSON.
-func (s *guardrailStep) requestText(a *attempt) ([]byte, error) {
-	x := a.x
-	switch {
-	case x.form != nil:
-		prompt, _ := x.form.Value("prompt")
-		var w []byte
-		w = append(append(append(w, `{"prompt":`...), jsonedit.Quote(prompt)...), '}')
-		return w, nil
-	case x.doc != nil:
-		return x.doc.Source(), nil
-	case x.direct != nil, x.spool == nil:
-		return nil, nil // a body that is not read
-	}
-	return x.spool.Bytes()
 }
 
 // replaceRequest makes a body that hooks changed the request of this attempt. Hooks cannot change the

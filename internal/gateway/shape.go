@@ -16,7 +16,6 @@ import (
 	"sluice/internal/kernel/fault"
 	"sluice/internal/kernel/jsonedit"
 	"sluice/internal/kernel/llm"
-	"sluice/internal/kernel/multipartedit"
 	"sluice/internal/kernel/wire"
 	"sluice/internal/provider"
 	"sluice/internal/provider/sign"
@@ -203,17 +202,17 @@ func (sh *shaper) shapeForm(a *attempt, s dialect.Shaping) error {
 		return err
 	}
 	a.stream = x.stream
-	edits := sh.dialect.ShapeForm(x.match.Endpoint, x.form, s)
-	if a.formPrompt != nil {
-		edits = append(edits, multipartedit.Set("prompt", *a.formPrompt))
-	}
-	body, err := x.form.Edit(edits)
+	body, err := x.form.Edit(a.formEdits(sh.dialect.ShapeForm(x.match.Endpoint, x.form, s)))
 	a.body = body
 	return err
 }
 
-// shaping returns the changes that the target's config requests.
+// shaping returns the changes that the target's config requests. A request that hooks changed has them
+// already: the parameters must not put back what a hook removed.
 func (a *attempt) shaping() dialect.Shaping {
+	if a.withParams {
+		return dialect.Shaping{}
+	}
 	return dialect.Shaping{Default: params(a.target.Default), Override: params(a.target.Override), Drop: a.target.Drop}
 }
 

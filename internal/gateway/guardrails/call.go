@@ -1,6 +1,7 @@
 package guardrails
 
 import (
+	"errors"
 	"maps"
 	"slices"
 
@@ -52,6 +53,7 @@ type content struct {
 	edited   bool          // a hook changed the body
 	headers  wire.Header
 	unread   bool
+	evades   bool // its format is known, but its texts cannot be read: it exceeds a bound
 	hasCalls bool
 	removed  removed // what redactions removed
 	failed   bool    // a redaction could not be applied
@@ -71,6 +73,7 @@ func (c *content) read() {
 	}
 	texts, err := read(c.call.shape(), c.body)
 	c.texts, c.unread, c.edited = texts, err != nil, false
+	c.evades = err != nil && c.call.Endpoint != llm.Proxy && !errors.Is(err, passage.ErrNoForm)
 	if err != nil {
 		c.texts = nil
 		return

@@ -121,8 +121,7 @@ func (e *Engine) group(ctx context.Context, hooks []*Hook, group []int, data *co
 		if data.unread && !h.textless() {
 			skip(out, hooks, []int{i})
 			if data.mustRead(h) {
-				out.Results[i].Skipped, out.Results[i].Verdict = false, false
-				out.Message = Unreadable(h)
+				out.refuse(h, &out.Results[i])
 			}
 			continue
 		}
@@ -158,9 +157,19 @@ func (h *Hook) failedToRedact(r *Result) bool {
 	return false
 }
 
-// mustRead reports whether a hook that cannot read the text denies the call.
+// refuse denies a call because a hook cannot read its text.
+func (o *Outcome) refuse(h *Hook, r *Result) {
+	r.Skipped, r.Verdict = false, false
+	o.Message = Unreadable(h)
+	if !h.Deny || h.Mutator { // it redacts, so the text must not pass
+		o.Denied, r.Deny = true, true
+	}
+}
+
+// mustRead reports whether a hook that cannot read the text denies the call: an enforced one that denies,
+// and each one that denies or redacts if the caller made a known format unreadable.
 func (c *content) mustRead(h *Hook) bool {
-	return h.Enforced && h.Deny && !c.call.PassUnreadable
+	return !c.call.PassUnreadable && (h.Enforced && h.Deny || c.evades && (h.Deny || h.Redacts()))
 }
 
 // Unreadable returns the message of a denial because a guardrail cannot read the text of a call.

@@ -54,6 +54,8 @@ var (
 	// ErrUnreadable means that the texts of the body cannot be read: its endpoint has no form here,
 	// or it exceeds a bound.
 	ErrUnreadable = errors.New("the texts of the body cannot be read")
+	// ErrNoForm is an ErrUnreadable of an endpoint or a shape that has no form here.
+	ErrNoForm = fmt.Errorf("%w: its format is unknown", ErrUnreadable)
 	// ErrNotJSON means that the body is not one JSON object in UTF-8.
 	ErrNotJSON = errors.New("the body is not a JSON object")
 )
@@ -91,7 +93,7 @@ func Response(ep llm.Endpoint, body []byte) (*Body, error) { return ResponseShap
 func RequestShape(name string, body []byte) (*Body, error) {
 	f, ok := requestForms[name]
 	if !ok {
-		return nil, fmt.Errorf("read request of %s: %w", name, ErrUnreadable)
+		return nil, fmt.Errorf("read request of %s: %w", name, ErrNoForm)
 	}
 	b := &Body{src: body, response: rules[f].unscoped}
 	if err := b.read(f); err != nil {
@@ -104,7 +106,7 @@ func RequestShape(name string, body []byte) (*Body, error) {
 func ResponseShape(name string, body []byte) (*Body, error) {
 	f, ok := responseForms[name]
 	if !ok {
-		return nil, fmt.Errorf("read response of %s: %w", name, ErrUnreadable)
+		return nil, fmt.Errorf("read response of %s: %w", name, ErrNoForm)
 	}
 	b := &Body{src: body, response: true}
 	err := b.read(f)
