@@ -48,7 +48,7 @@ func bodyShape(x *exchange) string {
 		if s.shape == passage.Realtime || x.doc == nil {
 			return s.shape
 		}
-		if b, err := passage.RequestShape(s.shape, x.doc.Source()); err != nil || len(b.Passages()) == 0 {
+		if b, err := passage.RequestShape(s.shape, x.doc.Source()); err != nil || !b.HasKnownTexts() {
 			return unknownShape
 		}
 		return s.shape

@@ -84,8 +84,9 @@ func (c *content) read() {
 }
 
 // input returns what a check judges, and the passage that each of its texts is. A check that redacts
-// reads all texts.
-func (c *content) input(scope string, all bool) (*check.Input, []int) {
+// reads all texts. Only a check that searches reads the strings outside of the known members: others
+// count and classify what people and models wrote.
+func (c *content) input(scope string, all, searches bool) (*check.Input, []int) {
 	in := &check.Input{
 		Phase: c.phase, Body: c.body, Request: c.call.Request, Status: c.status, Endpoint: c.call.Endpoint, Provider: c.call.Provider,
 		Model: c.call.Model, Metadata: c.call.Metadata, Header: c.call.Header, TraceID: c.call.TraceID, Streaming: c.call.Streaming, ToolCalls: c.hasCalls,
@@ -109,8 +110,11 @@ func (c *content) input(scope string, all bool) (*check.Input, []int) {
 	} else if scope == "" {
 		scope = scopeLastMessage
 	}
-	positions := c.texts.Scope(scope)
 	list := c.texts.Passages()
+	positions := c.texts.Scope(scope)
+	if !searches {
+		positions = slices.DeleteFunc(positions, func(i int) bool { return list[i].Kind == passage.Other || list[i].Kind == passage.Tokens })
+	}
 	in.Texts = make([]string, len(positions))
 	for i, at := range positions {
 		in.Texts[i] = list[at].Text

@@ -11,7 +11,7 @@ import (
 
 // Restore replaces the placeholders of a vault in a complete response by their values. A response
 // whose texts cannot be read stays as it is. Reasoning stays, too: clients send it back, and its
-// signature covers each byte.
+// signature covers each byte. So do the tokens of log probabilities.
 func Restore(v *placeholder.Vault, shape string, body []byte) []byte {
 	if v.Len() == 0 {
 		return body
@@ -21,7 +21,7 @@ func Restore(v *placeholder.Vault, shape string, body []byte) []byte {
 		return body
 	}
 	for i, p := range texts.Passages() {
-		if p.Signed || p.Kind == passage.Reasoning {
+		if p.Signed || p.Kind == passage.Reasoning || p.Kind == passage.Tokens {
 			continue
 		}
 		if out := v.Restore(p.Text); out != p.Text {

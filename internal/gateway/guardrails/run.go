@@ -288,7 +288,7 @@ func (e *Engine) inOrder(ctx context.Context, h *Hook, data *content, results []
 
 // one runs a check and applies its changes.
 func (e *Engine) one(ctx context.Context, h *Hook, i int, data *content, results []CheckResult, r *Result) {
-	in, positions := data.input(h.Scope, h.checks[i].redacts())
+	in, positions := data.input(h.Scope, h.checks[i].redacts(), h.checks[i].searches())
 	got := e.check(ctx, &h.checks[i], in, &results[i])
 	r.costNano += got.CostNano
 	data.take(&h.checks[i], in, positions, &got, &results[i])
@@ -315,8 +315,9 @@ func (c *content) changed() bool { return c.edited }
 // together runs the checks that do not replace the body at once. Their edits are merged.
 func (e *Engine) together(ctx context.Context, h *Hook, data *content, results []CheckResult, r *Result) {
 	got := make([]check.Result, len(h.checks))
-	all, positions := data.input("", true)
-	scoped, scopedPositions := data.input(h.Scope, false)
+	all, positions := data.input("", true, true)
+	searched, searchedPositions := data.input(h.Scope, false, true)
+	scoped, scopedPositions := data.input(h.Scope, false, false)
 	var wait sync.WaitGroup
 	for i := range h.checks {
 		c := &h.checks[i]
@@ -324,8 +325,11 @@ func (e *Engine) together(ctx context.Context, h *Hook, data *content, results [
 			continue
 		}
 		in := scoped
-		if c.redacts() {
+		switch {
+		case c.redacts():
 			in = all
+		case c.searches():
+			in = searched
 		}
 		if c.definition == nil || !c.definition.Paid && !slices.ContainsFunc(c.definition.Params, callsService) {
 			got[i] = e.check(ctx, c, in, &results[i])
@@ -339,7 +343,11 @@ func (e *Engine) together(ctx context.Context, h *Hook, data *content, results [
 		r.costNano += got[i].CostNano
 		data.addHeaders(got[i].Headers)
 		list := h.checks[i].changesOf(got[i].Edits)
-		if !h.checks[i].redacts() {
+		switch c := &h.checks[i]; {
+		case c.redacts():
+		case c.searches():
+			list = moved(list, searchedPositions, positions)
+		default:
 			list = moved(list, scopedPositions, positions)
 		}
 		results[i].Transformed = results[i].Transformed || len(list) > 0

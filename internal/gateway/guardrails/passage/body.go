@@ -31,6 +31,10 @@ const (
 	Reasoning Kind = "reasoning"
 	Refusal   Kind = "refusal"
 	Citation  Kind = "citation" // quote of a source; repeats a text of the source
+
+	Definition Kind = "definition" // description of a tool or of a format of the answer
+	Other      Kind = "other"      // string or long number outside of the known members: a place for checks that search
+	Tokens     Kind = "tokens"     // joined tokens of log probabilities: Body.Replace removes their list
 )
 
 // Passage is one text of a body.
@@ -78,6 +82,7 @@ type Body struct {
 	messages int            // number of messages
 	lists    int            // number of message lists; more than one is a duplicate
 	response bool           // all passages are in each scope
+	known    bool           // it has a text in a known member
 	replaced map[int]string // new texts by position of the passage
 }
 
@@ -148,6 +153,7 @@ func (b *Body) decode() {
 		if s.media {
 			continue
 		}
+		b.known = b.known || p.Kind != Other && p.Kind != Definition && p.Kind != Tokens
 		if p.Role == "" {
 			p.Role = User
 		}
@@ -161,6 +167,10 @@ func (b *Body) decode() {
 	}
 	b.passages, b.spots = b.passages[:n], b.spots[:n]
 }
+
+// HasKnownTexts reports whether a known member of the format has a text. A body without one may have
+// another format.
+func (b *Body) HasKnownTexts() bool { return b.known }
 
 // Passages returns the texts in the order of the body. The Body owns the slice. Replacements do not
 // change it.

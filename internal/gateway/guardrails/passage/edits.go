@@ -2,6 +2,7 @@ package passage
 
 import (
 	"cmp"
+	"encoding/base64"
 	"slices"
 
 	"sluice/internal/kernel/jsonedit"
@@ -91,8 +92,14 @@ func (b *Body) removals(removed map[int32]bool) []edit {
 // encode returns a text as it is written in the body.
 func (c coding) encode(text string) []byte {
 	switch c {
-	case quoted:
+	case quoted, number:
 		return jsonedit.Quote(text)
+	case base64Text:
+		return []byte(base64.StdEncoding.EncodeToString([]byte(text)))
+	case tokenList:
+		return []byte("[]")
+	case tokenObject:
+		return []byte("null")
 	case embedded:
 		outer := jsonedit.Quote(string(jsonedit.Quote(text)))
 		return outer[1 : len(outer)-1]

@@ -51,6 +51,14 @@ const (
 	rawArguments
 	audioForm
 	assistantForm
+	otherForm
+	searchedForm
+	tokensForm
+	encodedForm
+	encodedDataForm
+	definitionForm
+	describedForm
+	fileForm
 	inputList
 	outputList
 	itemForm

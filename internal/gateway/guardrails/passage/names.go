@@ -1,7 +1,7 @@
 package passage
 
 import (
-	"bytes"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -39,24 +39,73 @@ func foldName(dst, name []byte) []byte {
 	return dst
 }
 
-// isDataURL reports whether a raw string is a data URL with base64 data only:
-// "data:image/png;base64,iVBORw0KGgo=".
-func isDataURL(raw []byte) bool {
-	const scheme, base64 = `"data:`, ";base64,"
-	if len(raw) < len(scheme) || string(raw[:len(scheme)]) != scheme {
+// isIdentity reports whether the next value is an id, a type, a name, binary data or a credential by the
+// folded name of its member. Only values that look like one are; others are texts.
+func (w *walker) isIdentity(key []byte) bool {
+	name := string(key)
+	if credentialNames[name] {
+		return true
+	}
+	if w.r.Kind() != '"' {
 		return false
 	}
-	head := raw[len(scheme):min(len(raw), 128)]
-	i := bytes.Index(head, []byte(base64))
-	if i < 0 {
+	next := w.r // reads ahead
+	raw := next.Raw()
+	if len(raw) < 2 {
 		return false
 	}
-	for _, c := range raw[len(scheme)+i+len(base64) : len(raw)-1] {
-		if !isBase64(c) {
+	text := raw[1 : len(raw)-1]
+	switch {
+	case identityNames[name]:
+		return consistsOf(text, isIdentifier)
+	case binaryNames[name]:
+		return len(text) >= minBinary && consistsOf(text, isBase64)
+	}
+	return false
+}
+
+// minBinary is the length of the shortest text that counts as binary data. Shorter ones may be words.
+const minBinary = 32
+
+func consistsOf(text []byte, is func(c byte) bool) bool {
+	for _, c := range text {
+		if !is(c) {
 			return false
 		}
 	}
 	return true
+}
+
+func isIdentifier(c byte) bool { return isBase64(c) || c == '.' || c == ':' || c == '@' }
+
+// identityNames are the members whose values are ids, types, names of tools and models.
+var identityNames = nameSet("callid code containerid detail eventid fileid finishreason format id itemid mediatype mimetype model modelversion name nativefinishreason " +
+	"object phase previousresponseid provider requestid responseid role serverlabel servicetier status stopreason systemfingerprint toolcallid tooluseid " +
+	"truncation type userid vectorstoreid")
+
+// binaryNames are the members with data in base64.
+var binaryNames = nameSet("audio b64json bytes data encryptedcontent encryptedindex filedata image imagebase64 mask obfuscation partialimageb64 result signature thoughtsignature")
+
+// credentialNames are the members with credentials for servers that a provider calls. No model reads them.
+var credentialNames = nameSet("accesstoken apikey authentication authorization authorizationtoken connectionstring encodedapikey headers key password token")
+
+func nameSet(names string) map[string]bool {
+	out := make(map[string]bool)
+	for _, name := range strings.Fields(names) {
+		out[name] = true
+	}
+	return out
+}
+
+// isDataURL reports whether a raw string is a data URL with base64 data only, which is not that of a
+// text: "data:image/png;base64,iVBORw0KGgo=".
+func isDataURL(raw []byte) bool {
+	head, data := cutDataURL(raw[1 : len(raw)-1])
+	if head == 0 || !consistsOf(data, isBase64) {
+		return false
+	}
+	start, ok := decodeBase64(data[:min(len(data), textHead)])
+	return ok && !isPlain(start)
 }
 
 func isBase64(c byte) bool {

@@ -11,9 +11,13 @@ import (
 type coding uint8
 
 const (
-	unquoted coding = iota // the bytes of the text itself
-	quoted                 // a JSON string
-	embedded               // a JSON string in a JSON text in a JSON string
+	unquoted    coding = iota // the bytes of the text itself
+	quoted                    // a JSON string
+	embedded                  // a JSON string or number in a JSON text in a JSON string
+	number                    // a JSON number
+	tokenList                 // a list of tokens
+	tokenObject               // an object with lists of tokens
+	base64Text                // the base64 of a text
 )
 
 // spot is the position of a passage in the body.
@@ -33,12 +37,12 @@ type around struct {
 }
 
 // enter returns the inheritance of the values inside a value with a rule: the innermost role and
-// the outermost kind count.
+// the outermost kind count, but nothing inside of Other has another kind.
 func (a around) enter(r *rule) around {
 	if r.role != "" {
 		a.role = r.role
 	}
-	if a.kind == "" {
+	if a.kind == "" || r.kind == Other {
 		a.kind = r.kind
 	}
 	a.depth++
@@ -117,7 +121,30 @@ func (w *walker) value(f form, a around) {
 		if r.members != nil || r.other != ignored {
 			w.object(r, a)
 		}
+	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+		if r.leaf && r.text {
+			w.number(a)
+		}
 	}
+}
+
+// shortestNumber is the length of the shortest number that may identify a person: one of a card or of a
+// telephone.
+const shortestNumber = 6
+
+// number reads a number among data that a model or a tool wrote.
+func (w *walker) number(a around) {
+	start := w.offset()
+	raw := w.r.Raw()
+	if len(raw) < shortestNumber {
+		return
+	}
+	s := spot{start: start, end: start + len(raw), coding: number}
+	if w.raw != nil {
+		s = spot{start: w.raw.offset(start), end: w.raw.offset(start + len(raw)), coding: embedded}
+	}
+	a.kind = Other
+	w.add(Passage{Text: string(raw)}, s, a)
 }
 
 // text reads a string.
@@ -188,11 +215,18 @@ func (w *walker) object(r *rule, a around) {
 		if !ok {
 			f = r.other
 		}
-		if f == ignored {
+		if f == ignored || f == otherForm && w.isIdentity(key) {
 			continue
 		}
 		n, first := w.enterMember(name), len(w.passages)
-		w.value(f, a)
+		switch f {
+		case tokensForm:
+			w.tokens(a)
+		case encodedForm:
+			w.encodedText(a)
+		default:
+			w.value(f, a)
+		}
 		w.path = w.path[:n]
 		if w.err != nil {
 			return
