@@ -3,7 +3,6 @@ package gateway
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"time"
@@ -28,25 +27,33 @@ func (s *guardrailStep) guardStream(ctx context.Context, a *attempt) error {
 		a.status = statusHooksFailed
 	}
 	after := s.outputHooks(a)
-	g := &guardedBody{body: a.resp.Body, first: append([]byte(nil), a.first...)}
-	if !a.strict && a.results.Any() {
-		g.out = hookEvent(a, "before_request_hooks", guardrails.Results{Before: a.results.Before})
-	}
-	if len(after) == 0 {
-		a.first = append(g.out, a.first...)
+	events := newHookEvents(a, a.first)
+	if len(after) == 0 && events.insertBefore(&a.first) {
 		return nil
 	}
-	s.attach(ctx, a, g, after, responseID(a.first))
+	g := &guardedBody{body: a.resp.Body, first: append([]byte(nil), a.first...), events: events}
+	a.resp.Body, a.resp.Length = g, -1
+	a.first = wire.GetSmallBuffer()[:0]
+	if len(after) == 0 {
+		g.passUnjudged()
+		return nil
+	}
+	s.attach(ctx, a, g, after)
 	a.redacted = true
 	a.raw.Free()
 	a.raw = wire.Capture{}
-	a.resp.Body, a.resp.Length = g, -1
-	a.first = wire.GetSmallBuffer()[:0]
 	return nil
 }
 
-// attach gives a body the hooks that judge it. id is that of a response of the Responses API.
-func (s *guardrailStep) attach(ctx context.Context, a *attempt, g *guardedBody, hooks []*guardrails.Hook, id string) {
+// passUnjudged makes a body that no hook judges: only the event with results is inserted.
+func (g *guardedBody) passUnjudged() {
+	g.pass = func(dst, p []byte) ([]byte, error) { return append(dst, p...), nil }
+	g.finish = func(dst []byte) ([]byte, error) { return dst, nil }
+}
+
+// attach gives a body the hooks that judge it.
+func (s *guardrailStep) attach(ctx context.Context, a *attempt, g *guardedBody, hooks []*guardrails.Hook) {
+	id := responseID(g.first)
 	judge := s.engine.Stream(hooks, s.call(a))
 	judge.OnFinish = func(o *guardrails.Outcome) []byte {
 		if o.Denied {
@@ -54,7 +61,8 @@ func (s *guardrailStep) attach(ctx context.Context, a *attempt, g *guardedBody, 
 		} else {
 			g.stored = a.conversation
 		}
-		return a.finishStream(o)
+		a.finishStream(o)
+		return g.events.after(o)
 	}
 	guard := guardedstream.New(surfaceOf(a.x), judge, guardedstream.Options{KeepAlive: keepAliveInterval, Now: s.clock.Now})
 	judging := s.serving(ctx, a, hooks)
@@ -64,8 +72,13 @@ func (s *guardrailStep) attach(ctx context.Context, a *attempt, g *guardedBody, 
 
 // judgeReplay runs the output hooks on a stream in memory.
 func (s *guardrailStep) judgeReplay(ctx context.Context, a *attempt, hooks []*guardrails.Hook) error {
-	g := &guardedBody{}
-	s.attach(ctx, a, g, hooks, responseID(a.response.body))
+	events := newHookEvents(a, a.response.body)
+	if len(hooks) == 0 {
+		a.response.body = events.insert(a.response.body)
+		return nil
+	}
+	g := &guardedBody{first: a.response.body, events: events}
+	s.attach(ctx, a, g, hooks)
 	out, err := g.pass(nil, a.response.body)
 	if err == nil {
 		out, err = g.finish(out)
@@ -73,6 +86,7 @@ func (s *guardrailStep) judgeReplay(ctx context.Context, a *attempt, hooks []*gu
 	if err != nil {
 		return clientGone(ctx, err)
 	}
+	out = events.insert(out)
 	g.store(out)
 	a.replaceResponse(out, s.bodyLogBytes)
 	return nil
@@ -106,37 +120,12 @@ func surfaceOf(x *exchange) llm.Endpoint {
 	return x.match.Endpoint
 }
 
-// finishStream notes what the output hooks decided, and returns the event that follows the stream.
-func (a *attempt) finishStream(o *guardrails.Outcome) []byte {
+// finishStream notes what the output hooks decided.
+func (a *attempt) finishStream(o *guardrails.Outcome) {
 	a.results.After, a.failedAfter = o.Results, o.Failed
 	if o.Denied {
 		a.denied, a.failing = true, fault.New(fault.GuardrailDenied, "").HTTPStatus()
 	}
-	if a.strict || !a.results.Any() {
-		return nil
-	}
-	return hookEvent(a, "after_request_hooks", guardrails.Results{After: o.Results})
-}
-
-// hookEvent returns the event with the results of one phase, in the format of the called API.
-func hookEvent(a *attempt, member string, r guardrails.Results) []byte {
-	shown := r.ForClient(a.denied)
-	list := shown.Before
-	if member == "after_request_hooks" {
-		list = shown.After
-	}
-	results := map[string]any{"hook_results": map[string]any{member: list}}
-	head := "data: "
-	switch surfaceOf(a.x) {
-	case llm.Messages, llm.CreateModelResponse:
-		head = "event: hook_results\ndata: "
-		results["type"] = "hook_results"
-	}
-	data, err := json.Marshal(results)
-	if err != nil { // data of a check that JSON cannot represent
-		return nil
-	}
-	return append(append([]byte(head), data...), "\n\n"...)
 }
 
 // guardedBody is a stream that output hooks judge while the client receives it.
@@ -146,6 +135,7 @@ type guardedBody struct {
 	pass   func(dst, p []byte) ([]byte, error) // appends what p releases
 	finish func(dst []byte) ([]byte, error)    // appends the end of the stream
 	stored *responsestore.Conversation         // that stores the response once its last event is released; nil before
+	events *hookEvents                         // with the results of the hooks; nil for none
 	out    []byte
 	offset int
 	err    error
@@ -157,6 +147,7 @@ func (g *guardedBody) Read(p []byte) (int, error) {
 	for g.offset == len(g.out) && g.err == nil {
 		g.out, g.offset = g.out[:0], 0
 		g.next()
+		g.out = g.events.insert(g.out)
 		g.store(g.out)
 	}
 	n := copy(p, g.out[g.offset:])

@@ -34,17 +34,24 @@ func (s *guardrailStep) judgeResponse(ctx context.Context, a *attempt) error {
 			return err
 		}
 	}
-	if len(after) > 0 && !a.response.live {
-		judge := s.judgeBody
-		if eventStream(a.response.header) {
-			judge = s.judgeReplay
-		}
-		if err := judge(ctx, a, after); err != nil {
-			return err
-		}
+	if err := s.judgeComplete(ctx, a, after); err != nil {
+		return err
 	}
 	if a.failed {
 		a.status = statusHooksFailed
+	}
+	return nil
+}
+
+// judgeComplete runs the output hooks on a response in memory, which may be a stream.
+func (s *guardrailStep) judgeComplete(ctx context.Context, a *attempt, hooks []*guardrails.Hook) error {
+	switch {
+	case a.response.live:
+		return nil
+	case eventStream(a.response.header):
+		return s.judgeReplay(ctx, a, hooks)
+	case len(hooks) > 0:
+		return s.judgeBody(ctx, a, hooks)
 	}
 	return nil
 }

@@ -20,7 +20,6 @@ import (
 	"sluice/internal/gateway/cache/flight"
 	"sluice/internal/gateway/cache/replay"
 	"sluice/internal/gateway/cache/store"
-	"sluice/internal/gateway/guardrails"
 	"sluice/internal/kernel/ident"
 	"sluice/internal/kernel/jsonedit"
 	"sluice/internal/kernel/llm"
@@ -246,11 +245,8 @@ func (c *responseCache) serve(ctx context.Context, a *attempt) error {
 		return c.guardrails.addResults(ctx, a)
 	}
 	a.response.header[0].Value = "text/event-stream"
-	var head []byte
-	if !a.strict && a.results.Any() {
-		head = hookEvent(a, "before_request_hooks", guardrails.Results{Before: a.results.Before})
-	}
-	stream := replay.Stream(head, x.match.Endpoint, e.Body, o)
+	stream := replay.Stream(nil, x.match.Endpoint, e.Body, o)
+	stream = newHookEvents(a, stream).insert(stream)
 	a.resp = &transport.Response{Status: 200, Body: io.NopCloser(bytes.NewReader(stream)), Length: int64(len(stream))}
 	a.first = wire.GetSmallBuffer()[:0]
 	return nil
