@@ -41,6 +41,13 @@ func TestGuardrailClients(t *testing.T) {
 	g.runFile(t, "guardrails.mjs", "guardrails are on")
 }
 
+// Vercel's AI SDK parses every outcome of guardrails on streams.
+func TestGuardrailAISDK(t *testing.T) {
+	t.Parallel()
+	g, _, _ := twoPeers(t)
+	g.runFile(t, "aisdk.mjs", "")
+}
+
 // With GUARDRAILS_ENABLED=OFF no guardrail runs, however it is attached, and doctor says so. Their
 // administration is closed.
 func TestGuardrailsOff(t *testing.T) {

@@ -13,9 +13,26 @@ const openai = new OpenAI({ ...options, baseURL: base })
 const anthropic = new Anthropic({ ...options, baseURL: base.replace(/\/v1$/, '') })
 const check = { regexMatch: { rule: 'forbidden', not: true } }
 const bad = 'a forbidden text', good = 'a harmless text'
+const lateBad = `${'a harmless beginning '.repeat(3)}and ${bad}`
+const loose = { 'x-gateway-strict-open-ai-compliance': 'false' }
 
 // under are the options of a call under guardrails.
 const under = (provider, guardrails, extra = {}) => ({ headers: { 'x-gateway-config': JSON.stringify({ provider, ...guardrails }), ...extra } })
+
+// both are guardrails that deny forbidden texts of requests and answers, after are those that deny them in
+// answers only.
+const both = extra => Object.fromEntries(['input_guardrails', 'output_guardrails'].map(side => [side, [{ deny: true, ...check, ...(side === 'input_guardrails' ? {} : extra) }]]))
+const after = extra => ({ input_guardrails: [{ wordCount: { minWords: 1 } }], output_guardrails: both(extra).output_guardrails })
+
+// messageEvents are the rules for the events of Messages.
+const messageEvents = {
+  phases: ['before_request_hooks', 'after_request_hooks'], position: 0,
+  regular: events => {
+    const types = events.filter(e => !e.hook_results).map(e => e.type)
+    assert.equal(types[0], 'message_start')
+    assert.equal(types.at(-1), 'message_stop')
+  },
+}
 
 // surfaces are the APIs: how to ask on each, whole and streamed, and what says how it ended.
 const surfaces = {
@@ -26,6 +43,11 @@ const surfaces = {
     said: a => a.choices[0].message.content ?? '',
     ended: a => a.choices[0].finish_reason,
     complete: 'stop', denied: 'content_filter', errors: OpenAI.APIError,
+    phases: ['before_request_hooks'], position: 0, // the client stops reading at [DONE]
+    regular: events => {
+      assert.deepEqual([...new Set(events.map(e => `${e.object} ${e.id} ${e.model} ${e.created}`))].length, 1)
+      assert.ok(events.every(e => Array.isArray(e.choices)))
+    },
   },
   messages: {
     whole: (text, o) => anthropic.messages.create({ model, max_tokens: 4096, messages: [{ role: 'user', content: text }] }, o),
@@ -34,6 +56,16 @@ const surfaces = {
     said: a => a.content.filter(b => b.type === 'text').map(b => b.text).join(''),
     ended: a => a.stop_reason,
     complete: 'end_turn', denied: 'refusal', errors: Anthropic.APIError,
+    ...messageEvents,
+  },
+  'beta messages': {
+    whole: (text, o) => anthropic.beta.messages.create({ model, max_tokens: 4096, messages: [{ role: 'user', content: text }] }, o),
+    stream: (text, o) => anthropic.beta.messages.stream({ model, max_tokens: 4096, messages: [{ role: 'user', content: text }] }, o).finalMessage(),
+    events: (text, o) => anthropic.beta.messages.create({ model, stream: true, max_tokens: 4096, messages: [{ role: 'user', content: text }] }, o),
+    said: a => a.content.filter(b => b.type === 'text').map(b => b.text).join(''),
+    ended: a => a.stop_reason,
+    complete: 'end_turn', denied: 'refusal', errors: Anthropic.APIError,
+    ...messageEvents,
   },
   responses: {
     whole: (text, o) => openai.responses.create({ model, store: false, input: text }, o),
@@ -42,7 +74,24 @@ const surfaces = {
     said: a => a.output_text,
     ended: a => a.incomplete_details?.reason ?? a.status,
     complete: 'completed', denied: 'content_filter', errors: OpenAI.APIError,
+    phases: ['before_request_hooks', 'after_request_hooks'], position: 1,
+    regular: events => {
+      assert.equal(events[0].type, 'response.created')
+      const numbers = events.filter(e => !e.hook_results).map(e => e.sequence_number)
+      assert.deepEqual(numbers, numbers.map((_, i) => i))
+      events.forEach((e, i) => e.hook_results && assert.equal(e.sequence_number, events[i - 1].sequence_number))
+    },
   },
+}
+
+// streamed are the ways in which guardrails can decide about a stream.
+const streamed = {
+  'no guardrails': { guardrails: {} },
+  'passed guardrails': { guardrails: both({}) },
+  'passed guardrails that hold': { guardrails: both({ stream: 'hold' }) },
+  'a denied request': { guardrails: both({}), text: bad, ended: 'refused' },
+  'a denial in its middle': { guardrails: after({ stream: 'window' }), text: lateBad, ended: 'denied' },
+  'a denial of a held answer': { guardrails: after({ stream: 'hold' }), text: lateBad, ended: 'denied' },
 }
 
 // denied is what the client throws for status 446.
@@ -88,7 +137,7 @@ for (const provider of ['@peer', '@claude']) {
 
         it(`throws its error for a denial by ${side} guardrails`, async () => {
           const err = await denied(s.whole(bad, under(provider, deny)), s.errors)
-          if (name === 'messages') assert.equal(err.error.hook_results.before_request_hooks.length + err.error.hook_results.after_request_hooks.length, 1)
+          if (s.errors === Anthropic.APIError) assert.equal(err.error.hook_results.before_request_hooks.length + err.error.hook_results.after_request_hooks.length, 1)
         })
       }
 
@@ -104,16 +153,32 @@ for (const provider of ['@peer', '@claude']) {
         })
       }
 
-      it('reads the events with results that callers without strict format get', async () => {
-        const all = { input_guardrails: [{ id: 'g1', ...check }], output_guardrails: [{ id: 'g2', ...check }] }
-        for (const text of [good, bad]) {
-          const events = []
-          for await (const e of await s.events(text, under(provider, all, { 'x-gateway-strict-open-ai-compliance': 'false' }))) events.push(e)
-          const results = events.filter(e => e.hook_results).map(e => Object.keys(e.hook_results)[0])
-          assert.equal(results[0], 'before_request_hooks')
-          assert.ok(events.length > 5)
+      for (const [format, extra] of [['strict', {}], ['loose', loose]]) {
+        for (const [outcome, { guardrails, text = good, ended = 'complete' }] of Object.entries(streamed)) {
+          const options = under(provider, guardrails, extra)
+          const results = format === 'loose' && outcome !== 'no guardrails'
+
+          it(`reads the ${format} stream of ${outcome} with its helper`, async () => {
+            if (ended === 'refused') return denied(s.stream(text, options), s.errors)
+            const a = await s.stream(text, options)
+            if (ended === 'denied' || format === 'strict' || provider === '@peer') assert.equal(s.ended(a), s[ended]) // loose: the provider's own reason
+            assert.match(a.id, /^(chatcmpl|msg|resp)/)
+            assert.ok(a.model)
+            assert.equal(s.said(a).includes('forbidden'), false)
+            if (ended === 'complete') assert.match(s.said(a), /harmless/)
+          })
+
+          it(`iterates over the ${format} stream of ${outcome}`, async () => {
+            const events = [], read = async () => { for await (const e of await s.events(text, options)) events.push(e) }
+            if (ended === 'refused') return denied(read(), s.errors)
+            await read()
+            const shown = events.filter(e => e.hook_results)
+            assert.deepEqual(shown.map(e => Object.keys(e.hook_results)[0]), results ? s.phases : [])
+            if (results) assert.equal(events.indexOf(shown[0]), s.position)
+            s.regular(events)
+          })
         }
-      })
+      }
 
       it('reads a denial with status 200', async () => {
         for (const side of ['input', 'output']) {
