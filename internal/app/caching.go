@@ -41,7 +41,7 @@ func (a *traffic) openCache(context.Context) (err error) {
 	case config.MemoryStore:
 		a.cache.Store = store.NewMemory(int64(c.MaxMB)*mib, a.clock)
 	case config.RedisStore:
-		a.cache.Store = redisstore.New(redisstore.Options{Server: cacheServer(&a.set.Redis), MaxEntry: c.MaxEntryMB * mib, Sealer: a.box, Clock: a.clock, Log: a.log})
+		a.cache.Store = redisstore.New(redisstore.Options{Server: redisServer(&a.set.Redis), MaxEntry: c.MaxEntryMB * mib, Sealer: a.box, Clock: a.clock, Log: a.log})
 	default:
 		a.cache.Store, err = diskstore.Open(diskstore.Options{
 			Dir: filepath.Join(a.set.Data.Dir, "cache"), MaxBytes: int64(c.MaxMB) * mib, Sealer: a.box, Clock: a.clock, Log: a.log,
@@ -57,8 +57,8 @@ func (a *traffic) openCache(context.Context) (err error) {
 	return err
 }
 
-// cacheServer returns how to connect to the Redis of cached responses.
-func cacheServer(r *config.Redis) rueidis.ClientOption {
+// redisServer returns how to connect to the Redis of cached responses and placeholders.
+func redisServer(r *config.Redis) rueidis.ClientOption {
 	s := options.Redis(*r)
 	return rueidis.ClientOption{
 		InitAddress: s.Addresses, Username: s.Username, Password: s.Password.Reveal(), SelectDB: s.Database, TLSConfig: s.TLS, ForceSingleClient: !s.Cluster,

@@ -15,6 +15,7 @@ import (
 	"sluice/internal/gateway/guardrails/partner"
 	"sluice/internal/gateway/guardrails/pii"
 	"sluice/internal/gateway/guardrails/placeholder"
+	"sluice/internal/gateway/guardrails/placeholder/vaultstore"
 	"sluice/internal/gateway/guardrails/secrets"
 	"sluice/internal/provider/netguard"
 )
@@ -51,18 +52,29 @@ func (a *traffic) guardrailTrials() configs.Trials {
 	return trials.New(a.checks, *a.checkDeps(), a.clock, a.log)
 }
 
-// Bounds of the values that reversible redaction keeps for later turns of a conversation. They are kept
-// in the memory of a node, sealed.
+// Bounds of the values that reversible redaction stores for later turns of a conversation, sealed.
 const (
-	placeholderBytes = 64 << 20
+	placeholderBytes = 64 << 20 // in the memory of a node
 	placeholderTTL   = 24 * time.Hour
 )
 
-// buildVaults builds the store of what reversible redaction hides.
+// buildVaults builds the store of what reversible redaction hides: in Redis if nodes share their
+// counters there, else in the memory of the node.
 func (a *traffic) buildVaults() (*placeholder.Store, error) {
-	return placeholder.NewStore(placeholder.Options{
-		Secret: a.hidden, Sealer: a.box, Backend: placeholder.NewMemory(placeholderBytes, a.clock.Now), TTL: placeholderTTL, Now: a.clock.Now,
-	})
+	o := placeholder.Options{Secret: a.hidden, Sealer: a.box, TTL: placeholderTTL, Now: a.clock.Now}
+	if a.set.Redis.Enabled() {
+		shared := vaultstore.NewRedis(vaultstore.Options{Server: redisServer(&a.set.Redis), Clock: a.clock, Log: a.log})
+		a.closers = append(a.closers, shared)
+		o.Backend = shared
+	} else {
+		o.Backend = placeholder.NewMemory(placeholderBytes, a.clock.Now)
+	}
+	vaults, err := placeholder.NewStore(o)
+	if err != nil {
+		return nil, err
+	}
+	a.metrics.Register(vaults)
+	return vaults, nil
 }
 
 // placeholderSecret derives the secret of placeholders from that of the key hashes.

@@ -21,8 +21,8 @@ const (
 // Redis sets where nodes store the counters of limits. See docs/limits.md.
 type Redis struct {
 	// Store is the store for limit counters. With `memory` each node counts separately.
-	// With `redis` limits apply across all nodes. If it is not set, the gateway uses
-	// `redis` when `REDIS_URL`, `REDIS_HOST` or `REDIS_CLUSTER_ENDPOINTS` is set.
+	// With `redis` limits apply across all nodes, and each node restores the values that
+	// reversible redaction of another node hid. If it is not set, the gateway uses `redis` when `REDIS_URL`, `REDIS_HOST` or `REDIS_CLUSTER_ENDPOINTS` is set.
 	Store string `env:"CACHE_STORE" envDefault:"memory" oneof:"memory,redis"`
 
 	// URL is the complete address of Redis: `redis://name:password@host:6379/0`, or

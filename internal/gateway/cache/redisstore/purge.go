@@ -8,6 +8,7 @@ import (
 
 	"sluice/internal/gateway/cache/cachekey"
 	"sluice/internal/gateway/cache/entry"
+	"sluice/internal/gateway/cache/redisconn"
 )
 
 const (
@@ -17,7 +18,7 @@ const (
 
 // Delete implements store.Store.
 func (s *Store) Delete(ctx context.Context, key cachekey.Key, f *entry.Filter) (bool, error) {
-	n, err := run(ctx, s, purgeTimeout, func(ctx context.Context, c rueidis.Client) (int, error) {
+	n, err := redisconn.Run(ctx, s.conn, purgeTimeout, func(ctx context.Context, c rueidis.Client) (int, error) {
 		return remove(ctx, c, []string{name(key)}, f.Matcher())
 	})
 	return n > 0, err
@@ -26,7 +27,7 @@ func (s *Store) Delete(ctx context.Context, key cachekey.Key, f *entry.Filter) (
 // Purge implements store.Store. It visits every key of every server in small steps, between which
 // the server does other work. ctx bounds the complete purge.
 func (s *Store) Purge(ctx context.Context, f *entry.Filter) (int, error) {
-	nodes, err := run(ctx, s, purgeTimeout, func(_ context.Context, c rueidis.Client) (map[string]rueidis.Client, error) {
+	nodes, err := redisconn.Run(ctx, s.conn, purgeTimeout, func(_ context.Context, c rueidis.Client) (map[string]rueidis.Client, error) {
 		return c.Nodes(), nil
 	})
 	total := 0
@@ -45,13 +46,13 @@ func (s *Store) Purge(ctx context.Context, f *entry.Filter) (int, error) {
 // primary; what was removed there does not count again.
 func (s *Store) purgeNode(ctx context.Context, node rueidis.Client, m *entry.Matcher) (total int, err error) {
 	for cursor := uint64(0); ; {
-		page, err := run(ctx, s, purgeTimeout, func(ctx context.Context, _ rueidis.Client) (rueidis.ScanEntry, error) {
+		page, err := redisconn.Run(ctx, s.conn, purgeTimeout, func(ctx context.Context, _ rueidis.Client) (rueidis.ScanEntry, error) {
 			return node.Do(ctx, node.B().Scan().Cursor(cursor).Match(prefix+"*").Count(scanCount).Build()).AsScanEntry()
 		})
 		if err != nil {
 			return total, err
 		}
-		n, err := run(ctx, s, purgeTimeout, func(ctx context.Context, c rueidis.Client) (int, error) {
+		n, err := redisconn.Run(ctx, s.conn, purgeTimeout, func(ctx context.Context, c rueidis.Client) (int, error) {
 			return remove(ctx, c, page.Elements, m)
 		})
 		total += n

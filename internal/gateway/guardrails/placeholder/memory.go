@@ -1,6 +1,7 @@
 package placeholder
 
 import (
+	"bytes"
 	"container/list"
 	"context"
 	"strings"
@@ -14,7 +15,7 @@ const (
 	maxCallerShare = 4    // a caller has at most a fourth of all bytes
 )
 
-// Memory is a Backend in the memory of the process. When it is full, or a caller exceeds its share,
+// Memory is a Backend in the memory of the process: for one node, until it ends. When it is full, or a caller exceeds its share,
 // the entries that were stored first are removed. Create one with NewMemory.
 type Memory struct {
 	maxBytes int
@@ -69,12 +70,17 @@ func (m *Memory) Get(_ context.Context, key string) ([]byte, error) {
 	return e.value, nil
 }
 
-// Put implements Backend.
-func (m *Memory) Put(_ context.Context, key string, value []byte, ttl time.Duration) error {
+// Swap implements Backend.
+func (m *Memory) Swap(_ context.Context, key string, old, value []byte, ttl time.Duration) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if old := m.entries[key]; old != nil {
-		m.remove(old)
+	if present := m.entries[key]; present != nil {
+		if !m.isExpired(present.inOrder) && !bytes.Equal(present.value, old) {
+			return false, nil
+		}
+		m.remove(present)
+	} else if old != nil {
+		return false, nil
 	}
 	caller, _, _ := strings.Cut(key, "/")
 	m.add(&memoryEntry{key: key, caller: caller, value: value, expires: m.now().Add(ttl)})
@@ -85,7 +91,7 @@ func (m *Memory) Put(_ context.Context, key string, value []byte, ttl time.Durat
 	for m.order.Len() > 0 && (m.size > m.maxBytes || m.isExpired(m.order.Front())) {
 		m.removeFront(m.order)
 	}
-	return nil
+	return true, nil
 }
 
 // Len returns the number of entries.

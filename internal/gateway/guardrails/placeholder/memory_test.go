@@ -11,8 +11,12 @@ import (
 
 func put(t *testing.T, m *placeholder.Memory, key string, size int) {
 	t.Helper()
-	if err := m.Put(context.Background(), key, make([]byte, size), time.Hour); err != nil {
+	present, err := m.Get(context.Background(), key)
+	if err != nil {
 		t.Fatal(err)
+	}
+	if ok, err := m.Swap(context.Background(), key, present, make([]byte, size), time.Hour); !ok || err != nil {
+		t.Fatal(ok, err)
 	}
 }
 
@@ -78,5 +82,29 @@ func TestMemory_RemovesExpiredEntries(t *testing.T) {
 	put(t, m, "b/1", 10)
 	if got, want := m.Len(), 1; got != want {
 		t.Errorf("got %d entries, want %d", got, want)
+	}
+}
+
+func TestMemory_SwapsOnlyTheExpectedValue(t *testing.T) {
+	t.Parallel()
+	c := newClock()
+	m := placeholder.NewMemory(1<<20, c.Now)
+	swap := func(old, value string) bool {
+		var before []byte
+		if old != "" {
+			before = []byte(old)
+		}
+		ok, err := m.Swap(context.Background(), "a/1", before, []byte(value), time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ok
+	}
+	if swap("x", "first") || !swap("", "first") || swap("", "second") || swap("x", "second") || !swap("first", "second") {
+		t.Error("a swap replaced a value that was not the expected one, or did not replace the expected one")
+	}
+	c.now = c.now.Add(time.Hour)
+	if !swap("", "third") {
+		t.Error("an expired value prevents a swap")
 	}
 }

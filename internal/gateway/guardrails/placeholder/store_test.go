@@ -5,10 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	"pgregory.net/rapid"
 
 	"sluice/internal/gateway/guardrails/placeholder"
@@ -33,23 +36,25 @@ type fixture struct {
 type spyBackend struct {
 	*placeholder.Memory
 	err  error
+	gets atomic.Int64
 	mu   sync.Mutex
 	keys []string
 	data []byte
 }
 
 func (s *spyBackend) Get(ctx context.Context, key string) ([]byte, error) {
+	s.gets.Add(1)
 	if s.err != nil {
 		return nil, s.err
 	}
 	return s.Memory.Get(ctx, key)
 }
 
-func (s *spyBackend) Put(ctx context.Context, key string, value []byte, ttl time.Duration) error {
+func (s *spyBackend) Swap(ctx context.Context, key string, old, value []byte, ttl time.Duration) (bool, error) {
 	s.mu.Lock()
 	s.keys, s.data = append(s.keys, key), append(s.data, value...)
 	s.mu.Unlock()
-	return s.Memory.Put(ctx, key, value, ttl)
+	return s.Memory.Swap(ctx, key, old, value, ttl)
 }
 
 type fataler interface {
@@ -186,12 +191,27 @@ func TestOpen_ReturnsAVaultWithAnError(t *testing.T) {
 	t.Parallel()
 	f := newStore(t)
 	f.backend.err = errors.New("down")
-	v, err := f.Open(context.Background(), ann, "resp_1")
+	v, err := f.Open(context.Background(), ann, "resp_1", "conversation", "trace")
 	if !errors.Is(err, f.backend.err) {
 		t.Errorf("got error %v, want %v", err, f.backend.err)
 	}
+	if n := f.backend.gets.Load(); n != 1 {
+		t.Errorf("the backend that is down was called %d times, want 1", n)
+	}
 	if name := v.Hide("K", "a"); v.Restore(name) != "a" {
 		t.Error("the vault is not usable")
+	}
+	if err := f.Save(context.Background(), ann, v, "resp_1", "trace"); !errors.Is(err, f.backend.err) {
+		t.Errorf("saving: got error %v, want %v", err, f.backend.err)
+	}
+	want := `
+# HELP sluice_placeholder_failures_total Calls whose placeholders of earlier calls could not be loaded, or whose values could not be saved for later ones, by operation.
+# TYPE sluice_placeholder_failures_total counter
+sluice_placeholder_failures_total{operation="load"} 1
+sluice_placeholder_failures_total{operation="save"} 1
+`
+	if err := testutil.CollectAndCompare(f.Store, strings.NewReader(want)); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -205,8 +225,12 @@ func TestOpen_ReportsForeignData(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := f.backend.Memory.Put(context.Background(), f.backend.keys[0], other, time.Hour); err != nil {
+	present, err := f.backend.Get(context.Background(), f.backend.keys[0])
+	if err != nil {
 		t.Fatal(err)
+	}
+	if ok, err := f.backend.Memory.Swap(context.Background(), f.backend.keys[0], present, other, time.Hour); !ok || err != nil {
+		t.Fatal(ok, err)
 	}
 	v, err = f.Open(context.Background(), ann, "resp_1")
 	if err == nil || v.Restore(name) != name {
