@@ -113,7 +113,7 @@ var importRules = []rule{
 		"it sends the requests of checks with the client of the providers"},
 	{pathsBelow("internal/gateway/guardrails", "check pii secrets classify partner"), all(kernel, domain, "internal/gateway/guardrails/check/...", "internal/gateway/guardrails/textfold", "internal/gateway/guardrails/passage", "@/..."),
 		"a check judges what it receives; it reaches services through the interfaces of check.Deps"},
-	{pathsBelow("internal/gateway", "screening"), all(kernel, domain, "internal/gateway/guardrails/passage", "internal/gateway/realtime"),
+	{pathsBelow("internal/gateway", "screening"), all(kernel, domain, "internal/gateway/guardrails/passage", "internal/gateway/guardrails/placeholder", "internal/gateway/realtime"),
 		"it judges the events of a conversation; the gateway gives it the judge"},
 	{pathsBelow("internal/gateway/guardrails", "placeholder/vaultstore"), all(kernel, "internal/gateway/cache/redisconn"),
 		"it keeps sealed values in Redis with the connection that stores of responses use"},

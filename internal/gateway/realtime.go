@@ -88,8 +88,10 @@ func (c *conversations) openUpstream(ctx context.Context, a *attempt) (realtime.
 func (c *conversations) converse(ctx context.Context, a *attempt, down, up realtime.Socket) {
 	s := newSession(c, a)
 	guard, finish := c.guardrails.screen(a)
+	guard = c.guardrails.restoreConversation(a, guard)
 	end := realtime.Relay{IdleTimeout: c.idleTimeout, Guard: guard}.Run(ctx, down, up, s)
 	finish()
+	c.guardrails.keepValues(ctx, a)
 	if end.Refusal != nil {
 		a.fault = end.Refusal
 	}

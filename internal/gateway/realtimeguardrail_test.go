@@ -17,7 +17,8 @@ import (
 )
 
 // realtimeUpstream is a provider of realtime conversations that records what it receives. It responds to an
-// event of type response.create with the events of its response, and to "bye" by closing.
+// event of type response.create with the events of its response, and to "bye" by closing. TOKEN_A and
+// TOKEN_B in these events are the parts of the last placeholder that it received.
 type realtimeUpstream struct {
 	url      string
 	received chan string
@@ -33,10 +34,14 @@ func newRealtimeUpstream(t *testing.T, response ...string) *realtimeUpstream {
 		}
 		defer c.CloseNow()
 		c.SetReadLimit(1 << 20)
+		fill := strings.NewReplacer()
 		for {
 			_, b, err := c.Read(r.Context())
 			if err != nil {
 				return
+			}
+			if token := placeRE.FindString(string(b)); token != "" {
+				fill = strings.NewReplacer("TOKEN_A", token[:9], "TOKEN_B", token[9:])
 			}
 			if string(b) != ping {
 				l.received <- string(b)
@@ -52,7 +57,7 @@ func newRealtimeUpstream(t *testing.T, response ...string) *realtimeUpstream {
 			switch head.Type {
 			case "response.create":
 				for _, e := range response {
-					_ = c.Write(r.Context(), websocket.MessageText, []byte(e))
+					_ = c.Write(r.Context(), websocket.MessageText, []byte(fill.Replace(e)))
 				}
 			case "response.cancel": // it had ended
 				_ = c.Write(r.Context(), websocket.MessageText, []byte(`{"type":"error","error":{"type":"invalid_request_error","event_id":"`+head.EventID+`"}}`))

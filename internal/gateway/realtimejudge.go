@@ -24,6 +24,7 @@ func (s *guardrailStep) judgeConversation(ctx context.Context, a *attempt) error
 		a.hooks = nil
 		return nil
 	}
+	s.openVault(ctx, a)
 	opening, _ := guardrails.SplitTextless(a.hooks.Before)
 	if len(opening) == 0 {
 		return nil

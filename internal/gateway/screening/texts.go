@@ -44,7 +44,7 @@ func newTexts(list [][]byte) *texts {
 			joined = append(joined, strings.Builder{})
 			continue
 		}
-		c := channel{kind, jsonedit.Text(raw, "item_id"), rawMember(raw, "content_index"), rawMember(raw, "summary_index")}
+		c := channelOf(kind, raw)
 		i, ok := byChannel[c]
 		if !ok {
 			i = len(t.events)
@@ -72,6 +72,11 @@ func newTexts(list [][]byte) *texts {
 		}
 	}
 	return t
+}
+
+// channelOf returns the channel of a delta.
+func channelOf(kind string, event []byte) channel {
+	return channel{kind, jsonedit.Text(event, "item_id"), rawMember(event, "content_index"), rawMember(event, "summary_index")}
 }
 
 func rawMember(raw []byte, name string) string {

@@ -147,7 +147,7 @@ var rules = [formCount]rule{
 	// Events of realtime conversations, and the configurations of their sessions. An event is read by its
 	// members, whatever its type. Source: platform.openai.com/docs/api-reference/realtime, 2026-11.
 	realtimeEvent: {unscoped: true, members: map[string]form{
-		"session": realtimeEvent, "response": realtimeEvent, "instructions": userForm, "input": inputList, "item": realtimeItem, "items": inputList,
+		"session": realtimeEvent, "response": realtimeEvent, "instructions": systemForm, "input": inputList, "item": realtimeItem, "items": inputList,
 		"prompt": promptForm, "tools": toolForm, "text": userForm, "audio": realtimeAudio, "inputaudiotranscription": realtimeAudio,
 	}},
 	realtimeResponse: {role: Assistant, members: map[string]form{
