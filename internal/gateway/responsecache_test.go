@@ -297,6 +297,38 @@ func TestSemanticCache_AnswersTheSameQuestionOnly(t *testing.T) {
 	}
 }
 
+// The threshold of the config decides first, then that of the deployment, then that of the embedding. Zero
+// is a threshold as any other.
+func TestSemanticCache_ThresholdOfZero(t *testing.T) {
+	t.Parallel()
+	const chat = "/v1/chat/completions"
+	const lessSimilar = "Where is the password stored?" // its cosine is below the usual threshold and above 0
+	question := func(text string) string { return fmt.Sprintf(textSurfaces[0].request, text) }
+	zero, one := 0.0, 1.0
+	for name, c := range map[string]struct {
+		deployment *float64
+		cache      string
+		want       string
+	}{
+		"none":                            {nil, ``, "SEMANTIC MISS"},
+		"zero in the config":              {nil, `,"threshold":0`, "SEMANTIC HIT"},
+		"zero in the config, one outside": {&one, `,"threshold":0`, "SEMANTIC HIT"},
+		"zero of the deployment":          {&zero, ``, "SEMANTIC HIT"},
+		"one in the config, zero outside": {&zero, `,"threshold":1`, "SEMANTIC MISS"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.parts.Cache.Semantic.Threshold = c.deployment
+			r.numbered(chat, textSurfaces[0].response)
+			config := r.inline(`"cache":{"mode":"semantic","guard":false` + c.cache + `}`)
+			expectStatus(t, r.call("POST", chat, question("How do I reset my password?"), config), "SEMANTIC MISS")
+			r.vectors.awaitEntries(t, 1)
+			expectStatus(t, r.call("POST", chat, question(lessSimilar), config), c.want)
+		})
+	}
+}
+
 // vectorIndex is the vector store of the rig.
 type vectorIndex struct{ *index.Index }
 

@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -28,7 +27,7 @@ const (
 type Semantic struct {
 	Finder    semantic.Finder
 	Embedding *Embedding // nil: the built-in one
-	Threshold float64    // smallest cosine of a hit for configs without one; 0 means that of the model
+	Threshold *float64   // smallest cosine of a hit for configs without one; nil means that of the model
 }
 
 // Embedding is an embedding model that is called through the gateway itself.
@@ -83,11 +82,18 @@ func (c *responseCache) findSemantic(ctx context.Context, a *attempt, in *cachek
 
 func (c *responseCache) semanticQuery(a *attempt) semantic.Lookup {
 	setting, s := a.target.Cache, &a.semantic
-	threshold := float32(cmp.Or(setting.Threshold, c.Semantic.Threshold))
-	if threshold == 0 {
-		threshold = semantic.DefaultThreshold(c.Semantic.name())
+	return semantic.Lookup{Partition: s.partition, Vector: s.vector, Text: s.text, Threshold: c.Semantic.threshold(setting), Unguarded: setting.Unguarded}
+}
+
+// threshold returns the smallest cosine of a hit: that of the config, of the deployment or of the
+// embedding model. Zero is a threshold as any other.
+func (s *Semantic) threshold(setting *routing.Cache) float32 {
+	for _, set := range [...]*float64{setting.Threshold, s.Threshold} {
+		if set != nil {
+			return float32(*set)
+		}
 	}
-	return semantic.Lookup{Partition: s.partition, Vector: s.vector, Text: s.text, Threshold: threshold, Unguarded: setting.Unguarded}
+	return semantic.DefaultThreshold(s.name())
 }
 
 // prepareSemantic computes the partition and the vector of a call. It reports whether the semantic mode

@@ -82,7 +82,7 @@ func (k guardrails) configGuardrails(ctx context.Context, c *resource.Call, r *r
 	if !mayName(text) {
 		return nil, nil
 	}
-	doc, err := routing.Parse(text, k.Limits)
+	doc, err := routing.ParseStored(text, k.Limits)
 	if err != nil {
 		return nil, err
 	}

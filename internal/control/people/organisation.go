@@ -73,7 +73,7 @@ type settingsIn struct {
 	GatewayURL           *string `json:"dashboard_gateway_url,omitempty" nullable:"true" maxLength:"2048" format:"uri"`
 	MCPGatewayURL        *string `json:"dashboard_mcp_gateway_url,omitempty" nullable:"true" maxLength:"2048" format:"uri"`
 	DefaultKeyAutoCreate *bool   `json:"default_workspace_user_api_key_auto_create,omitempty" nullable:"true"`
-	CacheTTL             *int    `json:"default_cache_ttl,omitempty" nullable:"true" minimum:"0" maximum:"31536000" doc:"Default lifetime of cached responses in seconds"`
+	CacheTTL             *int    `json:"default_cache_ttl,omitempty" nullable:"true" minimum:"0" maximum:"25923000" doc:"Default and maximum lifetime of cached responses in seconds: 60 to 25923000, or 0 for no limit"`
 	DebugLogEnforced     *int    `json:"debug_log_enforced,omitempty" nullable:"true" enum:"0,1" doc:"Extension: with 1, x-gateway-debug of requests cannot override debug_log"`
 }
 
@@ -214,7 +214,20 @@ func mergeSettings(fields resource.Sent, to *tenant.Settings) error {
 	if days, ok := map[string]string{"weekly": "7", "monthly": "30"}[fields.Text("user_api_key_rotation_period")]; ok {
 		fields["user_api_key_rotation_period"] = []byte(days)
 	}
+	if err := checkCacheTTL(fields); err != nil {
+		return err
+	}
 	return resource.MergeFields(fields, to)
+}
+
+// checkCacheTTL rejects a lifetime of cached responses that is sent and out of range. A stored one of an
+// earlier version stays in force.
+func checkCacheTTL(fields resource.Sent) error {
+	var ttl int
+	if err := fields.Into("default_cache_ttl", &ttl); err != nil {
+		return err
+	}
+	return tenant.CheckCacheTTL(ttl)
 }
 
 // checkSettings validates settings of the organisation or of a workspace. Their log retention

@@ -64,6 +64,18 @@ func (l Limits) orDefaults() Limits {
 // value. Source: contract/dataplane.md 3.1 to 3.6 and 7.1.
 func Parse(raw []byte, lim Limits) (*Config, error) {
 	p := &parser{limits: lim.orDefaults()}
+	return p.parse(raw)
+}
+
+// ParseStored is Parse for a document that was validated when it was stored, maybe by an earlier
+// version. A value that only earlier versions accepted has the meaning that it had there: a
+// cache.max_age beyond a limit becomes the limit.
+func ParseStored(raw []byte, lim Limits) (*Config, error) {
+	p := &parser{limits: lim.orDefaults(), stored: true}
+	return p.parse(raw)
+}
+
+func (p *parser) parse(raw []byte) (*Config, error) {
 	if p.document(raw) {
 		doc := gjson.ParseBytes(raw)
 		if path, found := duplicateKey(doc); found {

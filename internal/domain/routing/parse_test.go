@@ -37,7 +37,7 @@ func show(t *routing.Target) string {
 		put("retry", *t.Retry, true)
 	}
 	if t.Cache != nil {
-		put("cache", *t.Cache, true)
+		put("cache", cacheText(t.Cache), true)
 	}
 	put("timeout", t.Timeout, t.Timeout != 0)
 	if t.Strict != nil {
@@ -52,6 +52,15 @@ func show(t *routing.Target) string {
 	put("continue", true, t.ContinueStream)
 	put("prompts", t.ProviderCache, t.ProviderCache != "")
 	return b.String()
+}
+
+// cacheText shows a cache setting; "-" for a threshold that is not set.
+func cacheText(c *routing.Cache) string {
+	threshold := "-"
+	if c.Threshold != nil {
+		threshold = fmt.Sprint(*c.Threshold)
+	}
+	return fmt.Sprintf("{%s %s %v %s %t}", c.Mode, c.MaxAge, c.Vary, threshold, c.Unguarded)
 }
 
 func params(ps []routing.Param) string {
@@ -85,14 +94,17 @@ func TestParseLeaf(t *testing.T) {
 		{"retry defaults", `{"retry":{"attempts":2}}`, `config retry={2 [429 500 502 503 504 529] false}`},
 		{"retry clamped", `{"retry":{"attempts":50,"on_status_codes":[429,446],"use_retry_after_headers":true}}`, `config retry={5 [429 446] true}`},
 		{"retry in camel case", `{"retry":{"attempts":1,"onStatusCodes":[],"useRetryAfterHeader":true}}`, `config retry={1 [] true}`},
-		{"cache by mode", `{"cache":"simple"}`, `config cache={simple 0s [] 0 false}`},
+		{"cache by mode", `{"cache":"simple"}`, `config cache={simple 0s [] - false}`},
 		{"cache off", `{"cache":"DISABLED"}`, `config`},
 		{"provider cache", `{"provider_cache":"auto"}`, `config prompts=auto`},
 		{"provider cache in camelCase", `{"providerCache":"auto"}`, `config prompts=auto`},
 		{"provider cache off", `{"provider_cache":"off"}`, `config`},
-		{"cache age", `{"cache":{"mode":"semantic","max_age":3600}}`, `config cache={semantic 1h0m0s [] 0 false}`},
-		{"cache age too low", `{"cache":{"mode":"simple","max_age":1}}`, `config cache={simple 1m0s [] 0 false}`},
-		{"cache age too high", `{"cache":{"mode":"simple","max_age":99999999}}`, `config cache={simple 2160h0m0s [] 0 false}`},
+		{"cache age", `{"cache":{"mode":"semantic","max_age":3600}}`, `config cache={semantic 1h0m0s [] - false}`},
+		{"shortest cache age", `{"cache":{"mode":"simple","max_age":60}}`, `config cache={simple 1m0s [] - false}`},
+		{"longest cache age", `{"cache":{"mode":"simple","maxAge":7776000}}`, `config cache={simple 2160h0m0s [] - false}`},
+		{"cache threshold 0", `{"cache":{"mode":"semantic","threshold":0}}`, `config cache={semantic 0s [] 0 false}`},
+		{"cache threshold 1 without guard", `{"cache":{"mode":"semantic","threshold":1,"guard":false}}`, `config cache={semantic 0s [] 1 true}`},
+		{"cache threshold null", `{"cache":{"mode":"semantic","threshold":null,"guard":null,"max_age":null}}`, `config cache={semantic 0s [] - false}`},
 		{"null is absent", `{"provider":"@a","api_key":null,"retry":null}`, `config provider=@a`},
 		{"ollama", `{"provider":"ollama"}`, `config provider=ollama`},
 		{"custom host", `{"provider":"openai","custom_host":"http://10.0.0.5:8000/v1"}`, `config provider=openai host=http://10.0.0.5:8000/v1`},
@@ -149,7 +161,7 @@ func TestParseInherits(t *testing.T) {
 			 "targets": [{"name": "e", "provider": "@e"}]}
 		]}`)
 	const common = ` host=https://all.example/v1 forward=[x-all] default={user:"u"}`
-	const more = ` drop=[seed] retry={3 [429 500 502 503 504 529] false} cache={simple 0s [] 0 false} timeout=9s strict=false before=[all]`
+	const more = ` drop=[seed] retry={3 [429 500 502 503 504 529] false} cache={simple 0s [] - false} timeout=9s strict=false before=[all]`
 	want := []string{
 		`config.targets[0] id=main provider=@a` + common + ` override={model:"gpt-4o",top_p:1}` + more + ` breaker={1 30s [] 0 0} continue=true prompts=auto`,
 		`config.targets[1] id=own provider=@b host=https://b.example forward=[] default={user:"u"} override={model:"b",top_p:1,n:2} drop=[seed user] retry={0 [429 500 502 503 504 529] false} strict=true before=[] breaker={1 30s [] 0 0}`,
@@ -230,7 +242,19 @@ func TestParseRefuses(t *testing.T) {
 		{"cache mode", `{"cache":{"mode":"fuzzy"}}`, "cache.mode", "simple or semantic"},
 		{"cache without mode", `{"cache":{"max_age":60}}`, "cache.mode", "is required"},
 		{"cache as text", `{"cache":"yes"}`, "cache", "simple or semantic"},
-		{"cache age", `{"cache":{"mode":"simple","max_age":0}}`, "cache.max_age", "an integer"},
+		{"cache age 0", `{"cache":{"mode":"simple","max_age":0}}`, "cache.max_age", "an integer from 60 to 7776000"},
+		{"cache age too low", `{"cache":{"mode":"simple","max_age":59}}`, "cache.max_age", "an integer from 60 to 7776000"},
+		{"cache age too high", `{"cache":{"mode":"simple","max_age":7776001}}`, "cache.max_age", "an integer from 60 to 7776000"},
+		{"cache age in camelCase", `{"cache":{"mode":"simple","maxAge":1}}`, "cache.maxAge", "an integer from 60 to 7776000"},
+		{"cache age with a fraction", `{"cache":{"mode":"simple","max_age":60.5}}`, "cache.max_age", "an integer from 60 to 7776000"},
+		{"cache age as text", `{"cache":{"mode":"simple","max_age":"60"}}`, "cache.max_age", "an integer from 60 to 7776000"},
+		{"cache age of a target", `{"strategy":{"mode":"fallback"},"targets":[{"provider":"@a"},{"provider":"@b","cache":{"mode":"semantic","max_age":7776001}}]}`, "targets[1].cache.max_age", "an integer from 60 to 7776000"},
+		{"cache threshold too low", `{"cache":{"mode":"semantic","threshold":-0.1}}`, "cache.threshold", "a number from 0 to 1"},
+		{"cache threshold too high", `{"cache":{"mode":"semantic","threshold":1.01}}`, "cache.threshold", "a number from 0 to 1"},
+		{"cache threshold of all bounds", `{"cache":{"mode":"semantic","threshold":1e999}}`, "cache.threshold", "a number from 0 to 1"},
+		{"cache threshold as text", `{"cache":{"mode":"semantic","threshold":"0.9"}}`, "cache.threshold", "a number from 0 to 1"},
+		{"cache guard", `{"cache":{"mode":"semantic","guard":"no"}}`, "cache.guard", "true or false"},
+		{"cache vary", `{"cache":{"mode":"simple","vary":["user",1]}}`, "cache.vary[1]", "non-empty string"},
 		{"override as list", `{"override_params":[]}`, "override_params", "must be an object"},
 		{"drop", `{"drop_params":["a",1]}`, "drop_params[1]", "non-empty string"},
 		{"custom host scheme", `{"provider":"openai","custom_host":"file:///etc"}`, "custom_host", "must be a URL"},
@@ -399,5 +423,36 @@ func TestFieldsPrintNothing(t *testing.T) {
 	}
 	if s := cfg.Root.Target.Fields.LogValue().String(); s != "***" {
 		t.Errorf("logs %s", s)
+	}
+}
+
+// A threshold of zero is inherited as any other, and replaced with the complete object.
+func TestParse_InheritsAThresholdOfZero(t *testing.T) {
+	t.Parallel()
+	cfg := parse(t, `{"cache":{"mode":"semantic","threshold":0},"strategy":{"mode":"fallback"},"targets":[{"provider":"@a"},
+		{"provider":"@b","cache":{"mode":"semantic"}},{"provider":"@c","cache":{"mode":"semantic","threshold":0.5}}]}`)
+	for i, want := range []string{"{semantic 0s [] 0 false}", "{semantic 0s [] - false}", "{semantic 0s [] 0.5 false}"} {
+		if got := cacheText(cfg.Leaves()[i].Cache); got != want {
+			t.Errorf("target %d: %s, want %s", i, got, want)
+		}
+	}
+}
+
+// Documents that earlier versions stored keep their meaning: a cache age beyond a limit is the limit.
+func TestParseStored_LimitsTheCacheAge(t *testing.T) {
+	t.Parallel()
+	for age, want := range map[string]time.Duration{"1": time.Minute, "60": time.Minute, "3600": time.Hour, "99999999": 90 * 24 * time.Hour} {
+		doc := []byte(`{"provider":"@a","cache":{"mode":"simple","max_age":` + age + `}}`)
+		cfg, err := routing.ParseStored(doc, routing.Limits{})
+		if err != nil {
+			t.Errorf("%s: %v", age, err)
+		} else if got := cfg.Leaves()[0].Cache.MaxAge; got != want {
+			t.Errorf("%s: %s, want %s", age, got, want)
+		}
+	}
+	for _, invalid := range []string{`0`, `-5`, `"60"`} {
+		if _, err := routing.ParseStored([]byte(`{"provider":"@a","cache":{"mode":"simple","max_age":`+invalid+`}}`), routing.Limits{}); err == nil {
+			t.Errorf("%s is accepted", invalid)
+		}
 	}
 }

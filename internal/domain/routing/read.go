@@ -22,6 +22,7 @@ type issue struct{ path, message string }
 type parser struct {
 	valueReader
 	limits       Limits
+	stored       bool // an earlier version accepted the document
 	leaves       []*Target
 	instructions *int // of all regular expressions so far; nil before the first
 }

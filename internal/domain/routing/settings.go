@@ -64,22 +64,33 @@ func (p *parser) retry(path string, v gjson.Result) *Retry {
 // cacheOff is the mode of a level that switches off an inherited cache.
 const cacheOff CacheMode = "disabled"
 
-// These limit the age of a cache entry. Source: contract/dataplane.md 4.7.
+// These limit the age of a cache entry, in seconds. Source: contract/dataplane.md 4.7.
 const (
-	minCacheAge = 60 * time.Second
-	maxCacheAge = 90 * 24 * time.Hour
+	minCacheAge = 60
+	maxCacheAge = 90 * 24 * 60 * 60
 )
 
 var cacheFields = bothSpellings(map[string]reader[Cache]{
-	"mode": func(p *parser, path string, v gjson.Result, c *Cache) { c.Mode = p.cacheMode(path, v) },
-	"max_age": func(p *parser, path string, v gjson.Result, c *Cache) {
-		age := time.Duration(p.integer(path, v, 1, 1<<31-1)) * time.Second
-		c.MaxAge = min(max(age, minCacheAge), maxCacheAge)
+	"mode":    func(p *parser, path string, v gjson.Result, c *Cache) { c.Mode = p.cacheMode(path, v) },
+	"max_age": func(p *parser, path string, v gjson.Result, c *Cache) { c.MaxAge = p.cacheAge(path, v) },
+	"vary":    func(p *parser, path string, v gjson.Result, c *Cache) { c.Vary = p.texts(path, v) },
+	"threshold": func(p *parser, path string, v gjson.Result, c *Cache) {
+		cosine := p.number(path, v, 0, 1)
+		c.Threshold = &cosine
 	},
-	"vary":      func(p *parser, path string, v gjson.Result, c *Cache) { c.Vary = p.texts(path, v) },
-	"threshold": func(p *parser, path string, v gjson.Result, c *Cache) { c.Threshold = p.number(path, v, 0, 1) },
-	"guard":     func(p *parser, path string, v gjson.Result, c *Cache) { c.Unguarded = !p.flag(path, v) },
+	"guard": func(p *parser, path string, v gjson.Result, c *Cache) { c.Unguarded = !p.flag(path, v) },
 })
+
+// cacheAge reads the age of a cache entry. In a stored document, an age beyond a limit becomes the
+// limit: earlier versions accepted it so.
+func (p *parser) cacheAge(path string, v gjson.Result) time.Duration {
+	low, high := minCacheAge, maxCacheAge
+	if p.stored {
+		low, high = 1, 1<<31-1
+	}
+	age := p.integer(path, v, low, high)
+	return time.Duration(min(max(age, minCacheAge), maxCacheAge)) * time.Second
+}
 
 // cache reads the object form or a bare mode.
 func (p *parser) cache(path string, v gjson.Result) *Cache {

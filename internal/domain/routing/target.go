@@ -109,15 +109,15 @@ const (
 // Cache is the cache setting of a target. Source: contract/dataplane.md 4.7.
 type Cache struct {
 	Mode CacheMode
-	// MaxAge is the time to live, limited to 60 s to 90 days. Zero means not given: the
-	// workspace's default, else 7 days.
+	// MaxAge is the time to live, 60 s to 90 days. Zero means not given: the organisation's
+	// default, else 7 days.
 	MaxAge time.Duration
 	// Vary names what counts in the key although it is ignored by default: "user",
 	// "metadata.user_id", a trace field or a header.
 	Vary []string
-	// Threshold is the smallest cosine of a semantic hit, 0 to 1. Zero means the default of the
-	// embedding model.
-	Threshold float64
+	// Threshold is the smallest cosine of a semantic hit, 0 to 1. Nil means the default of the
+	// deployment or the embedding model.
+	Threshold *float64
 	// Unguarded reports that the cosine alone decides about a semantic hit: "guard": false.
 	Unguarded bool
 }

@@ -26,7 +26,7 @@ type Settings struct {
 	GatewayURL           string `json:"dashboard_gateway_url,omitempty"`
 	MCPGatewayURL        string `json:"dashboard_mcp_gateway_url,omitempty"`
 	DefaultKeyAutoCreate *bool  `json:"default_workspace_user_api_key_auto_create,omitempty"`
-	CacheTTL             *int   `json:"default_cache_ttl,omitempty"`  // seconds
+	CacheTTL             *int   `json:"default_cache_ttl,omitempty"`  // seconds, see CheckCacheTTL; 0 none
 	DebugLogEnforced     *int   `json:"debug_log_enforced,omitempty"` // 1: requests may not override debug_log
 }
 
@@ -109,6 +109,21 @@ func (s Settings) Validate() error {
 		return nil
 	}
 	return fault.New(fault.InvalidParameter, "must not be less than the default lifetime of a user key").WithParam("settings.user_api_key_max_ttl")
+}
+
+// These limit the lifetime of cached responses, in seconds. Source: contract/dataplane.md 4.7.
+const (
+	minCacheTTL = 60
+	maxCacheTTL = 25_923_000
+)
+
+// CheckCacheTTL checks the default and maximum lifetime of cached responses in seconds; 0 is no limit.
+// The error is fault.InvalidParameter at the field.
+func CheckCacheTTL(ttl int) error {
+	if ttl == 0 || ttl >= minCacheTTL && ttl <= maxCacheTTL {
+		return nil
+	}
+	return fault.Newf(fault.InvalidParameter, "must be 0, or between %d and %d", minCacheTTL, maxCacheTTL).WithParam("settings.default_cache_ttl")
 }
 
 // Section returns the section of a workspace setting, or "" for a setting that every workspace

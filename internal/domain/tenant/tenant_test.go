@@ -46,6 +46,16 @@ func TestEverySettingHasAValueInForce(t *testing.T) {
 	}
 }
 
+func TestCacheTTL_IsZeroOrInRange(t *testing.T) {
+	t.Parallel()
+	for ttl, valid := range map[int]bool{0: true, 60: true, 604_800: true, 25_923_000: true, -1: false, 1: false, 59: false, 25_923_001: false} {
+		err := tenant.CheckCacheTTL(ttl)
+		if f := fault.From(err); (err == nil) != valid || err != nil && (f.Code != fault.InvalidParameter || f.Param != "settings.default_cache_ttl") {
+			t.Errorf("%d: %v", ttl, err)
+		}
+	}
+}
+
 const team = `{"type":"object","required":["team"],"properties":{"team":{"type":"string","enum":["a","b"]},"stage":{"type":"string","default":"test"}}}`
 
 func TestFill(t *testing.T) {

@@ -65,13 +65,13 @@ type Caching struct {
 	VectorKey sealed.String `env:"VECTOR_STORE_API_KEY"`
 }
 
-// MinCosine returns Threshold as a number; 0 if it is empty.
-func (c *Caching) MinCosine() float64 {
+// MinCosine returns Threshold as a number; nil if it is empty.
+func (c *Caching) MinCosine() *float64 {
 	n, err := strconv.ParseFloat(c.Threshold, 64)
 	if err != nil { // it is empty
-		return 0
+		return nil
 	}
-	return n
+	return &n
 }
 
 // complete selects the store. A choice is left alone.

@@ -71,7 +71,7 @@ func decodeConfig(d *Directory, r resource.Record) (any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("decrypt config: %w", err)
 	}
-	doc, err := routing.Parse(text, d.limits)
+	doc, err := routing.ParseStored(text, d.limits)
 	if err != nil {
 		return nil, err
 	}
