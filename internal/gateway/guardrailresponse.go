@@ -233,9 +233,9 @@ func (s *guardrailStep) checkUse(c *routing.Check, p guardrail.Phase) error {
 		f := fault.From(err)
 		return fault.New(fault.InvalidConfig, f.Text()).WithParam(f.Param)
 	}
-	for name, url := range s.checks.URLs(&use) {
-		if err := s.guard.CheckURL(url); err != nil {
-			return fault.From(err).WithParam(c.ParamPath + "." + name)
+	for _, a := range s.checks.URLs(&use) {
+		if err := s.guard.CheckURL(a.URL); err != nil {
+			return fault.From(err).WithParam(c.ParamPath + "." + a.Path)
 		}
 	}
 	return nil

@@ -212,7 +212,6 @@ func partnerCheck(t *testing.T, g *gateway, up *upstream.Server) {
 	patient := save("pg-partner", service.URL(), nil)
 	closed := save("pg-partner-closed", service.URL(), object{"timeout": 100, "failOnError": true})
 	open := save("pg-partner-open", service.URL(), object{"timeout": 100})
-	private := save("pg-partner-private", strings.Replace(service.URL(), "127.0.0.1", "localhost", 1), object{"failOnError": true}) // only 127.0.0.1 is trusted
 	for _, c := range []struct {
 		guardrail, text, failure string
 		status                   int
@@ -221,7 +220,6 @@ func partnerCheck(t *testing.T, g *gateway, up *upstream.Server) {
 		{patient, "forbidden", "", statusDenied},
 		{closed, "slow", "TimeoutError", statusDenied},
 		{open, "slow", "TimeoutError", 200},
-		{private, "harmless", "Check error", statusDenied},
 	} {
 		t.Run(c.guardrail+" "+c.text, func(t *testing.T) {
 			before, checked := up.Total(), service.Total()
@@ -232,7 +230,7 @@ func partnerCheck(t *testing.T, g *gateway, up *upstream.Server) {
 			if sent := up.Total() - before; (sent == 1) != (c.status == 200) {
 				t.Errorf("%d calls reached the provider", sent)
 			}
-			if n := service.Total() - checked; (n == 1) != (c.guardrail != private) {
+			if n := service.Total() - checked; n != 1 {
 				t.Errorf("%d calls reached the service", n)
 			}
 		})
@@ -247,6 +245,9 @@ func partnerCheck(t *testing.T, g *gateway, up *upstream.Server) {
 	wantNowhere(t, g, "s3cr3t-of-the-partner", "pg-partner-closed")
 }
 
+// privatePolicy are parameters of Zscaler's check with a private address; only 127.0.0.1 is trusted.
+const privatePolicy = `{"policyId":"1","credentials":{"apiKey":"k","baseUrl":"http://localhost:8080"}}`
+
 // refusedGuardrails are guardrails and configs that cannot work. The error names the field.
 func refusedGuardrails(t *testing.T, g *gateway) {
 	for _, c := range []struct {
@@ -258,6 +259,10 @@ func refusedGuardrails(t *testing.T, g *gateway) {
 		{"/v1/guardrails", `{"name":"a","checks":[{"id":"zscaler.executePolicy","parameters":{"policyId":"1","timeout":0,"credentials":{"apiKey":"k"}}}],"actions":{}}`, "checks[0].parameters.timeout", 400},
 		{"/v1/guardrails", `{"name":"a","checks":[{"id":"singulr.*"}],"actions":{}}`, "singulr cannot run", 400},
 		{"/v1/guardrails", `{"name":"a","checks":[{"id":"default.webhook","parameters":{"webhookURL":"http://10.0.0.1/hook"}}],"actions":{}}`, "checks[0].parameters.webhookURL", 400},
+		{"/v1/guardrails", `{"name":"a","checks":[{"id":"zscaler.executePolicy","parameters":` + privatePolicy + `}],"actions":{}}`, "checks[0].parameters.credentials.baseUrl", 400},
+		{"/v1/guardrails", `{"name":"a","checks":[{"id":"akto.scan","parameters":{"credentials":{"apiKey":"k","apiDomain":"169.254.169.254"}}}],"actions":{}}`, "checks[0].parameters.credentials.apiDomain", 400},
+		{"/v1/configs", `{"name":"a","config":{"provider":"@main","before_request_hooks":[{"id":"h","type":"guardrail","checks":[{"id":"zscaler.executePolicy","parameters":` + privatePolicy + `}]}]}}`, "before_request_hooks[0].checks[0].parameters.credentials.baseUrl", 400},
+		{"/v1/configs", `{"name":"a","config":{"provider":"@main","output_guardrails":[{"zscaler.executePolicy":` + privatePolicy + `}]}}`, "output_guardrails[0].zscaler.executePolicy.credentials.baseUrl", 400},
 		{"/v1/guardrails", `{"name":"a","checks":[{"id":"default.regexMatch","parameters":{"rule":"(a)\\1"}}],"actions":{}}`, "checks[0].parameters", 400},
 		{"/v1/guardrails", `{"name":"a","checks":[{"id":"default.allowedRequestTypes","parameters":{"allowedTypes":["embed"],"blockedTypes":["embed"]}}],"actions":{}}`, "blockedTypes", 400},
 		{"/v1/configs", `{"name":"a","config":{"provider":"@main","input_guardrails":["pg-nowhere"]}}`, "pg-nowhere", 404},
@@ -266,5 +271,9 @@ func refusedGuardrails(t *testing.T, g *gateway) {
 		if a := g.call("POST", c.path, c.body); a.Status != c.status || !strings.Contains(a.Body, strings.ReplaceAll(c.want, `"`, `\"`)) {
 			t.Errorf("%s: %d %s, want %d %s", c.body, a.Status, a.Body, c.status, c.want)
 		}
+	}
+	inline := `x-gateway-config: {"provider":"@main","input_guardrails":[{"deny":true,"zscaler.executePolicy":` + privatePolicy + `}]}`
+	if a := g.call("POST", "/v1/chat/completions", hello, inline); a.Status != 400 || !strings.Contains(a.Body, "input_guardrails[0].zscaler.executePolicy.credentials.baseUrl") {
+		t.Errorf("an inline config with a private address: %d %s", a.Status, a.Body)
 	}
 }

@@ -63,9 +63,9 @@ func (k guardrails) readChecks(sent, stored []byte) ([]byte, error) {
 		return nil, err
 	}
 	for i := range checks {
-		for path, url := range k.Checks.URLs(&checks[i]) {
-			if err := k.Guard.CheckURL(url); err != nil {
-				return nil, fault.From(err).WithParam(fmt.Sprintf("checks[%d].parameters.%s", i, path))
+		for _, a := range k.Checks.URLs(&checks[i]) {
+			if err := k.Guard.CheckURL(a.URL); err != nil {
+				return nil, fault.From(err).WithParam(fmt.Sprintf("checks[%d].parameters.%s", i, a.Path))
 			}
 		}
 	}

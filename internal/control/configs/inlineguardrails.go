@@ -27,9 +27,9 @@ func (k configs) checkHooks(hooks []routing.Hook, p guardrail.Phase) error {
 			if err := k.Checks.ValidateUse(&check, p, guardrail.Place{Check: c.Path, Params: c.ParamPath}); err != nil {
 				return err
 			}
-			for path, url := range k.Checks.URLs(&check) {
-				if err := k.Guard.CheckURL(url); err != nil {
-					return fault.From(err).WithParam(c.ParamPath + "." + path)
+			for _, a := range k.Checks.URLs(&check) {
+				if err := k.Guard.CheckURL(a.URL); err != nil {
+					return fault.From(err).WithParam(c.ParamPath + "." + a.Path)
 				}
 			}
 		}

@@ -3,6 +3,7 @@ package guardrail_test
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,7 +19,7 @@ func table() *guardrail.Table {
 	return guardrail.NewTable([]guardrail.Definition{
 		{ID: "default.wordCount", Phases: both, Params: []param.Param{param.Optional("minWords", param.Count), param.Not}},
 		{ID: "default.endsWith", Aliases: []string{"default.suffix"}, Phases: both, Params: []param.Param{param.Required("suffix", param.Text(100))}},
-		{ID: "default.webhook", Phases: both, Params: []param.Param{param.Calls(param.Required("webhookURL", param.Link)), param.Optional("headers", param.Headers)}},
+		{ID: "default.webhook", Phases: both, Params: []param.Param{param.Required("webhookURL", param.Link), param.Optional("headers", param.Headers)}},
 		{ID: "default.model", Phases: []guardrail.Phase{guardrail.Input}, Verify: func(values map[string]any) error {
 			if values["failOnError"] == true {
 				return errors.New("must not fail on errors")
@@ -161,7 +162,7 @@ func TestSealed(t *testing.T) {
 		t.Fatal(err)
 	}
 	checks, err := g.Open(box, "r1")
-	if err != nil || len(checks) != 1 || checks[0].Enabled() || table().URLs(&checks[0])["webhookURL"] != "https://hooks.example.com/a" {
+	if err != nil || len(checks) != 1 || checks[0].Enabled() || !slices.Equal(table().URLs(&checks[0]), []guardrail.Address{{Path: "webhookURL", URL: "https://hooks.example.com/a"}}) {
 		t.Errorf("%v, %v", checks, err)
 	}
 	if _, err := g.Open(box, "r2"); err == nil {

@@ -33,6 +33,9 @@ type Definition struct {
 	Experimental bool
 	// Paid reports whether each run costs money: it calls a model or a service.
 	Paid bool
+	// Addresses returns the addresses that the check builds from parameters that are not URLs
+	// themselves, such as the name of a host. Nil for a check that builds none.
+	Addresses func(values map[string]any) []Address
 	// Verify returns a problem that the forms of the parameters cannot show, such as the same entry in
 	// an allow list and a block list; nil for none. A nil function accepts everything.
 	Verify func(values map[string]any) error
@@ -178,19 +181,24 @@ func (t *Table) ValidateUse(c *Check, p Phase, at Place) error {
 	return nil
 }
 
-// URLs returns the addresses that a check calls, by the name of their parameter: "webhookURL".
-// Validate has accepted the check.
-func (t *Table) URLs(c *Check) map[string]string {
+// Address is an address that a check calls.
+type Address struct {
+	Path string // of the parameter, below the parameters: "webhookURL", "credentials.baseUrl"
+	URL  string
+}
+
+// URLs returns the addresses that a check calls, in the order of its parameters. Validate has accepted
+// the check.
+func (t *Table) URLs(c *Check) []Address {
 	known, ok := t.Find(c.ID)
 	params, err := c.parameters()
 	if !ok || err != nil {
 		return nil
 	}
-	urls := make(map[string]string)
-	for _, p := range known.Params {
-		if u, isText := params[p.Name].(string); isText && p.URL {
-			urls[p.Name] = u
-		}
+	var list []Address
+	param.URLs(known.Params, params, func(path, url string) { list = append(list, Address{path, url}) })
+	if known.Addresses != nil {
+		list = append(list, known.Addresses(params)...)
 	}
-	return urls
+	return list
 }

@@ -97,8 +97,8 @@ func (h *Hook) Paid() bool {
 	return false
 }
 
-// callsService reports whether a parameter is an address that the check calls.
-func callsService(p param.Param) bool { return p.URL }
+// callsService reports whether a parameter contains an address that the check calls.
+func callsService(p param.Param) bool { return p.CallsService() }
 
 // textless reports whether no check of the hook reads texts.
 func (h *Hook) textless() bool {

@@ -17,18 +17,17 @@ var blockedHeaders = []string{
 // gatewayHeaders may be passed on although they are the gateway's.
 var gatewayHeaders = []string{"x-gateway-trace-id", "x-gateway-span-id"}
 
-// ForwardHeaders accepts a list of client headers that a check may forward to its service.
-func ForwardHeaders(v any) *Problem {
-	return List(func(v any) *Problem {
+func forwardHeaders(v any) *Problem {
+	return List(Custom(func(v any) *Problem {
 		name, _ := v.(string)
-		if p := Text(255)(v); p != nil {
+		if p := Text(255).check(v); p != nil {
 			return p
 		}
 		if !MayForward(name) {
 			return Wrong("must be omitted; the gateway never forwards credentials, connection headers or its own headers")
 		}
 		return nil
-	})(v)
+	})).check(v)
 }
 
 // MayForward reports whether a check may pass a client's header on to its service.

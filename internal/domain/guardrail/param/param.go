@@ -12,7 +12,6 @@ import (
 type Param struct {
 	Name     string // "minWords"
 	Required bool
-	URL      bool // an address that the check calls
 	form     Form
 }
 
@@ -22,8 +21,8 @@ func Required(name string, f Form) Param { return Param{Name: name, Required: tr
 // Optional is a parameter that may be absent.
 func Optional(name string, f Form) Param { return Param{Name: name, form: f} }
 
-// Calls marks a parameter as an address that the check calls.
-func Calls(p Param) Param { p.URL = true; return p }
+// Check returns nil for a valid value of the parameter.
+func (p *Param) Check(v any) *Problem { return p.form.check(v) }
 
 // Parameters that many checks have.
 var (
@@ -48,7 +47,7 @@ func Check(params []Param, values map[string]any, open bool) *Problem {
 		i := slices.IndexFunc(known, func(p Param) bool { return p.Name == name })
 		switch {
 		case i >= 0:
-			if p := known[i].form(values[name]); p != nil {
+			if p := known[i].Check(values[name]); p != nil {
 				return &Problem{"." + name + p.Path, p.Text}
 			}
 		case !open:

@@ -2,6 +2,7 @@ package param_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,13 +49,13 @@ func TestForms_AcceptAndRejectValues(t *testing.T) {
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()
 			for _, text := range f.accept {
-				if p := f.form(value(t, text)); p != nil {
+				if p := f.form.Check(value(t, text)); p != nil {
 					t.Errorf("%s: %s: %s", text, p.Path, p.Text)
 				}
 			}
 			for text, want := range f.reject {
 				path, part, _ := strings.Cut(want, ": ")
-				if p := f.form(value(t, text)); p == nil || p.Path != path || !strings.Contains(p.Text, part) {
+				if p := f.form.Check(value(t, text)); p == nil || p.Path != path || !strings.Contains(p.Text, part) {
 					t.Errorf("%s: %v, want %q", text, p, want)
 				}
 			}
@@ -86,5 +87,29 @@ func TestCheck_ComparesParametersWithTheList(t *testing.T) {
 	}
 	if p := param.Check(list, value(t, `{"rule":"a","more":1}`).(map[string]any), true); p != nil {
 		t.Errorf("an open check rejects a parameter: %v", p)
+	}
+}
+
+// Addresses are found wherever a form contains them, so that a check needs no list of its own.
+func TestURLs_FindsAddressesAtAnyDepth(t *testing.T) {
+	t.Parallel()
+	list := []param.Param{
+		param.Optional("link", param.Link), param.Optional("text", param.Text(100)),
+		param.Optional("credentials", param.OpenFields(param.Optional("base", param.Link), param.Optional("inner", param.Fields(param.Required("host", param.Link))))),
+		param.Optional("services", param.List(param.Link)), param.Optional("named", param.MapOf(param.Fields(param.Optional("at", param.List(param.Link))))),
+	}
+	values := value(t, `{"link":"https://a","text":"https://no","credentials":{"base":"https://b","other":"https://no","inner":{"host":"https://c"}},
+		"services":["https://d","https://e"],"named":{"x":{"at":["https://f"]},"y":{}}}`).(map[string]any)
+	var got []string
+	param.URLs(list, values, func(path, url string) { got = append(got, path+" "+url) })
+	want := []string{"link https://a", "credentials.base https://b", "credentials.inner.host https://c", "services[0] https://d", "services[1] https://e", "named.x.at[0] https://f"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+	param.URLs(list, map[string]any{"link": 7.0, "credentials": "x", "services": map[string]any{}}, func(path, url string) { t.Errorf("%s: %s", path, url) })
+	for i, calls := range []bool{true, false, true, true, true} {
+		if list[i].CallsService() != calls {
+			t.Errorf("%s: calls %v", list[i].Name, !calls)
+		}
 	}
 }

@@ -49,8 +49,8 @@ func jwtParams() []param.Param {
 	seconds := param.Number(0, 31_536_000)
 	claimValues := param.MapOf(param.Fields(param.Required("values", plainForm), param.Optional("matchType", matchTypeForm())))
 	return []param.Param{
-		param.Calls(param.Optional("jwksUri", param.Link)), param.Optional("jwks", param.Object), param.Optional("cacheMaxAge", seconds),
-		param.Calls(param.Optional("introspectEndpoint", param.Link)), param.Optional("introspectContentType", param.OneOf(jsonType, formType)),
+		param.Optional("jwksUri", param.Link), param.Optional("jwks", param.Object), param.Optional("cacheMaxAge", seconds),
+		param.Optional("introspectEndpoint", param.Link), param.Optional("introspectContentType", param.OneOf(jsonType, formType)),
 		param.Optional("introspectCacheMaxAge", seconds), param.Optional("introspectClientId", param.Text(1024)), param.Optional("introspectClientSecret", param.Text(4096)),
 		param.Optional("headerKey", param.Text(255)), param.Optional("algorithms", param.ListOf(jwks.Algorithms()...)),
 		param.Optional("clockTolerance", param.Number(0, 3600)), param.Optional("maxTokenAge", param.Duration),

@@ -37,21 +37,21 @@ func requestParametersCheck() Check {
 
 // listOrEmpty accepts a list that may be empty, which means that there is no rule.
 func listOrEmpty(item param.Form) param.Form {
-	return func(v any) *param.Problem {
+	return param.Custom(func(v any) *param.Problem {
 		if list, ok := v.([]any); ok && len(list) == 0 {
 			return nil
 		}
-		return param.List(item)(v)
-	}
+		return param.List(item).Check(v)
+	})
 }
 
-func primitiveForm(v any) *param.Problem {
+var primitiveForm = param.Custom(func(v any) *param.Problem {
 	switch v.(type) {
 	case map[string]any, []any:
 		return param.Wrong("must be a string, a number, a boolean or null")
 	}
 	return nil
-}
+})
 
 // nameRule permits names by an allow list and a block list. An empty allow list permits all names.
 type nameRule struct{ allowed, blocked []string }
@@ -88,7 +88,7 @@ func newValueRule(p Params, path string) (valueRule, error) {
 // permits reports whether a rule permits a raw value. Lists and objects equal no value of a rule.
 func (r *valueRule) permits(raw []byte) bool {
 	var v any
-	if json.Unmarshal(raw, &v) != nil || primitiveForm(v) != nil {
+	if json.Unmarshal(raw, &v) != nil || primitiveForm.Check(v) != nil {
 		return len(r.allowed) == 0
 	}
 	return !slices.Contains(r.blocked, v) && (len(r.allowed) == 0 || slices.Contains(r.allowed, v))

@@ -39,7 +39,7 @@ func newValueMatcher(kind string, expected []string, path string) (*valueMatcher
 		return m, nil
 	}
 	for _, rule := range expected {
-		if problem := param.Pattern(rule); problem != nil {
+		if problem := param.Pattern.Check(rule); problem != nil {
 			return nil, invalidParameter(path, problem.Text)
 		}
 		re, err := regexp.Compile(rule)
@@ -106,15 +106,15 @@ func plainText(v any) (string, bool) {
 }
 
 // plainForm accepts a string of at most 1024 bytes, a number or a boolean, or a list of them.
-func plainForm(v any) *param.Problem {
+var plainForm = param.Custom(func(v any) *param.Problem {
 	list, isList := v.([]any)
 	if !isList {
 		list = []any{v}
 	}
-	return param.List(func(v any) *param.Problem {
+	return param.List(param.Custom(func(v any) *param.Problem {
 		if s, ok := plainText(v); !ok || len(s) > 1024 {
 			return param.Wrong("must be a string of at most 1024 characters, a number or a boolean, or a list of them")
 		}
 		return nil
-	})(list)
-}
+	})).Check(list)
+})

@@ -22,7 +22,7 @@ const hookTimeout = 3 * time.Second
 func webhook() Check {
 	return Check{
 		Definition: guardrail.Definition{ID: "default.webhook", Phases: bothPhases(), Params: []param.Param{
-			param.Calls(param.Required("webhookURL", param.Link)), param.Optional("headers", param.Headers), param.Timeout,
+			param.Required("webhookURL", param.Link), param.Optional("headers", param.Headers), param.Timeout,
 			param.Optional("forwardHeaders", param.ForwardHeaders),
 		}},
 		New: func(p Params, d *Deps) (Runner, error) {
@@ -103,7 +103,7 @@ func (v *webhookVerdict) body(p guardrail.Phase) ([]byte, bool) {
 func logCheck() Check {
 	return Check{
 		Definition: guardrail.Definition{ID: "default.log", Phases: outputPhase(), Params: []param.Param{
-			param.Calls(param.Required("logURL", param.Link)), param.Optional("headers", param.Headers), param.Timeout,
+			param.Required("logURL", param.Link), param.Optional("headers", param.Headers), param.Timeout,
 		}},
 		New: func(p Params, d *Deps) (Runner, error) {
 			s, err := newService(p, d, "logURL", hookTimeout)

@@ -112,3 +112,22 @@ func Redacts(id string) bool {
 	}
 	return err != nil
 }
+
+// ParamForms returns the forms of the parameters and credentials of the embedded checks, by
+// "azure.pii credentials.pii.customHost".
+func ParamForms() (map[string]string, error) {
+	_, specs, err := load(specFiles)
+	out := map[string]string{}
+	for i := range specs {
+		addForms(out, specs[i].name()+" ", specs[i].Parameters)
+		addForms(out, specs[i].name()+" credentials.", specs[i].Credentials)
+	}
+	return out, err
+}
+
+func addForms(out map[string]string, path string, list map[string]paramSpec) {
+	for name, s := range list {
+		out[path+name] = s.Form
+		addForms(out, path+name+".", s.Fields)
+	}
+}

@@ -65,7 +65,7 @@ func (s *set) checks() []check.Check {
 	for _, c := range s.specs {
 		list = append(list, check.Check{
 			Definition: guardrail.Definition{
-				ID: c.name(), Aliases: c.Aliases, Phases: c.Phases, Transformer: c.Transformer, Params: c.params, Open: true, Paid: true,
+				ID: c.name(), Aliases: c.Aliases, Phases: c.Phases, Transformer: c.Transformer, Params: c.params, Addresses: c.addresses, Open: true, Paid: true,
 			},
 			New: func(p check.Params, d *check.Deps) (check.Runner, error) { return newRunner(c, shared, p, d), nil },
 		})

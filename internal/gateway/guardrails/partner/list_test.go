@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -181,4 +182,25 @@ func onError(p partner.Partner) string {
 		return "fails"
 	}
 	return "passes"
+}
+
+// addressName matches the names of parameters that look like addresses.
+var addressName = regexp.MustCompile(`(?i)(ur[il]|link|host|domain|endpoint|base|address)$`)
+
+// A parameter that is an address has the form of one, so that saving a guardrail can reject a private
+// address.
+func TestParameters_AddressesHaveTheirForm(t *testing.T) {
+	t.Parallel()
+	forms, err := partner.ParamForms()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, form := range forms {
+		if addressName.MatchString(name) && form != "link" && form != "host" && name != "azure.pii domain" && name != "acuvity.scan malicious_url" {
+			t.Errorf("%s has the form %s", name, form)
+		}
+	}
+	if len(forms) < 50 {
+		t.Errorf("%d parameters", len(forms))
+	}
 }

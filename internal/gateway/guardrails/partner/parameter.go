@@ -36,10 +36,10 @@ var forms = map[string]param.Form{
 	"object":       param.Object,
 	"anything":     param.Anything,
 	"link":         param.Link,
-	"host":         hostName,
+	"host":         param.Custom(hostName),
 	"id":           param.TextOrNumber,
-	"secret":       secret,
-	"redaction":    redactionValue,
+	"secret":       param.Custom(secret),
+	"redaction":    param.Custom(redactionValue),
 }
 
 // param returns the parameter with its form.
@@ -53,9 +53,6 @@ func (s *paramSpec) param(name string) (param.Param, error) {
 	}
 	p := param.Optional(name, f)
 	p.Required = s.Required
-	if s.Form == "link" {
-		p = param.Calls(p)
-	}
 	return p, nil
 }
 
@@ -83,7 +80,7 @@ func (s *paramSpec) form() (param.Form, error) {
 	case "fields":
 		return fields(s.Fields)
 	}
-	return nil, fmt.Errorf("unknown form %q", s.Form)
+	return param.Form{}, fmt.Errorf("unknown form %q", s.Form)
 }
 
 // fields accepts an object with these fields and others.
@@ -93,17 +90,11 @@ func fields(list map[string]paramSpec) (param.Form, error) {
 		s := list[name]
 		p, err := s.param(name)
 		if err != nil {
-			return nil, err
+			return param.Form{}, err
 		}
 		params = append(params, p)
 	}
-	return func(v any) *param.Problem {
-		if p := param.Object(v); p != nil {
-			return p
-		}
-		m, _ := v.(map[string]any)
-		return param.Check(params, m, true)
-	}, nil
+	return param.OpenFields(params...), nil
 }
 
 // secret accepts a credential that a header field may contain.
@@ -169,7 +160,7 @@ func (s *paramSpec) checkDefault(f param.Form) error {
 	if list, isList := s.Default.([]any); s.Default == nil || isList && len(list) == 0 {
 		return nil
 	}
-	if p := f(s.Default); p != nil {
+	if p := f.Check(s.Default); p != nil {
 		return fmt.Errorf("default%s %s", p.Path, p.Text)
 	}
 	return nil

@@ -22,7 +22,7 @@ func List() []check.Check {
 			ID:     "gateway.pii",
 			Phases: []guardrail.Phase{guardrail.Input, guardrail.Output},
 			Params: []param.Param{
-				param.Required("categories", param.ListOf(categoryNames()...)), param.Optional("redact", redaction), param.Not, param.Timeout,
+				param.Required("categories", param.ListOf(categoryNames()...)), param.Optional("redact", param.Custom(redaction)), param.Not, param.Timeout,
 			},
 		},
 		New: func(p check.Params, _ *check.Deps) (check.Runner, error) {

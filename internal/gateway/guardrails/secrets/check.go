@@ -28,7 +28,7 @@ func List() []check.Check {
 			ID:     "gateway.secrets",
 			Phases: []guardrail.Phase{guardrail.Input, guardrail.Output},
 			Params: []param.Param{
-				param.Optional("types", param.ListOf(Types()...)), param.Optional("redact", redaction), param.Not, param.Timeout,
+				param.Optional("types", param.ListOf(Types()...)), param.Optional("redact", param.Custom(redaction)), param.Not, param.Timeout,
 			},
 		},
 		New: func(p check.Params, _ *check.Deps) (check.Runner, error) {
