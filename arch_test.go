@@ -51,7 +51,7 @@ var importRules = []rule{
 		"the root contains rules, not code; api contains the published description"},
 
 	// kernel: types and helpers for every wing.
-	{pathsBelow("internal/kernel", "fault ident background atomicfile embedding"), nil,
+	{pathsBelow("internal/kernel", "fault ident background circuit atomicfile embedding"), nil,
 		"every other package uses them, so they import none"},
 	{pathsBelow("internal/kernel", "access lease llm sealed varint wire boundedcache"), pathsBelow("internal/kernel", "fault ident"),
 		"packages of the kernel serve every other package; they import fault and ident only"},

@@ -3,6 +3,8 @@ package partner
 import (
 	"sync"
 	"time"
+
+	"sluice/internal/kernel/circuit"
 )
 
 // Limits of the breakers.
@@ -13,79 +15,47 @@ const (
 	maxBreakers     = 1024             // addresses; more have no breaker
 )
 
-// breakers stops calls to services that fail: one breaker for each scheme and host. It is safe for
-// concurrent use. It holds no lock during a call.
+// breakers stops calls to services that fail: one breaker for each scheme and host whose last call
+// failed. It is safe for concurrent use. It holds no lock during a call.
 type breakers struct {
 	mu   sync.Mutex
-	list map[string]*breaker
+	list map[string]*circuit.Breaker
 }
 
-// breaker is the state of one address.
-type breaker struct {
-	failures int       // consecutive
-	opened   time.Time // zero while calls are permitted
-	probing  bool      // a call tries the service
-}
-
-// outcome is the end of a call, for the breaker.
-type outcome int
-
-const (
-	succeeded outcome = iota // the service responded
-	failed                   // it did not
-	unknown                  // the caller ended the call
-)
-
-// allow reports whether a call may be sent. A permitted call must be followed by record.
-func (b *breakers) allow(address string, now time.Time) bool {
+// acquire reports whether a call may be sent. A permitted call must be followed by record.
+func (b *breakers) acquire(address string, now time.Time) circuit.Permit {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	state := b.list[address]
-	if state == nil || state.opened.IsZero() {
-		return true
+	if state := b.list[address]; state != nil {
+		return state.Acquire(now)
 	}
-	if state.probing || now.Sub(state.opened) < breakerOpenTime {
-		return false
-	}
-	state.probing = true
-	return true
+	return circuit.Allowed
 }
 
 // record records the end of a call.
-func (b *breakers) record(address string, now time.Time, end outcome) {
+func (b *breakers) record(address string, now time.Time, p circuit.Permit, o circuit.Outcome) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	state := b.list[address]
-	switch end {
-	case succeeded:
+	switch {
+	case o == circuit.Succeeded:
 		delete(b.list, address)
-	case unknown:
-		if state != nil {
-			state.probing = false
-		}
-	case failed:
-		if state == nil {
-			if state = b.add(address); state == nil {
-				return
-			}
-		}
-		state.failures++
-		state.probing = false
-		if state.failures >= breakerFailures {
-			state.opened = now
-		}
+	case state == nil && o == circuit.Failed:
+		b.add(address, now, p)
+	case state != nil:
+		state.Record(now, p, o)
 	}
 }
 
-// add adds a breaker; nil if there are too many.
-func (b *breakers) add(address string) *breaker {
+// add adds a breaker with its first failure, unless there are too many.
+func (b *breakers) add(address string, now time.Time, p circuit.Permit) {
 	if len(b.list) >= maxBreakers {
-		return nil
+		return
 	}
 	if b.list == nil {
-		b.list = make(map[string]*breaker)
+		b.list = make(map[string]*circuit.Breaker)
 	}
-	state := &breaker{}
+	state := &circuit.Breaker{Policy: circuit.Policy{Failures: breakerFailures, FirstPause: breakerOpenTime, MaxPause: breakerOpenTime}}
+	state.Record(now, p, circuit.Failed)
 	b.list[address] = state
-	return state
 }

@@ -13,6 +13,7 @@ import (
 
 	"sluice/internal/domain/guardrail/param"
 	"sluice/internal/gateway/guardrails/check"
+	"sluice/internal/kernel/circuit"
 	"sluice/internal/kernel/wire"
 )
 
@@ -62,21 +63,21 @@ const unavailable = "ServiceUnavailable"
 
 // call makes a call, unless the breaker of the service is open.
 func (r *runner) call(caller, ctx context.Context, req *check.ServiceRequest, service string) (*check.ServiceResponse, *check.Error) {
-	started := r.now()
-	if !r.state.breakers.allow(service, started) {
+	permit := r.state.breakers.acquire(service, r.now())
+	if permit == circuit.Denied {
 		return nil, &check.Error{Name: unavailable, Message: "the service is not available: recent calls failed; it is tried again within " + breakerOpenTime.String()}
 	}
 	resp, err := r.services.Call(ctx, req)
-	end := succeeded
+	outcome := circuit.Succeeded
 	switch {
 	case err != nil && caller.Err() != nil:
-		end = unknown
+		outcome = circuit.Unknown
 	case err != nil && ctx.Err() != nil && r.timeout < breakerPatience:
-		end = unknown
+		outcome = circuit.Unknown
 	case err != nil || resp.Status >= 500:
-		end = failed
+		outcome = circuit.Failed
 	}
-	r.state.breakers.record(service, r.now(), end)
+	r.state.breakers.record(service, r.now(), permit, outcome)
 	if err != nil {
 		return nil, r.callError(ctx, err)
 	}

@@ -3,23 +3,18 @@ package vectorstore
 import (
 	"context"
 	"errors"
-	"sync"
 	"sync/atomic"
 	"time"
 
+	"sluice/internal/kernel/circuit"
 	"sluice/internal/kernel/ident"
 )
 
 // DefaultTimeout is how long a call waits for a remote store.
 const DefaultTimeout = 300 * time.Millisecond
 
-// The breaker opens after maxFailures calls in a row that failed, for firstPause, and then for twice
-// as long each time, up to maxPause. After each pause one call is tried.
-const (
-	maxFailures = 3
-	firstPause  = time.Second
-	maxPause    = 30 * time.Second
-)
+// pausing is when calls to a remote store are paused.
+var pausing = circuit.Policy{Failures: 3, FirstPause: time.Second, MaxPause: 30 * time.Second}
 
 // ErrUnavailable is the error of calls that are not made, because the store failed before.
 var ErrUnavailable = errors.New("vector store is unavailable; calls are paused")
@@ -30,12 +25,7 @@ type Limited struct {
 	timeout  time.Duration
 	clock    ident.Clock
 	failures atomic.Int64
-
-	mu     sync.Mutex // guards the rest
-	row    int        // failures in a row
-	pause  time.Duration
-	opened time.Time // start of the pause
-	trying bool      // a call is made after the pause
+	breaker  circuit.Breaker
 }
 
 var _ Store = (*Limited)(nil)
@@ -46,7 +36,7 @@ func Limit(store Store, timeout time.Duration, clock ident.Clock) *Limited {
 	if timeout <= 0 {
 		timeout = DefaultTimeout
 	}
-	return &Limited{store: store, timeout: timeout, clock: clock}
+	return &Limited{store: store, timeout: timeout, clock: clock, breaker: circuit.Breaker{Policy: pausing}}
 }
 
 // Failures returns how many calls failed since the start, paused ones not included.
@@ -82,49 +72,21 @@ func (l *Limited) Purge(ctx context.Context) error { return l.store.Purge(ctx) }
 
 // run makes a call with the timeout. The end of the caller's context is not a failure of the store.
 func (l *Limited) run(ctx context.Context, call func(context.Context) error) error {
-	allowed, trial := l.allow()
-	if !allowed {
+	permit := l.breaker.Acquire(l.clock.Now())
+	if permit == circuit.Denied {
 		return ErrUnavailable
 	}
 	limited, cancel := context.WithTimeout(ctx, l.timeout)
 	defer cancel()
 	err := call(limited)
-	l.record(err, trial, ctx.Err() != nil)
+	outcome := circuit.Succeeded
+	switch {
+	case err != nil && ctx.Err() != nil:
+		outcome = circuit.Unknown
+	case err != nil:
+		outcome = circuit.Failed
+		l.failures.Add(1)
+	}
+	l.breaker.Record(l.clock.Now(), permit, outcome)
 	return err
-}
-
-// allow reports whether a call may be made, and whether it is the one after a pause.
-func (l *Limited) allow() (allowed, trial bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.row < maxFailures {
-		return true, false
-	}
-	if l.trying || l.clock.Now().Before(l.opened.Add(l.pause)) {
-		return false, false
-	}
-	l.trying = true
-	return true, true
-}
-
-// record counts the outcome of a call. Calls that began before a pause do not extend it.
-func (l *Limited) record(err error, trial, callerLeft bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if trial {
-		l.trying = false
-	}
-	if err == nil {
-		l.row, l.pause = 0, 0
-		return
-	}
-	if callerLeft {
-		return
-	}
-	l.failures.Add(1)
-	l.row++
-	if l.row == maxFailures || trial {
-		l.pause = min(max(firstPause, 2*l.pause), maxPause)
-		l.opened = l.clock.Now()
-	}
 }
