@@ -10,41 +10,35 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Text is a folded text.
+// Text is a folded text. The zero value is the empty text. It is read-only after Fold, so it is safe for
+// concurrent use.
 type Text struct {
 	Folded string
-	// offsets[i] is the offset in the original of byte i of Folded; nil if both texts are equal. It has
-	// one more element, for the end.
-	offsets []int
-	length  int
+	// origin maps Folded to the original; nil if both texts are equal.
+	origin origin
 }
 
 // Same reports whether the folded text equals the original.
-func (t *Text) Same() bool { return t.offsets == nil }
+func (t *Text) Same() bool { return t.origin == nil }
 
-// Original returns the part of the original that the part [start, end) of the folded text comes from.
+// Original returns the part of the original that the part [start, end) of the folded text comes from, in
+// bytes. It contains whole characters, and the invisible signs between and after them.
 func (t *Text) Original(start, end int) (int, int) {
-	if t.offsets == nil {
+	if t.origin == nil {
 		return start, end
 	}
-	if start >= end {
-		return t.offsets[start], t.offsets[start]
+	from, to := t.origin.segment(start)
+	switch {
+	case start >= end:
+		return from, from
+	case end > start+1:
+		_, to = t.origin.segment(end - 1)
 	}
-	return t.offsets[start], t.after(end)
+	return from, to
 }
 
-// after returns the end, in the original, of the sign that the byte before end comes from.
-func (t *Text) after(end int) int {
-	last := t.offsets[end-1]
-	for ; end < len(t.offsets); end++ {
-		if t.offsets[end] != last {
-			return t.offsets[end]
-		}
-	}
-	return t.length
-}
-
-// Fold folds a text. Text that folding does not change is returned as it is, without allocation.
+// Fold folds a text of less than 2 GB. Text that folding does not change is returned as it is, without
+// allocation.
 func Fold(s string) Text { return fold(s, true) }
 
 // FoldSigns is Fold without the letters of other scripts, for comparison with text that is written in
@@ -54,12 +48,11 @@ func FoldSigns(s string) Text { return fold(s, false) }
 func fold(s string, letters bool) Text {
 	first := firstChange(s, letters)
 	if first == len(s) {
-		return Text{Folded: s, length: len(s)}
+		return Text{Folded: s}
 	}
-	f := folder{out: make([]byte, 0, len(s)), offsets: make([]int, 0, len(s)+1), letters: letters}
-	for i := range first {
-		f.out, f.offsets = append(f.out, s[i]), append(f.offsets, i)
-	}
+	f := folder{out: make([]byte, 0, len(s)), letters: letters}
+	f.out = append(f.out, s[:first]...)
+	f.origin.addUnchanged(first)
 	var it norm.Iter
 	it.InitString(norm.NFKC, s[first:])
 	for !it.Done() {
@@ -67,20 +60,21 @@ func fold(s string, letters bool) Text {
 		f.add(it.Next(), at)
 	}
 	if string(f.out) == s {
-		return Text{Folded: s, length: len(s)}
+		return Text{Folded: s}
 	}
-	return Text{Folded: string(f.out), offsets: append(f.offsets, len(s)), length: len(s)}
+	return Text{Folded: string(f.out), origin: f.origin.finish(len(f.out), len(s))}
 }
 
 // folder collects a folded text.
 type folder struct {
 	out     []byte
-	offsets []int
+	origin  originBuilder
 	letters bool
 }
 
 // add appends a normalised segment that begins at an offset of the original.
 func (f *folder) add(segment []byte, at int) {
+	begin := len(f.out)
 	for len(segment) > 0 {
 		r, n := utf8.DecodeRune(segment)
 		plain, found := "", false
@@ -96,8 +90,8 @@ func (f *folder) add(segment []byte, at int) {
 		}
 		segment = segment[n:]
 	}
-	for len(f.offsets) < len(f.out) {
-		f.offsets = append(f.offsets, at)
+	if len(f.out) > begin {
+		f.origin.add(begin, at)
 	}
 }
 

@@ -35,9 +35,29 @@ func TestFold_MapsFindingsToTheOriginal(t *testing.T) {
 	}
 }
 
+func TestFold_NeedsMemoryForChangesOnly(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		text string
+		runs int
+	}{
+		"one soft hyphen":      {strings.Repeat("plain text ", 1000) + "se\u00adcret" + strings.Repeat(" more", 1000), 4},
+		"full-width letters":   {strings.Repeat("ｓｅｃｒｅｔ", 1000), 2},
+		"only invisible signs": {strings.Repeat("\u200b", 1000), 1},
+	} {
+		f := textfold.Fold(c.text)
+		if got := textfold.Runs(&f); got != c.runs {
+			t.Errorf("%s: %d runs, want %d", name, got, c.runs)
+		}
+	}
+}
+
 func FuzzFold(f *testing.F) {
 	f.Add("se\u00adcret ﬁ ｓ e\u0301")
 	f.Add("\xff\xfe")
+	f.Add("\u200b")
+	f.Add("a\u00ad\u00ad")
+	f.Add("\u00adслово ﷺ x\u0301\u200b ｓｅｃ")
 	f.Fuzz(func(t *testing.T, s string) {
 		got := textfold.Fold(s)
 		for i := range len(got.Folded) {
@@ -45,6 +65,9 @@ func FuzzFold(f *testing.F) {
 			if start < 0 || end < start || end > len(s) {
 				t.Fatalf("%q: byte %d comes from [%d, %d)", s, i, start, end)
 			}
+		}
+		if at, end := got.Original(len(got.Folded), len(got.Folded)); at != len(s) || end != len(s) {
+			t.Errorf("%q: the end comes from [%d, %d)", s, at, end)
 		}
 	})
 }
