@@ -42,49 +42,52 @@ func find(ctx context.Context, text string, set category) ([]finding, error) {
 // of the dashes that word processors and models write in numbers.
 type plainForm struct {
 	folded textfold.Text
-	// offsets[i] is the offset in the original of byte i of the text with hyphens; nil without dashes.
-	offsets []int
+	dashes []int // offsets of the replaced dashes in the text with hyphens, sorted
 }
 
 // newPlainForm returns the plain form of a text, and whether it differs from the text.
 func newPlainForm(text string) (p plainForm, differs bool) {
 	hyphens := text
 	if strings.Contains(text, dashLead) {
-		hyphens, p.offsets = replaceDashes(text)
+		hyphens, p.dashes = replaceDashes(text)
 	}
 	p.folded = textfold.Fold(hyphens)
-	return p, p.offsets != nil || !p.folded.Same()
+	return p, len(p.dashes) > 0 || !p.folded.Same()
 }
 
 // original returns the part of the original that a part of the plain form comes from.
 func (p *plainForm) original(start, end int) (int, int) {
 	start, end = p.folded.Original(start, end)
-	if p.offsets != nil {
-		return p.offsets[start], p.offsets[end]
-	}
-	return start, end
+	return p.beforeHyphens(start), p.beforeHyphens(end)
 }
 
-// dashLead begins each dash from U+2010 to U+2015 in UTF-8, but other punctuation too.
-const dashLead = "\xe2\x80"
+// beforeHyphens returns the offset in the original of an offset in the text with hyphens.
+func (p *plainForm) beforeHyphens(at int) int {
+	dashesBefore, _ := slices.BinarySearch(p.dashes, at)
+	return at + dashesBefore*(dashBytes-1)
+}
 
-// replaceDashes returns a text with a hyphen for each dash, and the offset of each byte in the original;
-// nil if there is no dash.
-func replaceDashes(text string) (string, []int) {
-	out, offsets, found := make([]byte, 0, len(text)), make([]int, 0, len(text)+1), false
+const (
+	// dashLead begins each dash from U+2010 to U+2015 in UTF-8, but other punctuation too.
+	dashLead = "\xe2\x80"
+	// dashBytes is the length of a dash in UTF-8; a hyphen has one byte.
+	dashBytes = 3
+)
+
+// replaceDashes returns a text with a hyphen for each dash, and the offsets of these hyphens; nil if
+// there is no dash.
+func replaceDashes(text string) (hyphens string, dashes []int) {
+	out := make([]byte, 0, len(text))
 	for i := 0; i < len(text); i++ {
-		offsets = append(offsets, i)
 		if strings.HasPrefix(text[i:], dashLead) && i+2 < len(text) && text[i+2] >= 0x90 && text[i+2] <= 0x95 {
-			out, found = append(out, '-'), true
-			i += 2
+			dashes = append(dashes, len(out))
+			out = append(out, '-')
+			i += dashBytes - 1
 			continue
 		}
 		out = append(out, text[i])
 	}
-	if !found {
-		return text, nil
-	}
-	return string(out), append(offsets, len(text))
+	return string(out), dashes
 }
 
 // disjoint sorts findings and drops each that overlaps an earlier or longer one.
