@@ -88,7 +88,7 @@ func TestLLMJudge_FailuresAreErrors(t *testing.T) {
 	got := judged(t, &judgeModel{respond: func(string) (string, error) { return "", errors.New("budget exhausted") }}, rubric, "Hi")
 	compare(t, &got, false, "HttpError: the model cannot be called: budget exhausted", "")
 	got = judged(t, always("{}"), `{"model":"@openai/m","rubric":"r","timeout":20}`, "never response")
-	compare(t, &got, false, "TimeoutError: the model did not response in time", "")
+	compare(t, &got, false, "TimeoutError: the model did not respond in time", "")
 	got = run(t, nil, "llmJudge", rubric, &check.Input{Texts: []string{"Hi"}})
 	compare(t, &got, false, "cannot call a model", "")
 	m := always("{}")
