@@ -48,7 +48,7 @@ func (d *storedDenials) refuse(ctx context.Context, x *exchange) error {
 		denied, err := d.states.IsDenied(ctx, x.key.Principal.WorkspaceID, id)
 		switch {
 		case err != nil:
-			d.log.Warn("cannot look up whether a response was denied", "request_id", x.id, "response", clip(id), "error", fault.From(err).Error())
+			d.log.Warn("cannot check whether a response was denied; the call continues", "request_id", x.id, "response", clip(id), "error", fault.From(err).Error())
 		case denied && id == read:
 			return fault.Newf(fault.NotFound, "the guardrails denied the response %q, so it cannot be read", clip(id))
 		case denied:
@@ -83,11 +83,11 @@ func (d *storedDenials) note(a *attempt, id string) {
 		return
 	}
 	if err := d.states.Deny(x.key.Principal.WorkspaceID, id); err != nil {
-		d.log.Error("a denied response is not remembered; it can be read at its provider until it is deleted there", "request_id", x.id, "response", clip(id), "error", err.Error())
+		d.log.Error("cannot store the denial of a response; it stays readable until its provider deletes it", "request_id", x.id, "response", clip(id), "error", err.Error())
 	}
 	b := deletingAttempt(a)
 	if err := d.upstreamHeaders.setAddress(b, &dialect.Next{Endpoint: llm.DeleteModelResponse, ID: id}, "DELETE"); err != nil {
-		d.log.Warn("cannot delete a denied response at its provider", "request_id", x.id, "response", clip(id), "error", err.Error())
+		d.log.Warn("cannot delete a denied response at its provider; the gateway refuses to return it", "request_id", x.id, "response", clip(id), "error", err.Error())
 		return
 	}
 	name := strings.Clone(x.id)
@@ -100,20 +100,20 @@ func (d *storedDenials) delete(b *attempt, request, id string) {
 	defer stop()
 	resp, err := d.caller.call(ctx, b, nil)
 	if err != nil {
-		d.log.Warn("cannot delete a denied response at its provider", "request_id", request, "response", clip(id), "error", err.Error())
+		d.log.Warn("cannot delete a denied response at its provider; the gateway refuses to return it", "request_id", request, "response", clip(id), "error", err.Error())
 		return
 	}
 	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, errorReadMax)) // the status decides
 	_ = resp.Body.Close()
 	if resp.Status >= 300 {
-		d.log.Warn("the provider did not delete a denied response", "request_id", request, "response", clip(id), "status", resp.Status)
+		d.log.Warn("provider did not delete a denied response; the gateway refuses to return it", "request_id", request, "response", clip(id), "status", resp.Status)
 	}
 }
 
 // deletingAttempt returns the attempt that deletes the response of another attempt.
 func deletingAttempt(a *attempt) *attempt {
 	x := a.x.detach()
-	a.x.attempts-- // it is no try of a target
+	a.x.attempts-- // this is not an attempt of a target
 	x.match = llm.Match{Endpoint: llm.DeleteModelResponse, Body: llm.NoBody}
 	return &attempt{
 		x: x, target: a.target, number: a.number, started: a.started, auxiliary: true,

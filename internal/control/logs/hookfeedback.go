@@ -45,7 +45,7 @@ func NewHookFeedback(store resource.Store, clock ident.Clock, log *slog.Logger) 
 // Give accepts the feedback on a call of a workspace. It never blocks. Invalid feedback is only logged.
 func (h *HookFeedback) Give(org, workspace string, f *record.Feedback) {
 	if err := f.Validate(); err != nil || workspace == "" {
-		h.log.Warn("the feedback of a guardrail is not stored", "workspace", workspace, "trace_id", f.TraceID, "error", err)
+		h.log.Warn("guardrail feedback is invalid; it is not stored", "workspace", workspace, "trace_id", f.TraceID, "error", err)
 		return
 	}
 	select {
@@ -109,7 +109,7 @@ func (h *HookFeedback) write(ctx context.Context, batch []queuedFeedback) {
 		err = h.insert(ctx, batch)
 	}
 	if err != nil {
-		h.log.Error("the feedback of guardrails is lost", "feedback", len(batch), "error", err.Error())
+		h.log.Error("cannot store guardrail feedback; it is lost", "feedback", len(batch), "error", err.Error())
 	}
 }
 
@@ -132,6 +132,6 @@ func (h *HookFeedback) insert(ctx context.Context, batch []queuedFeedback) error
 
 func (h *HookFeedback) reportDropped() {
 	if n := h.dropped.Swap(0); n > 0 {
-		h.log.Warn("too much feedback of guardrails waits to be stored; some was dropped", "dropped", n)
+		h.log.Warn("guardrail feedback queue is full; some was dropped", "dropped", n)
 	}
 }

@@ -23,7 +23,7 @@ type Actions struct {
 	Message     string   `json:"message,omitempty"` // of a denial, in place of the usual one (ours)
 }
 
-// Reaction is what is kept of a verdict.
+// Reaction is what the gateway stores after a verdict.
 type Reaction struct {
 	Feedback Feedback `json:"feedback"`
 }
@@ -41,18 +41,18 @@ const (
 	maxFeedback = 8 << 10 // bytes of the metadata
 )
 
-// usual are actions of which nothing was said: a failure lets the call go on.
-func usual() Actions {
+// defaultActions returns the actions of a guardrail that sets none: after a failure, the call continues.
+func defaultActions() Actions {
 	nothing := json.RawMessage(`""`)
 	return Actions{OnSuccess: Reaction{Feedback{5, 1, nothing}}, OnFail: Reaction{Feedback{-5, 1, nothing}}}
 }
 
-// ReadActions reads the actions of a body, the forms that published examples have
-// included: onFail with block, deny, log or warn, and on_fail or on_success as a
-// word. What is left out has its default. A refusal is fault.InvalidParameter and
-// names the place, for example "actions.on_fail.feedback.value".
+// ReadActions reads the actions of a body. It also accepts two forms of published examples: onFail
+// with block, deny, log or warn, and a single word in on_fail or on_success. Absent members have
+// their defaults. The error is fault.InvalidParameter with the path of the member, for example
+// "actions.on_fail.feedback.value".
 func ReadActions(raw []byte) (Actions, error) {
-	a := usual()
+	a := defaultActions()
 	var sent map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &sent); err != nil || sent == nil {
 		return a, fault.New(fault.InvalidParameter, "must be an object").WithParam("actions")
@@ -72,12 +72,12 @@ func ReadActions(raw []byte) (Actions, error) {
 	return a, nil
 }
 
-// reader reads one field; it returns where below the field something is wrong, and
-// what.
+// reader reads one field. For an invalid value it returns the path below the field, and what the value
+// must be; text is empty for a valid value.
 type reader func(a *Actions, raw json.RawMessage) (path, text string)
 
-// actionFields are read in the order of their names, so that a plain "deny" comes
-// before the words that mean the same and must agree with it.
+// actionFields are read in the order of their names: "deny" first, so that a word in on_fail that denies
+// takes effect after it.
 var actionFields = map[string]reader{
 	"deny":          flag(func(a *Actions) *bool { return &a.Deny }),
 	"async":         flag(func(a *Actions) *bool { return &a.Async }),
@@ -116,12 +116,12 @@ func word(field func(*Actions) *string, words ...string) reader {
 	}
 }
 
-// isSuccessKeyword is an action on success written as one word: there is but one.
+// isSuccessKeyword reports whether a word is an action on success. All of them let the call continue.
 func isSuccessKeyword(_ *Actions, keyword string) bool {
 	return slices.Contains([]string{"continue", "allow", "log", "pass", "none"}, strings.ToLower(keyword))
 }
 
-// applyFailKeyword is an action on failure written as one word.
+// applyFailKeyword applies an action on failure that is a single word. It returns false for an unknown one.
 func applyFailKeyword(a *Actions, keyword string) bool {
 	switch strings.ToLower(keyword) {
 	case "block", "deny":
@@ -133,12 +133,12 @@ func applyFailKeyword(a *Actions, keyword string) bool {
 	return true
 }
 
-// reaction reads an object with feedback, or a word.
-func reaction(field func(*Actions) *Reaction, take func(a *Actions, keyword string) bool) reader {
+// reaction reads an object with feedback, or a single word, which applyKeyword applies.
+func reaction(field func(*Actions) *Reaction, applyKeyword func(a *Actions, keyword string) bool) reader {
 	return func(a *Actions, raw json.RawMessage) (string, string) {
 		var keyword string
 		if json.Unmarshal(raw, &keyword) == nil {
-			if !take(a, keyword) {
+			if !applyKeyword(a, keyword) {
 				return "", "must be deny, block, log, warn or continue, or an object with feedback"
 			}
 			return "", ""

@@ -49,7 +49,8 @@ func (g *Guardrail) Text(box *sealed.Sealer, recordID string) ([]byte, error) {
 	return box.Open(g.Sealed, Context(recordID))
 }
 
-// Open returns the checks in the clear, for whoever runs them.
+// Open returns the decrypted checks, as the gateway runs them. The error is that of sealed.Box, or
+// names the guardrail whose checks cannot be decoded.
 func (g *Guardrail) Open(box *sealed.Sealer, recordID string) ([]Check, error) {
 	text, err := g.Text(box, recordID)
 	if err != nil {

@@ -39,7 +39,7 @@ type Definition struct {
 	// Verify returns a problem that the forms of the parameters cannot show, such as the same entry in
 	// an allow list and a block list; nil for none. A nil function accepts everything.
 	Verify func(values map[string]any) error
-	// Unavailable says why the check cannot run, for services whose interface is not public. Saving a
+	// Unavailable is the reason why the check cannot run, for services whose interface is not public. Saving a
 	// guardrail that names it is rejected with this text. Empty for all others.
 	Unavailable string
 }
@@ -120,7 +120,7 @@ func (t *Table) Read(list []byte) ([]Check, error) {
 	return checks, nil
 }
 
-// Place is where a check stands in a document, for errors: {"checks[0]", "checks[0].parameters"}.
+// Place is the path of a check in a document, for errors: {"checks[0]", "checks[0].parameters"}.
 type Place struct{ Check, Params string }
 
 // Validate compares one check with the table.

@@ -105,7 +105,7 @@ func (t *escapedText) original(start, end int) (int, int) {
 	return t.offsets[start], stop
 }
 
-// escaped returns a text as it stands inside a JSON string.
+// escaped returns a text as it is written inside a JSON string.
 func escaped(text string) string {
 	q := jsonedit.Quote(text)
 	return string(q[1 : len(q)-1])

@@ -1,5 +1,5 @@
 // Package embedding turns a sentence into a vector of 128 numbers, inside the process and within
-// microseconds. The cosine of two vectors says how similar the sentences are.
+// microseconds. The cosine of two vectors measures how similar the sentences are.
 //
 // The vectors come from the vocabulary of all-MiniLM-L6-v2: each entry has one vector, and a
 // sentence is their mean. Word order and negation therefore hardly count: "is it safe" and "is it

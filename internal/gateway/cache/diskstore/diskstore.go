@@ -78,7 +78,7 @@ func Open(o Options) (*Store, error) {
 	s := &Store{
 		o: o, reads: timebox.New(maxReads), writes: make(chan *file, maxWrites),
 		stop: make(chan struct{}), stopped: make(chan struct{}),
-		outage: background.NewOutageLog(o.Log, "cache: cannot use the files", "cache: the files can be used again"),
+		outage: background.NewOutageLog(o.Log, "cannot use the cache directory; lookups are misses", "cache directory restored"),
 	}
 	s.index = lru.New(lru.Options[*file]{MaxBytes: o.MaxBytes, MaxEntries: o.MaxEntries, Clock: o.Clock, Removed: s.removed})
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {

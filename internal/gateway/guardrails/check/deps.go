@@ -8,8 +8,8 @@ import (
 	"sluice/internal/kernel/wire"
 )
 
-// Deps are what checks use outside of themselves. Nil members make checks that need them fail with an
-// error that says so.
+// Deps are what checks use outside of themselves. A check that needs a nil member fails with an error
+// that names it.
 type Deps struct {
 	Services Services // external services
 	Resolver Resolver // host names, for validUrls

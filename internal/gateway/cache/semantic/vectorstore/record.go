@@ -68,7 +68,7 @@ func (r Records) text(id string, m *Metadata) (string, bool) {
 // sealContext binds a sealed text to its entry, so that it cannot be moved to another partition.
 func sealContext(id, partition string) string { return "semantic cache " + id + " " + partition }
 
-// Best returns the most similar matches, the best first, at most as many as the search asks for. It
+// Best returns the most similar matches, the best first, at most as many as the search requests. It
 // sorts found.
 func Best(found []Match, s *Search) []Match {
 	slices.SortStableFunc(found, func(a, b Match) int { return cmp.Compare(b.Cosine, a.Cosine) })

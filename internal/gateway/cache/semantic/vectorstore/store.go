@@ -45,7 +45,7 @@ type Entry struct {
 	Expires   time.Time // after which no search finds the entry
 }
 
-// Search asks for the entries of a partition that are similar to a vector.
+// Search requests the entries of a partition that are similar to a vector.
 type Search struct {
 	Partition Partition
 	Vector    []float32

@@ -82,18 +82,18 @@ func TestParse_LeavesOutUnusableKeys(t *testing.T) {
 	t.Parallel()
 	x := encode(big.NewInt(1).Bytes())
 	for name, key := range map[string]string{
-		"a secret":                   `{"kty":"oct","k":"c2VjcmV0"}`,
-		"a key for encryption":       rsaKey(t, 2048, `,"use":"enc"`),
-		"a key that signs only":      rsaKey(t, 2048, `,"key_ops":["sign"]`),
-		"a small key":                rsaKey(t, 1024, ""),
-		"an algorithm of a secret":   rsaKey(t, 2048, `,"alg":"HS256"`),
-		"an even exponent":           `{"kty":"RSA","n":"` + strings.Repeat("f", 342) + `","e":"Ag"}`,
-		"a point off the curve":      `{"kty":"EC","crv":"P-256","x":"` + x + `","y":"` + x + `"}`,
-		"a point that is too long":   `{"kty":"EC","crv":"P-256","x":"` + strings.Repeat("f", 80) + `","y":"AQ"}`,
-		"an unknown curve":           `{"kty":"EC","crv":"secp256k1","x":"AQ","y":"AQ"}`,
-		"a short key":                `{"kty":"OKP","crv":"Ed25519","x":"AQ"}`,
-		"a key that is not base64":   `{"kty":"RSA","n":"***","e":"AQAB"}`,
-		"a key that is not a object": `"key"`,
+		"a secret":                    `{"kty":"oct","k":"c2VjcmV0"}`,
+		"a key for encryption":        rsaKey(t, 2048, `,"use":"enc"`),
+		"a key that signs only":       rsaKey(t, 2048, `,"key_ops":["sign"]`),
+		"a small key":                 rsaKey(t, 1024, ""),
+		"an algorithm of a secret":    rsaKey(t, 2048, `,"alg":"HS256"`),
+		"an even exponent":            `{"kty":"RSA","n":"` + strings.Repeat("f", 342) + `","e":"Ag"}`,
+		"a point off the curve":       `{"kty":"EC","crv":"P-256","x":"` + x + `","y":"` + x + `"}`,
+		"a point that is too long":    `{"kty":"EC","crv":"P-256","x":"` + strings.Repeat("f", 80) + `","y":"AQ"}`,
+		"an unknown curve":            `{"kty":"EC","crv":"secp256k1","x":"AQ","y":"AQ"}`,
+		"a short key":                 `{"kty":"OKP","crv":"Ed25519","x":"AQ"}`,
+		"a key that is not base64":    `{"kty":"RSA","n":"***","e":"AQAB"}`,
+		"a key that is not an object": `"key"`,
 	} {
 		if _, err := jwks.Parse(set(key)); !errors.Is(err, jwks.ErrNoKey) {
 			t.Errorf("%s: %v, want ErrNoKey", name, err)

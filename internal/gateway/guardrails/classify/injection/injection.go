@@ -1,6 +1,6 @@
 // Package injection finds attempts to replace the instructions of a language model: by users who write to it,
 // and by documents that it reads. It judges English, German and Spanish. It does not find attacks without
-// words for it, such as instructions hidden in a code or told as a story. Start reading at Judge.
+// words for it, such as instructions in an encoded text or inside a story. Start reading at Judge.
 package injection
 
 import (

@@ -5,6 +5,6 @@
 // sentences are its concepts, the ordered pairs of concepts, and hashed words, word pairs and parts of
 // words. A model has one weight for each feature and category. Start reading at Scorer.Worst.
 //
-// The package knows no category: packages such as moderation bring lexicon and weights. Weights come from
+// The package does not depend on a category: packages such as moderation contain the lexicon and the weights. Weights come from
 // the command in ../train.
 package linear
