@@ -3,8 +3,8 @@
 //
 // A pin is a preference, not a route: the caller of Prefer passes the targets that are usable now,
 // and a pin to any other target has no effect. A pin ends when the cache of the provider expires,
-// when it is dropped, because its target failed, drains or is overloaded, or when the memory for
-// pins is used up. Pins are in the memory of one node; another node makes its own.
+// when it is dropped, because its target failed or is overloaded, or when the memory for pins is
+// used up. Pins are in the memory of one node; another node makes its own.
 //
 // The package does not choose targets and does not identify conversations: package promptcache does
 // the latter. Start with Pins.
@@ -46,34 +46,22 @@ type Pins struct {
 	clock   ident.Clock
 	maxPins int
 
-	mu      sync.Mutex // guards the fields below
-	byKey   map[Key]*list.Element
-	recent  *list.List // of *pin; the most recently used first
-	targets map[string]*target
+	mu     sync.Mutex // guards the fields below
+	byKey  map[Key]*list.Element
+	recent *list.List // of *pin; the most recently used first
 }
 
 // pin is the preference of a conversation.
 type pin struct {
 	key     Key
-	target  *target
+	target  string
 	expires time.Time
-}
-
-// target is a target with pins. DropTarget marks it, which invalidates all of them at once; they are
-// removed when they are found or evicted.
-type target struct {
-	name    string
-	pins    int
-	dropped bool
 }
 
 // New returns Pins for at most maxPins conversations, at least 1. When they are full, the least
 // recently used pin is evicted. A pin needs about 300 bytes and the name of its target.
 func New(clock ident.Clock, maxPins int) *Pins {
-	return &Pins{
-		clock: clock, maxPins: max(maxPins, 1),
-		byKey: map[Key]*list.Element{}, recent: list.New(), targets: map[string]*target{},
-	}
+	return &Pins{clock: clock, maxPins: max(maxPins, 1), byKey: map[Key]*list.Element{}, recent: list.New()}
 }
 
 // Prefer returns the target of candidates whose prompt cache is warm for the conversation. The
@@ -87,15 +75,15 @@ func (p *Pins) Prefer(k Key, candidates []string) (name string, ok bool) {
 		return "", false
 	}
 	pinned := e.Value.(*pin)
-	if pinned.target.dropped || !p.clock.Now().Before(pinned.expires) {
+	if !p.clock.Now().Before(pinned.expires) {
 		p.remove(e)
 		return "", false
 	}
-	if !slices.Contains(candidates, pinned.target.name) {
+	if !slices.Contains(candidates, pinned.target) {
 		return "", false
 	}
 	p.recent.MoveToFront(e)
-	return pinned.target.name, true
+	return pinned.target, true
 }
 
 // Warm pins a conversation to a target whose prompt cache contains its prefix for the given time from
@@ -111,7 +99,7 @@ func (p *Pins) Warm(k Key, name string, lifetime time.Duration) {
 	defer p.mu.Unlock()
 	if e := p.byKey[k]; e != nil {
 		pinned := e.Value.(*pin)
-		if pinned.target.name == name && !pinned.target.dropped {
+		if pinned.target == name {
 			pinned.expires = expires
 			p.recent.MoveToFront(e)
 			return
@@ -121,13 +109,7 @@ func (p *Pins) Warm(k Key, name string, lifetime time.Duration) {
 	for len(p.byKey) >= p.maxPins {
 		p.remove(p.recent.Back())
 	}
-	t := p.targets[name]
-	if t == nil {
-		t = &target{name: name}
-		p.targets[name] = t
-	}
-	t.pins++
-	p.byKey[k] = p.recent.PushFront(&pin{key: k, target: t, expires: expires})
+	p.byKey[k] = p.recent.PushFront(&pin{key: k, target: name, expires: expires})
 }
 
 // Drop removes the pin of a conversation to a target: its call failed there, or the target was
@@ -135,19 +117,8 @@ func (p *Pins) Warm(k Key, name string, lifetime time.Duration) {
 func (p *Pins) Drop(k Key, name string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if e := p.byKey[k]; e != nil && e.Value.(*pin).target.name == name {
+	if e := p.byKey[k]; e != nil && e.Value.(*pin).target == name {
 		p.remove(e)
-	}
-}
-
-// DropTarget removes the pins of all conversations to a target that drains or whose circuit breaker
-// opened. Later calls of Warm pin to it again. Its cost does not depend on the number of pins.
-func (p *Pins) DropTarget(name string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if t := p.targets[name]; t != nil {
-		t.dropped = true
-		delete(p.targets, name)
 	}
 }
 
@@ -160,12 +131,6 @@ func (p *Pins) Len() int {
 
 // remove removes a pin. The caller holds mu.
 func (p *Pins) remove(e *list.Element) {
-	pinned := e.Value.(*pin)
 	p.recent.Remove(e)
-	delete(p.byKey, pinned.key)
-	t := pinned.target
-	t.pins--
-	if t.pins == 0 && p.targets[t.name] == t {
-		delete(p.targets, t.name)
-	}
+	delete(p.byKey, e.Value.(*pin).key)
 }

@@ -105,22 +105,6 @@ func TestPins_AFailureEndsThePinOfItsConversation(t *testing.T) {
 	check(t, p, chat, both, "b")
 }
 
-func TestPins_ADrainingTargetLosesAllConversations(t *testing.T) {
-	t.Parallel()
-	other := pins.NewKey("ws", "key", "session:2")
-	p := pins.New(newClock(), 10)
-	p.Warm(chat, "a", time.Hour)
-	p.Warm(other, "b", time.Hour)
-	p.DropTarget("a")
-	check(t, p, chat, both, "")
-	check(t, p, other, both, "b")
-
-	p.Warm(chat, "a", time.Hour) // it is back
-	check(t, p, chat, both, "a")
-	p.DropTarget("unknown")
-	check(t, p, chat, both, "a")
-}
-
 func TestPins_TwoKeysWithOneSessionIDShareNone(t *testing.T) {
 	t.Parallel()
 	p := pins.New(newClock(), 10)
@@ -179,15 +163,6 @@ func TestPins_BehaveLikeAMapThatNeverExceedsItsMaximum(t *testing.T) {
 					delete(model, k)
 				}
 			},
-			"drop target": func(t *rapid.T) {
-				name := targets.Draw(t, "target")
-				p.DropTarget(name)
-				for k, e := range model {
-					if e.target == name {
-						delete(model, k)
-					}
-				}
-			},
 			"advance": func(*rapid.T) { c.advance(time.Minute) },
 			"prefer": func(t *rapid.T) {
 				k := keys.Draw(t, "key")
@@ -217,9 +192,6 @@ func TestPins_AreSafeForConcurrentUse(t *testing.T) {
 				p.Prefer(k, both)
 				if n%7 == 0 {
 					p.Drop(k, name)
-				}
-				if n%50 == 0 {
-					p.DropTarget(name)
 				}
 			}
 		})
