@@ -8,7 +8,7 @@ import (
 )
 
 // Turn is the right of a caller to run its call. The first of Share, Release and Fail ends it;
-// later ones do nothing, so a deferred Fail is safe. A Turn belongs to one goroutine, except Awaited.
+// later ones do nothing, so a deferred Fail is safe. A Turn belongs to one goroutine.
 type Turn struct {
 	group *Group
 	key   cachekey.Key
@@ -44,17 +44,6 @@ func (t *Turn) clientLeft(cancel context.CancelFunc) {
 	if w.followers == 0 {
 		g.abandon(t.key, w)
 	}
-}
-
-// Awaited reports whether other callers wait for this call. If the client has left, the leader
-// then continues to read the response of the provider.
-func (t *Turn) Awaited() bool {
-	if t.work == nil {
-		return false
-	}
-	t.group.mu.Lock()
-	defer t.group.mu.Unlock()
-	return t.work.followers > 0
 }
 
 // Share gives the entry to all followers. It must be in the store already, because later callers
