@@ -198,22 +198,22 @@ func (s *guardrailStep) checkInline(x *exchange) error {
 		return nil
 	}
 	for _, t := range x.config.Leaves() {
-		if err := s.checkHooks(x, t.Path, t.Before, guardrail.Input); err != nil {
+		if err := s.checkHooks(x, t.Before, guardrail.Input); err != nil {
 			return err
 		}
-		if err := s.checkHooks(x, t.Path, t.After, guardrail.Output); err != nil {
+		if err := s.checkHooks(x, t.After, guardrail.Output); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *guardrailStep) checkHooks(x *exchange, path string, hooks []routing.Hook, p guardrail.Phase) error {
+func (s *guardrailStep) checkHooks(x *exchange, hooks []routing.Hook, p guardrail.Phase) error {
 	for i := range hooks {
 		h := &hooks[i]
 		if h.Saved() {
 			if x.dir.FindGuardrail(x.key.Principal.WorkspaceID, h.ID) == nil {
-				return fault.Newf(fault.InvalidConfig, "unknown guardrail %q; name one of the workspace or the organisation", clip(h.ID)).WithParam(path)
+				return fault.Newf(fault.InvalidConfig, "unknown guardrail %q; name one of the workspace or the organisation", clip(h.ID)).WithParam(h.IDPath)
 			}
 			continue
 		}
@@ -229,7 +229,7 @@ func (s *guardrailStep) checkHooks(x *exchange, path string, hooks []routing.Hoo
 // checkUse rejects an invalid check of an inline config.
 func (s *guardrailStep) checkUse(c *routing.Check, p guardrail.Phase) error {
 	use := guardrail.Check{ID: c.ID, Parameters: c.Parameters}
-	if err := s.checks.ValidateUse(&use, p, guardrail.Place{Check: c.Path, Params: c.ParamPath}); err != nil {
+	if err := s.checks.ValidateUse(&use, p, guardrail.Place{ID: c.IDPath, Params: c.ParamPath}); err != nil {
 		f := fault.From(err)
 		return fault.New(fault.InvalidConfig, f.Text()).WithParam(f.Param)
 	}

@@ -12,6 +12,7 @@ import (
 	"sluice/internal/domain/record"
 	"sluice/internal/domain/tenant"
 	"sluice/internal/gateway"
+	"sluice/internal/kernel/jsonedit"
 	"sluice/internal/test/upstream"
 )
 
@@ -288,27 +289,36 @@ func TestInlineConfig_NamesNoUnknownGuardrail(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.save("pg-known", rule, guardrail.Actions{})
-	for members, want := range map[string]string{
-		`"input_guardrails":["pg-nowhere"]`:                                                                       `unknown guardrail \"pg-nowhere\"`,
-		`"output_guardrails":["pg-nowhere"]`:                                                                      `unknown guardrail \"pg-nowhere\"`,
-		`"before_request_hooks":[{"id":"pg-nowhere","type":"guardrail"}]`:                                         `unknown guardrail \"pg-nowhere\"`,
-		`"input_guardrails":[{"default.nothing":{}}]`:                                                             `input_guardrails[0]`,
-		`"input_guardrails":[{"wordCount":{"maxWords":-1}}]`:                                                      `input_guardrails[0].wordCount.maxWords`,
-		`"before_request_hooks":[{"id":"a","checks":[{"id":"default.wordCount","parameters":{"maxWords":"x"}}]}]`: `before_request_hooks[0].checks[0].parameters.maxWords`,
-		`"input_guardrails":[{"jsonKeys":{"keys":["a"],"operator":"any"}}]`:                                       `does not run on the input`,
-		`"input_guardrails":["pg-known","id of pg-known",{"wordCount":{"maxWords":5}}]`:                           "",
+	const unknown = `unknown guardrail \"pg-nowhere\"`
+	for _, c := range []struct{ members, text, param string }{
+		{`"input_guardrails":["pg-nowhere"]`, unknown, `input_guardrails[0]`},
+		{`"output_guardrails":["pg-known","pg-nowhere"]`, unknown, `output_guardrails[1]`},
+		{`"input_guardrails":[{"id":"pg-nowhere","deny":true}]`, unknown, `input_guardrails[0].id`},
+		{`"input_mutators":["pg-nowhere"]`, unknown, `input_mutators[0]`},
+		{`"output_mutators":["pg-nowhere"]`, unknown, `output_mutators[0]`},
+		{`"before_request_hooks":[{"id":"pg-nowhere","type":"guardrail"}]`, unknown, `before_request_hooks[0].id`},
+		{`"after_request_hooks":[{"id":"pg-nowhere"}]`, unknown, `after_request_hooks[0].id`},
+		{`"beforeRequestHooks":[{"id":"pg-nowhere"}]`, unknown, `beforeRequestHooks[0].id`},
+		{`"input_guardrails":[{"default.nothing":{}}]`, `unknown check`, `input_guardrails[0].default.nothing`},
+		{`"input_guardrails":[{"words":{"id":"default.nothing"}}]`, `unknown check`, `input_guardrails[0].words.id`},
+		{`"after_request_hooks":[{"id":"a","checks":[{"id":"nothing"}]}]`, `unknown check`, `after_request_hooks[0].checks[0].id`},
+		{`"input_guardrails":[{"wordCount":{"maxWords":-1}}]`, ``, `input_guardrails[0].wordCount.maxWords`},
+		{`"before_request_hooks":[{"id":"a","checks":[{"id":"default.wordCount","parameters":{"maxWords":"x"}}]}]`, ``, `before_request_hooks[0].checks[0].parameters.maxWords`},
+		{`"input_guardrails":[{"jsonKeys":{"keys":["a"],"operator":"any"}}]`, `does not run on the input`, `input_guardrails[0].jsonKeys`},
+		{`"input_guardrails":[{"webhook":{"webhookURL":"http://169.254.169.254/"}}]`, ``, `input_guardrails[0].webhook.webhookURL`},
+		{`"input_guardrails":["pg-known","id of pg-known",{"wordCount":{"maxWords":5}}]`, "", ""},
 	} {
-		for _, config := range []string{r.target(members), `{"strategy":{"mode":"fallback"},"targets":[` + r.target("") + `,` + r.target(members) + `]}`} {
+		for config, prefix := range map[string]string{r.target(c.members): "", `{"strategy":{"mode":"fallback"},"targets":[` + r.target("") + `,` + r.target(c.members) + `]}`: "targets[1]."} {
 			before := r.up.Total()
 			a := r.call("POST", "/v1/chat/completions", hello, "x-gateway-config: "+config)
-			if want == "" {
+			if c.param == "" {
 				if a.StatusCode != 200 {
 					t.Errorf("%s: %d %s", config, a.StatusCode, a.Text)
 				}
 				continue
 			}
-			if a.StatusCode != 400 || !strings.Contains(a.Text, want) || r.up.Total() != before {
-				t.Errorf("%s: %d %s, want %s", config, a.StatusCode, a.Text, want)
+			if a.StatusCode != 400 || !strings.Contains(a.Text, c.text) || jsonedit.Text([]byte(a.Text), "error", "param") != prefix+c.param || r.up.Total() != before {
+				t.Errorf("%s: %d %s, want the parameter %s%s", config, a.StatusCode, a.Text, prefix, c.param)
 			}
 		}
 	}

@@ -92,7 +92,7 @@ func (k guardrails) configGuardrails(ctx context.Context, c *resource.Call, r *r
 			if !h.Saved() || known[h.ID] != nil {
 				continue
 			}
-			if known[h.ID], err = c.Refer(ctx, guardrail.Kind, r.WorkspaceID, h.ID, t.Path); err != nil {
+			if known[h.ID], err = c.Refer(ctx, guardrail.Kind, r.WorkspaceID, h.ID, h.IDPath); err != nil {
 				return nil, missingGuardrail(err, h.ID)
 			}
 		}

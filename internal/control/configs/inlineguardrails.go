@@ -24,7 +24,7 @@ func (k configs) checkHooks(hooks []routing.Hook, p guardrail.Phase) error {
 	for i := range hooks {
 		for _, c := range hooks[i].Checks {
 			check := guardrail.Check{ID: c.ID, Parameters: c.Parameters}
-			if err := k.Checks.ValidateUse(&check, p, guardrail.Place{Check: c.Path, Params: c.ParamPath}); err != nil {
+			if err := k.Checks.ValidateUse(&check, p, guardrail.Place{ID: c.IDPath, Params: c.ParamPath}); err != nil {
 				return err
 			}
 			for _, a := range k.Checks.URLs(&check) {

@@ -73,7 +73,7 @@ func TestChecksThatTheTableRejects_NameFieldAndFix(t *testing.T) {
 
 func TestChecksOfAConfig_MustRunOnTheirSide(t *testing.T) {
 	t.Parallel()
-	at := guardrail.Place{Check: "h[0]", Params: "h[0].model"}
+	at := guardrail.Place{ID: "h[0].id", Params: "h[0].model"}
 	if err := table().ValidateUse(&guardrail.Check{ID: "model"}, guardrail.Input, at); err != nil {
 		t.Error(err)
 	}

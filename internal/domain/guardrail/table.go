@@ -113,26 +113,27 @@ func (t *Table) Read(list []byte) ([]Check, error) {
 	}
 	for i := range checks {
 		path := fmt.Sprintf("checks[%d]", i)
-		if err := t.Validate(&checks[i], Place{path, path + ".parameters"}); err != nil {
+		if err := t.Validate(&checks[i], Place{ID: path + ".id", Name: path + ".name", Params: path + ".parameters"}); err != nil {
 			return nil, err
 		}
 	}
 	return checks, nil
 }
 
-// Place is the path of a check in a document, for errors: {"checks[0]", "checks[0].parameters"}.
-type Place struct{ Check, Params string }
+// Place contains the paths of the parts of a check in a document, for errors: {"checks[0].id",
+// "checks[0].name", "checks[0].parameters"}. Checks of configs have no name.
+type Place struct{ ID, Name, Params string }
 
 // Validate compares one check with the table.
 func (t *Table) Validate(c *Check, at Place) error {
 	known, ok := t.Find(c.ID)
 	switch {
 	case !ok:
-		return fault.New(fault.InvalidParameter, "unknown check; write source.check, for example default.wordCount").WithParam(at.Check + ".id")
+		return fault.New(fault.InvalidParameter, "unknown check; write source.check, for example default.wordCount").WithParam(at.ID)
 	case known.Unavailable != "":
-		return fault.Newf(fault.InvalidParameter, "%s cannot run: %s", known.ID, known.Unavailable).WithParam(at.Check + ".id")
+		return fault.Newf(fault.InvalidParameter, "%s cannot run: %s", known.ID, known.Unavailable).WithParam(at.ID)
 	case len(c.Name) > maxCheckName:
-		return fault.Newf(fault.InvalidParameter, "must not exceed %d characters", maxCheckName).WithParam(at.Check + ".name")
+		return fault.Newf(fault.InvalidParameter, "must not exceed %d characters", maxCheckName).WithParam(at.Name)
 	case len(c.Parameters) > MaxParametersBytes:
 		return fault.Newf(fault.InvalidParameter, "must not exceed %d bytes", MaxParametersBytes).WithParam(at.Params)
 	}
@@ -176,7 +177,7 @@ func (t *Table) ValidateUse(c *Check, p Phase, at Place) error {
 		return err
 	}
 	if known, _ := t.Find(c.ID); !known.Runs(p) {
-		return fault.Newf(fault.InvalidParameter, "%s does not run on the %s of a call; attach it to the other side", known.ID, p).WithParam(at.Check + ".id")
+		return fault.Newf(fault.InvalidParameter, "%s does not run on the %s of a call; attach it to the other side", known.ID, p).WithParam(at.ID)
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ type Hook struct {
 	Sequential bool   // checks run in order, each on the text rewritten by the previous one
 	Stream     string // how streams are judged: "window", "hold" or "report"; empty for the default (ours)
 	Scope      string // texts of a request: "last_message", "last_user" or "all"; empty for last_message (ours)
-	Path       string // its place in the document: "config.input_guardrails[0]"
+	IDPath     string // the place of its id: "input_guardrails[0]" of a slug, "before_request_hooks[0].id" of an object
 	// SoftDeny200 responds to a denial with status 200 in the shape of a chat completion.
 	SoftDeny200 bool
 	OnSuccess   *Feedback // written to the trace; nil for none
@@ -38,7 +38,7 @@ type Check struct {
 	ID         string          // "default.wordCount"
 	Parameters json.RawMessage // a JSON object as in the document; "{}" if absent
 	Enabled    bool            // false skips the check
-	Path       string          // its place in the document
+	IDPath     string          // the place of its id: that of the check in the shorthand, unless it has a member id
 	ParamPath  string          // the place of its parameters
 }
 

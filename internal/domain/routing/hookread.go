@@ -33,7 +33,7 @@ var hookFields = bothSpellings(map[string]reader[Hook]{
 	"guardrail_version_id": func(p *parser, path string, v gjson.Result, h *Hook) { h.VersionID = p.text(path, v) },
 	"checks": func(p *parser, path string, v gjson.Result, h *Hook) {
 		p.eachItem(path, v, func(path string, v gjson.Result) {
-			c := Check{Parameters: []byte("{}"), Enabled: true, Path: path, ParamPath: key(path, "parameters")}
+			c := Check{Parameters: []byte("{}"), Enabled: true, IDPath: key(path, "id"), ParamPath: key(path, "parameters")}
 			if readObject(p, path, v, checkFields, &c) && c.ID == "" {
 				p.failf(key(path, "id"), "is required")
 			}
@@ -87,7 +87,7 @@ func (p *parser) reaction(path string, v gjson.Result) (f *Feedback) {
 func (p *parser) hooks(path string, v gjson.Result) []Hook {
 	list := []Hook{}
 	p.eachItem(path, v, func(path string, v gjson.Result) {
-		h := Hook{Type: Guardrail, Path: path}
+		h := Hook{Type: Guardrail, IDPath: key(path, "id")}
 		if readObject(p, path, v, hookFields, &h) && h.ID == "" {
 			p.failf(key(path, "id"), "is required")
 		}
@@ -101,8 +101,9 @@ func (p *parser) hooks(path string, v gjson.Result) []Hook {
 func (p *parser) shorthand(path string, v gjson.Result, t HookType, phase string) []Hook {
 	list := []Hook{}
 	p.eachItem(path, v, func(path string, v gjson.Result) {
-		h := Hook{Type: t, Path: path}
+		h := Hook{Type: t, IDPath: path}
 		if v.IsObject() {
+			h.IDPath = key(path, "id")
 			p.shortHook(path, v, &h, phase)
 		} else if h.ID = v.Str; h.ID == "" {
 			p.failf(path, "must be the slug of a saved guardrail, or an object of checks")
@@ -133,9 +134,10 @@ func (p *parser) shortHook(path string, v gjson.Result, h *Hook, phase string) {
 // shortCheck reads one check. Its id and is_enabled are among its parameters; they are removed from
 // them.
 func (p *parser) shortCheck(path, name string, v gjson.Result) Check {
-	c := Check{ID: checkID(name), Enabled: true, Parameters: p.object(path, v), Path: path, ParamPath: path}
+	c := Check{ID: checkID(name), Enabled: true, Parameters: p.object(path, v), IDPath: path, ParamPath: path}
 	if inner := v.Get("id"); inner.Exists() {
-		c.ID = checkID(p.text(key(path, "id"), inner))
+		c.IDPath = key(path, "id")
+		c.ID = checkID(p.text(c.IDPath, inner))
 	}
 	if enabled := v.Get("is_enabled"); enabled.Exists() {
 		c.Enabled = p.flag(key(path, "is_enabled"), enabled)

@@ -74,7 +74,7 @@ func TestParametersOfPartnersAreCheckedWhenSaved(t *testing.T) {
 
 func TestChecksRunOnTheirPhasesOnly(t *testing.T) {
 	c := guardrail.Check{ID: "patronus.toxicity"}
-	if err := table().ValidateUse(&c, guardrail.Input, guardrail.Place{Check: "c", Params: "p"}); err == nil {
+	if err := table().ValidateUse(&c, guardrail.Input, guardrail.Place{ID: "c.id", Params: "p"}); err == nil {
 		t.Error("a check of responses may run on requests")
 	}
 }
