@@ -56,6 +56,10 @@ func TestAnswers(t *testing.T) {
 		"counted": {"GET", func(out wire.Responder) error {
 			return errors.Join(out.Head(200, nil, -1), write(out, "he", "llo"))
 		}, "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello"},
+		"marked by guardrails": {"GET", func(out wire.Responder) error { return out.Head(246, nil, -1) },
+			"HTTP/1.1 246 Hooks failed\r\ncontent-length: 0\r\n\r\n"},
+		"denied by guardrails": {"GET", func(out wire.Responder) error { return out.Head(446, nil, -1) },
+			"HTTP/1.1 446 Hooks failed\r\ncontent-length: 0\r\n\r\n"},
 		"counted and empty": {"GET", func(out wire.Responder) error { return out.Head(404, nil, -1) },
 			"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n"},
 		"chunks": {"GET", func(out wire.Responder) error {

@@ -14,7 +14,7 @@ func (d *dates) appendHead(b []byte, status int, h wire.Header) []byte {
 	b = append(b, "HTTP/1.1 "...)
 	b = strconv.AppendInt(b, int64(status), 10)
 	b = append(b, ' ')
-	b = append(b, http.StatusText(status)...)
+	b = append(b, reasonPhrase(status)...)
 	b = append(b, "\r\n"...)
 	dated := false
 	for i := range h {
@@ -34,4 +34,13 @@ func (d *dates) appendHead(b []byte, status int, h wire.Header) []byte {
 		b = append(b, "\r\n"...)
 	}
 	return b
+}
+
+// reasonPhrase returns the reason phrase of a status, or "" for none.
+func reasonPhrase(status int) string {
+	switch status {
+	case 246, 446: // a guardrail failed, or denied the call. Source: contract/dataplane.md 5.4; for 446 it is ours.
+		return "Hooks failed"
+	}
+	return http.StatusText(status)
 }
