@@ -14,7 +14,7 @@ import (
 func promptInjection() check.Check {
 	return check.Check{
 		Definition: guardrail.Definition{ID: "gateway.promptInjection", Phases: bothPhases(), Params: []param.Param{
-			param.Optional("threshold", param.Number(0, 1)), param.Not,
+			param.Optional("threshold", param.Number(0, 1)), param.Not, timeout,
 		}},
 		New: func(p check.Params, _ *check.Deps) (check.Runner, error) {
 			d, err := injection.Load()
