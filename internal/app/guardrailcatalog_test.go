@@ -70,6 +70,56 @@ func TestGuardrailChecks_EndOnATextOfOneWord(t *testing.T) { // not parallel: it
 	}
 }
 
+// bodyChecks are the checks that read the body of a request or send it to a service, with parameters.
+var bodyChecks = map[string]string{
+	"default.addPrefix":              `{"prefix":"p"}`,
+	"default.inlineImageUrls":        `{}`,
+	"default.requestParametersCheck": `{"params":{"blockedKeys":["n"]}}`,
+	"default.webhook":                `{"webhookURL":"https://hooks.example.com"}`,
+	"default.modelWhitelist":         `{"models":["m"]}`,
+	"default.modelRules":             `{"rules":{"defaults":["m"]}}`,
+	"default.allowedRequestTypes":    `{"allowedTypes":["chatComplete"]}`,
+	"default.requiredMetadataKeys":   `{"metadataKeys":["team"]}`,
+}
+
+// verdicts is a service that accepts everything.
+type verdicts struct{}
+
+// Call implements check.Services.
+func (verdicts) Call(context.Context, *check.ServiceRequest) (*check.ServiceResponse, error) {
+	return &check.ServiceResponse{Status: 200, Body: []byte(`{"verdict":true}`)}, nil
+}
+
+// Each check that reads the body ends on a body with 10 MB of one word, or on one of as many short messages.
+func TestGuardrailChecks_EndOnALargeBody(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads 10 MB in each check")
+	}
+	const size = 10 << 20
+	message := `{"role":"user","content":"a"},`
+	catalog := guardrailCatalog()
+	for name, body := range map[string]string{
+		"one word":      `{"model":"m","messages":[{"role":"user","content":"` + strings.Repeat("a", size) + `"}]}`,
+		"many messages": `{"model":"m","messages":[` + strings.Repeat(message, size/len(message)) + message[:len(message)-1] + `]}`,
+		"many members":  `{"model":"m","messages":[{"role":"user","content":"a"}]` + strings.Repeat(`,"a":"a"`, size/8) + `}`,
+	} {
+		for id, parameters := range bodyChecks {
+			t.Run(id+" "+name, func(t *testing.T) {
+				r := openCheck(t, catalog.Table(), id, parameters, func(p check.Params) (check.Runner, error) {
+					known, _ := catalog.Find(id)
+					return known.New(p, &check.Deps{Now: time.Now, Services: verdicts{}})
+				})
+				ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+				defer cancel()
+				r.Run(ctx, &check.Input{Phase: guardrail.Input, Endpoint: "chatComplete", Provider: "openai", Model: "m", Texts: []string{"a"}, Body: []byte(body), Request: []byte(body), Metadata: map[string]string{"team": "red"}})
+				if ctx.Err() != nil {
+					t.Error("the check did not end")
+				}
+			})
+		}
+	}
+}
+
 // openCheck validates parameters as a saved guardrail does, and compiles the check.
 func openCheck(t *testing.T, table *guardrail.Table, id, parameters string, compile func(check.Params) (check.Runner, error)) check.Runner {
 	t.Helper()
