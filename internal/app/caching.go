@@ -75,11 +75,7 @@ func (a *traffic) semanticCache(c *config.Caching) (*gateway.Semantic, error) {
 	if c.EmbeddingProvider == "" {
 		return s, nil
 	}
-	header := [][2]string{{"x-gateway-provider", c.EmbeddingProvider}, {"authorization", "Bearer " + c.EmbeddingKey.Reveal()}}
-	if c.EmbeddingURL != "" {
-		header = append(header, [2]string{"x-gateway-custom-host", c.EmbeddingURL})
-	}
-	s.Embedding = &gateway.Embedding{Header: header, Provider: c.EmbeddingProvider, Model: c.EmbeddingModel, Dimensions: c.EmbeddingDimensions}
+	s.Embedding = &gateway.Embedding{Header: embeddingHeader(c), Provider: c.EmbeddingProvider, Model: c.EmbeddingModel, Dimensions: c.EmbeddingDimensions}
 	return s, nil
 }
 

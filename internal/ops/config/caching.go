@@ -27,19 +27,41 @@ type Caching struct {
 	// MaxEntryMB is the maximum size of one cached response, in MiB.
 	MaxEntryMB int `env:"RESPONSE_CACHE_MAX_ENTRY_MB" envDefault:"4" range:"1..64"`
 
-	// EmbeddingProvider is the provider of the embeddings of the semantic cache. If it is
-	// empty, the gateway uses its built-in embedding, which needs no provider.
-	EmbeddingProvider string `env:"SEMANTIC_CACHE_EMBEDDING_PROVIDER" oneof:"openai,azure-openai,google,vertex-ai"`
+	// EmbeddingProvider is the provider of the embeddings of the semantic cache: `openai`,
+	// `azure-openai`, `google` or `vertex-ai`, or `@slug` for a saved provider of the caller's
+	// workspace. If it is empty, the gateway uses its built-in embedding, which needs no
+	// provider.
+	EmbeddingProvider string `env:"SEMANTIC_CACHE_EMBEDDING_PROVIDER" check:"embeddings"`
 
 	// EmbeddingURL is the base address of the embedding provider, for one that is not at its
-	// usual address.
+	// usual address. That of Azure ends with `/openai`.
 	EmbeddingURL string `env:"SEMANTIC_CACHE_EMBEDDINGS_URL" check:"web-url"`
 
-	// EmbeddingModel is the embedding model.
+	// EmbeddingModel is the embedding model. `google` and `vertex-ai` need one of their own,
+	// such as `gemini-embedding-001`.
 	EmbeddingModel string `env:"SEMANTIC_CACHE_EMBEDDING_MODEL" envDefault:"text-embedding-3-small"`
 
-	// EmbeddingKey is the API key of the embedding provider.
+	// EmbeddingKey is the API key of the embedding provider. For `vertex-ai` it is the JSON key
+	// of a service account.
 	EmbeddingKey sealed.String `env:"SEMANTIC_CACHE_EMBEDDING_API_KEY"`
+
+	// EmbeddingResource is the name of the Azure resource, for `azure-openai`. A
+	// `SEMANTIC_CACHE_EMBEDDINGS_URL` replaces it.
+	EmbeddingResource string `env:"SEMANTIC_CACHE_EMBEDDING_RESOURCE" check:"label"`
+
+	// EmbeddingDeployment is the name of the deployment, for `azure-openai`.
+	EmbeddingDeployment string `env:"SEMANTIC_CACHE_EMBEDDING_DEPLOYMENT" check:"segment"`
+
+	// EmbeddingAPIVersion is the version of the API, for `azure-openai`.
+	EmbeddingAPIVersion string `env:"SEMANTIC_CACHE_EMBEDDING_API_VERSION" envDefault:"2024-10-21" check:"segment"`
+
+	// EmbeddingProject is the id of the Google Cloud project, for `vertex-ai`. If it is empty,
+	// it is the project of the service account.
+	EmbeddingProject string `env:"SEMANTIC_CACHE_EMBEDDING_PROJECT" check:"segment"`
+
+	// EmbeddingRegion is the location of the model, such as `europe-west4` or `global`, for
+	// `vertex-ai`.
+	EmbeddingRegion string `env:"SEMANTIC_CACHE_EMBEDDING_REGION" check:"label"`
 
 	// EmbeddingDimensions is the number of dimensions of the vectors.
 	EmbeddingDimensions int `env:"SEMANTIC_CACHE_EMBEDDING_DIMENSIONS" envDefault:"1536" range:"1..3072"`
@@ -89,10 +111,5 @@ func (c *Caching) validate(r *Redis, report reporter) {
 	if c.Vectors != "" && c.VectorAddress == "" {
 		report("VECTOR_STORE_ADDRESS", "is required with VECTOR_STORE", "the address of Milvus, or the name of the Pinecone index")
 	}
-	if (c.EmbeddingProvider == "azure-openai" || c.EmbeddingProvider == "vertex-ai") && c.EmbeddingURL == "" {
-		report("SEMANTIC_CACHE_EMBEDDINGS_URL", "is required with SEMANTIC_CACHE_EMBEDDING_PROVIDER "+c.EmbeddingProvider, "the base address of your resource or project")
-	}
-	if c.EmbeddingProvider != "" && c.EmbeddingKey.Empty() {
-		report("SEMANTIC_CACHE_EMBEDDING_API_KEY", "is required with SEMANTIC_CACHE_EMBEDDING_PROVIDER", "the API key of the provider")
-	}
+	c.validateEmbedding(report)
 }
