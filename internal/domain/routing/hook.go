@@ -19,6 +19,7 @@ type Hook struct {
 	Checks     []Check
 	Deny       bool   // a failure gets status 446
 	Async      bool   // only logged; the call does not wait for it
+	Sync       bool   // async is false and not absent: the call waits for a saved guardrail that is asynchronous
 	Sequential bool   // checks run in order, each on the text rewritten by the previous one
 	Stream     string // how streams are judged: "window", "hold" or "report"; empty for the default (ours)
 	Scope      string // texts of a request: "last_message", "last_user" or "all"; empty for last_message (ours)

@@ -13,7 +13,7 @@ func showHook(h *routing.Hook) string {
 	for _, f := range []struct {
 		name    string
 		enabled bool
-	}{{"deny", h.Deny}, {"async", h.Async}, {"sequential", h.Sequential}, {"soft", h.SoftDeny200}, {"saved", h.Saved()}} {
+	}{{"deny", h.Deny}, {"async", h.Async}, {"sync", h.Sync}, {"sequential", h.Sequential}, {"soft", h.SoftDeny200}, {"saved", h.Saved()}} {
 		if f.enabled {
 			s += " " + f.name
 		}
@@ -48,9 +48,10 @@ func TestHooks(t *testing.T) {
 		{"saved by id in an object", `{"input_guardrails":[{"id":"pg-pii-1a2b3c","deny":true}]}`,
 			[]string{`guardrail pg-pii-1a2b3c deny saved`}, nil},
 		{"shorthand", `{"input_guardrails":[{"id":"mine","deny":true,"async":false,"wordCount":{"maxWords":5},"acme.scan":{},"second":{"id":"regexMatch","rule":"x","is_enabled":false}}]}`,
-			[]string{`guardrail mine deny [default.wordCount {"maxWords":5} true] [acme.scan {} true] [default.regexMatch {"rule":"x"} false]`}, nil},
+			[]string{`guardrail mine deny sync [default.wordCount {"maxWords":5} true] [acme.scan {} true] [default.regexMatch {"rule":"x"} false]`}, nil},
 		{"one level, all spellings", `{"input_mutators":["m"],"input_guardrails":["g"],"before_request_hooks":[{"id":"h"}]}`,
 			[]string{`guardrail h saved`, `guardrail g saved`, `mutator m saved`}, nil},
+		{"saved, not asynchronous", `{"input_guardrails":[{"id":"x","async":false}],"after_request_hooks":[{"id":"y","async":null}]}`, []string{`guardrail x sync saved`}, []string{`guardrail y saved`}},
 		{"no feedback", `{"input_guardrails":[{"id":"x","on_fail":{},"on_success":null}]}`, []string{`guardrail x saved`}, nil},
 	}
 	for _, c := range cases {

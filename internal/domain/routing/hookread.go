@@ -17,9 +17,12 @@ var hookFields = bothSpellings(map[string]reader[Hook]{
 			p.failf(path, "must be guardrail or mutator")
 		}
 	},
-	"id":         func(p *parser, path string, v gjson.Result, h *Hook) { h.ID = p.text(path, v) },
-	"deny":       func(p *parser, path string, v gjson.Result, h *Hook) { h.Deny = p.flag(path, v) },
-	"async":      func(p *parser, path string, v gjson.Result, h *Hook) { h.Async = p.flag(path, v) },
+	"id":   func(p *parser, path string, v gjson.Result, h *Hook) { h.ID = p.text(path, v) },
+	"deny": func(p *parser, path string, v gjson.Result, h *Hook) { h.Deny = p.flag(path, v) },
+	"async": func(p *parser, path string, v gjson.Result, h *Hook) {
+		h.Async = p.flag(path, v)
+		h.Sync = !h.Async
+	},
 	"sequential": func(p *parser, path string, v gjson.Result, h *Hook) { h.Sequential = p.flag(path, v) },
 	"stream": func(p *parser, path string, v gjson.Result, h *Hook) {
 		h.Stream = p.word(path, v, "window", "hold", "report")
@@ -39,6 +42,9 @@ var hookFields = bothSpellings(map[string]reader[Hook]{
 			}
 			h.Checks = append(h.Checks, c)
 		})
+		if v.IsArray() && len(h.Checks) == 0 && !p.stored {
+			p.failf(path, "must have a check, or be absent to name a saved guardrail")
+		}
 	},
 })
 

@@ -317,6 +317,7 @@ func TestParseRefuses(t *testing.T) {
 		{"hook without id", `{"before_request_hooks":[{"deny":true}]}`, "before_request_hooks[0].id", "is required"},
 		{"hook type", `{"after_request_hooks":[{"id":"x","type":"guard"}]}`, "after_request_hooks[0].type", "guardrail or mutator"},
 		{"hook field", `{"before_request_hooks":[{"id":"x","denies":true}]}`, "before_request_hooks[0].denies", "unknown field"},
+		{"hook with an empty list of checks", `{"before_request_hooks":[{"id":"x","checks":[]}]}`, "before_request_hooks[0].checks", "must have a check"},
 		{"check without id", `{"before_request_hooks":[{"id":"x","checks":[{}]}]}`, "before_request_hooks[0].checks[0].id", "is required"},
 		{"check parameters", `{"before_request_hooks":[{"id":"x","checks":[{"id":"a.b","parameters":[]}]}]}`, "before_request_hooks[0].checks[0].parameters", "must be an object"},
 		{"feedback value", `{"before_request_hooks":[{"id":"x","on_fail":{"feedback":{"value":11}}}]}`, "before_request_hooks[0].on_fail.feedback.value", "from -10 to 10"},

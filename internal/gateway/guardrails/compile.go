@@ -75,7 +75,10 @@ func (h *Hook) apply(use *routing.Hook) {
 	h.Deny = h.Deny || use.Deny
 	h.Sequential = h.Sequential || use.Sequential
 	h.SoftDeny = h.SoftDeny || use.SoftDeny200
-	if use.Async && !h.Deny {
+	switch {
+	case use.Sync:
+		h.Async = false
+	case use.Async && !h.Deny:
 		h.Async = true
 	}
 	if use.Stream != "" && (h.Stream == "" || use.Stream != StreamReport) {
@@ -113,7 +116,7 @@ func (c *compiler) inlineHook(h *routing.Hook) *Hook {
 // fingerprint returns a text that changes with each field of a config that decides about verdicts.
 func fingerprint(h *routing.Hook) string {
 	sum := sha256.New()
-	for _, part := range [...]any{h.ID, h.Type, h.Deny, h.Async, h.Sequential, h.Stream, h.Scope, h.SoftDeny200, len(h.Checks)} {
+	for _, part := range [...]any{h.ID, h.Type, h.Deny, h.Async, h.Sync, h.Sequential, h.Stream, h.Scope, h.SoftDeny200, len(h.Checks)} {
 		fmt.Fprintf(sum, "%q ", fmt.Sprint(part))
 	}
 	for i := range h.Checks {

@@ -302,3 +302,30 @@ func TestRun_VerdictsOfAnotherHookAreNotReused(t *testing.T) {
 		t.Errorf("the verdict of another target's hook was used: ran %q, %s", b.took(), describe(out))
 	}
 }
+
+// A config makes a saved guardrail stricter, not weaker: "async": false makes the call wait for it, "deny":
+// false and "async": true change nothing about one that denies, and an absent field changes nothing.
+func TestHooks_ConfigCannotWeakenASavedGuardrail(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name        string
+		saved       guardrail.Actions
+		use         routing.Hook
+		deny, async bool
+	}{
+		{"asynchronous", guardrail.Actions{Async: true}, routing.Hook{}, false, true},
+		{"asynchronous, awaited by the config", guardrail.Actions{Async: true}, routing.Hook{Sync: true}, false, false},
+		{"asynchronous, denying and awaited by the config", guardrail.Actions{Async: true}, routing.Hook{Sync: true, Deny: true}, true, false},
+		{"awaited", guardrail.Actions{}, routing.Hook{Sync: true}, false, false},
+		{"awaited, asynchronous in the config", guardrail.Actions{}, routing.Hook{Async: true}, false, true},
+		{"denying, asynchronous in the config", guardrail.Actions{Deny: true}, routing.Hook{Async: true}, true, false},
+	} {
+		b := newBench(t)
+		b.save("saved", c.saved, "fail")
+		c.use.ID, c.use.Type = "saved", routing.Guardrail
+		h := b.hooks(c.use)[0]
+		if h.Deny != c.deny || h.Async != c.async {
+			t.Errorf("%s: deny %v, async %v", c.name, h.Deny, h.Async)
+		}
+	}
+}
