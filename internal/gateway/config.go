@@ -28,6 +28,10 @@ type configSelector struct {
 // headers or body, else the default of the key or workspace.
 // Source: contract/dataplane.md 1.1 and 1.3.
 func (s *configSelector) chooseConfig(x *exchange) error {
+	if x.inner != nil && x.inner.targeted {
+		x.config = fromHeaders
+		return nil
+	}
 	if err := s.inlineConfigs.Check(&x.ctl, x.scope); err != nil {
 		return err
 	}

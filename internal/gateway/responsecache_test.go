@@ -8,10 +8,12 @@ import (
 	"time"
 
 	"sluice/internal/domain/guardrail"
+	"sluice/internal/domain/keys"
 	"sluice/internal/gateway"
 	"sluice/internal/gateway/cache/semantic"
 	"sluice/internal/gateway/cache/semantic/index"
 	"sluice/internal/gateway/cache/store"
+	"sluice/internal/kernel/access"
 	"sluice/internal/kernel/ident"
 	"sluice/internal/kernel/jsonedit"
 	"sluice/internal/test/upstream"
@@ -326,6 +328,34 @@ func TestSemanticCache_ThresholdOfZero(t *testing.T) {
 			r.vectors.awaitEntries(t, 1)
 			expectStatus(t, r.call("POST", chat, question(lessSimilar), config), c.want)
 		})
+	}
+}
+
+// The settings of the deployment select where embeddings come from, whatever config the caller's key has and
+// although its organisation allows only saved configs.
+func TestSemanticCache_EmbeddingsComeFromTheDeploymentsProvider(t *testing.T) {
+	t.Parallel()
+	const chat, vector = "/v1/chat/completions", `{"object":"list","data":[{"object":"embedding","index":0,"embedding":[1,0,0]}],"model":"m","usage":{"prompt_tokens":1,"total_tokens":1}}`
+	r := newRig(t)
+	embedder := upstream.Start(t)
+	embedder.Handle("/v1/embeddings", upstream.Always(upstream.JSON(200, []byte(vector))))
+	r.parts.Cache.Semantic.Embedding = &gateway.Embedding{
+		Provider: "openai", Model: "m", Header: [][2]string{{"x-gateway-provider", "openai"}, {"authorization", "Bearer k"}, {"x-gateway-custom-host", embedder.URL() + "/v1"}},
+	}
+	r.numbered(chat, textSurfaces[0].response)
+	r.saved("a", "openai", "/v1")
+	r.dir.config(t, "pc-forced", `{"provider":"@a","cache":{"mode":"semantic"}}`)
+	no := false
+	e := r.dir.add(keys.NewHasher([]byte("pepper of the tests")), "sk-locked-locked-locked", access.WorkspaceService, workspace, "completions.write")
+	e.Key.Defaults = keys.Defaults{ConfigID: "pc-forced", AllowConfigOverride: &no}
+	r.dir.scope.SavedOnly = true
+	const key = "x-gateway-api-key: sk-locked-locked-locked"
+	question := func(text string) string { return fmt.Sprintf(textSurfaces[0].request, text) }
+	expectStatus(t, r.call("POST", chat, question("How do I reset my password?"), key), "SEMANTIC MISS")
+	r.vectors.awaitEntries(t, 1)
+	expectStatus(t, r.call("POST", chat, question("How can I reset my password?"), key), "SEMANTIC HIT")
+	if n := embedder.Total(); n != 2 {
+		t.Errorf("%d calls for embeddings", n)
 	}
 }
 
