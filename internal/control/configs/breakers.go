@@ -38,14 +38,13 @@ func (k breakers) listBreakers(_ context.Context, c *resource.Call) (any, error)
 	if err := c.RequireWorkspace(); err != nil {
 		return nil, err
 	}
-	out := resource.ListOf[breakerView]{Object: "list", Data: []breakerView{}}
+	var list []breakerView
 	for _, b := range k.Breakers(c.WorkspaceID) {
 		if v := viewBreaker(b); c.Query("state") == "" || c.Query("state") == v.State {
-			out.Data = append(out.Data, v)
+			list = append(list, v)
 		}
 	}
-	out.Total = len(out.Data)
-	return out, nil
+	return resource.CompleteList(list), nil
 }
 
 func viewBreaker(b routing.BreakerState) breakerView {

@@ -72,7 +72,7 @@ func listExclusions(ctx context.Context, c *resource.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := resource.ListOf[exclusionView]{Object: "list", Data: []exclusionView{}}
+	var shown []exclusionView
 	for _, id := range *list {
 		ws, err := resource.FindLive[tenant.Workspace](ctx, c.Reader, tenant.WorkspaceKind, id)
 		switch {
@@ -80,11 +80,10 @@ func listExclusions(ctx context.Context, c *resource.Call) (any, error) {
 		case err != nil:
 			return nil, err
 		default:
-			out.Data = append(out.Data, exclusionView{ws.ID, ws.Slug, true})
+			shown = append(shown, exclusionView{ws.ID, ws.Slug, true})
 		}
 	}
-	out.Total = len(out.Data)
-	return out, nil
+	return resource.CompleteList(shown), nil
 }
 
 func (k guardrails) putExclusions(ctx context.Context, c *resource.Call) (any, error) {

@@ -10,8 +10,8 @@ import (
 	"sluice/internal/domain/guardrail"
 )
 
-// checks is the route that lists the checks that guardrails may name. It contains nothing of the
-// organisation, so every identified caller may use it. It is ours.
+// checks returns the route that lists the checks of this version. They do not belong to an
+// organisation, so every identified caller may use it. (ours)
 func (k guardrails) checks() resource.Resource {
 	return resource.Operations{{
 		Method: http.MethodGet, Path: "/discovery/guardrail-checks", ID: "listGuardrailChecks", Summary: "List the guardrail checks and their parameters",
@@ -39,16 +39,20 @@ type checkParameter struct {
 
 func (k guardrails) listChecks(context.Context, *resource.Call) (any, error) {
 	checks := k.Checks.All()
-	out := resource.ListOf[knownCheckView]{Object: "list", Total: len(checks), Data: make([]knownCheckView, len(checks))}
-	for i, known := range checks {
-		v := knownCheckView{
-			ID: known.ID, Aliases: jsonfield.OrEmpty(slices.Clone(known.Aliases)), Hooks: known.Phases, Transformer: known.Transformer,
-			Parameters: []checkParameter{}, Open: known.Open, Experimental: known.Experimental, Unavailable: known.Unavailable, Object: "guardrail-check",
-		}
-		for _, p := range known.Params {
-			v.Parameters = append(v.Parameters, checkParameter{p.Name, p.Required})
-		}
-		out.Data[i] = v
+	list := make([]knownCheckView, len(checks))
+	for i := range checks {
+		list[i] = viewCheck(&checks[i])
 	}
-	return out, nil
+	return resource.CompleteList(list), nil
+}
+
+func viewCheck(d *guardrail.Definition) knownCheckView {
+	v := knownCheckView{
+		ID: d.ID, Aliases: jsonfield.OrEmpty(slices.Clone(d.Aliases)), Hooks: d.Phases, Transformer: d.Transformer,
+		Parameters: []checkParameter{}, Open: d.Open, Experimental: d.Experimental, Unavailable: d.Unavailable, Object: "guardrail-check",
+	}
+	for _, p := range d.Params {
+		v.Parameters = append(v.Parameters, checkParameter{p.Name, p.Required})
+	}
+	return v
 }

@@ -42,7 +42,7 @@ func listScopes(context.Context, *resource.Call) (any, error) {
 		}
 		list = append(list, v)
 	}
-	return resource.ListOf[scopeView]{Object: "list", Total: len(list), Data: list}, nil
+	return resource.CompleteList(list), nil
 }
 
 // providerFieldsView is a provider with the fields that its integrations accept.
@@ -72,7 +72,7 @@ type fieldCondition struct {
 
 func (k models) listProviderFields(context.Context, *resource.Call) (any, error) {
 	specs := k.Specs.All()
-	out := resource.ListOf[providerFieldsView]{Object: "list", Total: len(specs), Data: make([]providerFieldsView, len(specs))}
+	list := make([]providerFieldsView, len(specs))
 	for i, s := range specs {
 		v := providerFieldsView{ID: s.ID, Name: s.Name, Aliases: jsonfield.OrEmpty(slices.Clone(s.Aliases)), BaseURL: s.BaseURL, Fields: []providerField{}, Object: "ai-provider"}
 		for j := range s.Fields {
@@ -80,9 +80,9 @@ func (k models) listProviderFields(context.Context, *resource.Call) (any, error)
 				v.Fields = append(v.Fields, viewField(f))
 			}
 		}
-		out.Data[i] = v
+		list[i] = v
 	}
-	return out, nil
+	return resource.CompleteList(list), nil
 }
 
 func viewField(f *provider.Field) providerField {

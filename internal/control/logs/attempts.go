@@ -52,13 +52,9 @@ func (k attempts) attemptsOf(ctx context.Context, c *resource.Call, a *record.At
 }
 
 func attemptView(a *record.Attempt) logAttempt {
-	v := logAttempt{
+	return logAttempt{
 		ID: a.ID, Attempt: a.Number, CreatedAt: resource.Stamp(a.Started), Path: jsonPath(a.TargetPath), AIOrg: a.Provider, VirtualKey: a.ProviderID, AIModel: a.Model,
 		StatusCode: a.Status, UpstreamStatus: a.Upstream, Outcome: a.Outcome, Error: a.Error, Retries: a.Retries,
-		ResponseTime: a.Duration.Milliseconds(), TotalUnits: a.Tokens(),
+		ResponseTime: a.Duration.Milliseconds(), TotalUnits: a.Tokens(), Cost: costOf(a),
 	}
-	if nano, known := a.Cost(); known {
-		v.Cost = new(cents(nano))
-	}
-	return v
 }

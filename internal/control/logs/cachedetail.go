@@ -1,6 +1,10 @@
 package logs
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"sluice/internal/control/resource/jsonfield"
+)
 
 // logCache is how an attempt used the response cache.
 // Source: contract/dataplane.md 9 (log entry); matched, cosine and guard are ours.
@@ -40,21 +44,16 @@ type logPromptCache struct {
 
 // promptCacheOf returns the recorded use of a prompt cache; nil for none.
 func promptCacheOf(text string) *logPromptCache {
-	var stored struct {
-		Placed  []string `json:"placed"`
-		Dropped int      `json:"dropped"`
-		Pinned  bool     `json:"pinned"`
-		Saved   *int64   `json:"saved_nano"`
+	var r struct {
+		logPromptCache
+		SavedNano *int64 `json:"saved_nano"`
 	}
-	if text == "" || json.Unmarshal([]byte(text), &stored) != nil {
+	if json.Unmarshal([]byte(text), &r) != nil {
 		return nil
 	}
-	out := &logPromptCache{Placed: stored.Placed, Dropped: stored.Dropped, Pinned: stored.Pinned}
-	if out.Placed == nil {
-		out.Placed = []string{}
+	r.Placed = jsonfield.OrEmpty(r.Placed)
+	if r.SavedNano != nil {
+		r.Saved = new(cents(*r.SavedNano))
 	}
-	if stored.Saved != nil {
-		out.Saved = new(cents(*stored.Saved))
-	}
-	return out
+	return &r.logPromptCache
 }

@@ -150,14 +150,11 @@ func replaySideOf(a *record.Attempt, body *record.Body) replaySide {
 	s := replaySide{
 		LogID: a.ID, Status: a.Status, Outcome: a.Outcome, Error: a.Error, AIOrg: a.Provider, VirtualKey: a.ProviderID, AIModel: a.Model, ResponseModel: a.ResponseModel,
 		Config: a.ConfigID, Body: readable(*body), Truncated: body.Truncated, ReqUnits: a.Usage.InputTokens, ResUnits: a.Usage.OutputTokens, TotalUnits: a.Tokens(),
-		ResponseTime: a.Duration.Milliseconds(), FirstByte: a.FirstByte.Milliseconds(), Stream: a.Stream,
+		ResponseTime: a.Duration.Milliseconds(), FirstByte: a.FirstByte.Milliseconds(), Stream: a.Stream, Cost: costOf(a),
 	}
 	plain := body.Plain(maxShown)
 	if s.Text = replay.Text(plain); strings.HasPrefix(body.Type, "text/event-stream") {
 		s.Text = tokens.EventText(plain)
-	}
-	if nano, known := a.Cost(); known {
-		s.Cost = new(cents(nano))
 	}
 	return s
 }

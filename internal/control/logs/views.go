@@ -130,12 +130,17 @@ func cacheTypeOf(status string) *string {
 
 func (m *LogMetrics) setCost(a *record.Attempt) {
 	s := &a.Spend
-	if nano, known := a.Cost(); known {
-		cost := cents(nano)
-		m.Cost = &cost
-	}
+	m.Cost = costOf(a)
 	m.CostCurrency, m.CostSaved, m.MaxCost = "USD", cents(s.Saved), cents(s.MaxCost)
 	m.CostState, m.CostUnpriced, m.CostTerms, m.PriceVersion = s.State, s.Unpriced, s.Terms, s.Version
+}
+
+// costOf returns the cost of an attempt in US cents; nil if there is no price.
+func costOf(a *record.Attempt) *float64 {
+	if nano, known := a.Cost(); known {
+		return new(cents(nano))
+	}
+	return nil
 }
 
 // cents converts nano-dollars to US cents.

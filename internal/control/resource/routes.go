@@ -15,6 +15,14 @@ type ListOf[V any] struct {
 	Data   []V    `json:"data" nullable:"false"`
 }
 
+// CompleteList returns the envelope of a list with one page. A nil list is sent as an empty one.
+func CompleteList[V any](all []V) ListOf[V] {
+	if all == nil {
+		all = []V{}
+	}
+	return ListOf[V]{Object: "list", Total: len(all), Data: all}
+}
+
 // MoreOf is the envelope of lists that report whether another page follows.
 type MoreOf[V any] struct {
 	ListOf[V]

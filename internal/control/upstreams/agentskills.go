@@ -87,11 +87,11 @@ func (k agents) listServerSkills(ctx context.Context, c *resource.Call, r resour
 }
 
 func skillList(all []agent.Skill, show func(agent.Skill) skillView) resource.ListOf[skillView] {
-	out := resource.ListOf[skillView]{Object: "list", Total: len(all), Data: make([]skillView, 0, len(all))}
-	for _, s := range all {
-		out.Data = append(out.Data, show(s))
+	list := make([]skillView, len(all))
+	for i, s := range all {
+		list[i] = show(s)
 	}
-	return out
+	return resource.CompleteList(list)
 }
 
 func switchSkills(c *resource.Call, off *agent.Switches) (any, error) {
