@@ -325,7 +325,7 @@ func TestDelegatedBatch_IsJudgedInBothDirections(t *testing.T) {
 		t.Errorf("created: %s", created)
 	}
 	failed := r.batchRows(b.Error)
-	if failed["b"].Response.Status != 446 || failed["c"].Response.Status != 446 || failed["d"].Error.Code != "no_result" || strings.Contains(fmt.Sprintf("%s", failed["c"].Response.Body), "forbidden text") {
+	if failed["b"].Response.Status != 446 || failed["c"].Response.Status != 446 || failed["d"].Error.Code != "no_result" || strings.Contains(string(failed["c"].Response.Body), "forbidden text") {
 		t.Errorf("%+v", failed)
 	}
 	if rows := r.batchRows(b.Output); len(rows) != 1 || !strings.Contains(string(rows["a"].Response.Body), "fine") {

@@ -174,8 +174,9 @@ func (a *attempt) targetFailed(r *record.Attempt) bool {
 		return a.failing != 0
 	case record.Timeout, record.Unreachable, record.Invalid:
 		return true
+	default:
+		return !callersFault[a.status]
 	}
-	return !callersFault[a.status]
 }
 
 // recordedPromptCache is the recorded form of promptCached. (ours)

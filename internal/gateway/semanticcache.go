@@ -201,6 +201,8 @@ const (
 )
 
 // storeSemantic stores the question of a response. It does not delay the response.
+//
+//nolint:contextcheck // the question outlives the request
 func (c *responseCache) storeSemantic(a *attempt, e *entry.Entry) {
 	s := &a.semantic
 	if s.text == "" {

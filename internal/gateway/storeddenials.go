@@ -72,6 +72,7 @@ func storedIDs(x *exchange) (read, previous string) {
 			id, _, _ := strings.Cut(rest, "/")
 			read, _ = url.PathUnescape(id)
 		}
+	default: // other calls name no stored response
 	}
 	return read, previous
 }

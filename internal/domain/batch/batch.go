@@ -30,8 +30,9 @@ func (s State) Ended() bool {
 	switch s {
 	case Completed, Failed, Expired, Cancelled:
 		return true
+	default:
+		return false
 	}
-	return false
 }
 
 // Immediate is the completion window of batches whose calls the gateway makes itself. Another

@@ -73,7 +73,7 @@ func jsonOf(body []byte) []byte {
 	if json.Valid(body) {
 		return compact(body)
 	}
-	return []byte(jsonedit.Quote(string(body)))
+	return jsonedit.Quote(string(body))
 }
 
 // ReadResult reads a line of a provider's result file, which has OpenAI's format. Number is not set.

@@ -105,7 +105,7 @@ func (r *lineRun) dispatch(ctx, calls context.Context, n int64, text []byte) err
 	if err != nil { // validate has checked the line
 		<-r.slots
 		r.add(batch.LineResult{Number: n, CustomID: l.CustomID, Error: &batch.LineError{Code: "invalid_line", Message: err.Error()}})
-		return nil
+		return nil //nolint:nilerr // the result of the line contains the error
 	}
 	r.work.Go(func() {
 		defer func() { <-r.slots }()

@@ -122,8 +122,9 @@ func endOf(status string) batch.End {
 		return batch.End{State: batch.Cancelled, Code: "batch_cancelled", Message: "the batch was cancelled before this line had a result"}
 	case batch.Failed:
 		return batch.End{State: batch.Failed, Code: "batch_failed", Message: "the provider's batch failed"}
+	default:
+		return batch.End{State: batch.Completed, Code: "no_result", Message: "the provider returned no result for this line"}
 	}
-	return batch.End{State: batch.Completed, Code: "no_result", Message: "the provider returned no result for this line"}
 }
 
 // postProcess reads the results of the provider, judges them, and decides how the batch ends.
@@ -177,7 +178,7 @@ func (s *Service) readResults(ctx context.Context, b *batch.Batch, h wire.Header
 		to.CloseWithError(err) // nil is the end of the file
 	})
 	defer all.Wait()
-	defer from.Close()
+	defer func() { _ = from.Close() }() // never fails
 	g := &resultGroup{service: s, batch: b, header: h}
 	err := numbered(from, func(_ int64, line []byte) error {
 		r := batch.ReadResult(bytes.Clone(line))

@@ -45,8 +45,9 @@ func Serves(m llm.Match) bool {
 		return strings.HasPrefix(m.ID, batch.FilePrefix)
 	case llm.RetrieveBatch, llm.CancelBatch, llm.GetBatchOutput:
 		return strings.HasPrefix(m.ID, batch.IDPrefix)
+	default:
+		return false
 	}
-	return false
 }
 
 // IsEndpoint reports whether an endpoint concerns files or batches.
@@ -54,8 +55,9 @@ func IsEndpoint(e llm.Endpoint) bool {
 	switch e {
 	case llm.UploadFile, llm.ListFiles, llm.RetrieveFile, llm.DeleteFile, llm.RetrieveFileContent, llm.CreateBatch, llm.ListBatches, llm.RetrieveBatch, llm.CancelBatch, llm.GetBatchOutput:
 		return true
+	default:
+		return false
 	}
-	return false
 }
 
 // Respond serves a call for which IsEndpoint. Objects of other workspaces are fault.NotFound.

@@ -79,5 +79,6 @@ func (b *Breaker) Record(now time.Time, p Permit, o Outcome) {
 			b.pause = min(max(b.Policy.FirstPause, 2*b.pause), b.Policy.MaxPause)
 			b.until = now.Add(b.pause)
 		}
+	case Unknown:
 	}
 }

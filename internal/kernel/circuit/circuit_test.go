@@ -44,9 +44,9 @@ func TestBreaker_OpensAfterFailuresInARow(t *testing.T) {
 func TestBreaker_DoublesThePauseUpToItsMaximum(t *testing.T) {
 	t.Parallel()
 	b, passed := opened(), time.Duration(0)
-	for _, pause := range []time.Duration{1, 2, 4, 8, 16, 30, 30} {
-		wantPermit(t, b, passed+pause*time.Second-1, circuit.Denied)
-		passed += pause * time.Second
+	for _, seconds := range []int{1, 2, 4, 8, 16, 30, 30} {
+		passed += time.Duration(seconds) * time.Second
+		wantPermit(t, b, passed-1, circuit.Denied)
 		wantPermit(t, b, passed, circuit.Trial)
 		b.Record(start.Add(passed), circuit.Trial, circuit.Failed)
 	}

@@ -101,8 +101,9 @@ func instructionsField(e llm.Endpoint) string {
 		return "system"
 	case llm.CreateModelResponse, llm.CountResponseInputTokens:
 		return "instructions"
+	default:
+		return ""
 	}
-	return ""
 }
 
 // instructions returns the prefix and the present instructions of a request: a string, or the blocks of

@@ -51,7 +51,7 @@ func TestJSONSchema_EndsOnBombs(t *testing.T) {
 		"a chain of doubled references": {`{"$defs":{` + chain.String() + `"s40":{"type":"object"}},"$ref":"#/$defs/s0"}`, "{}", "the evaluation of the schema"},
 		"doubled recursion":             {fmt.Sprintf(doubled, `{"properties":{"a":{"allOf":[{"$ref":"#/$defs/s"},{"$ref":"#/$defs/s"}]}}}`), deep, "the evaluation of the schema"},
 		"doubled recursion that fails":  {fmt.Sprintf(doubled, `{"type":"object","properties":{"a":{"$ref":"#/$defs/s"}},"patternProperties":{"a":{"$ref":"#/$defs/s"},"^a":{"$ref":"#/$defs/s"}}}`), deep, "the evaluation of the schema"},
-		"doubled recursion below not":   {`{"not":` + fmt.Sprintf(`{"properties":{"a":{"$ref":"#/not"}},"patternProperties":{"a":{"$ref":"#/not"},"^a":{"$ref":"#/not"}},"type":"object"}`) + `}`, deep, "the evaluation of the schema"},
+		"doubled recursion below not":   {`{"not":` + `{"properties":{"a":{"$ref":"#/not"}},"patternProperties":{"a":{"$ref":"#/not"},"^a":{"$ref":"#/not"}},"type":"object"}` + `}`, deep, "the evaluation of the schema"},
 		"references in a circle":        {`{"$defs":{"s":{"$ref":"#/$defs/s"}},"$ref":"#/$defs/s"}`, "{}", ""},
 		"open brackets":                 {`{"type":"object","required":["z"]}`, strings.Repeat(`{"a":`, 400_000), ""},
 		"open lists":                    {`{"type":"object","required":["z"]}`, strings.Repeat(`[`, 3_000_000), ""},

@@ -255,7 +255,7 @@ func TestJWT_FailuresOfServicesAreErrors(t *testing.T) {
 		failure string
 	}{
 		{"status", static(500, s.keys), "status 500"},
-		{"redirect", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/x", 302) }, "status 302"},
+		{"redirect", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/x", http.StatusFound) }, "status 302"},
 		{"garbage", static(200, "<html>"), "an object"},
 		{"no end", hanging, "TimeoutError"},
 		{"too large", static(200, strings.Repeat(" ", 2<<20)), "too large"},

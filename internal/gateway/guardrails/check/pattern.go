@@ -1,6 +1,9 @@
 package check
 
-import "regexp/syntax"
+import (
+	"regexp/syntax"
+	"slices"
+)
 
 // maxWindow is the length in characters of the longest match that a window is made for.
 const maxWindow = 1024
@@ -52,8 +55,9 @@ func measure(t *syntax.Regexp) matchLength {
 		return measureAll(t.Sub, func(a, b int) int { return min(a+b, maxWindow+1) })
 	case syntax.OpAlternate:
 		return measureAll(t.Sub, func(a, b int) int { return max(a, b) })
+	default:
+		return matchLength{} // the anchors of the text depend on all of it
 	}
-	return matchLength{} // the anchors of the text depend on all of it
 }
 
 // repeat measures a repetition; -1 is without limit.
@@ -82,11 +86,7 @@ func readsContext(t *syntax.Regexp) bool {
 	switch t.Op {
 	case syntax.OpWordBoundary, syntax.OpNoWordBoundary, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText:
 		return true
+	default:
+		return slices.ContainsFunc(t.Sub, readsContext)
 	}
-	for _, sub := range t.Sub {
-		if readsContext(sub) {
-			return true
-		}
-	}
-	return false
 }

@@ -93,6 +93,7 @@ func requiredBy(t *syntax.Regexp) requirement {
 		return bestRequirement(t.Sub)
 	case syntax.OpAlternate:
 		return anyRequirement(t.Sub)
+	default: // matches of all others may be short
 	}
 	return nil
 }

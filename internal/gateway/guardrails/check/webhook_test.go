@@ -102,7 +102,9 @@ func TestWebhook_FailuresAreErrors(t *testing.T) {
 	}{
 		{"status", static(503, `{"error":"down"}`), "HttpError: the service responded with status 503", `{"responseError":{"error":"down"}}`},
 		{"status without JSON", static(500, "<html>"), "HttpError: the service responded with status 500", `{"responseError":null}`},
-		{"redirect", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/other", 307) }, "status 307", ""},
+		{"redirect", func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/other", http.StatusTemporaryRedirect)
+		}, "status 307", ""},
 		{"garbage", static(200, "\x00\x01garbage"), "Check error: the response of the webhook must be a JSON object", ""},
 		{"no verdict", static(200, `{"data":1}`), `boolean "verdict"`, ""},
 		{"a verdict that is a text", static(200, `{"verdict":"true"}`), `boolean "verdict"`, ""},

@@ -121,7 +121,7 @@ func (c *channel) apply(edits []Edit, limit int) {
 	}
 	limit = max(limit, c.fixed)
 	for _, e := range edits {
-		if e.End > limit || e.Start == limit && !(c.isOver() && limit == len(c.text)) {
+		if e.End > limit || e.Start == limit && (!c.isOver() || limit != len(c.text)) {
 			break
 		}
 		c.advance(e.Start)

@@ -68,9 +68,9 @@ type finish struct {
 func parseEvent(raw []byte) *event {
 	e := &event{raw: raw, base: raw}
 	var data []span
-	for at, after := 0, 0; at < len(raw); at = after {
-		var stop int
-		if stop, after = lineEnd(raw, at); after == 0 { // the end of the stream also ends the line
+	for at := 0; at < len(raw); {
+		stop, after := lineEnd(raw, at)
+		if after == 0 { // the end of the stream also ends the line
 			stop, after = len(bytes.TrimRight(raw, "\r")), len(raw)
 		}
 		if at == 0 {
@@ -79,6 +79,7 @@ func parseEvent(raw []byte) *event {
 		if s := (span{at, max(at, stop)}); s.end > s.start {
 			data = e.readLine(s, data)
 		}
+		at = after
 	}
 	e.setData(data)
 	return e

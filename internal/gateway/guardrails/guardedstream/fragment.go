@@ -74,8 +74,9 @@ func (f *fragment) render(first byte) []byte {
 		return []byte("null")
 	case signature:
 		return []byte(`""`)
+	default:
+		return f.renderQuoted()
 	}
-	return f.renderQuoted()
 }
 
 func (f *fragment) renderQuoted() []byte {

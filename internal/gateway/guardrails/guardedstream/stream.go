@@ -73,8 +73,9 @@ func newSurface(endpoint llm.Endpoint) surface {
 		return &messages{}
 	case llm.CreateModelResponse:
 		return &responses{}
+	default:
+		return &chat{legacy: endpoint == llm.Complete, choices: map[int]*choiceState{}}
 	}
-	return &chat{legacy: endpoint == llm.Complete, choices: map[int]*choiceState{}}
 }
 
 // Denied reports whether the judge denied the answer, or it exceeded its limit. The rest of the input

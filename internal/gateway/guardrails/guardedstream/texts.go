@@ -69,7 +69,7 @@ func (t *texts) open(id Channel) *channel {
 }
 
 // add appends the JSON string at s to a channel.
-func (t *texts) add(e *event, id Channel, s span) *fragment {
+func (t *texts) add(e *event, id Channel, s span) {
 	raw := document(e.data).raw(s)
 	text, _ := jsonedit.Unquote(raw)
 	low, high := splitSurrogates(raw)
@@ -88,7 +88,6 @@ func (t *texts) add(e *event, id Channel, s span) *fragment {
 		c.pending = nil
 	}
 	t.extend(e, f, text)
-	return f
 }
 
 // extend appends text to the channel of a fragment.

@@ -55,8 +55,9 @@ func (i *injection) rewrite(root any, v *values) []byte {
 		return addMember(d, "system", text, true, true)
 	case llm.CreateModelResponse:
 		return addMember(d, "instructions", text, true, true)
+	default:
+		return nil
 	}
-	return nil
 }
 
 // supports reports whether the requests of an endpoint have a prompt to which results can be added.

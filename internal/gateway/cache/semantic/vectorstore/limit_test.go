@@ -74,8 +74,8 @@ func TestLimited_TriesAgainAfterEachPause(t *testing.T) {
 			t.Fatalf("got %v, want the error of the store", err)
 		}
 	}
-	for _, pause := range []time.Duration{1, 2, 4, 8, 16, 30, 30} {
-		clock.Time = clock.Time.Add(pause*time.Second - 1)
+	for _, pause := range []int{1, 2, 4, 8, 16, 30, 30} {
+		clock.Time = clock.Time.Add(time.Duration(pause)*time.Second - 1)
 		if err := search(); !errors.Is(err, vectorstore.ErrUnavailable) {
 			t.Fatalf("before %d s: got %v, want ErrUnavailable", pause, err)
 		}

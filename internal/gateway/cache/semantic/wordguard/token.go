@@ -77,7 +77,7 @@ func (t *tokenizer) next() {
 
 // startsPrefixed reports whether a prefix and a word follow: "-v". After a number, "-" is a minus.
 func (t *tokenizer) startsPrefixed(size int, inWord bool) bool {
-	return startsWord(t.text[size:]) && !(inWord && startsNumber(t.text[size:]))
+	return startsWord(t.text[size:]) && (!inWord || !startsNumber(t.text[size:]))
 }
 
 // mark reads a quote, a colon or another sign.
@@ -168,7 +168,7 @@ func (t *tokenizer) addWord(n int) {
 		t.addPlainWord(text)
 	}
 	t.started, t.inWord = true, true
-	if strings.HasPrefix(t.text, "-") && startsWord(t.text[1:]) && !(kindOf(text) == number && startsNumber(t.text[1:])) {
+	if strings.HasPrefix(t.text, "-") && startsWord(t.text[1:]) && (kindOf(text) != number || !startsNumber(t.text[1:])) {
 		t.skip(1) // a hyphen: "two-factor" is two words
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"archive/zip"
 	"bytes"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -110,7 +111,7 @@ func gibberishThreshold(w *gibberish.Features, bias float64, examples []gibberis
 
 // trigramTable returns the cost of each sequence of three letters, from the models of lingua.
 func trigramTable() ([]byte, error) {
-	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/pemistahl/lingua-go").Output()
+	out, err := exec.CommandContext(context.Background(), "go", "list", "-m", "-f", "{{.Dir}}", "github.com/pemistahl/lingua-go").Output()
 	if err != nil {
 		return nil, fmt.Errorf("find the module lingua-go: %w", err)
 	}

@@ -71,10 +71,10 @@ func put(t *testing.T, s vectorstore.Store, key byte, partition byte, similarity
 	}
 }
 
-// search returns the last bytes of the keys that are found with a threshold.
-func search(t *testing.T, s vectorstore.Store, partition byte, threshold float32, limit int) (keys []byte) {
+// search returns the last bytes of the keys that are found with a threshold of 0.5.
+func search(t *testing.T, s vectorstore.Store, partition byte, limit int) (keys []byte) {
 	t.Helper()
-	for _, m := range matches(t, s, partition, threshold, limit) {
+	for _, m := range matches(t, s, partition, 0.5, limit) {
 		keys = append(keys, m.Key[31])
 	}
 	return keys
@@ -115,23 +115,23 @@ func testRanking(t *testing.T, s vectorstore.Store, _ *Clock) {
 func testPartitions(t *testing.T, s vectorstore.Store, _ *Clock) {
 	put(t, s, 1, 1, 1, "a")
 	put(t, s, 2, 2, 1, "a")
-	expect(t, search(t, s, 1, 0.5, 8), 1)
-	expect(t, search(t, s, 2, 0.5, 8), 2)
-	expect(t, search(t, s, 3, 0.5, 8))
+	expect(t, search(t, s, 1, 8), 1)
+	expect(t, search(t, s, 2, 8), 2)
+	expect(t, search(t, s, 3, 8))
 }
 
 func testExpiry(t *testing.T, s vectorstore.Store, clock *Clock) {
 	put(t, s, 1, 1, 1, "a")
 	clock.Time = Start.Add(time.Hour - time.Second)
-	expect(t, search(t, s, 1, 0.5, 8), 1)
+	expect(t, search(t, s, 1, 8), 1)
 	clock.Time = Start.Add(time.Hour)
-	expect(t, search(t, s, 1, 0.5, 8))
+	expect(t, search(t, s, 1, 8))
 }
 
 func testReplace(t *testing.T, s vectorstore.Store, _ *Clock) {
 	put(t, s, 1, 1, 1, "a")
 	put(t, s, 1, 2, 0.9, "b")
-	expect(t, search(t, s, 1, 0.5, 8))
+	expect(t, search(t, s, 1, 8))
 	found := matches(t, s, 2, 0.5, 8)
 	if len(found) != 1 || found[0].Text != "b" {
 		t.Errorf("found %+v, want the text b", found)
@@ -145,7 +145,7 @@ func testDelete(t *testing.T, s vectorstore.Store, _ *Clock) {
 	if err := s.Delete(t.Context(), Key(1), Key(3)); err != nil {
 		t.Fatal(err)
 	}
-	expect(t, search(t, s, 1, 0.5, 8), 2)
+	expect(t, search(t, s, 1, 8), 2)
 }
 
 func testPurge(t *testing.T, s vectorstore.Store, _ *Clock) {
@@ -154,8 +154,8 @@ func testPurge(t *testing.T, s vectorstore.Store, _ *Clock) {
 	if err := s.Purge(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	expect(t, search(t, s, 1, 0.5, 8))
-	expect(t, search(t, s, 2, 0.5, 8))
+	expect(t, search(t, s, 1, 8))
+	expect(t, search(t, s, 2, 8))
 }
 
 func testLimits(t *testing.T, s vectorstore.Store, _ *Clock) {
@@ -178,7 +178,7 @@ func inf() float32 {
 }
 
 func testEmpty(t *testing.T, s vectorstore.Store, _ *Clock) {
-	expect(t, search(t, s, 1, 0.5, 8))
+	expect(t, search(t, s, 1, 8))
 	found, err := s.Search(t.Context(), vectorstore.Search{Vector: make([]float32, 8)})
 	if err != nil || len(found) > 0 {
 		t.Errorf("a zero vector found %v, %v", found, err)
@@ -189,9 +189,9 @@ func testLimit(t *testing.T, s vectorstore.Store, _ *Clock) {
 	for i := range byte(20) {
 		put(t, s, i, 1, 0.99-float32(i)/100, "a")
 	}
-	expect(t, search(t, s, 1, 0.5, 3), 0, 1, 2)
-	expect(t, search(t, s, 1, 0.5, 0), 0)
-	if got := len(search(t, s, 1, 0.5, 1000)); got != vectorstore.MaxMatches {
+	expect(t, search(t, s, 1, 3), 0, 1, 2)
+	expect(t, search(t, s, 1, 0), 0)
+	if got := len(search(t, s, 1, 1000)); got != vectorstore.MaxMatches {
 		t.Errorf("found %d entries, want %d", got, vectorstore.MaxMatches)
 	}
 }
@@ -210,7 +210,7 @@ func testPutAfterPurge(t *testing.T, s vectorstore.Store, _ *Clock) {
 		t.Fatal(err)
 	}
 	put(t, s, 2, 1, 1, "b")
-	expect(t, search(t, s, 1, 0.5, 8), 2)
+	expect(t, search(t, s, 1, 8), 2)
 }
 
 func testDeleteNothing(t *testing.T, s vectorstore.Store, _ *Clock) {
