@@ -38,6 +38,7 @@ var forms = []struct {
 	{"Schema", param.Schema, []string{`{"type":"object"}`}, map[string]string{
 		`{"type":"objekt"}`: ": a valid JSON Schema", `{"$ref":"https://example.com/s.json"}`: ": without external references", `{"$ref":"file:///etc/passwd"}`: ": without external references",
 	}},
+	{"Redaction", param.Redaction, []string{`true`, `false`, `"reversible"`}, map[string]string{`"yes"`: ": true, false or", `null`: ": true, false or"}},
 	{"ForwardHeaders", param.ForwardHeaders, []string{`["x-team","x-gateway-trace-id"]`}, map[string]string{
 		`["Cookie"]`: "[0]: never forwards", `["X-Gateway-Api-Key"]`: "[0]: never forwards", `["authorization"]`: "[0]: never forwards",
 	}},

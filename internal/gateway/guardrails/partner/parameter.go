@@ -39,7 +39,7 @@ var forms = map[string]param.Form{
 	"host":         param.Custom(hostName),
 	"id":           param.TextOrNumber,
 	"secret":       param.Custom(secret),
-	"redaction":    param.Custom(redactionValue),
+	"redaction":    param.Redaction,
 }
 
 // param returns the parameter with its form.
@@ -104,14 +104,6 @@ func secret(v any) *param.Problem {
 		return param.Wrong("must be a string without line breaks")
 	}
 	return nil
-}
-
-// redactionValue accepts true, false and "reversible": the originals return in the answer.
-func redactionValue(v any) *param.Problem {
-	if _, isBool := v.(bool); isBool || v == "reversible" {
-		return nil
-	}
-	return param.Wrong(`must be true, false or "reversible"`)
 }
 
 // hostName accepts a host name such as "guard.example.com", or the name of a resource that is a part

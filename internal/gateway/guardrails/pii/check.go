@@ -22,7 +22,7 @@ func List() []check.Check {
 			ID:     "gateway.pii",
 			Phases: []guardrail.Phase{guardrail.Input, guardrail.Output},
 			Params: []param.Param{
-				param.Required("categories", param.ListOf(categoryNames()...)), param.Optional("redact", param.Custom(redaction)), param.Not, param.Timeout,
+				param.Required("categories", param.ListOf(categoryNames()...)), param.Redact, param.Not, param.Timeout,
 			},
 		},
 		New: func(p check.Params, _ *check.Deps) (check.Runner, error) {
@@ -31,22 +31,12 @@ func List() []check.Check {
 				nameKinds() // built here, so that no call waits for it
 			}
 			return &runner{
-				set: set, names: set.names(), redact: isOn(p["redact"]), not: p.Bool("not", false),
+				set: set, names: set.names(), redact: param.Redacts(p["redact"]), not: p.Bool("not", false),
 				timeout: time.Duration(p.Number("timeout", 0)) * time.Millisecond,
 			}, nil
 		},
 	}}
 }
-
-// redaction accepts true, false and "reversible".
-func redaction(v any) *param.Problem {
-	if _, isBool := v.(bool); isBool || v == "reversible" {
-		return nil
-	}
-	return param.Wrong(`must be true, false or "reversible"`)
-}
-
-func isOn(redact any) bool { return redact == true || redact == "reversible" }
 
 // runner passes texts without the selected categories, and those in which it replaced them.
 type runner struct {

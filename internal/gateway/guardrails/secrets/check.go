@@ -28,25 +28,16 @@ func List() []check.Check {
 			ID:     "gateway.secrets",
 			Phases: []guardrail.Phase{guardrail.Input, guardrail.Output},
 			Params: []param.Param{
-				param.Optional("types", param.ListOf(Types()...)), param.Optional("redact", param.Custom(redaction)), param.Not, param.Timeout,
+				param.Optional("types", param.ListOf(Types()...)), param.Redact, param.Not, param.Timeout,
 			},
 		},
 		New: func(p check.Params, _ *check.Deps) (check.Runner, error) {
-			redact := p["redact"] == true || p["redact"] == "reversible"
 			return &runner{
-				types: newTypeSet(p.List("types")), redact: redact, not: p.Bool("not", false),
+				types: newTypeSet(p.List("types")), redact: param.Redacts(p["redact"]), not: p.Bool("not", false),
 				timeout: time.Duration(p.Number("timeout", 0)) * time.Millisecond,
 			}, nil
 		},
 	}}
-}
-
-// redaction accepts true, false and "reversible".
-func redaction(v any) *param.Problem {
-	if _, isBool := v.(bool); isBool || v == "reversible" {
-		return nil
-	}
-	return param.Wrong(`must be true, false or "reversible"`)
 }
 
 // Types returns the types of secrets that the parameter types may name, sorted: "aws-access-key",
