@@ -118,11 +118,7 @@ func countLines(file io.Reader) (lines int64, err error) {
 }
 
 func (s *Service) listFiles(ctx context.Context, r *Request) (*Payload, error) {
-	q, err := url.ParseQuery(r.RawQuery)
-	if err != nil {
-		return nil, badQuery(err)
-	}
-	p, err := s.page(q, r.By.WorkspaceID)
+	q, p, err := s.page(r)
 	if err != nil {
 		return nil, err
 	}
@@ -134,11 +130,7 @@ func (s *Service) listFiles(ctx context.Context, r *Request) (*Payload, error) {
 }
 
 func (s *Service) listBatches(ctx context.Context, r *Request) (*Payload, error) {
-	q, err := url.ParseQuery(r.RawQuery)
-	if err != nil {
-		return nil, badQuery(err)
-	}
-	p, err := s.page(q, r.By.WorkspaceID)
+	_, p, err := s.page(r)
 	if err != nil {
 		return nil, err
 	}
@@ -155,21 +147,22 @@ const (
 	maxPage     = 100
 )
 
-// page reads the parameters of a list. It requests one object more, which shows whether there are more.
-func (s *Service) page(q url.Values, workspace string) (batch.Page, error) {
-	p := batch.Page{WorkspaceID: workspace, After: q.Get("after"), Limit: defaultPage + 1, Now: s.Clock.Now()}
+// page returns the query of a list and the page that it selects. The page has one object more than the
+// client requested, which shows whether there are more.
+func (s *Service) page(r *Request) (q url.Values, p batch.Page, err error) {
+	q, err = url.ParseQuery(r.RawQuery)
+	if err != nil {
+		return nil, p, fault.New(fault.InvalidParameter, "the query is not valid; escape its values").WithParam("query").WithCause(err)
+	}
+	p = batch.Page{WorkspaceID: r.By.WorkspaceID, After: q.Get("after"), Limit: defaultPage + 1, Now: s.Clock.Now()}
 	if text := q.Get("limit"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
-			return p, fault.New(fault.InvalidParameter, "limit must be a number from 1 to 100").WithParam("limit")
+			return nil, p, fault.New(fault.InvalidParameter, "limit must be a number from 1 to 100").WithParam("limit")
 		}
 		p.Limit = min(n, maxPage) + 1
 	}
-	return p, nil
-}
-
-func badQuery(err error) error {
-	return fault.New(fault.InvalidParameter, "the query is not valid; escape its values").WithParam("query").WithCause(err)
+	return q, p, nil
 }
 
 // pageError explains a page that begins after an unknown object.

@@ -94,19 +94,13 @@ func (r *imageRunner) fetchAll(ctx context.Context, links []imageLink) map[strin
 	urls := distinctURLs(links)
 	found := make([]image, len(urls))
 	budget := &imageBudget{left: max(maxAllImages, r.fetcher.maxBytes)}
-	var wait sync.WaitGroup
-	for worker := range min(imageWorkers, len(urls)) {
-		wait.Go(func() {
-			for i := worker; i < len(urls); i += imageWorkers {
-				if i >= maxImages {
-					found[i].err = errors.New("a request may have " + strconv.Itoa(maxImages) + " image URLs")
-					continue
-				}
-				found[i] = r.fetchOne(ctx, urls[i], budget)
-			}
-		})
-	}
-	wait.Wait()
+	inParallel(len(urls), imageWorkers, func(i int) {
+		if i >= maxImages {
+			found[i].err = errors.New("a request may have " + strconv.Itoa(maxImages) + " image URLs")
+			return
+		}
+		found[i] = r.fetchOne(ctx, urls[i], budget)
+	})
 	images := make(map[string]image, len(urls))
 	for i, address := range urls {
 		images[address] = found[i]

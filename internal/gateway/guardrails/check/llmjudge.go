@@ -8,7 +8,6 @@ import (
 	"errors"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -90,15 +89,7 @@ func (j *judgeRunner) Run(ctx context.Context, in *Input) Result {
 // ask sends the parts, some at a time.
 func (j *judgeRunner) ask(ctx context.Context, parts []string) []opinion {
 	opinions := make([]opinion, len(parts))
-	var wait sync.WaitGroup
-	for worker := range min(judgeWorkers, len(parts)) {
-		wait.Go(func() {
-			for i := worker; i < len(parts); i += judgeWorkers {
-				opinions[i] = j.askAbout(ctx, parts[i])
-			}
-		})
-	}
-	wait.Wait()
+	inParallel(len(parts), judgeWorkers, func(i int) { opinions[i] = j.askAbout(ctx, parts[i]) })
 	return opinions
 }
 

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"sluice/internal/domain/guardrail"
@@ -74,15 +73,7 @@ func (u *urlRunner) Run(ctx context.Context, in *Input) Result {
 // test tests URLs, some at a time.
 func (u *urlRunner) test(ctx context.Context, urls []string) (valid, invalid []string) {
 	exists := make([]bool, len(urls))
-	var wait sync.WaitGroup
-	for worker := range min(urlWorkers, len(urls)) {
-		wait.Go(func() {
-			for i := worker; i < len(urls); i += urlWorkers {
-				exists[i] = u.exists(ctx, urls[i])
-			}
-		})
-	}
-	wait.Wait()
+	inParallel(len(urls), urlWorkers, func(i int) { exists[i] = u.exists(ctx, urls[i]) })
 	valid, invalid = []string{}, []string{}
 	for i, address := range urls {
 		if exists[i] {
