@@ -62,7 +62,7 @@ func (a *App) buildAdmin(context.Context) error {
 		},
 		RequestLog: a.administeredLog(),
 		Audit:      control.AuditLog{Trail: a.store, Signer: a.signer},
-		Configs:    control.ConfigRules{Limits: options.ConfigLimits(a.set), Breakers: a.breakersOf, Trials: a.guardrailTrials(), CachePurger: cachePurger{a.cache.Store}},
+		Configs:    control.ConfigRules{Limits: options.ConfigLimits(a.set), Breakers: a.breakersOf, Trials: a.guardrailTrials(), CachePurger: cachePurger{a.responses}},
 	}
 	a.admin = control.New(parts)
 	return a.buildWorker(parts)

@@ -144,6 +144,9 @@ func (a *App) Run(ctx context.Context) error {
 	g.Add("price lists", a.prices.Run)
 	g.Add("retention", a.retention().Run)
 	g.Add("live snapshot", a.directory.Run)
+	if a.set.Caching.Store != config.RedisStore { // in Redis, the node that receives a purge applies it for all
+		g.Add("purges of the response cache", a.responses.Follow)
+	}
 	g.Add("worker", a.worker.Run)
 	g.Add("log exports", a.exports.Run)
 	g.Add("background responses", a.gateway.Background().Run)

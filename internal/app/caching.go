@@ -10,11 +10,9 @@ import (
 	"github.com/redis/rueidis"
 
 	"sluice/internal/app/options"
-	"sluice/internal/domain/respcache"
 	"sluice/internal/gateway"
-	"sluice/internal/gateway/cache/cachekey"
 	"sluice/internal/gateway/cache/diskstore"
-	"sluice/internal/gateway/cache/entry"
+	"sluice/internal/gateway/cache/purge"
 	"sluice/internal/gateway/cache/redisstore"
 	"sluice/internal/gateway/cache/semantic"
 	"sluice/internal/gateway/cache/semantic/index"
@@ -26,6 +24,7 @@ import (
 	"sluice/internal/ops/config"
 	"sluice/internal/provider/netguard"
 	"sluice/internal/provider/transport"
+	"sluice/internal/storage/live"
 )
 
 const mib = 1 << 20
@@ -37,24 +36,30 @@ const storeWait = 10 * time.Second
 // sealed on disk and in Redis.
 func (a *traffic) openCache(context.Context) (err error) {
 	c := &a.set.Caching
+	var responses store.Store
 	switch c.Store {
 	case config.MemoryStore:
-		a.cache.Store = store.NewMemory(int64(c.MaxMB)*mib, a.clock)
+		responses = store.NewMemory(int64(c.MaxMB)*mib, a.clock)
 	case config.RedisStore:
-		a.cache.Store = redisstore.New(redisstore.Options{Server: redisServer(&a.set.Redis), MaxEntry: c.MaxEntryMB * mib, Sealer: a.box, Clock: a.clock, Log: a.log})
+		responses = redisstore.New(redisstore.Options{Server: redisServer(&a.set.Redis), MaxEntry: c.MaxEntryMB * mib, Sealer: a.box, Clock: a.clock, Log: a.log})
 	default:
-		a.cache.Store, err = diskstore.Open(diskstore.Options{
+		responses, err = diskstore.Open(diskstore.Options{
 			Dir: filepath.Join(a.set.Data.Dir, "cache"), MaxBytes: int64(c.MaxMB) * mib, Sealer: a.box, Clock: a.clock, Log: a.log,
 		})
 	}
 	if err != nil {
 		return err
 	}
-	a.closers = append(a.closers, a.cache.Store)
-	a.metrics.Register(store.NewCollector(a.cache.Store, c.Store))
+	a.closers = append(a.closers, responses)
+	a.metrics.Register(store.NewCollector(responses, c.Store))
 	a.cache.MaxBytes = c.MaxEntryMB * mib
-	a.cache.Semantic, err = a.semanticCache(c)
-	return err
+	if a.cache.Semantic, err = a.semanticCache(c); err != nil {
+		return err
+	}
+	recorded := &purgeList{purges: func() *live.Purges { return a.directory.Current().Purges() }}
+	a.responses = purge.New(purge.Options{Responses: responses, Vectors: a.cache.Semantic.Finder.Store, Current: recorded.current, Log: a.log})
+	a.cache.Store = a.responses
+	return nil
 }
 
 // redisServer returns how to connect to the Redis of cached responses and placeholders.
@@ -131,27 +136,4 @@ func (v vectorClient) Do(ctx context.Context, r *vectorstore.Request) (*vectorst
 		return nil, err
 	}
 	return &vectorstore.Response{Status: resp.Status, Body: body}, nil
-}
-
-// cachePurger removes cached responses for the administration. It implements configs.CachePurger. Each
-// node purges its own store; one in Redis is shared.
-type cachePurger struct{ store store.Store }
-
-// Purge implements configs.CachePurger.
-func (p cachePurger) Purge(ctx context.Context, f *respcache.Filter) (int, error) {
-	filter := &entry.Filter{
-		Organisation: f.Organisation, Workspace: f.Workspace, APIKey: f.APIKey, Namespace: f.Namespace, Config: f.Config, Model: f.Model, Before: f.Before,
-	}
-	if f.Key == "" {
-		return p.store.Purge(ctx, filter)
-	}
-	key, ok := cachekey.Parse(f.Key)
-	if !ok {
-		return 0, nil // the administration checked the form
-	}
-	removed, err := p.store.Delete(ctx, key, filter)
-	if !removed {
-		return 0, err
-	}
-	return 1, err
 }

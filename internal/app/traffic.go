@@ -13,6 +13,7 @@ import (
 	"sluice/internal/domain/providerjob"
 	"sluice/internal/domain/routing"
 	"sluice/internal/gateway"
+	"sluice/internal/gateway/cache/purge"
 	"sluice/internal/gateway/guardrails"
 	"sluice/internal/gateway/nethttp"
 	"sluice/internal/gateway/responsestore"
@@ -32,6 +33,7 @@ type traffic struct {
 	engine    *routing.Engine
 	checks    *guardrails.Catalog // the guardrail checks of the program
 	cache     gateway.CacheParts  // of responses
+	responses *purge.Store        // that of cache
 	states    *responsestore.Store
 	jobs      *providerjob.Tracker
 	gateway   *gateway.Gateway

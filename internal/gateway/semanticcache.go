@@ -73,7 +73,11 @@ func (c *responseCache) findSemantic(ctx context.Context, a *attempt, in *cachek
 		return false
 	}
 	e, found := c.Store.Get(ctx, cachekey.Key(best.Key))
-	if !found || a.hasForeignPlaceholders(e.Body) {
+	if !found {
+		c.inBackground(func(ctx context.Context) { c.removeUnanswered(ctx, best.Key) })
+		return false
+	}
+	if a.hasForeignPlaceholders(e.Body) {
 		return false
 	}
 	a.hit, a.cacheStatus = e, semanticHit
@@ -194,7 +198,7 @@ func (c *responseCache) embed(ctx context.Context, a *attempt, text string) (vec
 
 var errNoWords = errors.New("the text has no words that the embedding contains")
 
-// Limits of questions that are being stored. (ours)
+// Limits of questions that are being stored or removed. (ours)
 const (
 	maxStoring   = 64
 	storeTimeout = 2 * time.Second
@@ -209,15 +213,31 @@ func (c *responseCache) storeSemantic(a *attempt, e *entry.Entry) {
 		return
 	}
 	question := vectorstore.Entry{Key: vectorstore.Key(a.cacheKey), Partition: s.partition, Vector: s.vector, Text: s.text, Expires: e.Expires}
+	c.inBackground(func(ctx context.Context) {
+		_ = c.Semantic.Finder.Store.Put(ctx, question) // counted by the store; a miss at worst
+	})
+}
+
+// removeUnanswered removes a question whose response was evicted or removed. While the store of responses
+// cannot be used it stays.
+func (c *responseCache) removeUnanswered(ctx context.Context, key vectorstore.Key) {
+	if c.Store.IsMissing(ctx, cachekey.Key(key)) {
+		_ = c.Semantic.Finder.Store.Delete(ctx, key) // counted by the store; the next lookup tries again
+	}
+}
+
+// inBackground changes the stored questions. If too many changes are in progress it does nothing: the next
+// equal call tries again.
+func (c *responseCache) inBackground(change func(ctx context.Context)) {
 	select {
 	case c.storing <- struct{}{}:
 	default:
-		return // the next equal call stores it
+		return
 	}
 	go func() {
 		defer func() { <-c.storing }()
 		ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 		defer cancel()
-		_ = c.Semantic.Finder.Store.Put(ctx, question) // counted by the store; a miss at worst
+		change(ctx)
 	}()
 }

@@ -39,7 +39,7 @@ func (k responseCache) routes() resource.Resource {
 // purgeView is the result of a purge.
 type purgeView struct {
 	Object string `json:"object" enum:"cache_purge"`
-	Purged int    `json:"purged" doc:"Number of responses that were removed"`
+	Purged int    `json:"purged" doc:"Number of responses that this node removed, or with a cache in Redis all nodes. The others remove theirs within seconds"`
 }
 
 // purge removes the cached responses that the parameters select. All that are sent must match.
@@ -51,8 +51,8 @@ func (k responseCache) purge(ctx context.Context, c *resource.Call) (any, error)
 	if err != nil {
 		return nil, err
 	}
-	// The audit trail contains the purge before anything is removed.
-	if err := c.Change(ctx, func(resource.Tx) error { return nil }); err != nil {
+	// Audit trail and record contain the purge before anything is removed.
+	if err := c.Change(ctx, func(tx resource.Tx) error { return recordPurge(ctx, tx, f, c.Now) }); err != nil {
 		return nil, err
 	}
 	n, err := k.Cache.Purge(ctx, f)

@@ -36,7 +36,7 @@ type Guard interface {
 
 // CachePurger removes responses from the response cache. It is safe for concurrent use.
 type CachePurger interface {
-	// Purge removes what the filter selects and returns the number of responses. After an error
+	// Purge removes what the filter selects on this node and returns the number of responses. After an error
 	// some of them may remain.
 	Purge(ctx context.Context, f *respcache.Filter) (int, error)
 }

@@ -9,6 +9,7 @@ import (
 	"sluice/internal/domain/guardrail"
 	"sluice/internal/domain/keys"
 	"sluice/internal/domain/prompt"
+	"sluice/internal/domain/respcache"
 	"sluice/internal/domain/routing"
 	"sluice/internal/domain/tenant"
 	"sluice/internal/kernel/sealed"
@@ -45,6 +46,8 @@ var decoders = map[string]func(*Directory, resource.Record) (any, error){
 	prompt.PartialKind:        decodePartial,
 	prompt.PartialVersionKind: decodePartialVersion,
 	prompt.LabelKind:          decodeLabel,
+
+	respcache.PurgeKind: decodePurge,
 }
 
 type workspace struct {

@@ -6,12 +6,13 @@ import (
 
 	"sluice/internal/control/resource"
 	"sluice/internal/domain/keys"
+	"sluice/internal/domain/respcache"
 	"sluice/internal/domain/tenant"
 )
 
 // bare contains kinds that may have many records and whose index entries are not needed here.
 // Reading the entries would double the work.
-var bare = map[string]bool{keys.Kind: true, tenant.MemberKind: true}
+var bare = map[string]bool{keys.Kind: true, tenant.MemberKind: true, respcache.PurgeKind: true}
 
 // loadAll reads every record of the followed kinds.
 func (d *Directory) loadAll(ctx context.Context) error {

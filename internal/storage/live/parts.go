@@ -9,6 +9,7 @@ import (
 	"sluice/internal/domain/guardrail"
 	"sluice/internal/domain/keys"
 	"sluice/internal/domain/prompt"
+	"sluice/internal/domain/respcache"
 	"sluice/internal/domain/tenant"
 	"sluice/internal/limits/catalog"
 	"sluice/internal/limits/quota"
@@ -65,6 +66,7 @@ var sections = []section{
 	{limitKinds(), parts.addLimits},
 	{[]string{quota.UsageLimitKind, quota.RateLimitKind}, parts.addPolicies},
 	{[]string{prompt.Kind, prompt.VersionKind, prompt.PartialKind, prompt.PartialVersionKind, prompt.LabelKind}, parts.addPrompts},
+	{[]string{respcache.PurgeKind}, parts.addPurges},
 }
 
 // assemble builds a snapshot from the current parts.

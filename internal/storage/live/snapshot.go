@@ -25,6 +25,7 @@ type Snapshot struct {
 	plans       *planIndex                   // nil before the first load
 	policies    map[string]*quota.Policies   // by workspace
 	guardrails  map[ref]*guardrail.Saved
+	purges      *Purges // nil before the first load
 }
 
 // ref names a record in a workspace by slug or id.

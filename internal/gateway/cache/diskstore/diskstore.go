@@ -169,13 +169,19 @@ func (s *Store) Delete(_ context.Context, key cachekey.Key, f *entry.Filter) (bo
 }
 
 // Purge implements store.Store. It needs no I/O but for the removal of the files.
-func (s *Store) Purge(_ context.Context, f *entry.Filter) (int, error) {
+func (s *Store) Purge(_ context.Context, f *entry.Filter) ([]cachekey.Key, error) {
 	failures := s.counts.Failures.Load()
-	n := s.index.DeleteMatching(matching(f))
+	keys := s.index.DeleteMatching(matching(f))
 	if s.counts.Failures.Load() > failures {
-		return n, fmt.Errorf("some files of %d removed entries remain until they expire; see the log", n)
+		return keys, fmt.Errorf("some files of %d removed entries remain until they expire; see the log", len(keys))
 	}
-	return n, nil
+	return keys, nil
+}
+
+// IsMissing implements store.Store. It does no I/O.
+func (s *Store) IsMissing(_ context.Context, key cachekey.Key) bool {
+	_, ok := s.index.Get(key)
+	return !ok
 }
 
 func matching(f *entry.Filter) func(*lru.Item[*file]) bool {

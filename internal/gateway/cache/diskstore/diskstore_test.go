@@ -96,7 +96,7 @@ func TestEntriesSurviveARestart(t *testing.T) {
 			t.Errorf("key %d: %v, want %q", i, ok, want)
 		}
 	}
-	if n, err := s.Purge(t.Context(), &entry.Filter{Organisation: "org-1", Model: "gpt-4o"}); n != 2 || err != nil {
+	if n, err := s.Purge(t.Context(), &entry.Filter{Organisation: "org-1", Model: "gpt-4o"}); len(n) != 2 || err != nil {
 		t.Errorf("%d purged, %v", n, err)
 	}
 	if left := files(t, dir); len(left) != 0 {

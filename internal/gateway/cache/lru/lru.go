@@ -152,9 +152,8 @@ func (m *Map[V]) Delete(k cachekey.Key, match func(*Item[V]) bool) bool {
 	return found
 }
 
-// DeleteMatching removes all values that match accepts, and returns their number.
-func (m *Map[V]) DeleteMatching(match func(*Item[V]) bool) int {
-	count := 0
+// DeleteMatching removes all values that match accepts, and returns their keys.
+func (m *Map[V]) DeleteMatching(match func(*Item[V]) bool) (keys []cachekey.Key) {
 	for i := range m.shards {
 		s := &m.shards[i]
 		var removed []*node[V]
@@ -170,10 +169,10 @@ func (m *Map[V]) DeleteMatching(match func(*Item[V]) bool) int {
 		s.mu.Unlock()
 		for _, n := range removed {
 			m.report(n, Deleted)
+			keys = append(keys, n.Key)
 		}
-		count += len(removed)
 	}
-	return count
+	return keys
 }
 
 // Len returns the number of values and their size in bytes. Expired values count until they are

@@ -110,7 +110,7 @@ func TestDeleteMatchingRemovesFromAllShards(t *testing.T) {
 	for i := range 100 {
 		m.Put(lru.Item[int]{Key: cachekey.Key{0: byte(i)}, Value: i, Size: 1, Expires: c.now.Add(1)})
 	}
-	if n := m.DeleteMatching(func(it *lru.Item[int]) bool { return it.Value%2 == 0 }); n != 50 {
+	if n := len(m.DeleteMatching(func(it *lru.Item[int]) bool { return it.Value%2 == 0 })); n != 50 {
 		t.Errorf("%d removed", n)
 	}
 	for i := range 100 {

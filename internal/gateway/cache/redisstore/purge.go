@@ -2,6 +2,7 @@ package redisstore
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/redis/rueidis"
@@ -18,73 +19,85 @@ const (
 
 // Delete implements store.Store.
 func (s *Store) Delete(ctx context.Context, key cachekey.Key, f *entry.Filter) (bool, error) {
-	n, err := redisconn.Run(ctx, s.conn, purgeTimeout, func(ctx context.Context, c rueidis.Client) (int, error) {
+	removed, err := redisconn.Run(ctx, s.conn, purgeTimeout, func(ctx context.Context, c rueidis.Client) ([]cachekey.Key, error) {
 		return remove(ctx, c, []string{name(key)}, f.Matcher())
 	})
-	return n > 0, err
+	return len(removed) > 0, err
 }
 
 // Purge implements store.Store. It visits every key of every server in small steps, between which
 // the server does other work. ctx bounds the complete purge.
-func (s *Store) Purge(ctx context.Context, f *entry.Filter) (int, error) {
+func (s *Store) Purge(ctx context.Context, f *entry.Filter) (keys []cachekey.Key, err error) {
 	nodes, err := redisconn.Run(ctx, s.conn, purgeTimeout, func(_ context.Context, c rueidis.Client) (map[string]rueidis.Client, error) {
 		return c.Nodes(), nil
 	})
-	total := 0
 	for _, node := range nodes {
 		if err != nil {
 			break
 		}
-		var n int
-		n, err = s.purgeNode(ctx, node, f.Matcher())
-		total += n
+		var removed []cachekey.Key
+		removed, err = s.purgeNode(ctx, node, f.Matcher())
+		keys = append(keys, removed...)
 	}
-	return total, err
+	return keys, err
+}
+
+// IsMissing implements store.Store.
+func (s *Store) IsMissing(ctx context.Context, key cachekey.Key) bool {
+	missing, err := redisconn.Run(ctx, s.conn, s.o.WriteTimeout, func(ctx context.Context, c rueidis.Client) (bool, error) {
+		n, err := c.Do(ctx, c.B().Exists().Key(name(key)).Build()).AsInt64()
+		return n == 0, err
+	})
+	return missing && err == nil
 }
 
 // purgeNode removes what m selects among the keys of one server. A replica has the same keys as its
 // primary; what was removed there does not count again.
-func (s *Store) purgeNode(ctx context.Context, node rueidis.Client, m *entry.Matcher) (total int, err error) {
+func (s *Store) purgeNode(ctx context.Context, node rueidis.Client, m *entry.Matcher) (keys []cachekey.Key, err error) {
 	for cursor := uint64(0); ; {
 		page, err := redisconn.Run(ctx, s.conn, purgeTimeout, func(ctx context.Context, _ rueidis.Client) (rueidis.ScanEntry, error) {
 			return node.Do(ctx, node.B().Scan().Cursor(cursor).Match(prefix+"*").Count(scanCount).Build()).AsScanEntry()
 		})
 		if err != nil {
-			return total, err
+			return keys, err
 		}
-		n, err := redisconn.Run(ctx, s.conn, purgeTimeout, func(ctx context.Context, c rueidis.Client) (int, error) {
+		removed, err := redisconn.Run(ctx, s.conn, purgeTimeout, func(ctx context.Context, c rueidis.Client) ([]cachekey.Key, error) {
 			return remove(ctx, c, page.Elements, m)
 		})
-		total += n
+		keys = append(keys, removed...)
 		if cursor = page.Cursor; err != nil || cursor == 0 {
-			return total, err
+			return keys, err
 		}
 	}
 }
 
-// remove removes those of the keys that m selects, and returns their number. Values without a head
-// remain until they expire.
-func remove(ctx context.Context, c rueidis.Client, keys []string, m *entry.Matcher) (count int, err error) {
-	heads := make(rueidis.Commands, 0, len(keys))
-	for _, k := range keys {
+// remove removes those of the named keys that m selects, and returns them. Values without a head remain
+// until they expire.
+func remove(ctx context.Context, c rueidis.Client, names []string, m *entry.Matcher) (keys []cachekey.Key, err error) {
+	heads := make(rueidis.Commands, 0, len(names))
+	for _, k := range names {
 		heads = append(heads, c.B().Getrange().Key(k).Start(0).End(entry.HeadBytes-1).Build())
 	}
 	var unlinks rueidis.Commands
+	var selected []cachekey.Key
 	for i, r := range c.DoMulti(ctx, heads...) {
 		data, err := r.AsBytes()
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
-		if head, err := entry.ReadHead(data); err == nil && m.Matches(&head.Digests, head.Created) {
-			unlinks = append(unlinks, c.B().Unlink().Key(keys[i]).Build())
+		key, ok := cachekey.Parse(strings.TrimPrefix(names[i], prefix))
+		if head, err := entry.ReadHead(data); ok && err == nil && m.Matches(&head.Digests, head.Created) {
+			unlinks, selected = append(unlinks, c.B().Unlink().Key(names[i]).Build()), append(selected, key)
 		}
 	}
-	for _, r := range c.DoMulti(ctx, unlinks...) {
+	for i, r := range c.DoMulti(ctx, unlinks...) {
 		n, err := r.AsInt64()
 		if err != nil {
-			return count, err
+			return keys, err
 		}
-		count += int(n)
+		if n > 0 {
+			keys = append(keys, selected[i])
+		}
 	}
-	return count, nil
+	return keys, nil
 }

@@ -47,8 +47,14 @@ func (m *Memory) Delete(_ context.Context, key cachekey.Key, f *entry.Filter) (b
 }
 
 // Purge implements Store.
-func (m *Memory) Purge(_ context.Context, f *entry.Filter) (int, error) {
+func (m *Memory) Purge(_ context.Context, f *entry.Filter) ([]cachekey.Key, error) {
 	return m.entries.DeleteMatching(matching(f)), nil
+}
+
+// IsMissing implements Store.
+func (m *Memory) IsMissing(_ context.Context, key cachekey.Key) bool {
+	_, ok := m.entries.Get(key)
+	return !ok
 }
 
 // matching returns the condition of a filter.

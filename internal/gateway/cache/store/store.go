@@ -29,9 +29,13 @@ type Store interface {
 	// entry of another organisation. It returns whether there was such an entry.
 	Delete(ctx context.Context, key cachekey.Key, f *entry.Filter) (bool, error)
 
-	// Purge removes all entries that the filter selects, and returns their number. After an error
+	// Purge removes all entries that the filter selects, and returns their keys. After an error
 	// some of them may remain. It reads the heads of all entries, so it may take seconds.
-	Purge(ctx context.Context, f *entry.Filter) (int, error)
+	Purge(ctx context.Context, f *entry.Filter) ([]cachekey.Key, error)
+
+	// IsMissing reports whether the store has no entry of a key. It reports false if the store cannot
+	// be used: then Get returns no entry either, but there may be one.
+	IsMissing(ctx context.Context, key cachekey.Key) bool
 
 	// Stats returns the state of the store and counts since its start. It does no I/O.
 	Stats() Stats

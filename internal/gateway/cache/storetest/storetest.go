@@ -176,8 +176,14 @@ func purgeRemovesWhatTheFilterSelects(t *testing.T, s store.Store, c *Clock) {
 		{entry.Filter{Organisation: org}, 1},
 		{entry.Filter{Organisation: "other"}, 1},
 	} {
-		if n, err := s.Purge(t.Context(), &step.filter); n != step.want || err != nil {
-			t.Errorf("%+v: %d removed, want %d, %v", step.filter, n, step.want, err)
+		keys, err := s.Purge(t.Context(), &step.filter)
+		if len(keys) != step.want || err != nil {
+			t.Errorf("%+v: %d removed, want %d, %v", step.filter, len(keys), step.want, err)
+		}
+		for _, key := range keys {
+			if !s.IsMissing(t.Context(), key) {
+				t.Errorf("%+v: key %s was removed, and is there", step.filter, key)
+			}
 		}
 	}
 	if n := s.Stats(); n.Entries != store.Unknown && n.Entries != 0 {
