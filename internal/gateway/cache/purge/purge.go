@@ -67,7 +67,12 @@ func (s *Store) isPurged(key cachekey.Key, e *entry.Entry) bool {
 		return false
 	}
 	purges := list.ByOrganisation[e.Tags.Organisation]
-	return slices.ContainsFunc(purges, func(p Purge) bool { return p.selects(key, e) })
+	for i := range purges {
+		if purges[i].selects(key, e) {
+			return true
+		}
+	}
+	return false
 }
 
 // maxVectors is the number of vectors that one call of the vector store removes.

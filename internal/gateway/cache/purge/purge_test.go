@@ -1,8 +1,10 @@
 package purge_test
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -133,6 +135,29 @@ func TestStore_APurgeReachesANodeThatWasDown(t *testing.T) {
 	n.await(t, 1)
 	if !n.has(t, 2) {
 		t.Error("the other response was removed")
+	}
+}
+
+// brokenVectors is a vector store that is down.
+type brokenVectors struct{ vectorstore.Store }
+
+func (brokenVectors) Delete(context.Context, ...vectorstore.Key) error {
+	return vectorstore.ErrUnavailable
+}
+
+// Questions that stay are not served without their responses, so the purge succeeds. The log has a line.
+func TestRemove_AVectorStoreThatIsDownDoesNotFailAPurge(t *testing.T) {
+	t.Parallel()
+	c, list, log := storetest.NewClock(), new(atomic.Pointer[purge.List]), new(bytes.Buffer)
+	s := purge.New(purge.Options{
+		Responses: store.NewMemory(1<<20, c), Vectors: brokenVectors{}, Current: list.Load, Log: slog.New(slog.NewTextHandler(log, nil)),
+	})
+	s.Put(t.Context(), storetest.Key(1), storetest.Entry(c, "body"))
+	if n, err := s.Remove(t.Context(), &purge.Purge{Filter: entry.Filter{Organisation: "org-1"}}); n != 1 || err != nil {
+		t.Errorf("%d removed, %v", n, err)
+	}
+	if !strings.Contains(log.String(), "cannot remove the questions") {
+		t.Errorf("log %s", log)
 	}
 }
 

@@ -1,6 +1,7 @@
-// Package redisconn connects to a Redis that calls must not wait for. A server that is down, hangs or
-// was flushed costs a call a few milliseconds at most, and nothing while the breaker is open. The
-// connection is made in the background, and again after an outage. Start with New and Run.
+// Package redisconn connects to a Redis that calls must not wait for. A server that is down or hangs
+// costs three calls the time limit of their operation, a few milliseconds, and the others nothing while
+// the breaker is open. The connection is made in the background, and again after an outage. Start with
+// New and Run.
 package redisconn
 
 import (

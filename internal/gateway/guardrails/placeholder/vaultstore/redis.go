@@ -26,7 +26,7 @@ import (
 // Options are the settings of Redis. Server and Clock are required.
 type Options struct {
 	Server  rueidis.ClientOption // as in redisconn.Options
-	Timeout time.Duration        // of one operation, which calls wait for; 0 means 20 ms
+	Timeout time.Duration        // of one operation, which calls wait for; 0 means 100 ms
 	// MaxConversations and MaxBytes bound what is stored for a caller; 0 means 10,000 and 32 MiB.
 	MaxConversations, MaxBytes int
 	Clock                      ident.Clock
@@ -45,7 +45,7 @@ type Redis struct {
 
 // NewRedis returns a backend and connects in the background. The caller closes it.
 func NewRedis(o Options) *Redis {
-	o.Timeout = cmp.Or(o.Timeout, 20*time.Millisecond)
+	o.Timeout = cmp.Or(o.Timeout, 100*time.Millisecond)
 	o.MaxConversations, o.MaxBytes = cmp.Or(o.MaxConversations, 10_000), cmp.Or(o.MaxBytes, 32<<20)
 	return &Redis{o: o, conn: redisconn.New(redisconn.Options{Server: o.Server, Name: "placeholders", Clock: o.Clock, Log: o.Log})}
 }
