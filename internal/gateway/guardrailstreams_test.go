@@ -224,3 +224,27 @@ var generated = regexp.MustCompile(`"(id|item_id|response_id)":"[A-Za-z0-9_-]+"|
 
 // stable replaces what differs between two equal calls.
 func stable(text string) string { return generated.ReplaceAllString(text, `"$1$2":0`) }
+
+// Signs that no one sees, however many are between the letters of a word, do not get it through a window:
+// they count in no window. Strokes through letters hide no word either.
+func TestGuardrailStreams_FindWordsWithSignsInside(t *testing.T) {
+	t.Parallel()
+	for name, sign := range map[string]string{"zero-width": "\u200c", "selector": "\ufe0f", "stroke": "\u0336", "ring": "\u20d8"} {
+		for _, n := range []int{1, 30, 2000} {
+			for _, p := range streamingProviders[:2] {
+				r := newRig(t)
+				var parts []string
+				for _, letter := range "forbidden" {
+					parts = append(parts, string(letter), strings.Repeat(sign, n))
+				}
+				r.up.Handle(p.upstreamPath("/v1/chat/completions"), upstream.Always(p.events(append(parts, " and more text"))))
+				body := fmt.Sprintf(`{"model":%q,"stream":true,"messages":[{"role":"user","content":"Hi"}]}`, p.model)
+				config := `x-gateway-config: {"output_guardrails":[{"id":"g1","deny":true,"contains":{"words":["forbidden"],"operator":"none"}}]}`
+				a := r.call("POST", "/v1/chat/completions", body, append(p.headers(r), config)...)
+				if !strings.Contains(a.Text, "content_filter") || strings.Count(a.Text, `"content":`) > 1 {
+					t.Errorf("%s, %d times, %s: %.300s", name, n, p.name, a.Text)
+				}
+			}
+		}
+	}
+}

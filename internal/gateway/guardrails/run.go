@@ -359,14 +359,14 @@ func (e *Engine) together(ctx context.Context, h *Hook, data *content, results [
 	}
 }
 
-// moved converts positions in the texts in scope to positions in all texts.
+// moved converts positions in the texts in scope to positions in all texts. Both lists are in order.
 func moved(edits []change, scoped, all []int) []change {
 	out := make([]change, 0, len(edits))
 	for _, e := range edits {
 		if e.Text < 0 || e.Text >= len(scoped) {
 			continue
 		}
-		if at := slices.Index(all, scoped[e.Text]); at >= 0 {
+		if at, found := slices.BinarySearch(all, scoped[e.Text]); found {
 			e.Text = at
 			out = append(out, e)
 		}

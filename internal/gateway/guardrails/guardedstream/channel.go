@@ -67,6 +67,9 @@ func (c *channel) needsJudge(offset, window int) bool {
 	return fresh > 0 && (open < maxOpenWindows*window || fresh >= open/4)
 }
 
+// maxContext limits the context of a judgement in bytes: signs that no one sees count in no window.
+const maxContext = 64 << 10
+
 // maxOpenWindows is the number of windows of open text that is judged with each event.
 const maxOpenWindows = 16
 
@@ -150,7 +153,7 @@ func (c *channel) advance(to int) {
 
 // trimContext moves context forward, so that the context has at most this many characters.
 func (c *channel) trimContext(length int) {
-	for c.contextLength > length && c.context < c.fixed {
+	for (c.contextLength > length || c.fixed-c.context > maxContext) && c.context < c.fixed {
 		next, counted := step(c.text, c.context, c.escaped())
 		if c.context = min(next, c.fixed); counted {
 			c.contextLength--

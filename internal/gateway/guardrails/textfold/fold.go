@@ -82,7 +82,7 @@ func (f *folder) add(segment []byte, at int) {
 			plain, found = lookAlike(r)
 		}
 		switch {
-		case isInvisible(r):
+		case IsInvisible(r):
 		case found:
 			f.out = append(f.out, plain...)
 		default:
@@ -108,7 +108,7 @@ func firstChange(s string, letters bool) int {
 		end := i
 		for end < len(s) && s[end] >= utf8.RuneSelf {
 			r, n := utf8.DecodeRuneInString(s[end:])
-			if r == utf8.RuneError || isInvisible(r) || letters && isLookAlike(r) {
+			if r == utf8.RuneError || IsInvisible(r) || letters && isLookAlike(r) {
 				return boundary
 			}
 			end += n
@@ -121,14 +121,17 @@ func firstChange(s string, letters bool) int {
 	return len(s)
 }
 
-// isInvisible reports whether a sign is not shown: format characters such as the soft hyphen and the
-// zero-width signs, variation selectors, fillers, and combining marks that only join letters.
-func isInvisible(r rune) bool {
+// IsInvisible reports whether a sign is no letter of its own: format characters such as the soft hyphen and
+// the zero-width signs, variation selectors, fillers, and combining marks for letters of Europe, such as
+// the stroke through a letter. Folding composes a mark with its letter where there is one sign for both.
+func IsInvisible(r rune) bool {
 	switch {
 	case r < 0xAD, r > 0x070F && r < 0x0890, r >= 0x3165 && r < 0xFE00:
 		return false
 	case r == 0x00AD, r == 0x034F, r == 0x115F, r == 0x1160, r == 0x17B4, r == 0x17B5, r == 0x3164, r == 0xFFA0,
 		r >= 0xFE00 && r <= 0xFE0F, r >= 0xE0100 && r <= 0xE01EF:
+		return true
+	case r >= 0x0300 && r <= 0x036F, r >= 0x1AB0 && r <= 0x1AFF, r >= 0x1DC0 && r <= 0x1DFF, r >= 0x20D0 && r <= 0x20FF, r >= 0xFE20 && r <= 0xFE2F:
 		return true
 	}
 	return unicode.Is(unicode.Cf, r)

@@ -18,6 +18,9 @@ func TestFold_MapsFindingsToTheOriginal(t *testing.T) {
 		{"mathematical letters", "say 𝐬𝐞𝐜𝐫𝐞𝐭 now", "secret", "𝐬𝐞𝐜𝐫𝐞𝐭"},
 		{"ligature", "say ﬁre now", "fire", "ﬁre"},
 		{"at the end", "say secr\u200bet", "secret", "secr\u200bet"},
+		{"strokes", "say s\u0336e\u0336c\u0336ret now", "secret", "s\u0336e\u0336c\u0336ret"},
+		{"stacked marks", "say s\u0336\u20d2ecret now", "secret", "s\u0336\u20d2ecret"},
+		{"decomposed accents are composed", "u\u0308ber secret", "über", "u\u0308ber"},
 		{"accented letters stay", "über Müller secret", "über Müller secret", "über Müller secret"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
