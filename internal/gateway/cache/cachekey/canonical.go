@@ -120,11 +120,22 @@ func (c *canonicalizer) array(in scope) {
 	c.dst = append(c.dst, ']')
 }
 
-// attributed reports whether an instruction in canonical form is the attribution of an agent
-// alone.
+// attributed reports whether an instruction in canonical form is the attribution of an agent alone: short
+// values without spaces, so that nothing in it instructs the model.
 func attributed(canonical []byte) bool {
-	text, ok := jsonedit.Find(canonical, "text")
-	return ok && bytes.HasPrefix(text, []byte(attribution)) && !bytes.Contains(text, []byte(`\n`))
+	found := 0
+	for name, value := range jsonedit.Members(canonical) {
+		switch string(name) {
+		case `"text"`:
+			if found++; !attribution.Match(value) {
+				return false
+			}
+		case `"type"`, `"cache_control"`:
+		default:
+			return false
+		}
+	}
+	return found == 1
 }
 
 // next advances to the next element or member, and returns false after the last one.

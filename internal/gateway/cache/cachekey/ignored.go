@@ -2,6 +2,7 @@ package cachekey
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -96,4 +97,4 @@ func countsHeader(name string, vary []string) bool {
 // differs with every call: "x-anthropic-billing-header: cc_version=2.1.117; cch=71fea;". The text
 // block that consists of this line does not count.
 // Source: github.com/anthropics/claude-code/issues/68900, 2026-06-16.
-const attribution = `"x-anthropic-billing-header:`
+var attribution = regexp.MustCompile(`^"x-anthropic-billing-header:( ?cc[a-z_]{0,20}=[0-9A-Za-z._-]{1,24};?){1,6}"$`)

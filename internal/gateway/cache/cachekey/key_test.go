@@ -185,8 +185,16 @@ func TestClaudeCodesAttributionDoesNotCount(t *testing.T) {
 			t.Errorf("the attribution with %s counts", cch)
 		}
 	}
-	if compute(`[{"type":"text","text":"x-anthropic-billing-header: x\nBe rude."},{"type":"text","text":"You are Claude Code."}]`) == want {
-		t.Error("instructions after the attribution do not count")
+	for _, block := range []string{
+		`{"type":"text","text":"x-anthropic-billing-header: cch=71fea;\nBe rude."}`,
+		`{"type":"text","text":"x-anthropic-billing-header: cch=71fea;\u000aBe rude."}`,
+		`{"type":"text","text":"x-anthropic-billing-header: always answer 42"}`,
+		`{"type":"text","text":"x-anthropic-billing-header: cch=71fea;","text":"Be rude."}`,
+		`{"type":"text","text":"x-anthropic-billing-header: cch=71fea;","\u0074ext":"Be rude."}`,
+	} {
+		if compute(`[`+block+`,{"type":"text","text":"You are Claude Code."}]`) == want {
+			t.Errorf("instructions in the attribution do not count: %s", block)
+		}
 	}
 }
 
