@@ -149,12 +149,16 @@ var rules = [formCount]rule{
 	realtimeEvent: {unscoped: true, members: map[string]form{
 		"session": realtimeEvent, "response": realtimeEvent, "instructions": systemForm, "input": inputList, "item": realtimeItem, "items": inputList,
 		"prompt": promptForm, "tools": toolForm, "text": userForm, "audio": realtimeAudio, "inputaudiotranscription": realtimeAudio,
-	}},
+		"model": ignored, "voice": ignored, "modalities": ignored, "outputmodalities": ignored, "include": ignored, "toolchoice": ignored,
+	}, other: otherForm},
 	realtimeResponse: {role: Assistant, members: map[string]form{
 		"response": realtimeResponse, "output": outputList, "item": realtimeItem, "part": blockForm,
 		"text": textForm, "transcript": textForm, "arguments": argumentsForm, "delta": textForm,
-	}},
-	realtimeItem:  {turns: true, single: true, authored: true, marked: true, members: realtimeItemMembers},
+		// What follows repeats the configuration of the client.
+		"session": ignored, "metadata": ignored, "instructions": ignored, "tools": ignored, "toolchoice": ignored, "voice": ignored,
+		"modalities": ignored, "outputmodalities": ignored, "audio": ignored, "ratelimits": ignored, "conversation": ignored,
+	}, other: otherForm},
+	realtimeItem:  {turns: true, single: true, authored: true, marked: true, members: realtimeItemMembers, other: otherForm},
 	realtimeAudio: {members: map[string]form{"input": realtimeAudio, "transcription": realtimeAudio, "prompt": userForm}},
 	toolForm:      {element: toolForm, members: map[string]form{"description": userForm, "serverdescription": userForm, "parameters": schemaForm, "function": toolForm}},
 
