@@ -9,14 +9,28 @@ import (
 	"sluice/internal/provider/transport"
 )
 
-// decodeBody removes the content encoding from the response of a typed call, because the gateway
-// reads it. The gateway does not request an encoding, but some servers encode anyway, and callers
-// may forward Accept-Encoding. An unknown encoding makes a successful response invalid, unless
-// the endpoint may return content other than JSON.
+// readsResponse reports whether guardrails read the response of an attempt, also of a call that is passed
+// through.
+func (a *attempt) readsResponse() bool {
+	return a.hooks != nil && answersText(a.x) && (len(a.hooks.After) > 0 || a.restores())
+}
+
+// requestPlain removes the encodings that a client accepts from a call whose response guardrails read: the
+// client could request one that they cannot.
+func requestPlain(a *attempt) {
+	if a.readsResponse() {
+		a.header.Del("accept-encoding")
+	}
+}
+
+// decodeBody removes the content encoding from the response of a typed call, and of one that guardrails
+// read, because the gateway reads it. The gateway does not request an encoding, but some servers encode
+// anyway, and callers may forward Accept-Encoding. An unknown encoding makes a successful response
+// invalid, unless the endpoint may return content other than JSON.
 // Source: RFC 9110 sections 8.4 and 12.5.3.
 func decodeBody(a *attempt, resp *transport.Response) error {
 	encoding := resp.Header.Get("content-encoding")
-	if encoding == "" || encoding == "identity" || !a.unified() {
+	if encoding == "" || encoding == "identity" || !a.unified() && !a.readsResponse() {
 		return nil
 	}
 	body := &decodedBody{Body: resp.Body}
@@ -24,7 +38,7 @@ func decodeBody(a *attempt, resp *transport.Response) error {
 	case resp.Length == 0:
 	case body.plain != nil:
 		resp.Body, resp.Length = body, -1
-	case otherThanJSON[a.x.match.Endpoint]:
+	case otherThanJSON[a.x.match.Endpoint] && !a.readsResponse():
 		return nil
 	case resp.Status < 400:
 		return fault.Newf(fault.UpstreamInvalid, "Invalid response received from %s: it has an encoding that was not requested, %q", a.spec.ID, clip(encoding))

@@ -191,3 +191,32 @@ func TestUncodedStreamsDoNotWait(t *testing.T) {
 		})
 	}
 }
+
+// A client cannot hide a response that is passed through from the guardrails by requesting an encoding:
+// neither a whole one nor a stream.
+func TestGuardrails_ReadEncodedResponsesThatArePassedThrough(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ contentType, text string }{
+		"whole":  {"application/json", `{"choices":[{"message":{"role":"assistant","content":"a forbidden text"}}]}`},
+		"stream": {"text/event-stream", `data: {"choices":[{"index":0,"delta":{"content":"a forbidden text"}}]}` + "\n\ndata: [DONE]\n\n"},
+	} {
+		for encoding, encode := range encodings {
+			r := newRig(t)
+			var packed bytes.Buffer
+			w := encode(&packed)
+			_, _ = io.WriteString(w, c.text)
+			_ = w.Close()
+			response := upstream.JSON(200, packed.Bytes())
+			response.Header = []upstream.Field{{Name: "Content-Type", Value: c.contentType}, {Name: "Content-Encoding", Value: encoding}}
+			r.up.Script(upstream.Always(response))
+			body := strings.Replace(hello, "{", fmt.Sprintf(`{"stream":%v,`, name == "stream"), 1)
+			a := r.call("POST", "/v1/proxy/v2/chat/completions", body, r.inline(`"output_guardrails":[{"id":"g1","deny":true,`+shorthandRule+`}]`), "accept-encoding: "+encoding)
+			if a.Header.Get("content-encoding") != "" || strings.Contains(a.Text, "forbidden text") || strings.Contains(a.Text, packed.String()) || !strings.Contains(r.journal.one(t).Hooks, `"deny":true`) {
+				t.Errorf("%s, %s: %d %q", name, encoding, a.StatusCode, a.Text)
+			}
+			if got := r.up.Seen()[0].Get("accept-encoding"); got != "" {
+				t.Errorf("%s, %s: the provider was asked for %q", name, encoding, got)
+			}
+		}
+	}
+}

@@ -54,7 +54,11 @@ func (sh *shaper) shape(ctx context.Context, a *attempt) error {
 	if err := sh.promptCache.prepare(a); err != nil {
 		return err
 	}
-	return sh.upstreamHeaders.upstreamHeader(a)
+	if err := sh.upstreamHeaders.upstreamHeader(a); err != nil {
+		return err
+	}
+	requestPlain(a)
+	return nil
 }
 
 func (c *callPlanner) planCall(ctx context.Context, a *attempt) error {
