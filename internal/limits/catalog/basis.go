@@ -25,6 +25,9 @@ type Basis struct {
 
 	CodeMemory string  `json:"code_memory,omitempty"` // as in llm.Usage
 	Other      []Other `json:"other,omitempty"`       // other counted units, such as pages
+
+	// Fixed reports that the price is not from a price list, so a correction of prices leaves it.
+	Fixed bool `json:"fixed,omitempty"`
 }
 
 // NewBasis returns the basis of a call of an endpoint with its limits and usage. model is the
@@ -84,7 +87,7 @@ func (b *Basis) Units(ep llm.Endpoint, used *llm.Usage) Units {
 
 // Empty reports whether the basis contains nothing to store.
 func (b *Basis) Empty() bool {
-	return b.Model == "" && b.Region == "" && b.Execution == "" && b.CodeMemory == "" && b.Characters|b.CachedAudio|b.CachedImages|b.FreeInput|b.FreeOutput == 0 && len(b.Images)+len(b.Other) == 0
+	return !b.Fixed && b.Model == "" && b.Region == "" && b.Execution == "" && b.CodeMemory == "" && b.Characters|b.CachedAudio|b.CachedImages|b.FreeInput|b.FreeOutput == 0 && len(b.Images)+len(b.Other) == 0
 }
 
 // Text returns the stored form of the basis: JSON, or an empty string for an empty basis.

@@ -57,6 +57,9 @@ func (p *pass) take(ctx context.Context, b *record.Billed) error {
 		return nil
 	}
 	basis, charges, ok := again(b)
+	if basis.Fixed {
+		return nil
+	}
 	if !known || !ok {
 		p.out.Left++
 		return nil
