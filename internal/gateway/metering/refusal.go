@@ -17,6 +17,7 @@ type limitScope uint8
 const (
 	atCaller limitScope = iota // before a target is chosen, by the caller's limits
 	atTarget                   // in the attempt at one target; other targets may be tried
+	atFee                      // as atTarget, by a limit that cannot pay for a fee
 )
 
 // retrySoon is the retry delay of a call that was refused because other calls hold the remaining
@@ -78,6 +79,10 @@ func budgetRefusal(h *quota.Hold, who *quota.Owner, left int64, where limitScope
 	if left > 0 {
 		text = "this call can use up to " + h.Measure.Text(h.Amount) + measureSuffixes[h.Measure] + ", and " + h.Measure.Text(left) +
 			" is left in the budget of the " + subjectName(who) + "; set max_tokens lower, or wait until running calls end"
+	}
+	if left > 0 && where == atFee {
+		text = "the guardrail checks of this call can cost " + h.Measure.Text(h.Amount) + measureSuffixes[h.Measure] + ", and " + h.Measure.Text(left) +
+			" is left in the budget of the " + subjectName(who)
 	}
 	switch {
 	case where == atCaller:
