@@ -25,8 +25,8 @@ func guardrailCatalog() *guardrails.Catalog {
 	return guardrails.NewCatalog(check.List(), pii.List(), secrets.List(), classify.List(), partner.List())
 }
 
-// buildGuardrails builds the engine that runs guardrails on calls. The caller sets the Judge of the
-// dependencies, which is the gateway itself.
+// buildGuardrails builds the engine that runs guardrails on calls. The caller sets the Judge and
+// the Ledger of the dependencies, which are the gateway itself.
 func (a *traffic) buildGuardrails(c *guardrails.Catalog) (*guardrails.Engine, *check.Deps) {
 	metrics := guardrails.NewMetrics()
 	a.metrics.Register(metrics.Collectors()...)
@@ -34,7 +34,7 @@ func (a *traffic) buildGuardrails(c *guardrails.Catalog) (*guardrails.Engine, *c
 	return guardrails.New(c, deps, a.clock, metrics, a.log), deps
 }
 
-// checkDeps returns what checks use outside of themselves, without a Judge.
+// checkDeps returns what checks use outside of themselves, without a Judge and a Ledger.
 func (a *traffic) checkDeps() *check.Deps {
 	return &check.Deps{
 		Services: &outbound.Services{Client: a.client, URLs: netguard.NewURLCache(a.guard), Signers: a.signers, UserAgent: "sluice/" + a.version},

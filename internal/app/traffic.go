@@ -130,6 +130,6 @@ func (a *traffic) buildGateway(context.Context) error {
 		Log:        a.log,
 		Access:     a.access,
 	}, options.Gateway(a.set, a.version, a.proxies))
-	deps.Judge = a.gateway.Judge()
+	deps.Judge, deps.Ledger = a.gateway.Judge(), a.gateway.CheckLedger()
 	return nil
 }

@@ -50,7 +50,7 @@ func (h *asyncHooks) start(a *attempt, hooks []*guardrails.Hook, c *guardrails.C
 	copied.Metadata = ownMetadata(c.Metadata)
 	text := append([]byte(nil), body...)
 	rating := raterOf(h.feedback, a.x)
-	id, parent := a.x.id, withCaller(context.Background(), a.x)
+	id, parent := a.x.id, withCaller(context.Background(), a)
 	h.open.Go(func() {
 		defer func() { <-h.slots }()
 		ctx, cancel := context.WithTimeout(parent, asyncHookTimeout)

@@ -44,7 +44,11 @@ func (s *guardrailStep) judgeBatch(ctx context.Context, a *attempt) error {
 	if err := checkBatchResults(a, set); err != nil {
 		return err
 	}
+	ctx = s.serving(ctx, a, set.Before)
 	j := &batchLines{step: s, attempt: a, hooks: set.Before}
+	if x.memo == nil {
+		x.memo = new(guardrails.Memo)
+	}
 	switch {
 	case len(set.Before) == 0:
 		return nil
@@ -254,7 +258,10 @@ func (j *batchLines) judge(ctx context.Context, l *batchLine) {
 	if model := jsonedit.Text(body, "model"); model != "" {
 		c.Model = model
 	}
-	l.out, l.err = j.step.engine.Run(ctx, j.hooks, c, guardrail.Input, 0, body)
+	c.Memo = j.attempt.x.memo
+	if l.out, l.err = j.step.engine.Run(ctx, j.hooks, c, guardrail.Input, 0, body); l.err == nil {
+		l.err = l.out.Unpaid
+	}
 }
 
 // write writes a line after the hooks, or returns the error of a denied one.

@@ -39,7 +39,7 @@ type judgement struct {
 
 // inputJudgement returns the part that input hooks decided, for a repetition of the attempt.
 func (j *judgement) inputJudgement() judgement {
-	return judgement{hooks: j.hooks, cleared: j.cleared, restoration: restoration{vault: j.vault}, results: guardrails.Results{Before: j.results.Before}, hookHeaders: j.hookHeaders, formPrompt: j.formPrompt, withParams: j.withParams, failed: j.failedInput, failedInput: j.failedInput}
+	return judgement{hooks: j.hooks, cleared: j.cleared, restoration: restoration{vault: j.vault}, results: guardrails.Results{Before: guardrails.Reused(j.results.Before)}, hookHeaders: j.hookHeaders, formPrompt: j.formPrompt, withParams: j.withParams, failed: j.failedInput, failedInput: j.failedInput}
 }
 
 // guardrailStep runs the guardrails and mutators of calls.
@@ -139,12 +139,15 @@ func (s *guardrailStep) judgeRequest(ctx context.Context, a *attempt) error {
 		a.x.memo = new(guardrails.Memo)
 	}
 	c.Memo = a.x.memo
-	c.BeforePaid = func() error { return s.affordable(ctx, a) }
+	c.BeforePaid = func(costNano int64) error { return s.affordable(ctx, a, costNano) }
 	out, err := s.engine.Run(s.serving(ctx, a, a.hooks.Before), a.hooks.Before, c, guardrail.Input, 0, body)
 	if err != nil {
 		return clientGone(ctx, err)
 	}
 	a.results.Before = out.Results
+	if out.Unpaid != nil {
+		return out.Unpaid
+	}
 	a.hookHeaders, a.failed, a.failedInput = out.Headers, out.Failed, out.Failed
 	if out.Body != nil {
 		if err := s.replaceRequest(a, out.Body); err != nil {
@@ -161,12 +164,14 @@ func (s *guardrailStep) judgeRequest(ctx context.Context, a *attempt) error {
 	return s.checkReadableResponse(a, c)
 }
 
-// serving returns a context in which paid checks make calls for the caller of an attempt.
+// serving returns a context in which paid checks make calls for the caller of an attempt, and are paid
+// by it.
 func (s *guardrailStep) serving(ctx context.Context, a *attempt, hooks []*guardrails.Hook) context.Context {
 	if !slices.ContainsFunc(hooks, (*guardrails.Hook).Paid) {
 		return ctx
 	}
-	return withCaller(ctx, a.x)
+	s.accountant.setModelFromPath(a) // policies apply to it
+	return withCaller(ctx, a)
 }
 
 // deny returns the error of a denial.
@@ -265,14 +270,14 @@ func (s *guardrailStep) replaceFormPrompt(a *attempt, body []byte) error {
 	return nil
 }
 
-// affordable reports whether the limits of the target would admit the call, before a paid check runs.
-// It reserves nothing.
-func (s *guardrailStep) affordable(ctx context.Context, a *attempt) error {
+// affordable reports whether the limits of the target would admit the call after its checks are paid,
+// before the first of them runs. It reserves nothing.
+func (s *guardrailStep) affordable(ctx context.Context, a *attempt, checksNano int64) error {
 	if !a.x.limits.IsMetered() {
 		return nil
 	}
 	if err := s.shaper.shape(ctx, a); err != nil || a.estimated {
 		return err
 	}
-	return s.accountant.probe(ctx, a)
+	return s.accountant.probe(ctx, a, checksNano)
 }

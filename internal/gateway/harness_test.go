@@ -236,6 +236,9 @@ func (l *list) billAgain(a *record.Attempt) {
 	if err != nil {
 		l.t.Errorf("the basis of a bill: %v", err)
 	}
+	if basis.Fixed {
+		return
+	}
 	units := basis.Units(a.Endpoint, &a.Usage)
 	bill := cmp.Or(l.prices, builtinPrices).Find(a.Provider, cmp.Or(basis.Model, a.Model), nil).Cost(&units, nil)
 	if bill.Cost != a.Spend.Cost || bill.MissingPrice() != a.Spend.Unpriced || bill.Version != a.Spend.Version {

@@ -46,14 +46,20 @@ type servedKey struct{}
 type served struct {
 	call    innerCall
 	traceID string
+	payer   *checkPayer
 }
 
-// withCaller returns a context in which checks make inner calls for the caller of an exchange.
-func withCaller(ctx context.Context, x *exchange) context.Context {
-	return context.WithValue(ctx, servedKey{}, &served{innerCall{key: x.key, scope: x.scope, metadata: ownMetadata(x.metadata)}, strings.Clone(x.trace.ID)})
+// withCaller returns a context in which checks make inner calls for the caller of an attempt, and are
+// paid by it.
+func withCaller(ctx context.Context, a *attempt) context.Context {
+	x := a.x
+	return context.WithValue(ctx, servedKey{}, &served{
+		call:    innerCall{key: x.key, scope: x.scope, metadata: ownMetadata(x.metadata)},
+		traceID: strings.Clone(x.trace.ID), payer: newCheckPayer(a),
+	})
 }
 
-// errNoCaller means that a check runs for no caller, so no budget can pay for its call.
+// errNoCaller means that a check runs for no caller, so no budget can pay for it.
 var errNoCaller = errors.New("the call has no API key that could pay for it")
 
 // innerRequest is a call to make.

@@ -87,8 +87,8 @@ func (ac *accountant) reserve(ctx context.Context, a *attempt) error {
 	return ac.meter.Take(ctx, a.money, x.limits, chargedSubject(a), a.recordID())
 }
 
-// probe returns the error that reserve would return, and reserves nothing.
-func (ac *accountant) probe(ctx context.Context, a *attempt) error {
+// probe returns the error that reserve would return after checks were paid, and reserves nothing.
+func (ac *accountant) probe(ctx context.Context, a *attempt, checksNano int64) error {
 	if !a.x.limits.IsMetered() {
 		return nil
 	}
@@ -97,7 +97,7 @@ func (ac *accountant) probe(ctx context.Context, a *attempt) error {
 	if beginsJob(a) != "" {
 		return nil // the maximum of a job depends on its input file
 	}
-	return ac.meter.Probe(ctx, a.money, a.x.limits, chargedSubject(a), a.bounds())
+	return ac.meter.Probe(ctx, a.money, a.x.limits, chargedSubject(a), a.bounds(), checksNano)
 }
 
 // takeHit takes a response from the cache from the limits of the caller and its policies, or rejects
@@ -150,8 +150,13 @@ func (ac *accountant) closeReservation(a *attempt, rec *record.Attempt) {
 
 // chargedSubject returns whom the attempt is charged to. The result is valid until the next call.
 func chargedSubject(a *attempt) *metering.Subject {
-	x, p, s := a.x, &a.x.key.Principal, &a.x.scratch.subject
-	*s = metering.Subject{RequestID: x.id, ReplayOf: x.replay.logID(), Terms: x.dir.Agreement(a.account), Policies: x.dir.Policies(p.WorkspaceID), Integration: quota.NoPlan(), Provider: quota.NoPlan()}
+	a.x.scratch.subject = subjectOf(a)
+	return &a.x.scratch.subject
+}
+
+func subjectOf(a *attempt) metering.Subject {
+	x, p := a.x, &a.x.key.Principal
+	s := metering.Subject{RequestID: x.id, ReplayOf: x.replay.logID(), Terms: x.dir.Agreement(a.account), Policies: x.dir.Policies(p.WorkspaceID), Integration: quota.NoPlan(), Provider: quota.NoPlan()}
 	if x.trace.ID != x.id {
 		s.TraceID = x.trace.ID
 	}

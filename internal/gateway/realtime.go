@@ -87,7 +87,7 @@ func (c *conversations) openUpstream(ctx context.Context, a *attempt) (realtime.
 // converse relays a conversation and records it.
 func (c *conversations) converse(ctx context.Context, a *attempt, down, up realtime.Socket) {
 	s := newSession(c, a)
-	guard, finish := c.guardrails.screen(a)
+	guard, finish := c.guardrails.screen(a, s.probe)
 	guard = c.guardrails.restoreConversation(a, guard)
 	end := realtime.Relay{IdleTimeout: c.idleTimeout, Guard: guard}.Run(ctx, down, up, s)
 	finish()

@@ -29,11 +29,16 @@ func (s *guardrailStep) judgeConversation(ctx context.Context, a *attempt) error
 	if len(opening) == 0 {
 		return nil
 	}
-	out, err := s.engine.Run(s.serving(ctx, a, opening), opening, s.call(a), guardrail.Input, 0, []byte("{}"))
+	c := s.call(a)
+	c.BeforePaid = func(costNano int64) error { return s.affordable(ctx, a, costNano) }
+	out, err := s.engine.Run(s.serving(ctx, a, opening), opening, c, guardrail.Input, 0, []byte("{}"))
 	if err != nil {
 		return clientGone(ctx, err)
 	}
 	a.results.Before = out.Results
+	if out.Unpaid != nil {
+		return out.Unpaid
+	}
 	if out.Denied {
 		return a.deny(out)
 	}
@@ -41,13 +46,14 @@ func (s *guardrailStep) judgeConversation(ctx context.Context, a *attempt) error
 }
 
 // screen returns the guard of a conversation; nil without hooks that read text. The second result adds
-// what they decided to the attempt when the conversation has ended.
-func (s *guardrailStep) screen(a *attempt) (guard realtime.Guard, finish func()) {
+// what they decided to the attempt when the conversation has ended. probe returns the error of limits
+// that would reject the next response after checks were paid.
+func (s *guardrailStep) screen(a *attempt, probe func(ctx context.Context, checksNano int64) error) (guard realtime.Guard, finish func()) {
 	if a.hooks.Empty() {
 		return nil, func() {}
 	}
 	_, before := guardrails.SplitTextless(a.hooks.Before)
-	j := &conversationJudge{step: s, a: a, call: s.call(a), before: before}
+	j := &conversationJudge{step: s, a: a, call: s.call(a), before: before, probe: probe}
 	j.deciding, j.reporting = guardrails.SplitReports(a.hooks.After)
 	if len(before)+len(a.hooks.After) == 0 {
 		return nil, func() {}
@@ -64,6 +70,7 @@ type conversationJudge struct {
 	before    []*guardrails.Hook
 	deciding  []*guardrails.Hook // output hooks whose verdict the text waits for
 	reporting []*guardrails.Hook // other output hooks
+	probe     func(ctx context.Context, checksNano int64) error
 
 	mu       sync.Mutex // guards what follows
 	results  guardrails.Results
@@ -77,6 +84,7 @@ func (j *conversationJudge) Event(ctx context.Context, event []byte) (screening.
 	}
 	c := *j.call
 	c.Shape, c.Request = passage.Realtime, event
+	c.BeforePaid = func(costNano int64) error { return j.probe(ctx, costNano) }
 	return j.run(ctx, &c, j.before, guardrail.Input, event)
 }
 
@@ -104,6 +112,9 @@ func (j *conversationJudge) run(ctx context.Context, c *guardrails.Call, hooks [
 	out, err := j.step.engine.Run(j.step.serving(ctx, j.a, hooks), hooks, c, p, status, body)
 	if err != nil {
 		return screening.Verdict{}, clientGone(ctx, err)
+	}
+	if out.Unpaid != nil && p == guardrail.Input {
+		return screening.Verdict{}, out.Unpaid
 	}
 	j.step.async.start(j.a, out.Later, c, p, status, body)
 	j.mu.Lock()

@@ -179,7 +179,7 @@ func (c *responseCache) embed(ctx context.Context, a *attempt, text string) (vec
 	if m.Dimensions > 0 {
 		body = fmt.Appendf(body, `,"dimensions":%d`, m.Dimensions)
 	}
-	ctx, cancel := context.WithTimeout(withCaller(ctx, a.x), embeddingTimeout)
+	ctx, cancel := context.WithTimeout(withCaller(ctx, a), embeddingTimeout)
 	defer cancel()
 	response, costNano, err := c.inner.call(ctx, &innerRequest{path: "/v1/embeddings", name: "semantic cache embedding", header: m.Header, body: append(body, '}')})
 	if err != nil {

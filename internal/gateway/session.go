@@ -98,6 +98,16 @@ func (s *session) reserve(ctx context.Context) error {
 	return err
 }
 
+// probe returns the error that reserve would return after checks were paid, and reserves nothing.
+func (s *session) probe(ctx context.Context, checksNano int64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.a.money.IsOpen() { // further responses share its entry
+		return nil
+	}
+	return s.conversations.accountant.probe(ctx, s.a, checksNano)
+}
+
 // close closes the ledger entry with its usage.
 func (s *session) close(how metering.Outcome) {
 	a := s.a

@@ -26,8 +26,9 @@ type Call struct {
 	Request   []byte // JSON of the request; nil if it is not JSON
 	// PassUnreadable lets the call pass if an enforced guardrail cannot read its text.
 	PassUnreadable bool
-	// BeforePaid runs once before the first paid check. Its error ends the run. Nil accepts.
-	BeforePaid func() error
+	// BeforePaid runs once before the first paid check, with the price of all of them as far as it is
+	// known, in nano-dollars. Its error ends the run. Nil accepts.
+	BeforePaid func(costNano int64) error
 	// Memo keeps the results of paid hooks, so that retries and fallback targets do not pay again for
 	// the same text; nil keeps none.
 	Memo *Memo

@@ -163,7 +163,7 @@ func TestRun_PaysOnceAndLast(t *testing.T) {
 	affordabilityChecks := 0
 	call := func() *guardrails.Call {
 		c := chatCall()
-		c.Memo, c.BeforePaid = memo, func() error { affordabilityChecks++; return nil }
+		c.Memo, c.BeforePaid = memo, func(int64) error { affordabilityChecks++; return nil }
 		return c
 	}
 	hooks := b.hooks(hook("paid", "paidFail"), hook("free", "pass"))
@@ -186,7 +186,7 @@ func TestRun_PaysOnceAndLast(t *testing.T) {
 		t.Errorf("after a denial: ran %q, %s", ran, describe(out))
 	}
 	broke := chatCall()
-	broke.BeforePaid = func() error { return errors.New("no money") }
+	broke.BeforePaid = func(int64) error { return errors.New("no money") }
 	if _, err := b.engine.Run(t.Context(), b.hooks(hook("paid", "paidPass")), broke, guardrail.Input, 0, []byte(greeting)); err == nil || len(b.took()) > 0 {
 		t.Errorf("without money: %v", err)
 	}

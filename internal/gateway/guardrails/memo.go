@@ -42,8 +42,19 @@ func (m *Memo) find(k memoKey) (memoEntry, bool) {
 	defer m.mu.Unlock()
 	e, ok := m.entries[k]
 	e.result = e.result.clone()
-	e.result.costNano = 0
+	e.result.waive()
 	return e, ok
+}
+
+// has reports whether find finds a result.
+func (m *Memo) has(k memoKey) bool {
+	if m == nil {
+		return false
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_, ok := m.entries[k]
+	return ok
 }
 
 func (m *Memo) put(k memoKey, e memoEntry) {

@@ -38,12 +38,15 @@ func Latest(earlier, further []Result) []Result {
 			earlier = append(earlier, r)
 			continue
 		}
+		costs := earlier[i].Checks
 		if e := &earlier[i]; r.severity() > e.severity() || r.severity() == e.severity() && r.Verdict {
 			r.Transformed = r.Transformed || e.Transformed
 			*e = r
 		} else {
 			e.Transformed = e.Transformed || r.Transformed
+			costs = r.Checks
 		}
+		earlier[i].addCosts(costs)
 	}
 	return earlier
 }

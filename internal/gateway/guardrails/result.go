@@ -27,6 +27,7 @@ type Result struct {
 	VersionID   string         `json:"guardrail_version_id,omitempty"`
 
 	costNano int64
+	unpaid   error // as in check.Result, of the last such check
 }
 
 // CheckResult is what a check decided.
@@ -40,6 +41,7 @@ type CheckResult struct {
 	CreatedAt   time.Time    `json:"created_at"`
 	Log         any          `json:"log"`
 	FailOnError bool         `json:"fail_on_error"`
+	CostNano    int64        `json:"cost_nano,omitempty"` // nano-dollars that the ledger has; in the log only
 }
 
 // shownFeedback is the feedback of a hook in its result.
@@ -108,7 +110,9 @@ func shown(list []Result) []Result {
 	out := make([]Result, 0, len(list))
 	for i := range list {
 		if !list[i].Async && !list[i].Skipped {
-			out = append(out, list[i].clone())
+			r := list[i].clone()
+			r.waive()
+			out = append(out, r)
 		}
 	}
 	return out

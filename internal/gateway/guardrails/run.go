@@ -23,13 +23,15 @@ type Outcome struct {
 	Body     []byte      // the changed body; nil if nothing changed
 	Headers  wire.Header // header fields for the upstream request
 	CostNano int64       // what paid checks cost
+	Unpaid   error       // of a limit that could not pay for a check, which is an error of that check; nil for none
 	Later    []*Hook     // asynchronous hooks, which the caller runs with RunAsync
 	// Unredacted reports that a hook that redacts did not run or failed: nothing may keep the body.
 	Unredacted bool
 }
 
 // Run runs the synchronous hooks of a phase on a body: those without cost first. A denial by a hook
-// without cost ends the run before a paid check. An enforced guardrail that cannot read the body denies
+// without cost ends the run before a paid check. So does an input check that nothing can pay for: the caller
+// ends the call with Outcome.Unpaid. An enforced guardrail that cannot read the body denies
 // the call. The error is that of BeforePaid or of ctx.
 // Source: contract/dataplane.md 5.3.
 func (e *Engine) Run(ctx context.Context, hooks []*Hook, c *Call, p guardrail.Phase, status int, body []byte) (*Outcome, error) {
@@ -39,11 +41,11 @@ func (e *Engine) Run(ctx context.Context, hooks []*Hook, c *Call, p guardrail.Ph
 	for at := 0; at < len(order); {
 		group := nextGroup(hooks, order[at:])
 		at += len(group)
-		if paid := hooks[group[0]].Paid(); paid && out.Denied {
+		if paid := hooks[group[0]].Paid(); paid && (out.Denied || out.Unpaid != nil && p == guardrail.Input) {
 			skip(out, hooks, group)
 			continue
 		} else if paid && c.BeforePaid != nil {
-			if err := c.BeforePaid(); err != nil {
+			if err := c.BeforePaid(price(hooks, order[at-len(group):], data)); err != nil {
 				return nil, err
 			}
 			c.BeforePaid = nil
@@ -98,7 +100,7 @@ func nextGroup(hooks []*Hook, order []int) []int {
 	return order[:n]
 }
 
-// skip records the paid hooks that a denial made unnecessary.
+// skip records the paid hooks that do not run, because the call ends without them.
 func skip(out *Outcome, hooks []*Hook, group []int) {
 	for _, i := range group {
 		out.Results[i] = Result{ID: hooks[i].ID, Type: hooks[i].kind(), Skipped: true, Verdict: true, Checks: []CheckResult{}, VersionID: hooks[i].VersionID}
@@ -192,6 +194,9 @@ func (e *Engine) remembered(ctx context.Context, h *Hook, data *content) Result 
 		return known.result
 	}
 	r := e.judge(ctx, h, data)
+	if r.unpaid != nil {
+		return r // another target may have other limits
+	}
 	entry := memoEntry{result: r, removed: data.removed.clone()}
 	if r.Transformed {
 		entry.body = data.body
@@ -213,6 +218,9 @@ func (h *Hook) waits() bool {
 // add adds the result of a hook to the outcome of its phase.
 func (o *Outcome) add(h *Hook, r *Result) {
 	o.CostNano += r.costNano
+	if o.Unpaid == nil {
+		o.Unpaid = r.unpaid
+	}
 	if r.Verdict || r.Skipped || h.Mutator {
 		return
 	}
@@ -290,7 +298,7 @@ func (e *Engine) inOrder(ctx context.Context, h *Hook, data *content, results []
 func (e *Engine) one(ctx context.Context, h *Hook, i int, data *content, results []CheckResult, r *Result) {
 	in, positions := data.input(h.Scope, h.checks[i].redacts(), h.checks[i].searches())
 	got := e.check(ctx, &h.checks[i], in, &results[i])
-	r.costNano += got.CostNano
+	r.charge(&got)
 	data.take(&h.checks[i], in, positions, &got, &results[i])
 }
 
@@ -340,7 +348,7 @@ func (e *Engine) together(ctx context.Context, h *Hook, data *content, results [
 	wait.Wait()
 	var edits []change
 	for i := range got {
-		r.costNano += got[i].CostNano
+		r.charge(&got[i])
 		data.addHeaders(got[i].Headers)
 		list := h.checks[i].changesOf(got[i].Edits)
 		switch c := &h.checks[i]; {
@@ -384,7 +392,7 @@ func (e *Engine) check(ctx context.Context, c *compiled, in *check.Input, r *Che
 			got = check.Failed("Check error", "the check failed; see the log of the gateway")
 		}
 		r.TookMS = e.clock.Now().Sub(started).Milliseconds()
-		r.Data, r.Log, r.Error = got.Data, got.Log, got.Error
+		r.Data, r.Log, r.Error, r.CostNano = got.Data, got.Log, got.Error, got.CostNano
 		r.Verdict = got.Verdict || got.Error != nil && !got.ErrorDecides
 	}()
 	if c.broken != nil {

@@ -169,6 +169,7 @@ func (j *StreamJudge) replaced(text string, list []change) []check.Edit {
 // merge adds the result for one chunk to the result for the stream.
 func (r *CheckResult) merge(chunk *CheckResult, edited bool) {
 	r.TookMS += chunk.TookMS
+	r.CostNano += chunk.CostNano
 	r.Transformed = r.Transformed || edited
 	if r.Data == nil || r.Verdict && !chunk.Verdict {
 		r.Data, r.Log = chunk.Data, chunk.Log

@@ -62,9 +62,14 @@ func (m *Meter) Take(ctx context.Context, a *Account, x *Caller, s *Subject, id 
 	return m.openOrRelease(a, now, id)
 }
 
-// Probe returns the error that Reserve would return, without reserving anything or writing a ledger
-// entry. A call that waits for a paid check uses it.
-func (m *Meter) Probe(ctx context.Context, a *Account, x *Caller, s *Subject, c *bound.Call) error {
+// Probe returns the error that Reserve would return after a fee was charged, without reserving anything
+// or writing a ledger entry. A call that waits for a paid check uses it. feeNano is the maximum of the
+// fee in nano-dollars. Limits of the caller that still wait are taken first, because the call may end
+// with the check.
+func (m *Meter) Probe(ctx context.Context, a *Account, x *Caller, s *Subject, c *bound.Call, feeNano int64) error {
+	if err := m.AdmitWaiting(ctx, x); err != nil {
+		return err
+	}
 	if err := m.Estimate(a, x, s, c); err != nil {
 		return err
 	}
@@ -72,7 +77,10 @@ func (m *Meter) Probe(ctx context.Context, a *Account, x *Caller, s *Subject, c 
 	if err := m.checkPriced(a, c); err != nil {
 		return err
 	}
-	m.narrow(a, c)
+	a.addFee(s, feeNano)
+	if m.narrow(a, c) {
+		a.addFee(s, feeNano)
+	}
 	now := m.Clock.Now()
 	if err := m.take(ctx, now, a.holds, atTarget); err != nil {
 		return err

@@ -55,6 +55,13 @@ type Windowed interface {
 	Window() int
 }
 
+// Priced is a Runner whose runs have a known price.
+type Priced interface {
+	Runner
+	// Price returns what a run on the input costs at most, in nano-dollars.
+	Price(in *Input) int64
+}
+
 // Input is what a check judges. Checks must not change it.
 type Input struct {
 	Phase guardrail.Phase
@@ -129,6 +136,9 @@ type Result struct {
 	Headers wire.Header
 	// CostNano is what the run cost, in nano-dollars; 0 for none.
 	CostNano int64
+	// Unpaid is the error of a limit because of which the check did not run; nil for others. Error is
+	// set too.
+	Unpaid error
 }
 
 // Edit replaces a part of a text.

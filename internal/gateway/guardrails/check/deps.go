@@ -14,7 +14,23 @@ type Deps struct {
 	Services Services // external services
 	Resolver Resolver // host names, for validUrls
 	Judge    Judge    // models of the organisation, for llmJudge
+	Ledger   Ledger   // books what calls of services cost; nil books nothing
 	Now      func() time.Time
+}
+
+// Ledger books what the calls of external services cost.
+type Ledger interface {
+	// Reserve reserves the price of calls for the caller that ctx contains, before the first of them is
+	// sent. It returns a function that books the calls that are billed and releases the rest; it must be
+	// called once. The error means that the caller cannot pay: no call may be sent.
+	Reserve(ctx context.Context, p *Price) (settle func(calls int), err error)
+}
+
+// Price is what the calls of one run of a check cost.
+type Price struct {
+	Check string // "zscaler.executePolicy"
+	Nano  int64  // of one call, in nano-dollars
+	Calls int    // the most that the run makes
 }
 
 // Services sends requests to external services. Each address is checked when it is dialled, redirects

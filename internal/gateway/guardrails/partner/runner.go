@@ -27,6 +27,7 @@ type runner struct {
 	redacts  bool
 	state    *state
 	services check.Services
+	ledger   check.Ledger // nil books nothing
 	now      func() time.Time
 }
 
@@ -42,7 +43,7 @@ func newRunner(c *compiledSpec, st *state, p check.Params, d *check.Deps) check.
 	}
 	r.costNano = int64(p.Number("cost_per_call", 0)*1e9 + 0.5)
 	if d != nil {
-		r.services = d.Services
+		r.services, r.ledger = d.Services, d.Ledger
 		if d.Now != nil {
 			r.now = d.Now
 		}
@@ -71,6 +72,7 @@ func (r *rewriter) Redacts() bool { return false }
 var (
 	_ check.Redactor = (*runner)(nil)
 	_ check.Rewriter = (*rewriter)(nil)
+	_ check.Priced   = (*runner)(nil)
 )
 
 func (r *runner) values(in *check.Input, c *chunk) *values {
@@ -80,30 +82,48 @@ func (r *runner) values(in *check.Input, c *chunk) *values {
 // Run sends the texts to the partner and merges what it responds: a failure of one call is the verdict
 // of the check, whatever the other calls return.
 func (r *runner) Run(ctx context.Context, in *check.Input) check.Result {
+	how, list, done := r.calls(in)
+	if done != nil {
+		return *done
+	}
+	settle, err := r.reserve(ctx, len(list))
+	if err != nil {
+		res := r.failed(&check.Error{Name: unpaid, Message: "the check was not run: " + publicText(err)}, r.spec.OnError)
+		res.Unpaid = err
+		return res
+	}
+	judged := r.judgeAll(ctx, how, in, list)
+	settle(billed(judged))
+	return r.merge(judged)
+}
+
+// calls returns the calls that judge an input, or the result of a run that needs none.
+func (r *runner) calls(in *check.Input) (how *compiledRequest, list []chunk, done *check.Result) {
+	result := func(res check.Result) (*compiledRequest, []chunk, *check.Result) { return nil, nil, &res }
 	if r.missing != "" {
-		return r.failed(checkError("%s is required", r.missing), cmp.Or(r.spec.OnMissing, r.spec.OnError))
+		return result(r.failed(checkError("%s is required", r.missing), cmp.Or(r.spec.OnMissing, r.spec.OnError)))
 	}
 	if r.services == nil {
-		return r.failed(checkError("external services are not available here"), r.spec.OnError)
+		return result(r.failed(checkError("external services are not available here"), r.spec.OnError))
 	}
 	if r.spec.Inject != nil && !r.spec.Inject.supports(in.Endpoint) {
-		return check.Result{Verdict: true, Data: map[string]any{"explanation": "the endpoint has no prompt"}}
+		return result(check.Result{Verdict: true, Data: map[string]any{"explanation": "the endpoint has no prompt"}})
 	}
 	how, mode := r.requestFor(in)
 	if mode == sendBody && len(in.Body) == 0 {
-		return r.failed(checkError("the body of the call is not JSON"), r.spec.OnError)
+		return result(r.failed(checkError("the body of the call is not JSON"), r.spec.OnError))
 	}
 	list, err := chunks(r.scoped(in), mode, &r.spec.Limits)
 	if err != nil {
-		return r.failed(checkError("%s", err), r.spec.OnError)
+		return result(r.failed(checkError("%s", err), r.spec.OnError))
 	}
 	if len(list) == 0 {
-		return check.Result{Verdict: true, Data: map[string]any{"explanation": "no text to judge"}}
+		return result(check.Result{Verdict: true, Data: map[string]any{"explanation": "no text to judge"}})
 	}
 	if r.spec.Inject != nil {
 		list = list[:1] // a search has one query
 	}
-	return r.merge(r.judgeAll(ctx, how, in, list))
+	return how, list, nil
 }
 
 // scoped returns the input with the messages that a parameter selects.
