@@ -92,7 +92,7 @@ func (c *innerCaller) call(ctx context.Context, r *innerRequest) (body []byte, c
 		return nil, inner.costNano, err
 	}
 	if out.status != 200 || out.cut {
-		return nil, inner.costNano, fmt.Errorf("the call ended with status %d: %s", out.status, jsonedit.Text(out.body, "error.message"))
+		return nil, inner.costNano, fmt.Errorf("the call ended with status %d: %s", out.status, jsonedit.Text(out.body, "error", "message"))
 	}
 	return out.body, inner.costNano, nil
 }
@@ -117,5 +117,14 @@ func (j judge) Ask(ctx context.Context, model, system, user string) (response st
 	if err != nil {
 		return "", costNano, err
 	}
-	return jsonedit.Text(body, "choices.0.message.content"), costNano, nil
+	return firstChoice(body), costNano, nil
+}
+
+// firstChoice returns the text of the first choice of a chat completion; empty without one.
+func firstChoice(body []byte) string {
+	choices, _ := jsonedit.Find(body, "choices")
+	for choice := range jsonedit.Elements(choices) {
+		return jsonedit.Text(choice, "message", "content")
+	}
+	return ""
 }

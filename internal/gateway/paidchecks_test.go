@@ -35,6 +35,7 @@ import (
 type paidRig struct {
 	*rig
 	service *partnerService
+	deps    *check.Deps
 }
 
 func newPaidRig(t testing.TB, change ...func(*gateway.Settings)) *paidRig {
@@ -45,10 +46,20 @@ func newPaidRig(t testing.TB, change ...func(*gateway.Settings)) *paidRig {
 	deps := &check.Deps{Services: &outbound.Services{Client: p.parts.Client, URLs: netguard.NewURLCache(filter), UserAgent: "sluice"}, Now: time.Now}
 	p.parts.Checks = checks.Table()
 	p.parts.Guardrails = guardrails.New(checks, deps, ident.System{}, guardrails.NewMetrics(), slog.New(slog.NewTextHandler(&p.log, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	p.deps = deps
 	p.gateway = gateway.New(p.parts, p.set)
-	deps.Judge, deps.Ledger = p.gateway.Judge(), p.gateway.CheckLedger()
+	p.connect()
 	p.server = listen.Start(t, p.gateway)
 	return p
+}
+
+// connect makes the gateway the judge and the ledger of the checks.
+func (p *paidRig) connect() { p.deps.Judge, p.deps.Ledger = p.gateway.Judge(), p.gateway.CheckLedger() }
+
+// manage is manageBatches with paid checks.
+func (p *paidRig) manage() {
+	p.manageBatches()
+	p.connect()
 }
 
 // partnerService answers as Zscaler and Azure do. A text with "forbidden" fails. A text with "broken"
