@@ -13,6 +13,8 @@ import (
 	"sluice/internal/domain/record"
 	"sluice/internal/domain/record/recordtest"
 	"sluice/internal/kernel/fault"
+	"sluice/internal/kernel/llm"
+	"sluice/internal/limits/catalog"
 	"sluice/internal/limits/ledger"
 	"sluice/internal/limits/quota"
 	"sluice/internal/limits/rerate"
@@ -259,5 +261,24 @@ func TestApproval(t *testing.T) {
 	}
 	if out := w.run(order()); out.Changed != calls {
 		t.Errorf("behind both: %+v", out)
+	}
+}
+
+// What a paid check cost is not a price of a list: a correction of prices leaves it.
+func TestFixedPricesAreLeft(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	defer w.stop()
+	a := recordtest.Chat(1)
+	basis := catalog.Basis{Fixed: true}
+	a.Usage = llm.Usage{}
+	a.Spend = record.Spend{State: "settled", Cost: 1_000_000, Basis: basis.Text()}
+	w.append(a)
+	w.price("1")
+	if out := w.run(order()); out.Changed != 0 || out.Attempts != 0 || out.Left != 0 {
+		t.Errorf("got %+v", out)
+	}
+	if got := w.costs()[a.ID]; got != 1_000_000 {
+		t.Errorf("the check costs %d now", got)
 	}
 }
