@@ -27,7 +27,8 @@ type Runner struct{ engine *guardrails.Engine }
 
 // New returns a runner for the checks of a catalog. Its runs do not count in the metrics of calls.
 func New(c *guardrails.Catalog, d check.Deps, clock ident.Clock, log *slog.Logger) *Runner {
-	d.Judge = nil // a model call needs a caller whose budget pays for it
+	d.Judge = nil  // a model call needs a caller whose budget pays for it
+	d.Ledger = nil // a trial has no caller: what its checks cost is shown, and no budget counts it
 	return &Runner{guardrails.New(c, &d, clock, guardrails.NewMetrics(), log)}
 }
 

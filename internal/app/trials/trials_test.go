@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"sluice/internal/domain/guardrail/trial"
 	"sluice/internal/gateway/guardrails"
 	"sluice/internal/gateway/guardrails/check"
+	"sluice/internal/gateway/guardrails/partner"
 	"sluice/internal/kernel/ident"
 	"sluice/internal/kernel/llm"
 )
@@ -73,6 +75,33 @@ func TestATrialMakesNoModelCall(t *testing.T) {
 	if err != nil || len(got.Checks) != 1 || !got.Checks[0].Errored {
 		t.Errorf("got %+v, %v", got, err)
 	}
+}
+
+// service is a partner that allows every text.
+type service struct{}
+
+func (service) Call(context.Context, *check.ServiceRequest) (*check.ServiceResponse, error) {
+	return &check.ServiceResponse{Status: 200, Body: []byte(`{"action":"ALLOW"}`)}, nil
+}
+
+// A trial has no caller who pays: the ledger is not used, and the result shows the cost.
+func TestATrialShowsWhatItsChecksCost(t *testing.T) {
+	t.Parallel()
+	deps := check.Deps{Services: service{}, Ledger: noLedger{t}, Now: time.Now}
+	r := trials.New(guardrails.NewCatalog(partner.List()), deps, ident.System{}, slog.New(slog.DiscardHandler))
+	g := &guardrail.Saved{Slug: "paid", Checks: []guardrail.Check{{ID: "zscaler.executePolicy", Parameters: json.RawMessage(`{"policyId":1,"credentials":{"apiKey":"k"},"cost_per_call":0.002}`)}}}
+	got, err := r.Prepare(g, guardrail.Input, false)(t.Context(), &trial.Case{Endpoint: llm.ChatComplete, Request: []byte(short)})
+	if err != nil || !strings.Contains(string(got.Result), `"cost_nano":2000000`) {
+		t.Errorf("got %s, %v", got.Result, err)
+	}
+}
+
+// noLedger is a ledger that must not be used.
+type noLedger struct{ *testing.T }
+
+func (n noLedger) Reserve(context.Context, *check.Price) (settle func(calls int), err error) {
+	n.Error("the ledger was used")
+	return nil, errors.New("no caller")
 }
 
 func TestATrialEndsWithItsContext(t *testing.T) {
