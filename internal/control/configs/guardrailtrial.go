@@ -26,7 +26,7 @@ type TrialIn struct {
 	Checks      []checkIn   `json:"checks,omitempty" nullable:"false" minItems:"1" maxItems:"50" doc:"Checks in place of those of the saved guardrail; a secret may be sent back as the mask that was returned"`
 	Actions     actionsSent `json:"actions,omitempty" doc:"Actions in place of those of the saved guardrail"`
 	Enforced    bool        `json:"enforced,omitempty" doc:"Whether the guardrail runs as a default of a workspace or of the organisation: with deny, a check that cannot judge then denies the call"`
-	Paid        bool        `json:"paid,omitempty" doc:"Whether checks that cost money run; they are skipped otherwise. gateway.llmJudge cannot run"`
+	Paid        bool        `json:"paid,omitempty" doc:"Whether checks that cost money run; they are skipped otherwise. No budget counts what they cost. gateway.llmJudge cannot run"`
 }
 
 // tried is a guardrail that is being tested.

@@ -65,6 +65,7 @@ type HookCheckResult struct {
 	CreatedAt   resource.Stamp `json:"created_at"`
 	Log         map[string]any `json:"log" nullable:"true"`
 	FailOnError bool           `json:"fail_on_error"`
+	CostNano    int64          `json:"cost_nano,omitempty" doc:"What the check cost, in billionths of a US dollar; absent for nothing. Responses to calls do not have it"`
 }
 
 // HookError is why a check could not judge.
