@@ -35,7 +35,8 @@ func TestRecordsOfApplicationsObeyTheirWorkspace(t *testing.T) {
 		}
 	}
 	bodyBytes := map[string]int{}
-	j.Records().Read(record.Position{}, func(a *record.Attempt, _ *record.Correction) bool {
+	j.Records().Read(record.Position{}, func(e record.Entry) bool {
+		a := e.Attempt
 		bodyBytes[a.WorkspaceID] = len(a.Request.Bytes) + len(a.Response.Bytes)
 		if a.Request.Size == 0 || a.Usage.TotalTokens == 0 {
 			t.Errorf("%s: %d bytes, %+v", a.WorkspaceID, a.Request.Size, a.Usage)

@@ -388,7 +388,7 @@ func TestTheJournalGoesOnWithoutACollector(t *testing.T) {
 	for n := range 200 {
 		require.NoError(t, j.Append(recordtest.Chat(n)))
 	}
-	end := records.Read(record.Position{}, func(*record.Attempt, *record.Correction) bool { return true })
+	end := records.Read(record.Position{}, func(record.Entry) bool { return true })
 	require.NoError(t, records.Trim(end))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

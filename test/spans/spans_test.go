@@ -108,7 +108,8 @@ func listenAt(t *testing.T, p *limiter) *rig {
 // all are the records that came so far, by the names of their spans.
 func (r *rig) all() map[string]*record.Attempt {
 	out := map[string]*record.Attempt{}
-	r.records.Read(record.Position{}, func(a *record.Attempt, _ *record.Correction) bool {
+	r.records.Read(record.Position{}, func(e record.Entry) bool {
+		a := e.Attempt
 		c := *a
 		c.Request.Bytes = bytes.Clone(a.Request.Bytes)
 		out[a.SpanName] = &c

@@ -223,12 +223,15 @@ func (a *Attempt) Decode(src []byte) error {
 	return d.Err
 }
 
-// ClosingOf returns the Closing from the stored form of an Attempt or Correction and decodes
+// ClosingOf returns the Closing from the stored form of an Attempt, Correction or LateHooks and decodes
 // nothing else; nil when there is none. The bytes are a slice of src.
 func ClosingOf(src []byte) ([]byte, error) {
-	if IsCorrection(src) {
+	switch {
+	case IsCorrection(src):
 		line, _, err := splitCorrection(src)
 		return line, err
+	case IsLateHooks(src):
+		return nil, nil
 	}
 	d := newDecoder(src)
 	if v := d.Byte(); d.Err == nil && v != codecVersion {

@@ -369,7 +369,8 @@ func (w *world) checkStored() {
 // consume is the log store: it sees the records of interrupted calls, each once.
 func (w *world) consume() {
 	w.Helper()
-	w.consumed = w.records.Read(w.consumed, func(a *record.Attempt, _ *record.Correction) bool {
+	w.consumed = w.records.Read(w.consumed, func(e record.Entry) bool {
+		a := e.Attempt
 		if a == nil {
 			w.corrected--
 			return true

@@ -27,7 +27,8 @@ type counters struct {
 	appended, lines, bytes, refused, cut atomic.Uint64
 }
 
-// entry is a value that can be appended: an attempt, a ledger entry or a correction.
+// entry is a value that can be appended: an attempt, a ledger entry, a correction or late results of
+// guardrails.
 type entry interface {
 	EncodedSize() int
 	AppendTo(dst []byte) []byte
@@ -105,9 +106,32 @@ func (ap *appender) AppendLine(l *ledger.Entry) error {
 // entry: a correction can be made later, the closing of a call cannot.
 func (ap *appender) AppendCorrection(c *record.Correction) error {
 	b, err := c.Encode()
-	if err != nil {
-		return err
+	if err == nil {
+		err = ap.appendLater(b)
 	}
+	if err != nil {
+		return fmt.Errorf("append correction of %s: %w", c.ID, err)
+	}
+	return nil
+}
+
+// AppendHooks stores results of guardrails that arrived after their attempt. Its guarantees and errors
+// are those of AppendCorrection: on a disk that is nearly full, the outcomes of calls come first.
+func (ap *appender) AppendHooks(h *record.LateHooks) error {
+	b, err := h.Encode()
+	if err == nil {
+		err = ap.appendLater(b)
+	}
+	if err != nil {
+		return fmt.Errorf("append guardrail results of %s: %w", h.ID, err)
+	}
+	return nil
+}
+
+// appendLater stores an entry about an earlier attempt, unless the rest of the last file is for the
+// outcomes of calls.
+func (ap *appender) appendLater(b []byte) error {
+	var err error
 	if len(b) > ap.o.MaxRecordBytes {
 		err = ErrTooLarge
 	} else if err = ap.checkCapacity(); err == nil {
@@ -115,7 +139,7 @@ func (ap *appender) AppendCorrection(c *record.Correction) error {
 		return err
 	}
 	ap.counters.refused.Add(1)
-	return fmt.Errorf("append correction of %s: %w", c.ID, err)
+	return err
 }
 
 // encoded is an entry in its stored form.

@@ -60,15 +60,14 @@ func (j *Journal) Records() *Records {
 }
 
 // Read calls visit with the log records from a position on, in order, until there are no more
-// or visit returns false. It returns the position after the last entry read. A record is an
-// attempt or a correction; the other argument is nil. The record and its bytes are valid only
-// during the call; its strings may be retained. Entries that cannot be read are skipped and
+// or visit returns false. It returns the position after the last entry read. The record and its
+// bytes are valid only during the call; its strings may be retained. Entries that cannot be read are skipped and
 // counted. Positions may be read again until they are trimmed.
-func (r *Records) Read(from record.Position, visit func(*record.Attempt, *record.Correction) bool) record.Position {
+func (r *Records) Read(from record.Position, visit func(record.Entry) bool) record.Position {
 	return r.scanner.readRecords(from, visit)
 }
 
-func (sc *scanner) readRecords(from record.Position, visit func(*record.Attempt, *record.Correction) bool) record.Position {
+func (sc *scanner) readRecords(from record.Position, visit func(record.Entry) bool) record.Position {
 	var a record.Attempt
 	return sc.scan(from, sc.throttled(func(f frame) bool {
 		stored := f.payload()
@@ -78,10 +77,14 @@ func (sc *scanner) readRecords(from record.Position, visit func(*record.Attempt,
 			return true
 		case record.IsCorrection(stored):
 			if c := new(record.Correction); c.Decode(stored) == nil {
-				return visit(nil, c)
+				return visit(record.Entry{Correction: c})
+			}
+		case record.IsLateHooks(stored):
+			if h := new(record.LateHooks); h.Decode(stored) == nil {
+				return visit(record.Entry{Hooks: h})
 			}
 		case a.Decode(stored) == nil:
-			return visit(&a, nil)
+			return visit(record.Entry{Attempt: &a})
 		}
 		sc.damage.recordCorrupt(f)
 		return true

@@ -43,8 +43,9 @@ func TestCorrectionsAreSeenByBoth(t *testing.T) {
 		}
 		var got []record.Correction
 		attempts := 0
-		j.Read(record.Position{}, func(a *record.Attempt, c *record.Correction) bool {
-			if a != nil {
+		j.Read(record.Position{}, func(e record.Entry) bool {
+			c := e.Correction
+			if e.Attempt != nil {
 				attempts++
 				return true
 			}
@@ -86,5 +87,41 @@ func TestCorrectionsAreRefused(t *testing.T) {
 	}
 	if st := j.Stats(); st.Refused != 2 {
 		t.Errorf("%d refused, want 2", st.Refused)
+	}
+}
+
+// Late results of guardrails are records of their own, of which the ledger sees nothing. They outlive
+// the journal.
+func TestLateHooks_AreReadInTheirPlace(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	late := record.LateHooks{ID: recordtest.Chat(0).ID, Entry: recordtest.Chat(1).ID, OrgID: recordtest.Org, Started: recordtest.Epoch, Number: 2, Hooks: `{"before_request_hooks":[]}`}
+	for range 2 {
+		j, err := start(small(dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		consumer := j.Journal.Lines()
+		spend(t, j, 0, 1)
+		if err := j.AppendHooks(&late); err != nil {
+			t.Fatal(err)
+		}
+		lines, _ := readLines(consumer, record.Position{})
+		var got []record.LateHooks
+		next := j.Read(record.Position{}, func(e record.Entry) bool {
+			if e.Hooks != nil {
+				got = append(got, *e.Hooks)
+			}
+			return true
+		})
+		if diff := cmp.Diff([]record.LateHooks{late}, got[len(got)-1:]); diff != "" || len(lines) != 2*len(got) || next.Seq == 0 {
+			t.Errorf("%d results, %d lines; the last (-want +got):\n%s", len(got), len(lines), diff)
+		}
+		if st := j.Stats(); st.Damaged > 0 {
+			t.Errorf("%d entries count as damaged", st.Damaged)
+		}
+		if err := j.Close(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

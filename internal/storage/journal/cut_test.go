@@ -26,7 +26,8 @@ func TestAllBodiesGive(t *testing.T) {
 	if err := j.Append(a); err != nil {
 		t.Fatal(err)
 	}
-	j.Records().Read(record.Position{}, func(got *record.Attempt, _ *record.Correction) bool {
+	j.Records().Read(record.Position{}, func(e record.Entry) bool {
+		got := e.Attempt
 		for i, b := range got.Bodies() {
 			if complete := i%2 == 1; b.Truncated == complete || (int64(len(b.Bytes)) == b.Size) != complete || len(b.Bytes) < 100 || !complete && len(b.Bytes) < 1<<20 {
 				t.Errorf("body %d: %d of %d bytes, truncated %v", i, len(b.Bytes), b.Size, b.Truncated)

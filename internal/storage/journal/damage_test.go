@@ -120,7 +120,7 @@ func readDamaged(t *rapid.T, files [][]byte) (ids []string) {
 	pos := record.Position{}
 	for {
 		var id string
-		next := j.Read(pos, func(a *record.Attempt, _ *record.Correction) bool { id = a.ID; return false })
+		next := j.Read(pos, func(e record.Entry) bool { id = e.Attempt.ID; return false })
 		if id == "" {
 			break
 		}
@@ -132,7 +132,7 @@ func readDamaged(t *rapid.T, files [][]byte) (ids []string) {
 	n := rapid.IntRange(0, len(ids)-1).Draw(t, "go on from")
 	for _, from := range []record.Position{starts[n], {Seq: starts[n].Seq}} {
 		var again []string
-		j.Read(from, func(a *record.Attempt, _ *record.Correction) bool { again = append(again, a.ID); return true })
+		j.Read(from, func(e record.Entry) bool { again = append(again, e.Attempt.ID); return true })
 		if strings.Join(again, "\n") != strings.Join(ids[n:], "\n") {
 			t.Fatalf("from %v on %d records are read, want %d", from, len(again), len(ids)-n)
 		}

@@ -186,7 +186,8 @@ func TestNoCallTriesAFileAgain(t *testing.T) {
 func holds(t *testing.T, j *journal.Journal, n int) {
 	t.Helper()
 	seen := 0
-	j.Records().Read(record.Position{}, func(a *record.Attempt, _ *record.Correction) bool {
+	j.Records().Read(record.Position{}, func(e record.Entry) bool {
+		a := e.Attempt
 		if want := recordtest.Chat(seen); a == nil || a.ID != want.ID || string(a.Response.Bytes) != string(want.Response.Bytes) {
 			t.Fatalf("entry %d is %+v", seen, a)
 		}

@@ -74,7 +74,8 @@ func put(t testing.TB, j opened, from, to int) {
 
 // read returns copies of the records from a position on.
 func read(j opened, from record.Position) (out []*record.Attempt, end record.Position) {
-	end = j.Read(from, func(a *record.Attempt, _ *record.Correction) bool {
+	end = j.Read(from, func(e record.Entry) bool {
+		a := e.Attempt
 		c := *a
 		c.Request.Bytes = append([]byte(nil), a.Request.Bytes...)
 		c.Response.Bytes = append([]byte(nil), a.Response.Bytes...)
@@ -123,8 +124,8 @@ func TestRecordsComeBackInOrder(t *testing.T) {
 	}
 }
 
-func stopAfter(n int) func(*record.Attempt, *record.Correction) bool {
-	return func(*record.Attempt, *record.Correction) bool { n--; return n > 0 }
+func stopAfter(n int) func(record.Entry) bool {
+	return func(record.Entry) bool { n--; return n > 0 }
 }
 
 func TestRecordsOutliveTheJournal(t *testing.T) {

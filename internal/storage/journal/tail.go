@@ -58,7 +58,7 @@ func (t *Tail) End() record.Position {
 
 // Read works like Records.Read. missed is the number of entries, of both kinds, that were
 // deleted before they were read. Entries deleted while Read runs are skipped and not counted.
-func (t *Tail) Read(from record.Position, visit func(*record.Attempt, *record.Correction) bool) (next record.Position, missed uint64) {
+func (t *Tail) Read(from record.Position, visit func(record.Entry) bool) (next record.Position, missed uint64) {
 	oldest := t.oldest()
 	if from.Seq < oldest {
 		missed, from = oldest-from.Seq, record.Position{Seq: oldest}

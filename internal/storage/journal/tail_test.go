@@ -41,7 +41,7 @@ func TestFilesAreKeptForATail(t *testing.T) {
 	t.Parallel()
 	j := open(t, small(t.TempDir()))
 	tail := j.Journal.Tail()
-	from, _ := tail.Read(tail.End(), func(*record.Attempt, *record.Correction) bool { return true })
+	from, _ := tail.Read(tail.End(), func(record.Entry) bool { return true })
 	var end record.Position
 	trimmed := func(to int) {
 		t.Helper()
@@ -82,6 +82,6 @@ func TestFilesAreKeptForATail(t *testing.T) {
 }
 
 func idsFrom(tail *journal.Tail, from record.Position) (ids []string, missed uint64) {
-	_, missed = tail.Read(from, func(a *record.Attempt, _ *record.Correction) bool { ids = append(ids, a.ID); return true })
+	_, missed = tail.Read(from, func(e record.Entry) bool { ids = append(ids, e.Attempt.ID); return true })
 	return ids, missed
 }

@@ -172,10 +172,12 @@ func (s *Store) batch(ctx context.Context, from record.Position) (batch, error) 
 func (s *Store) fill(ctx context.Context, from record.Position, to Sink) (batch, error) {
 	var b batch
 	var err error
-	b.end = s.journal.Read(from, func(a *record.Attempt, c *record.Correction) bool {
-		switch {
-		case a != nil:
-			err = s.add(ctx, &b, a, to)
+	b.end = s.journal.Read(from, func(e record.Entry) bool {
+		switch c := e.Correction; {
+		case e.Attempt != nil:
+			err = s.add(ctx, &b, e.Attempt, to)
+		case e.Hooks != nil:
+			err = to.AddHooks(e.Hooks)
 		case c.ID == "":
 			b.marks = append(b.marks, c.Operation)
 		default:

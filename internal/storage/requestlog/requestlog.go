@@ -6,6 +6,11 @@
 // Exactly once rests on one rule: the transaction that stores the rows also stores the
 // position in the journal and the end of the bodies. After a crash, work before that
 // transaction is repeated, and work after it is complete.
+//
+// Some results of guardrails arrive after the record of their attempt. They are records of
+// their own in the journal and in the rows, and Find joins them to the attempt. So no record
+// waits for a guardrail, a crash loses only results that did not exist yet, and no row is
+// rewritten. Retention deletes them with their row.
 package requestlog
 
 import (
@@ -25,9 +30,9 @@ import (
 // Journal is the source of records: *journal.Records.
 type Journal interface {
 	// Read passes the records from a position on to visit until visit returns false. It
-	// returns the position after the last entry that it read. One of the attempt and the
-	// correction is nil. visit must not retain the record or its bytes.
-	Read(from record.Position, visit func(*record.Attempt, *record.Correction) bool) record.Position
+	// returns the position after the last entry that it read. visit must not retain the record
+	// or its bytes.
+	Read(from record.Position, visit func(record.Entry) bool) record.Position
 	// Wait returns nil as soon as there is something to read at a position.
 	Wait(ctx context.Context, position record.Position) error
 	// Trim reports that records before a position are no longer needed.
@@ -50,6 +55,9 @@ type Sink interface {
 	// Correct changes the cost of a row of an earlier transaction and stores the correction.
 	// It stores the correction even if the row was deleted meanwhile.
 	Correct(c *record.Correction) error
+	// AddHooks stores results of guardrails for a row that may be stored before or after them. Find
+	// returns them with the row. Results with an Entry that is already stored replace it.
+	AddHooks(h *record.LateHooks) error
 }
 
 // BodyStore is a back end that stores bodies: *bodies.Files. Read is safe for concurrent
@@ -88,7 +96,8 @@ type RowStore interface {
 	Write(ctx context.Context, fill func(Sink) (Progress, error)) error
 	// List serves Store.List.
 	List(ctx context.Context, q record.Query) (record.Page, error)
-	// Find serves Store.Find. The Ref refers to the bodies.
+	// Find serves Store.Find, with the results of guardrails that arrived later. The Ref refers to
+	// the bodies.
 	Find(ctx context.Context, orgID, workspaceID, id string) (record.Attempt, bodies.Ref, error)
 	// RowWithBody returns a page of the selected attempts whose bodies are stored, with the
 	// references to the bodies. Otherwise it is like List, without Count and ByArrival.

@@ -75,8 +75,8 @@ func (m *Metrics) Run(ctx context.Context) error {
 }
 
 func (m *Metrics) read() {
-	next, missed := m.o.Tail.Read(m.position, func(a *record.Attempt, _ *record.Correction) bool {
-		if a != nil && a.Source.Served() {
+	next, missed := m.o.Tail.Read(m.position, func(e record.Entry) bool {
+		if a := e.Attempt; a != nil && a.Source.Served() {
 			m.calls.add(a)
 		}
 		return true

@@ -19,7 +19,7 @@ import (
 // Tail reads log records as they arrive; *journal.Tail implements it.
 type Tail interface {
 	End() record.Position
-	Read(from record.Position, visit func(*record.Attempt, *record.Correction) bool) (next record.Position, missed uint64)
+	Read(from record.Position, visit func(record.Entry) bool) (next record.Position, missed uint64)
 	Wait(ctx context.Context, at record.Position) error
 }
 
@@ -127,8 +127,8 @@ func (t *Traces) sendAll(ctx context.Context) {
 
 // fill reads attempts into the message; more reports that it reached the maximum.
 func (t *Traces) fill() (more bool) {
-	next, missed := t.o.Tail.Read(t.position, func(a *record.Attempt, _ *record.Correction) bool {
-		if a != nil && a.Source.Served() {
+	next, missed := t.o.Tail.Read(t.position, func(e record.Entry) bool {
+		if a := e.Attempt; a != nil && a.Source.Served() {
 			t.batch = append(t.batch, t.requests.add(a, attemptSpan(a, t.o.Content))...)
 		}
 		return len(t.batch) < maxSpans

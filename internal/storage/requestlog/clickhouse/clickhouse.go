@@ -15,7 +15,8 @@
 //     identifies the attempt, so the same attempt inserted again is the same row.
 //  3. Corrections are inserted under a separate key, and their rows are inserted again with
 //     the newest correction of each. The version of a row is the time of that correction:
-//     a row that is inserted again without it has version 0 and does not win.
+//     a row that is inserted again without it has version 0 and does not win. Late results of
+//     guardrails have a separate key, too, and are joined to their row on reading.
 //  4. The position in the journal is stored, and that the batch has ended.
 //
 // A node that is interrupted before the last step finds its old position and repeats the

@@ -23,7 +23,7 @@ var migrations embed.FS
 var minVersion = [2]int{24, 3}
 
 // tables are those from which rows are deleted, with their time columns.
-var tables = []string{"attempts", "corrections"}
+var tables = append([]string{"attempts"}, attached...)
 
 // migrate creates the missing database and tables, and makes the server delete old rows
 // automatically. If there is nothing to do, it only reads.

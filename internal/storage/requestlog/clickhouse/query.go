@@ -112,7 +112,7 @@ func (d *queries) Find(ctx context.Context, orgID, workspaceID, id string) (reco
 	if len(rows) == 0 {
 		return record.Attempt{}, bodies.Ref{}, fault.New(fault.NotFound, "no log has this id")
 	}
-	return rows[0].Attempt, rows[0].ref, nil
+	return rows[0].Attempt, rows[0].ref, d.addLateHooks(ctx, &rows[0].Attempt)
 }
 
 // rows reads the rows that a statement selects. rest begins with WHERE.

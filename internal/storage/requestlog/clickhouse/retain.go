@@ -159,15 +159,23 @@ func (d *retention) deleteDay(ctx context.Context, w requestlog.RetentionBatch, 
 // firstDay is the first day that has its own partition.
 var firstDay = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// deleteTrail deletes the corrections in a selection. Usually there are none, and a count is
-// cheaper than a DELETE that finds nothing.
+// attached are the tables with what belongs to rows of attempts.
+var attached = []string{"corrections", "late_hooks"}
+
+// deleteTrail deletes the corrections and the late results of guardrails in a selection. Usually there
+// are none, and a count is cheaper than a DELETE that finds nothing.
 func (d *retention) deleteTrail(ctx context.Context, s *selection) error {
-	var n int64
-	err := d.ask(ctx, "SELECT count() FROM corrections"+s.where(), &s.Params, func(scan func(...any) error) error { return scan(&n) })
-	if err != nil || n == 0 {
-		return err
+	for _, table := range attached {
+		var n int64
+		err := d.ask(ctx, "SELECT count() FROM "+table+s.where(), &s.Params, func(scan func(...any) error) error { return scan(&n) })
+		if err == nil && n > 0 {
+			err = d.change(ctx, "DELETE FROM "+table+s.where(), &s.Params)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return d.change(ctx, "DELETE FROM corrections"+s.where(), &s.Params)
+	return nil
 }
 
 // change runs a statement of retention and returns when it has taken effect.

@@ -61,7 +61,7 @@ func (d *rowWriter) store(ctx context.Context, w *writer, p requestlog.Progress)
 	ctx, stop := context.WithTimeout(ctx, d.batchLimit)
 	defer stop()
 	end := position{next: p.Next.Seq, bodies: p.BodyStore}
-	if d.batch.Len() > 0 || len(w.trail) > 0 {
+	if d.batch.Len() > 0 || len(w.trail)+len(w.lateHooks) > 0 {
 		if err := d.note(ctx, position{next: d.last.next, bodies: p.BodyStore, open: true}); err != nil {
 			return err
 		}
@@ -72,6 +72,9 @@ func (d *rowWriter) store(ctx context.Context, w *writer, p requestlog.Progress)
 		}
 	}
 	if err := d.correct(ctx, w.trail); err != nil {
+		return err
+	}
+	if err := d.writeLateHooks(ctx, w.lateHooks); err != nil {
 		return err
 	}
 	return d.note(ctx, end)
@@ -85,8 +88,9 @@ type buffers struct {
 
 // writer collects what a Write stores.
 type writer struct {
-	db    *rowWriter
-	trail []record.Correction
+	db        *rowWriter
+	trail     []record.Correction
+	lateHooks []record.LateHooks
 }
 
 var _ requestlog.Sink = (*writer)(nil)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 
 	"sluice/internal/domain/record"
 	"sluice/internal/kernel/fault"
@@ -76,20 +77,22 @@ func (d *queries) Billed(ctx context.Context, q record.Query) (page record.Bille
 
 // Find implements requestlog.RowStore.
 func (d *queries) Find(ctx context.Context, orgID, workspaceID, id string) (record.Attempt, bodies.Ref, error) {
-	var rows []stored
-	err := d.reading(ctx, func(tx *sql.Tx) (err error) {
-		rows, err = readRows(ctx, tx, " FROM attempts WHERE id = ? AND "+isShown, []any{keyParam(id)})
-		return err
-	})
-	if err != nil {
-		return record.Attempt{}, bodies.Ref{}, err
-	}
-	for _, r := range rows {
-		if r.ID == id && r.OrgID == orgID && (workspaceID == "" || r.WorkspaceID == workspaceID) {
-			return r.Attempt, r.ref, nil
+	found := stored{}
+	err := d.reading(ctx, func(tx *sql.Tx) error {
+		rows, err := readRows(ctx, tx, " FROM attempts WHERE id = ? AND "+isShown, []any{keyParam(id)})
+		if err != nil {
+			return err
 		}
-	}
-	return record.Attempt{}, bodies.Ref{}, fault.New(fault.NotFound, "no log has this id")
+		i := slices.IndexFunc(rows, func(r stored) bool {
+			return r.ID == id && r.OrgID == orgID && (workspaceID == "" || r.WorkspaceID == workspaceID)
+		})
+		if i < 0 {
+			return fault.New(fault.NotFound, "no log has this id")
+		}
+		found = rows[i]
+		return addLateHooks(ctx, tx, &found.Attempt)
+	})
+	return found.Attempt, found.ref, err
 }
 
 // readRows reads the rows that a statement selects, series included. rest begins with FROM.

@@ -131,18 +131,28 @@ func (d *retention) deletePart(ctx context.Context, wave requestlog.RetentionBat
 	})
 }
 
-// deleteTrail deletes the corrections of rows.
+// attached are the tables with what belongs to rows.
+var attached = []string{"corrections", "late_hooks"}
+
+// deleteTrail deletes the corrections of rows, and their late results of guardrails.
 func deleteTrail(ctx context.Context, tx *sql.Tx, batch *where) error {
-	_, err := exec(ctx, tx, "DELETE FROM corrections WHERE id IN (SELECT id FROM attempts"+batch.sql()+")", batch.args...)
-	return err
+	for _, table := range attached {
+		if _, err := exec(ctx, tx, "DELETE FROM "+table+" WHERE id IN (SELECT id FROM attempts"+batch.sql()+")", batch.args...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// sweep deletes corrections whose rows were deleted earlier, and series without rows. The
+// sweep deletes what is attached to rows that were deleted earlier, and series without rows. The
 // search for such series does not block the writer.
 func (d *retention) sweep(ctx context.Context, before time.Time) error {
-	if !before.IsZero() {
+	for _, table := range attached {
+		if before.IsZero() {
+			break
+		}
 		if _, err := d.change(ctx, span{}, func(tx *sql.Tx) (int64, error) {
-			return exec(ctx, tx, "DELETE FROM corrections WHERE started < ?", before.UTC())
+			return exec(ctx, tx, "DELETE FROM "+table+" WHERE started < ?", before.UTC())
 		}); err != nil {
 			return err
 		}

@@ -85,6 +85,7 @@ type writer struct {
 	rows      *appender // nil before the first
 	series    *appender // nil before the first
 	trail     *appender // of corrections; nil before the first
+	lateHooks *appender // nil before the first
 	span      span      // of the corrected attempts
 	corrected int64
 	arrived   time.Time       // of its rows
@@ -131,7 +132,7 @@ func (w *writer) Add(a *record.Attempt, ref bodies.Ref) (err error) {
 
 // close ends the appenders. It discards their rows if there was an error.
 func (w *writer) close(err error) error {
-	for _, s := range []*appender{w.series, w.rows, w.trail} {
+	for _, s := range []*appender{w.series, w.rows, w.trail, w.lateHooks} {
 		if s != nil {
 			err = errors.Join(err, s.close(err == nil))
 		}

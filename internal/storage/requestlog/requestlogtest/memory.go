@@ -29,6 +29,7 @@ type Memory struct {
 	arrived  time.Time // of the last Write
 	progress requestlog.Progress
 	trail    []record.Correction
+	late     []record.LateHooks
 	feedback memoryFeedback
 }
 
@@ -77,6 +78,7 @@ func (m *Memory) Write(_ context.Context, fill func(requestlog.Sink) (requestlog
 	for i := range w.trail {
 		m.correct(&w.trail[i])
 	}
+	m.late = append(m.late, w.late...)
 	m.progress = requestlog.Progress{Next: record.Position{Seq: p.Next.Seq}, BodyStore: p.BodyStore}
 	m.mu.Unlock()
 	if m.After != nil {
@@ -89,6 +91,7 @@ func (m *Memory) Write(_ context.Context, fill func(requestlog.Sink) (requestlog
 type memoryWrite struct {
 	rows  []memoryRow
 	trail []record.Correction
+	late  []record.LateHooks
 }
 
 // Add implements requestlog.Sink.
@@ -103,6 +106,12 @@ func (w *memoryWrite) Correct(c *record.Correction) error {
 	correction := *c
 	correction.Closing = nil
 	w.trail = append(w.trail, correction)
+	return nil
+}
+
+// AddHooks implements requestlog.Sink.
+func (w *memoryWrite) AddHooks(h *record.LateHooks) error {
+	w.late = append(w.late, *h)
 	return nil
 }
 
@@ -249,8 +258,21 @@ func (m *Memory) Find(_ context.Context, orgID, workspaceID, id string) (record.
 	for i := range m.rows {
 		a := &m.rows[i].Attempt
 		if !m.rows[i].blank && a.ID == id && a.OrgID == orgID && (workspaceID == "" || a.WorkspaceID == workspaceID) {
-			return *a, m.rows[i].ref, nil
+			found := *a
+			found.AddHooks(m.lateHooks(a)...)
+			return found, m.rows[i].ref, nil
 		}
 	}
 	return record.Attempt{}, bodies.Ref{}, fault.New(fault.NotFound, "no log has this id")
+}
+
+// lateHooks returns the results of guardrails that arrived after the record of an attempt. Callers hold
+// mu.
+func (m *Memory) lateHooks(a *record.Attempt) (out []string) {
+	for i := range m.late {
+		if h := &m.late[i]; h.ID == a.ID && h.OrgID == a.OrgID {
+			out = append(out, h.Hooks)
+		}
+	}
+	return out
 }

@@ -19,6 +19,7 @@ func (m *Memory) Delete(_ context.Context, due requestlog.RetentionCutoffs) (int
 		return gone[r.ID]
 	})
 	m.trail = slices.DeleteFunc(m.trail, func(c record.Correction) bool { return gone[c.ID] || c.Started.Before(due.Before) })
+	m.late = slices.DeleteFunc(m.late, func(h record.LateHooks) bool { return gone[h.ID] || h.Started.Before(due.Before) })
 	return count(gone), nil
 }
 
@@ -34,6 +35,7 @@ func (m *Memory) Blank(_ context.Context, due requestlog.RetentionCutoffs) (int6
 		}
 	}
 	m.trail = slices.DeleteFunc(m.trail, func(c record.Correction) bool { return blanked[c.ID] })
+	m.late = slices.DeleteFunc(m.late, func(h record.LateHooks) bool { return blanked[h.ID] })
 	return count(blanked), nil
 }
 

@@ -41,6 +41,7 @@ func Run(t *testing.T, open func(t testing.TB) requestlog.RowStore) {
 		"retention keeps what a plain list keeps":     testRetention,
 		"what was charged is told of what was billed": testBilled,
 		"a correction changes its row alone":          testCorrections,
+		"late results of guardrails join their row":   testLateHooks,
 		"figures and filters are those of Memory":     testAnalysis,
 		"an analysis that makes no sense is refused":  testForeignAnalysis,
 	} {
