@@ -86,6 +86,7 @@ func (a *App) drain(ctx context.Context, end func()) error {
 	err := a.server.Shutdown(shutdownCtx)
 	a.gateway.AwaitNone(recorded) // the server does not count WebSocket sessions
 	a.gateway.AwaitBackground(ended)
+	a.gateway.FinishAsyncHooks(ended)
 	if err := a.admin.Await(recorded); err != nil {
 		a.log.Warn("some rejected requests are missing from the audit log", "error", err.Error())
 	}

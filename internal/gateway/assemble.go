@@ -21,7 +21,7 @@ func (g *Gateway) assemble() {
 		g.guardrails.engine = nil
 	}
 	g.guardrails.stored = storedDenials{states: g.States, upstreamHeaders: &g.upstreamHeaders, caller: &g.caller, log: g.Log}
-	g.guardrails.async = newAsyncHooks(g.Guardrails, g.Feedback, g.Log)
+	g.guardrails.async = newAsyncHooks(g)
 	g.admission = admission{callers: g.callers, metadataFrom: g.set.MetadataFrom, meter: g.meter}
 	g.credentials = credentialResolver{specs: g.Specs, hasher: g.Hasher, secrets: g.Secrets, guard: g.Guard, signers: g.Signers}
 	g.upstreamHeaders = upstreamHeaders{

@@ -139,9 +139,10 @@ type delivery struct {
 
 // recording is the record of an attempt. recorder completes it; the other steps add what they know.
 type recording struct {
-	id       string          // id of its record; see recordID
-	written  *record.Attempt // see log
-	recorded bool
+	id           string          // id of its record; see recordID
+	written      *record.Attempt // see log
+	asyncResults *asyncResults   // of its asynchronous hooks, which write it; nil without any
+	recorded     bool
 }
 
 // upstreamResponse is the response of an attempt: its header, and its body in memory or still

@@ -35,7 +35,9 @@ func chatRequest(host, body string) *wire.Request {
 type nowhere struct{}
 
 func (nowhere) AppendLine(*ledger.Entry) error { return nil }
-func (nowhere) Append(*record.Attempt) error   { return nil }
+
+func (nowhere) AppendHooks(*record.LateHooks) error { return nil }
+func (nowhere) Append(*record.Attempt) error        { return nil }
 
 // bench is a gateway before an upstream that allocates next to nothing, its address, and
 // a function that sends a request through it.

@@ -52,11 +52,12 @@ type Directory interface {
 	guardrails.Directory
 }
 
-// journal stores one record per attempt, and the ledger entries that no record closes. When a
-// method returns nil, its data survives a crash of the process.
+// journal stores one record per attempt, the ledger entries that no record closes, and the results of
+// guardrails that arrive after their record. When a method returns nil, its data survives a crash of the process.
 type journal interface {
 	Append(a *record.Attempt) error
 	AppendLine(l *ledger.Entry) error
+	AppendHooks(h *record.LateHooks) error
 }
 
 // prices looks up what models cost. *catalog.PriceList implements it.

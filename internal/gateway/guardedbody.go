@@ -54,8 +54,10 @@ func (g *guardedBody) passUnjudged() {
 // attach gives a body the hooks that judge it.
 func (s *guardrailStep) attach(ctx context.Context, a *attempt, g *guardedBody, hooks []*guardrails.Hook) {
 	id := responseID(g.first)
-	judge := s.engine.Stream(hooks, s.call(a))
+	c := s.call(a)
+	judge := s.engine.Stream(hooks, c)
 	judge.OnFinish = func(o *guardrails.Outcome) []byte {
+		s.async.startOnStream(a, o, c)
 		if o.Denied {
 			s.stored.note(a, id)
 		} else {

@@ -102,7 +102,6 @@ func (s *guardrailStep) judgeBody(ctx context.Context, a *attempt, hooks []*guar
 		return clientGone(ctx, err)
 	}
 	a.results.After, a.judgedOutput = out.Results, true
-	s.async.start(a, out.Later, c, guardrail.Output, a.status, a.response.body)
 	a.failed, a.failedAfter = a.failed || out.Failed, out.Failed
 	id := ""
 	if out.Denied {
@@ -111,6 +110,7 @@ func (s *guardrailStep) judgeBody(ctx context.Context, a *attempt, hooks []*guar
 	if out.Body != nil {
 		a.replaceResponse(out.Body, s.bodyLogBytes)
 	}
+	s.async.start(a, out.Later, c, guardrail.Output, a.status, a.response.body)
 	if out.Denied {
 		s.stored.note(a, id)
 		return a.deny(out)
@@ -174,16 +174,25 @@ func (x *exchange) withResults(body []byte, f *fault.Error) []byte {
 // recordHooks adds the results of the hooks to the record of the attempt. Without recorded bodies it
 // keeps verdicts, counts and times only.
 func (a *attempt) recordHooks(r *record.Attempt) {
-	if len(a.results.Before)+len(a.results.After) == 0 {
-		return
+	results := a.results
+	if a.asyncResults != nil {
+		results = a.asyncResults.join(a)
 	}
-	text, err := json.Marshal(a.results.ForLog(a.x.capturesBodies()))
+	if len(results.Before)+len(results.After) > 0 {
+		r.Hooks = recordedResults(&results, a.x.capturesBodies())
+	}
+}
+
+// recordedResults returns results as JSON for the log; "" if they cannot be recorded.
+func recordedResults(results *guardrails.Results, withText bool) string {
+	text, err := json.Marshal(results.ForLog(withText))
 	if err != nil || len(text) > maxHooksBytes {
-		text, err = json.Marshal(a.results.ForLog(false))
+		text, err = json.Marshal(results.ForLog(false))
 	}
-	if err == nil {
-		r.Hooks = string(text)
+	if err != nil {
+		return ""
 	}
+	return string(text)
 }
 
 // maxHooksBytes is the maximum size of recorded results with their data; larger ones are recorded

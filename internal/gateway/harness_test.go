@@ -191,8 +191,17 @@ type list struct {
 	mu        sync.Mutex // guards what follows
 	rows      []record.Attempt
 	lines     []ledger.Entry
+	late      []record.LateHooks
 	full      error // that lines are refused with
 	appendErr error // that records are refused with
+}
+
+// AppendHooks takes results of guardrails that came after their record.
+func (l *list) AppendHooks(h *record.LateHooks) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.late = append(l.late, *h)
+	return nil
 }
 
 // AppendLine takes a line of the ledger.

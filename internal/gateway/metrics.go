@@ -27,6 +27,7 @@ type Metrics struct {
 	cost           *series[prometheus.Counter]
 	unpriced       *series[prometheus.Counter]
 	recalled       *prometheus.CounterVec
+	skipped        *prometheus.CounterVec
 	all            []prometheus.Collector
 }
 
@@ -44,6 +45,7 @@ func NewMetrics() *Metrics {
 	cost := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_cost_dollars_total", Help: "Cost of calls, by provider and state of the ledger entry."}, []string{"provider", "state"})
 	unpriced := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_unpriced_calls_total", Help: "Calls without a cost, because the model or its usage has no price, by provider and reason."}, []string{"provider", "reason"})
 	recalled := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_cache_answers_total", Help: "Attempts that queried the response cache, by result: HIT, MISS, …"}, []string{"status"})
+	skipped := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_guardrail_async_skipped_total", Help: "Phases of calls that asynchronous guardrails did not judge, by reason: busy, too_long, timeout, stopped."}, []string{"reason"})
 	return &Metrics{
 		requests: newSeries(func(endpoint, status string) prometheus.Counter { return requests.WithLabelValues(endpoint, status) }),
 		seconds:  newSeries(func(endpoint, _ string) prometheus.Observer { return seconds.WithLabelValues(endpoint) }),
@@ -54,8 +56,8 @@ func NewMetrics() *Metrics {
 		cost:     newSeries(func(provider, state string) prometheus.Counter { return cost.WithLabelValues(provider, state) }),
 		unpriced: newSeries(func(provider, reason string) prometheus.Counter { return unpriced.WithLabelValues(provider, reason) }),
 		first:    newSeries(func(provider, _ string) prometheus.Observer { return firstByte.WithLabelValues(provider) }),
-		retries:  retries, fallback: fallback, refusals: refusals, droppedRecords: dropped, recalled: recalled,
-		all: []prometheus.Collector{requests, seconds, attempts, firstByte, retries, fallback, refusals, tokens, dropped, cost, unpriced, recalled},
+		retries:  retries, fallback: fallback, refusals: refusals, droppedRecords: dropped, recalled: recalled, skipped: skipped,
+		all: []prometheus.Collector{requests, seconds, attempts, firstByte, retries, fallback, refusals, tokens, dropped, cost, unpriced, recalled, skipped},
 	}
 }
 
@@ -103,6 +105,12 @@ func (m *Metrics) spent(provider string, s *record.Spend) {
 }
 
 func (m *Metrics) retry(a *attempt) { m.retries.WithLabelValues(a.spec.ID).Inc() }
+
+// skippedReasons are the labels of the reasons why asynchronous hooks do not run.
+var skippedReasons = map[error]string{errAsyncBusy: "busy", errAsyncTooLong: "too_long", errAsyncTimeout: "timeout", errAsyncStopped: "stopped"}
+
+// skippedHooks counts a phase of a call whose asynchronous hooks did not run.
+func (m *Metrics) skippedHooks(reason error) { m.skipped.WithLabelValues(skippedReasons[reason]).Inc() }
 
 func (m *Metrics) unrecorded(*record.Attempt) { m.droppedRecords.Inc() }
 

@@ -27,6 +27,10 @@ func (g *Gateway) AwaitBackground(ctx context.Context) {
 	await(ctx, func() bool { return g.background.Len() == 0 })
 }
 
+// FinishAsyncHooks waits until no asynchronous guardrail runs, or until ctx ends. Those that still run
+// then are ended, and the log has them as skipped. Call it once, when no request is in progress.
+func (g *Gateway) FinishAsyncHooks(ctx context.Context) { g.guardrails.async.finish(ctx) }
+
 // awaitEvery is the polling interval of await.
 const awaitEvery = 10 * time.Millisecond
 

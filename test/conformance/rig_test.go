@@ -138,6 +138,8 @@ func (j *journal) Append(a *record.Attempt) error {
 // AppendLine passes over the ledger: transcripts are about words.
 func (*journal) AppendLine(*ledger.Entry) error { return nil }
 
+func (*journal) AppendHooks(*record.LateHooks) error { return nil }
+
 // await hands out the next record.
 func (j *journal) await(t testing.TB) record.Attempt {
 	t.Helper()

@@ -24,6 +24,7 @@ type Result struct {
 	CreatedAt   time.Time      `json:"created_at"`
 	Deny        bool           `json:"deny"` // true only if it denied the call
 	Skipped     bool           `json:"skipped,omitempty"`
+	Reason      string         `json:"skip_reason,omitempty"` // why an asynchronous hook was skipped
 	VersionID   string         `json:"guardrail_version_id,omitempty"`
 
 	costNano int64

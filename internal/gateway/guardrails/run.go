@@ -17,14 +17,15 @@ import (
 type Outcome struct {
 	Results  []Result // in the order of the hooks
 	Denied   bool
-	SoftDeny bool        // the denial has status 200
-	Message  string      // of the denial, from the guardrail; empty for the usual one
-	Failed   bool        // a synchronous hook failed without a denial: status 246
-	Body     []byte      // the changed body; nil if nothing changed
-	Headers  wire.Header // header fields for the upstream request
-	CostNano int64       // what paid checks cost
-	Unpaid   error       // of a limit that could not pay for a check, which is an error of that check; nil for none
-	Later    []*Hook     // asynchronous hooks, which the caller runs with RunAsync
+	SoftDeny bool            // the denial has status 200
+	Message  string          // of the denial, from the guardrail; empty for the usual one
+	Failed   bool            // a synchronous hook failed without a denial: status 246
+	Body     []byte          // the changed body; nil if nothing changed
+	Headers  wire.Header     // header fields for the upstream request
+	CostNano int64           // what paid checks cost
+	Unpaid   error           // of a limit that could not pay for a check, which is an error of that check; nil for none
+	Later    []*Hook         // asynchronous hooks, which the caller runs with RunAsync or RunAsyncStream
+	Answer   *StreamedAnswer // for Later; nil without any, and for bodies
 	// Unredacted reports that a hook that redacts did not run or failed: nothing may keep the body.
 	Unredacted bool
 }
@@ -403,22 +404,4 @@ func (e *Engine) check(ctx context.Context, c *compiled, in *check.Input, r *Che
 		got = check.Failed("TimeoutError", "the check did not finish in time")
 	}
 	return got
-}
-
-// RunAsync runs asynchronous hooks. They change nothing.
-func (e *Engine) RunAsync(ctx context.Context, hooks []*Hook, c *Call, p guardrail.Phase, status int, body []byte) ([]Result, error) {
-	list := make([]*Hook, len(hooks))
-	for i, h := range hooks {
-		now := *h
-		now.Async, now.Deny = false, false
-		list[i] = &now
-	}
-	out, err := e.Run(ctx, list, c, p, status, body)
-	if err != nil {
-		return nil, err
-	}
-	for i := range out.Results {
-		out.Results[i].Async = true
-	}
-	return out.Results, nil
 }

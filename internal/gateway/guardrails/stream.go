@@ -44,7 +44,9 @@ func (e *Engine) Stream(hooks []*Hook, c *Call) *StreamJudge {
 	j := &StreamJudge{engine: e, call: c}
 	for _, h := range hooks {
 		if h.Async {
-			j.outcome.Later = append(j.outcome.Later, h)
+			if !h.Mutator {
+				j.outcome.Later = append(j.outcome.Later, h)
+			}
 			continue
 		}
 		s := &hookState{hook: h, mode: h.StreamMode(), started: e.clock.Now(), results: make([]CheckResult, len(h.checks))}
@@ -225,6 +227,9 @@ func (j *StreamJudge) Finish(ctx context.Context, a *guardedstream.Answer) guard
 		}
 	}
 	final.Edits = j.placedAll(a, plain, edits)
+	if len(j.outcome.Later) > 0 {
+		j.outcome.Answer = &StreamedAnswer{texts: texts, regular: regular, partial: a.Partial, removed: j.removed.clone()}
+	}
 	final.Trailer = j.finish(a.Denied || final.Deny)
 	return final
 }

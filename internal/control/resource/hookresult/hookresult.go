@@ -51,6 +51,7 @@ type HookResult struct {
 	CreatedAt   resource.Stamp                   `json:"created_at"`
 	Deny        bool                             `json:"deny" doc:"Whether the guardrail denied the call"`
 	Skipped     bool                             `json:"skipped,omitempty" doc:"Whether no check ran, because the text could not be read or an earlier guardrail denied the call"`
+	SkipReason  string                           `json:"skip_reason,omitempty" doc:"Why an asynchronous guardrail did not run"`
 	VersionID   string                           `json:"guardrail_version_id,omitempty" doc:"Version of the saved guardrail"`
 }
 
