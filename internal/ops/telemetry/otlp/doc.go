@@ -1,5 +1,5 @@
 // Package otlp exports to an OpenTelemetry collector: Traces reads the journal and sends a
-// span for each attempt, Metrics sends the metrics of /metrics. Messages that cannot be
+// span for each attempt and for each of its guardrails, Metrics sends the metrics of /metrics. Messages that cannot be
 // sent within the limit are dropped and counted; nothing waits for a collector.
 //
 // The package depends only on the message types of OTLP. gRPC is one HTTP/2 call with five

@@ -35,7 +35,7 @@ type TraceOptions struct {
 }
 
 // Traces sends a span for each attempt of a request that this gateway served, after the attempt
-// ended.
+// ended, and one for each of its guardrails.
 type Traces struct {
 	o        TraceOptions
 	sender   *sender
@@ -128,8 +128,12 @@ func (t *Traces) sendAll(ctx context.Context) {
 // fill reads attempts into the message; more reports that it reached the maximum.
 func (t *Traces) fill() (more bool) {
 	next, missed := t.o.Tail.Read(t.position, func(e record.Entry) bool {
-		if a := e.Attempt; a != nil && a.Source.Served() {
+		switch a := e.Attempt; {
+		case a != nil && a.Source.Served():
 			t.batch = append(t.batch, t.requests.add(a, attemptSpan(a, t.o.Content))...)
+			t.batch = append(t.batch, attemptHookSpans(a)...)
+		case e.Hooks != nil:
+			t.batch = append(t.batch, lateHookSpans(e.Hooks)...)
 		}
 		return len(t.batch) < maxSpans
 	})
