@@ -43,6 +43,8 @@ type CheckResult struct {
 	Log         any          `json:"log"`
 	FailOnError bool         `json:"fail_on_error"`
 	CostNano    int64        `json:"cost_nano,omitempty"` // nano-dollars that the ledger has; in the log only
+
+	took time.Duration
 }
 
 // shownFeedback is the feedback of a hook in its result.

@@ -23,9 +23,10 @@ import (
 
 // bench is an engine with checks of the tests, and a list of the checks that ran.
 type bench struct {
-	t      *testing.T
-	engine *guardrails.Engine
-	saved  map[string]*guardrail.Saved
+	t       *testing.T
+	engine  *guardrails.Engine
+	metrics *guardrails.Metrics
+	saved   map[string]*guardrail.Saved
 
 	mu  sync.Mutex // guards ran
 	ran []string   // "check: texts"
@@ -98,7 +99,8 @@ func newBench(t *testing.T) *bench {
 		b.paid("paidPass", check.Pass),
 		b.paid("paidFail", check.Fail),
 	})
-	b.engine = guardrails.New(catalog, &check.Deps{}, ident.System{}, guardrails.NewMetrics(), slog.New(slog.DiscardHandler))
+	b.metrics = guardrails.NewMetrics()
+	b.engine = guardrails.New(catalog, &check.Deps{}, ident.System{}, b.metrics, slog.New(slog.DiscardHandler))
 	return b
 }
 

@@ -392,7 +392,8 @@ func (e *Engine) check(ctx context.Context, c *compiled, in *check.Input, r *Che
 			e.log.Error("panic in a guardrail check; it counts as an error", "check", c.id, "error", fmt.Sprint(p), "stack", string(debug.Stack()))
 			got = check.Failed("Check error", "the check failed; see the log of the gateway")
 		}
-		r.TookMS = e.clock.Now().Sub(started).Milliseconds()
+		r.took = e.clock.Now().Sub(started)
+		r.TookMS = r.took.Milliseconds()
 		r.Data, r.Log, r.Error, r.CostNano = got.Data, got.Log, got.Error, got.CostNano
 		r.Verdict = got.Verdict || got.Error != nil && !got.ErrorDecides
 	}()

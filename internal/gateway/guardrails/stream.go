@@ -170,7 +170,8 @@ func (j *StreamJudge) replaced(text string, list []change) []check.Edit {
 
 // merge adds the result for one chunk to the result for the stream.
 func (r *CheckResult) merge(chunk *CheckResult, edited bool) {
-	r.TookMS += chunk.TookMS
+	r.took += chunk.took
+	r.TookMS = r.took.Milliseconds()
 	r.CostNano += chunk.CostNano
 	r.Transformed = r.Transformed || edited
 	if r.Data == nil || r.Verdict && !chunk.Verdict {
