@@ -1,11 +1,13 @@
 // What the official clients make of cached responses. Go runs this file by its name, in front of two
 // providers that repeat what they were sent: "@peer" (OpenAI's API) and "@claude" (Anthropic's).
+// SLUICE_PROVIDERS names others.
 import { describe, it } from 'node:test'
 import assert from 'node:assert/strict'
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import { base, key, model } from './client.mjs'
 
+const providers = (process.env.SLUICE_PROVIDERS ?? '@peer,@claude').split(',')
 const options = { apiKey: key, maxRetries: 0, timeout: 20_000 }
 const openai = new OpenAI({ ...options, baseURL: base })
 const anthropic = new Anthropic({ ...options, baseURL: base.replace(/\/v1$/, '') })
@@ -74,7 +76,7 @@ function same(s, first, hit) {
   assert.equal(new Set(ids).size, ids.length, `ids ${ids}`)
 }
 
-for (const provider of ['@peer', '@claude']) {
+for (const provider of providers) {
   for (const [name, s] of Object.entries(surfaces)) {
     describe(`${name} of ${provider}`, () => {
       for (const first of ['whole', 'stream']) {

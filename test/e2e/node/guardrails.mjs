@@ -1,5 +1,6 @@
 // What the official clients make of guardrails. Go runs this file by its name, in front of two
 // providers that repeat what they were sent: "@peer" (OpenAI's API) and "@claude" (Anthropic's).
+// SLUICE_PROVIDERS names others.
 // SLUICE_OFF says that guardrails are off.
 import { describe, it } from 'node:test'
 import assert from 'node:assert/strict'
@@ -8,6 +9,7 @@ import OpenAI from 'openai'
 import { base, key, model } from './client.mjs'
 
 const off = Boolean(process.env.SLUICE_OFF)
+const providers = (process.env.SLUICE_PROVIDERS ?? '@peer,@claude').split(',')
 const options = { apiKey: key, maxRetries: 0, timeout: 20_000 }
 const openai = new OpenAI({ ...options, baseURL: base })
 const anthropic = new Anthropic({ ...options, baseURL: base.replace(/\/v1$/, '') })
@@ -107,7 +109,7 @@ async function denied(promise, kind) {
   return err
 }
 
-for (const provider of ['@peer', '@claude']) {
+for (const provider of providers) {
   for (const [name, s] of Object.entries(surfaces)) {
     describe(`${name} of ${provider}`, { skip: off && 'guardrails are off' }, () => {
       for (const side of ['input', 'output']) {
