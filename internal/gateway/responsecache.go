@@ -408,7 +408,7 @@ func (a *attempt) recordCache(r *record.Attempt) {
 	}
 	s := &a.semantic
 	out := recordedLookup{
-		Key: fmt.Sprintf("%x", a.cacheKey), Mode: string(a.cacheMode()), MaxAge: int64(a.target.Cache.MaxAge / time.Second),
+		Key: a.cacheKey.String(), Mode: string(a.cacheMode()), MaxAge: int64(a.target.Cache.MaxAge / time.Second),
 		Cosine: s.best.Cosine, Guard: string(s.best.Guard), Saved: r.Spend.Saved, Lookup: s.costNano,
 	}
 	if s.err != nil {
