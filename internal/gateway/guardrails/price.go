@@ -7,12 +7,12 @@ import "sluice/internal/gateway/guardrails/check"
 func price(hooks []*Hook, order []int, data *content) (nano int64) {
 	for _, i := range order {
 		h := hooks[i]
-		if data.unread && !h.textless() || data.call.Memo.has(keyOf(h, data.body)) {
+		if data.unread && !h.textless() || data.call.Memo.has(keyOf(h, data.phase, data.body)) {
 			continue
 		}
 		for k := range h.checks {
 			if priced, ok := h.checks[k].runner.(check.Priced); ok {
-				in, _ := data.input(h.Scope, h.checks[k].redacts())
+				in, _ := data.input(h.Scope, h.checks[k].redacts(), h.checks[k].searches())
 				nano += priced.Price(in)
 			}
 		}
