@@ -98,6 +98,7 @@ func newBench(t *testing.T) *bench {
 		}}),
 		b.paid("paidPass", check.Pass),
 		b.paid("paidFail", check.Fail),
+		b.unpaid("unpaidRewrite"),
 	})
 	b.metrics = guardrails.NewMetrics()
 	b.engine = guardrails.New(catalog, &check.Deps{}, ident.System{}, b.metrics, slog.New(slog.DiscardHandler))
