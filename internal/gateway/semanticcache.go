@@ -74,7 +74,7 @@ func (c *responseCache) findSemantic(ctx context.Context, a *attempt, in *cachek
 	}
 	e, found := c.Store.Get(ctx, cachekey.Key(best.Key))
 	if !found {
-		c.inBackground(func(ctx context.Context) { c.removeUnanswered(ctx, best.Key) })
+		c.inBackground(ctx, func(ctx context.Context) { c.removeUnanswered(ctx, best.Key) })
 		return false
 	}
 	if a.hasForeignPlaceholders(e.Body) {
@@ -213,7 +213,7 @@ func (c *responseCache) storeSemantic(a *attempt, e *entry.Entry) {
 		return
 	}
 	question := vectorstore.Entry{Key: vectorstore.Key(a.cacheKey), Partition: s.partition, Vector: s.vector, Text: s.text, Expires: e.Expires}
-	c.inBackground(func(ctx context.Context) {
+	c.inBackground(context.Background(), func(ctx context.Context) {
 		_ = c.Semantic.Finder.Store.Put(ctx, question) // counted by the store; a miss at worst
 	})
 }
@@ -226,9 +226,9 @@ func (c *responseCache) removeUnanswered(ctx context.Context, key vectorstore.Ke
 	}
 }
 
-// inBackground changes the stored questions. If too many changes are in progress it does nothing: the next
-// equal call tries again.
-func (c *responseCache) inBackground(change func(ctx context.Context)) {
+// inBackground changes the stored questions, also after ctx ended. If too many changes are in progress it
+// does nothing: the next equal call tries again.
+func (c *responseCache) inBackground(ctx context.Context, change func(ctx context.Context)) {
 	select {
 	case c.storing <- struct{}{}:
 	default:
@@ -236,7 +236,7 @@ func (c *responseCache) inBackground(change func(ctx context.Context)) {
 	}
 	go func() {
 		defer func() { <-c.storing }()
-		ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
 		defer cancel()
 		change(ctx)
 	}()
