@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"sluice/internal/gateway/cache/cachekey"
 	"sluice/internal/gateway/cache/diskstore"
 	"sluice/internal/gateway/cache/entry"
 	"sluice/internal/gateway/cache/purge"
@@ -168,7 +167,7 @@ func TestStore_APurgeOfOneKeyOrAnotherOrganisationHidesNothingElse(t *testing.T)
 	n.put(t, c, 1, "gpt-4o")
 	n.put(t, c, 2, "gpt-4o")
 	c.Move(time.Second)
-	key := cachekey.Key(storetest.Key(1))
+	key := storetest.Key(1)
 	list.Store(&purge.List{ByOrganisation: map[string][]purge.Purge{
 		"org-1": {{ID: "p1", Key: &key, Filter: entry.Filter{Organisation: "org-1", Before: c.Now()}}},
 		"org-2": {{ID: "p2", Filter: entry.Filter{Organisation: "org-2", Before: c.Now()}}},
