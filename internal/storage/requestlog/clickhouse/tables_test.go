@@ -52,7 +52,7 @@ func TestTablesAreMadeAndFollowRetention(t *testing.T) {
 		if err := clickhouse.Migrate(t.Context(), o); err != nil {
 			t.Fatal(err)
 		}
-		for _, table := range []string{"attempts", "corrections"} {
+		for _, table := range []string{"attempts", "corrections", "late_hooks"} {
 			ddl := one[string](t, o.Server, "SELECT create_table_query FROM system.tables WHERE database = currentDatabase() AND name = '"+table+"'")
 			if strings.Contains(ddl, " TTL ") != (tt.ttl != "") || !strings.Contains(ddl, tt.ttl) {
 				t.Errorf("%d days: %s has %q", tt.days, table, ddl)
