@@ -60,7 +60,7 @@ func TestCatalogue_RejectsImpossibleParameters(t *testing.T) {
 		{"default.jsonSchema", `{"schema":{"$ref":"#/missing"}}`, ".schema"},
 		{"default.jsonSchema", `{"schema":"{}"}`, ".schema"},
 	} {
-		err := table.Validate(&guardrail.Check{ID: c.id, Parameters: json.RawMessage(c.parameters)}, guardrail.Place{Check: "c", Params: "c.parameters"})
+		err := table.Validate(&guardrail.Check{ID: c.id, Parameters: json.RawMessage(c.parameters)}, guardrail.Place{ID: "c.id", Params: "c.parameters"})
 		if f := fault.From(err); err == nil || f.Code != fault.InvalidParameter || f.Param != "c.parameters"+c.path {
 			t.Errorf("%s %s: %v, want %s", c.id, c.parameters, err, c.path)
 		}
@@ -80,7 +80,7 @@ func TestCatalogue_AcceptsZeroAndFalse(t *testing.T) {
 		"azure.contentSafety":     `{"severity":0,"cost_per_call":0}`,
 		"acuvity.scan":            `{"toxic":false,"toxic_threshold":0}`,
 	} {
-		if err := table.Validate(&guardrail.Check{ID: id, Parameters: json.RawMessage(parameters)}, guardrail.Place{Check: "c", Params: "p"}); err != nil {
+		if err := table.Validate(&guardrail.Check{ID: id, Parameters: json.RawMessage(parameters)}, guardrail.Place{ID: "c.id", Params: "p"}); err != nil {
 			t.Errorf("%s %s: %v", id, parameters, err)
 		}
 	}

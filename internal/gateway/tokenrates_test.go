@@ -46,10 +46,13 @@ func callConcurrently(t *testing.T, up *upstream.Server, calls int, body string,
 		a := chatOf(20, 100)
 		return &a
 	})
+	var headers []string
+	for _, r := range gateways { // before the calls, which read the providers
+		headers = saveProvider(r, up)
+	}
 	var wg sync.WaitGroup
 	for i := range calls {
 		r := gateways[i%len(gateways)]
-		headers := saveProvider(r, up)
 		wg.Go(func() {
 			switch a := r.call("POST", "/v1/chat/completions", body, headers...); a.StatusCode {
 			case http.StatusOK:
