@@ -27,7 +27,7 @@ func TestQuartersOfAnOlderDatabase(t *testing.T) {
 	old := raw(t, path)
 	var before, days, quarters int
 	makeOlder(t, old,
-		"DELETE FROM slots WHERE level = 2", "UPDATE slots SET level = level - 1 WHERE level > 2", "DELETE FROM migrations WHERE version > 7",
+		"DELETE FROM slots WHERE level = 2", "UPDATE slots SET level = level - 1 WHERE level > 2", "DELETE FROM migrations WHERE version > 7", "DROP TABLE late_hooks",
 		"DROP TABLE sums_quarters", "DROP TABLE bins_quarters", "DROP TABLE facets_quarters", "DROP TABLE pairs_quarters",
 		"ALTER TABLE pairs_days ADD COLUMN whole BOOLEAN DEFAULT false", "ALTER TABLE pairs_weeks ADD COLUMN whole BOOLEAN DEFAULT false",
 		"INSERT INTO pairs_days BY NAME SELECT * REPLACE ('' AS workspace_id, true AS whole) FROM pairs_days")

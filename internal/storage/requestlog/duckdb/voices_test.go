@@ -27,7 +27,7 @@ func TestFeedbackOfAnOlderDatabase(t *testing.T) {
 	})
 	old := raw(t, path)
 	makeOlder(t, old,
-		"CREATE TABLE judged_traces AS SELECT DISTINCT trace_id FROM heard", "DELETE FROM migrations WHERE version > 9",
+		"CREATE TABLE judged_traces AS SELECT DISTINCT trace_id FROM heard", "DROP TABLE late_hooks", "DELETE FROM migrations WHERE version > 9",
 		"CREATE TABLE plain AS SELECT started, series, trace_id, status, retries, bytes_in, metadata, extra, end_user, prompt_slug FROM heard WHERE lead",
 		"DROP TABLE heard", "ALTER TABLE plain RENAME TO heard")
 	if err := old.Close(); err != nil {
