@@ -28,8 +28,8 @@ type configSelector struct {
 // headers or body, else the default of the key or workspace.
 // Source: contract/dataplane.md 1.1 and 1.3.
 func (s *configSelector) chooseConfig(x *exchange) error {
-	if x.inner != nil && x.inner.targeted {
-		x.config = fromHeaders
+	if x.inner != nil && x.namesTarget() {
+		x.config = fromHeaders // as the deployment or the guardrail decides, whatever the caller may select
 		return nil
 	}
 	if err := s.inlineConfigs.Check(&x.ctl, x.scope); err != nil {
@@ -44,7 +44,7 @@ func (s *configSelector) chooseConfig(x *exchange) error {
 	case x.ctl.Config != "":
 		return s.namedConfig(x, x.ctl.Config)
 	}
-	if !x.locked && (x.ctl.Provider != "" || x.ctl.VirtualKey != "" || x.account != "" || x.prompt.provider() != "") {
+	if !x.locked && x.namesTarget() {
 		x.config = fromHeaders
 		return nil
 	}
@@ -55,6 +55,11 @@ func (s *configSelector) chooseConfig(x *exchange) error {
 		return nil // the catalogue needs no target
 	}
 	return fault.New(fault.InvalidRequest, "no target: send x-gateway-provider or x-gateway-config, or set model to a saved provider as @slug/model").WithParam("x-gateway-provider")
+}
+
+// namesTarget reports whether the request names a provider, in its headers, its model or its prompt.
+func (x *exchange) namesTarget() bool {
+	return x.ctl.Provider != "" || x.ctl.VirtualKey != "" || x.account != "" || x.prompt.provider() != ""
 }
 
 // lockedConfig rejects a request that would bypass the config of the key.

@@ -29,7 +29,6 @@ type innerCall struct {
 	scope    *tenant.Scope
 	metadata map[string]string
 	costNano int64
-	targeted bool // settings of the deployment select the target; no config of the caller replaces it
 }
 
 // add adds the cost of an attempt of the call.
@@ -66,7 +65,7 @@ var errNoCaller = errors.New("the call has no API key that could pay for it")
 type innerRequest struct {
 	path   string      // "/v1/chat/completions"
 	name   string      // of its span: "guardrail judge"
-	header [][2]string // settings of the deployment that select the target; nil for a target as the caller's
+	header [][2]string // settings of the deployment that select the target; nil for the target that the model names, or the caller's
 	body   []byte
 }
 
@@ -86,7 +85,6 @@ func (c *innerCaller) call(ctx context.Context, r *innerRequest) (body []byte, c
 	out := &collected{}
 	x := c.open(req, out)
 	inner := by.call
-	inner.targeted = len(r.header) > 0
 	x.inner = &inner
 	if err := c.serve(ctx, x); err != nil {
 		return nil, inner.costNano, err
