@@ -20,7 +20,7 @@ func (g *Gateway) assemble() {
 	if g.set.GuardrailsOff {
 		g.guardrails.engine = nil
 	}
-	g.guardrails.stored = storedDenials{states: g.States, upstreamHeaders: &g.upstreamHeaders, caller: &g.caller, log: g.Log}
+	g.guardrails.stored = storedDenials{states: g.States, upstreamHeaders: &g.upstreamHeaders, caller: &g.caller, log: g.Log, guarded: g.guardrails.engine != nil}
 	g.guardrails.async = newAsyncHooks(g)
 	g.admission = admission{callers: g.callers, metadataFrom: g.set.MetadataFrom, meter: g.meter}
 	g.credentials = credentialResolver{specs: g.Specs, hasher: g.Hasher, secrets: g.Secrets, guard: g.Guard, signers: g.Signers}

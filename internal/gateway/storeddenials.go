@@ -13,6 +13,7 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/responses"
+	"sluice/internal/domain/routing"
 	"sluice/internal/gateway/guardrails"
 	"sluice/internal/gateway/responsestore"
 	"sluice/internal/kernel/fault"
@@ -27,6 +28,7 @@ type storedDenials struct {
 	upstreamHeaders *upstreamHeaders
 	caller          *upstreamCaller
 	log             *slog.Logger
+	guarded         bool // guardrails run in this deployment
 	deletions       sync.WaitGroup
 }
 
@@ -38,7 +40,8 @@ func (a *attempt) judgesOutput() bool {
 	return a.hooks != nil && answersText(a.x) && slices.ContainsFunc(a.hooks.After, func(h *guardrails.Hook) bool { return !h.Async })
 }
 
-// refuse rejects a call that reads or continues a denied response.
+// refuse rejects a call that reads or continues a denied response. If the database cannot tell, it rejects a
+// call that output hooks apply to.
 func (d *storedDenials) refuse(ctx context.Context, x *exchange) error {
 	read, previous := storedIDs(x)
 	for _, id := range [...]string{read, previous} {
@@ -47,6 +50,8 @@ func (d *storedDenials) refuse(ctx context.Context, x *exchange) error {
 		}
 		denied, err := d.states.IsDenied(ctx, x.key.Principal.WorkspaceID, id)
 		switch {
+		case err != nil && d.guarded && judgesOutputOf(x):
+			return clientGone(ctx, fault.Newf(fault.Overloaded, "cannot check whether the guardrails denied the response %q, because the database is unavailable; send the request again when it is back", clip(id)).WithCause(err))
 		case err != nil:
 			d.log.Warn("cannot check whether a response was denied; the call continues", "request_id", x.id, "response", clip(id), "error", fault.From(err).Error())
 		case denied && id == read:
@@ -56,6 +61,15 @@ func (d *storedDenials) refuse(ctx context.Context, x *exchange) error {
 		}
 	}
 	return nil
+}
+
+// judgesOutputOf reports whether output hooks apply to a call: defaults of its workspace or organisation, or
+// hooks of a target that its config may choose.
+func judgesOutputOf(x *exchange) bool {
+	if x.scope != nil && len(x.scope.OutputGuardrails) > 0 {
+		return true
+	}
+	return x.config != nil && slices.ContainsFunc(x.config.Leaves(), func(t *routing.Target) bool { return len(t.After) > 0 })
 }
 
 // storedIDs returns the ids of the stored responses that a call reads and continues; empty for none.

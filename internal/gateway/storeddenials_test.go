@@ -1,11 +1,16 @@
 package gateway_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"sluice/internal/domain/tenant"
+	"sluice/internal/gateway/responsestore"
+	"sluice/internal/kernel/fault"
 	"sluice/internal/storage/sqlstore/storetest"
 	"sluice/internal/test/upstream"
 )
@@ -102,6 +107,52 @@ func TestDeniedResponse_IsNeitherReadNorContinuedAtItsProvider(t *testing.T) {
 				if node.up.Total() != before {
 					t.Errorf("%d calls reached the provider", node.up.Total()-before)
 				}
+			}
+		})
+	}
+}
+
+// unavailableRows is a database of responses that cannot be read.
+type unavailableRows struct{ responsestore.Database }
+
+func (unavailableRows) FindResponse(context.Context, string, string, time.Time) (input, response []byte, err error) {
+	return nil, nil, fault.New(fault.Overloaded, "the database is down")
+}
+
+// While the database cannot tell whether a response was denied, calls with output guardrails cannot read or
+// continue it. Other calls can.
+func TestDeniedResponse_IsNotReadWhileTheDatabaseIsDown(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		defaults []string // of the organisation
+		members  string   // of the config
+		status   int
+	}{
+		"default of the organisation":   {[]string{"g1"}, "", 503},
+		"guardrail of the config":       {nil, denyForbidden, 503},
+		"input guardrail of the config": {nil, `"input_guardrails":[{"id":"g1","deny":true,` + shorthandRule + `}]`, 200},
+		"without guardrails":            {nil, "", 200},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := keeping(t, unavailableRows{storetest.Open(t, storetest.SQLite(t))})
+			r.dir.scope.SetGuardrails(workspace, &tenant.Organisation{Defaults: tenant.OrgDefaults{OutputGuardrails: c.defaults}})
+			response := upstream.Always(upstream.JSON(200, []byte(fmt.Sprintf(textSurfaces[2].response, "fine"))))
+			for _, path := range []string{"/v1/responses", "/v1/responses/resp_1", "/v1/v2/responses/resp_1"} {
+				r.up.Handle(path, response)
+			}
+			for _, again := range []struct{ call, body string }{
+				{"GET /v1/responses/resp_1", ""}, {"GET /v1/proxy/v2/responses/resp_1", ""},
+				{"POST /v1/responses", `{"model":"gpt-4o-mini","input":"b","previous_response_id":"resp_1"}`},
+			} {
+				method, path, _ := strings.Cut(again.call, " ")
+				a := r.call(method, path, again.body, r.inline(c.members))
+				if a.StatusCode != c.status || c.status == 503 && !strings.Contains(a.Text, "the database is unavailable") {
+					t.Errorf("%s: %d %s", again.call, a.StatusCode, a.Text)
+				}
+			}
+			if n := r.up.Total(); c.status == 503 && n != 0 {
+				t.Errorf("%d calls reached the provider", n)
 			}
 		})
 	}
