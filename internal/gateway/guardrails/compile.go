@@ -69,14 +69,14 @@ func newSavedHook(g *guardrail.Saved, use *routing.Hook, list []compiled) *Hook 
 }
 
 // apply applies the fields that a config sets next to the name of a saved guardrail. It cannot weaken
-// the guardrail: deny stays on.
+// the guardrail: what is on stays on, and a call waits for a guardrail that the config makes deny.
 func (h *Hook) apply(use *routing.Hook) {
 	h.Mutator = use.Type == routing.Mutator
 	h.Deny = h.Deny || use.Deny
 	h.Sequential = h.Sequential || use.Sequential
 	h.SoftDeny = h.SoftDeny || use.SoftDeny200
 	switch {
-	case use.Sync:
+	case use.Sync, use.Deny:
 		h.Async = false
 	case use.Async && !h.Deny:
 		h.Async = true

@@ -303,29 +303,37 @@ func TestRun_VerdictsOfAnotherHookAreNotReused(t *testing.T) {
 	}
 }
 
-// A config makes a saved guardrail stricter, not weaker: "async": false makes the call wait for it, "deny":
-// false and "async": true change nothing about one that denies, and an absent field changes nothing.
+// A config makes a saved guardrail stricter, not weaker: "async": false and "deny": true make the call wait for it,
+// "deny": false and "async": true change nothing about one that denies, and an absent field changes nothing.
 func TestHooks_ConfigCannotWeakenASavedGuardrail(t *testing.T) {
 	t.Parallel()
+	type fields struct{ deny, async, sequential, soft bool }
 	for _, c := range []struct {
-		name        string
-		saved       guardrail.Actions
-		use         routing.Hook
-		deny, async bool
+		name  string
+		saved guardrail.Actions
+		use   routing.Hook
+		want  fields
 	}{
-		{"asynchronous", guardrail.Actions{Async: true}, routing.Hook{}, false, true},
-		{"asynchronous, awaited by the config", guardrail.Actions{Async: true}, routing.Hook{Sync: true}, false, false},
-		{"asynchronous, denying and awaited by the config", guardrail.Actions{Async: true}, routing.Hook{Sync: true, Deny: true}, true, false},
-		{"awaited", guardrail.Actions{}, routing.Hook{Sync: true}, false, false},
-		{"awaited, asynchronous in the config", guardrail.Actions{}, routing.Hook{Async: true}, false, true},
-		{"denying, asynchronous in the config", guardrail.Actions{Deny: true}, routing.Hook{Async: true}, true, false},
+		{"asynchronous", guardrail.Actions{Async: true}, routing.Hook{}, fields{async: true}},
+		{"asynchronous, awaited by the config", guardrail.Actions{Async: true}, routing.Hook{Sync: true}, fields{}},
+		{"asynchronous, denying in the config", guardrail.Actions{Async: true}, routing.Hook{Deny: true}, fields{deny: true}},
+		{"asynchronous and denying, denying in the config", guardrail.Actions{Async: true, Deny: true}, routing.Hook{Deny: true}, fields{deny: true}},
+		{"asynchronous and denying", guardrail.Actions{Async: true, Deny: true}, routing.Hook{}, fields{deny: true, async: true}},
+		{"asynchronous, denying and asynchronous in the config", guardrail.Actions{Async: true}, routing.Hook{Deny: true, Async: true}, fields{deny: true}},
+		{"asynchronous, denying and awaited by the config", guardrail.Actions{Async: true}, routing.Hook{Sync: true, Deny: true}, fields{deny: true}},
+		{"awaited", guardrail.Actions{}, routing.Hook{Sync: true}, fields{}},
+		{"awaited, asynchronous in the config", guardrail.Actions{}, routing.Hook{Async: true}, fields{async: true}},
+		{"denying, asynchronous in the config", guardrail.Actions{Deny: true}, routing.Hook{Async: true}, fields{deny: true}},
+		{"in order in the config", guardrail.Actions{}, routing.Hook{Sequential: true}, fields{sequential: true}},
+		{"in order", guardrail.Actions{Sequential: true}, routing.Hook{}, fields{sequential: true}},
+		{"denying, with status 200 in the config", guardrail.Actions{Deny: true}, routing.Hook{SoftDeny200: true}, fields{deny: true, soft: true}},
 	} {
 		b := newBench(t)
 		b.save("saved", c.saved, "fail")
 		c.use.ID, c.use.Type = "saved", routing.Guardrail
 		h := b.hooks(c.use)[0]
-		if h.Deny != c.deny || h.Async != c.async {
-			t.Errorf("%s: deny %v, async %v", c.name, h.Deny, h.Async)
+		if got := (fields{h.Deny, h.Async, h.Sequential, h.SoftDeny}); got != c.want {
+			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
 		}
 	}
 }
