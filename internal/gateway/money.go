@@ -7,6 +7,7 @@ import (
 
 	"sluice/internal/domain/keys"
 	"sluice/internal/domain/record"
+	"sluice/internal/domain/routing"
 	"sluice/internal/domain/tenant"
 	"sluice/internal/gateway/call"
 	"sluice/internal/gateway/metering"
@@ -199,8 +200,17 @@ func (a *attempt) bounds() *bound.Call {
 	return c
 }
 
-// params returns the parameters of the call as the provider gets them.
-func (a *attempt) params() call.Params { return call.Params{Doc: a.x.doc, Target: a.target} }
+// noParams is a target without parameters.
+var noParams routing.Target
+
+// params returns the parameters of the call as the provider gets them. A request that hooks changed has those
+// of the target.
+func (a *attempt) params() call.Params {
+	if a.withParams {
+		return call.Params{Doc: a.x.doc, Target: &noParams}
+	}
+	return call.Params{Doc: a.x.doc, Target: a.target}
+}
 
 // priceName returns the name of the model in price lists.
 func (a *attempt) priceName() string { return a.bounds().PriceName() }

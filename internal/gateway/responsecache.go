@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"sluice/internal/domain/keys"
 	"sluice/internal/domain/record"
 	"sluice/internal/domain/routing"
@@ -20,6 +22,7 @@ import (
 	"sluice/internal/gateway/cache/flight"
 	"sluice/internal/gateway/cache/replay"
 	"sluice/internal/gateway/cache/store"
+	"sluice/internal/gateway/call"
 	"sluice/internal/kernel/ident"
 	"sluice/internal/kernel/jsonedit"
 	"sluice/internal/kernel/llm"
@@ -106,15 +109,16 @@ func (c *responseCache) applies(a *attempt) bool {
 	case a.estimated || a.auxiliary || x.doc == nil || x.form != nil || x.direct != nil || !a.unified():
 		return false
 	}
-	return x.match.Endpoint != llm.CreateModelResponse || isStateless(x.doc)
+	return x.match.Endpoint != llm.CreateModelResponse || isStateless(a.params())
 }
 
 // isStateless reports whether no one can refer to a response of the Responses API later. The response
 // of a hit has a new id, which its provider could not find.
-func isStateless(d *jsonedit.Doc) bool {
-	stored, isSet := d.Bool("store")
-	background, _ := d.Bool("background")
-	return isSet && !stored && !background && !d.Has("previous_response_id") && !d.Has("conversation")
+func isStateless(p call.Params) bool {
+	if p.Value("store").Type != gjson.False || p.Value("background").Type == gjson.True {
+		return false
+	}
+	return !p.Value("previous_response_id").Exists() && !p.Value("conversation").Exists()
 }
 
 // lookup looks the response of an attempt up. Without one, it enters the group of equal calls.

@@ -377,3 +377,28 @@ func cacheParts() (gateway.CacheParts, vectorIndex) {
 	v := vectorIndex{index.New(ident.System{}, index.Options{})}
 	return gateway.CacheParts{Store: store.NewMemory(64<<20, ident.System{}), MaxBytes: 4 << 20, Semantic: &gateway.Semantic{Finder: semantic.Finder{Store: v.Index}}}, v
 }
+
+// Whether a response of the Responses API can be referred to later depends on the request that the provider
+// gets, with the parameters of the config.
+func TestResponseCache_ReadsWhetherTheProviderStoresTheResponse(t *testing.T) {
+	t.Parallel()
+	const path = "/v1/responses"
+	for name, c := range map[string]struct{ request, members, second string }{
+		"not stored":                  {`{"model":"gpt-4o-mini","input":"a","store":false}`, "", "HIT"},
+		"stored":                      {`{"model":"gpt-4o-mini","input":"a"}`, "", "DISABLED"},
+		"stored by the config":        {`{"model":"gpt-4o-mini","input":"a","store":false}`, `,"override_params":{"store":true}`, "DISABLED"},
+		"not stored by the config":    {`{"model":"gpt-4o-mini","input":"a"}`, `,"override_params":{"store":false}`, "HIT"},
+		"stored by a removal":         {`{"model":"gpt-4o-mini","input":"a","store":false}`, `,"drop_params":["store"]`, "DISABLED"},
+		"continued by the config":     {`{"model":"gpt-4o-mini","input":"a","store":false}`, `,"default_params":{"previous_response_id":"resp_2"}`, "DISABLED"},
+		"in background by the config": {`{"model":"gpt-4o-mini","input":"a","store":false}`, `,"default_params":{"background":true}`, "DISABLED"},
+		"stored, changed by a hook":   {`{"model":"gpt-4o-mini","input":"a b","store":false}`, `,"override_params":{"store":true},"input_mutators":[{"regexReplace":{"rule":"b","redactText":"c"}}]`, "DISABLED"},
+	} {
+		r := newRig(t)
+		r.numbered(path, textSurfaces[2].response)
+		r.call("POST", path, c.request, r.inline(simpleCache+c.members))
+		a := r.call("POST", path, c.request, r.inline(simpleCache+c.members))
+		if got := a.Header.Get(cacheStatus); got != c.second || a.StatusCode >= 300 {
+			t.Errorf("%s: %d %q, want %q: %s", name, a.StatusCode, got, c.second, a.Text)
+		}
+	}
+}
