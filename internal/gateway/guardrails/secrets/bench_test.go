@@ -29,3 +29,20 @@ func BenchmarkSecrets_4KB(b *testing.B) {
 		r.Run(context.Background(), in)
 	}
 }
+
+// Texts of 64 KB in which a credential may begin at every few bytes.
+func BenchmarkSecrets_ManyBeginnings(b *testing.B) {
+	r, err := secrets.List()[0].New(check.Params{}, &check.Deps{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, unit := range []string{"a-", "sk-", "sk-proj-", "glc_-", "eyJ-", "key-dd-", "token:", "is."} {
+		b.Run(unit, func(b *testing.B) {
+			in := &check.Input{Texts: []string{strings.Repeat(unit, 64<<10/len(unit))}}
+			b.SetBytes(64 << 10)
+			for b.Loop() {
+				r.Run(context.Background(), in)
+			}
+		})
+	}
+}

@@ -26,9 +26,13 @@ type format struct {
 
 // element is a part of a compiled body: characters of a class, or one literal byte.
 type element struct {
-	set      *byteSet
+	class    int  // its number, or literal
+	byte     byte // the literal one
 	low, top int
 }
+
+// literal is the class of an element that is one byte.
+const literal = -1
 
 type byteSet [256]bool
 
@@ -71,7 +75,7 @@ func compile(body string) pattern {
 	for i := 0; i < len(body); i++ {
 		set := byteSets[body[i]]
 		if set == nil || i+1 == len(body) || body[i+1] != '{' {
-			p = append(p, element{newByteSet(body[i : i+1]), 1, 1})
+			p = append(p, element{literal, body[i], 1, 1})
 			continue
 		}
 		end := i + strings.IndexByte(body[i:], '}')
@@ -79,7 +83,7 @@ func compile(body string) pattern {
 		if !isRange {
 			top = low
 		}
-		e := element{set: set}
+		e := element{class: strings.IndexByte(classNames, body[i])}
 		var errLow, errTop error
 		e.low, errLow = strconv.Atoi(low)
 		e.top, errTop = strconv.Atoi(top)
@@ -93,18 +97,20 @@ func compile(body string) pattern {
 }
 
 // match returns the end of the pattern that begins at i, or -1. Each element matches as much as it can.
-func (p pattern) match(text string, i int) int {
+func (p pattern) match(r *classRuns, i int) int {
 	for _, e := range p {
-		n := 0
-		for n < e.top && i < len(text) && e.set[text[i]] {
-			n++
-			i++
+		end := i
+		if e.class != literal {
+			end = r.end(e.class, i, e.top)
+		} else if i < len(r.text) && r.text[i] == e.byte {
+			end++
 		}
-		if n < e.low {
+		if end-i < e.low {
 			return -1
 		}
+		i = end
 	}
-	if last := p[len(p)-1]; i < len(text) && (last.set[text[i]] && last.top > 1 || isAlnum(text[i])) {
+	if last := p[len(p)-1]; i < len(r.text) && (last.top > 1 && classSets[last.class][r.text[i]] || isAlnum(r.text[i])) {
 		return -1 // longer than the form
 	}
 	return i
@@ -116,12 +122,12 @@ const minDistinct = 6
 // isRandom reports whether a credential is not a placeholder such as "ghp_xxxxxxxx".
 func isRandom(body string) bool {
 	var seen byteSet
-	distinct := 0
-	for i := range len(body) {
+	missing := min(minDistinct, len(body)/2)
+	for i := 0; i < len(body) && missing > 0; i++ {
 		if !seen[body[i]] {
 			seen[body[i]] = true
-			distinct++
+			missing--
 		}
 	}
-	return distinct >= min(minDistinct, len(body)/2)
+	return missing <= 0
 }

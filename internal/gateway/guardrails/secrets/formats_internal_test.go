@@ -13,14 +13,19 @@ func sample(p pattern, random *rand.Rand) string {
 	var b strings.Builder
 	for _, e := range p {
 		for range e.low {
-			b.WriteByte(member(e.set, random))
+			b.WriteByte(e.member(random))
 		}
 	}
 	return b.String()
 }
 
-// member returns a random byte of a set. Credentials of Amazon are in base 32, which has no 0, 1, 8 and 9.
-func member(set *byteSet, random *rand.Rand) byte {
+// member returns a random byte of an element. Credentials of Amazon are in base 32, which has no 0, 1, 8 and
+// 9.
+func (e element) member(random *rand.Rand) byte {
+	if e.class == literal {
+		return e.byte
+	}
+	set := classSets[e.class]
 	var all, base32 []byte
 	for b := range set {
 		if !set[b] {
@@ -100,7 +105,7 @@ func hasShorter(f *format, secret string) bool {
 	for i := range formats {
 		other := &formats[i]
 		if other != f && other.id == f.id && strings.HasPrefix(secret, other.prefix) {
-			if end := compile(other.body).match(secret, len(other.prefix)); end == len(secret) {
+			if end := compile(other.body).match(&classRuns{text: secret}, len(other.prefix)); end == len(secret) {
 				return true
 			}
 		}

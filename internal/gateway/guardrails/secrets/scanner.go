@@ -19,7 +19,7 @@ type finding struct {
 // it is, and in the form without invisible signs, full-width forms and look-alikes. The error is that of
 // ctx.
 func find(ctx context.Context, text string, types typeSet) ([]finding, error) {
-	s := scanner{text: text, types: types}
+	s := newScanner(text, types)
 	found, err := s.scan(ctx)
 	if err != nil {
 		return nil, err
@@ -28,7 +28,7 @@ func find(ctx context.Context, text string, types typeSet) ([]finding, error) {
 	if folded.Same() {
 		return found, nil
 	}
-	other := scanner{text: folded.Folded, types: types}
+	other := newScanner(folded.Folded, types)
 	hidden, err := other.scan(ctx)
 	for _, f := range hidden {
 		f.start, f.end = folded.Original(f.start, f.end)
@@ -54,11 +54,25 @@ func disjoint(found []finding) []finding {
 	return found[:n]
 }
 
-// scanner passes over a text once.
+// scanner passes over a text once. Create one with newScanner.
 type scanner struct {
 	text  string
 	types typeSet
 	found []finding
+
+	runs         classRuns
+	cues         cueReader
+	headless     [4]textRange // see isTokenHead
+	placeholders placeholderFinder
+}
+
+// textRange is a part of a text: byte offsets.
+type textRange struct{ start, end int }
+
+func newScanner(text string, types typeSet) *scanner {
+	return &scanner{
+		text: text, types: types, runs: classRuns{text: text}, cues: cueReader{text: text}, placeholders: placeholderFinder{text: text},
+	}
 }
 
 // wordBytes are the bytes of words: letters, digits and underscores.
@@ -133,7 +147,7 @@ func (s *scanner) mayBeCued(i, end, digits int) bool {
 	if digits > 0 && end-i >= minCuedWord {
 		return true
 	}
-	return s.byteAt(end) == '-' && s.runEnd(i, minCuedWord) == i+minCuedWord
+	return s.byteAt(end) == '-' && s.runs.end(classBase64URL, i, minCuedWord) == i+minCuedWord
 }
 
 // mark judges what a sign introduces: a private key, a URL with a password, a value.
@@ -182,7 +196,7 @@ func (s *scanner) matchPrefixed(i int, f *prefixed) int {
 		return 0
 	}
 	body := i + len(f.prefix)
-	end := f.pattern.match(s.text, body)
+	end := f.pattern.match(&s.runs, body)
 	switch {
 	case end < 0, !isRandom(s.text[body:end]):
 		return 0
@@ -210,7 +224,7 @@ func (s *scanner) infixAt(i, end int) int {
 		if end-i < f.low || end-i > f.top || !strings.HasPrefix(s.text[end:], f.infix) || !f.accepts(s.text[i:end]) {
 			continue
 		}
-		last := infixIndex[k].match(s.text, end+len(f.infix))
+		last := infixIndex[k].match(&s.runs, end+len(f.infix))
 		if last > 0 && isRandom(s.text[end:last]) && (f.cue == "" || s.hasCue(i, f.cue)) {
 			return s.add(i, last, f.id)
 		}

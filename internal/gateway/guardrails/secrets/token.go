@@ -21,31 +21,34 @@ const maxTokenHead = 512
 // tokenAt finds a JSON Web Token at i: a JSON object with the member alg, a second one, and a signature.
 // Source: RFC 7519.
 func (s *scanner) tokenAt(i int) int {
-	if !strings.HasPrefix(s.text[i:], "eyJ") {
+	if !strings.HasPrefix(s.text[i:], "eyJ") || !s.types.has(typeJWT) {
 		return 0
 	}
-	dot := s.runEnd(i, maxTokenHead)
-	if dot == len(s.text) || !strings.HasPrefix(s.text[dot:], ".eyJ") {
+	dot := s.runs.end(classBase64URL, i, maxTokenHead)
+	if dot == len(s.text) || !strings.HasPrefix(s.text[dot:], ".eyJ") || !s.isTokenHead(i, dot) {
 		return 0
 	}
-	head, err := base64.RawURLEncoding.DecodeString(s.text[i:dot])
-	if err != nil || !bytes.Contains(head, []byte(`"alg"`)) {
-		return 0
-	}
-	end := s.runEnd(dot+1, maxSecretBytes)
+	end := s.runs.end(classBase64URL, dot+1, maxSecretBytes)
 	if end < len(s.text) && s.text[end] == '.' {
-		end = s.runEnd(end+1, maxSecretBytes)
+		end = s.runs.end(classBase64URL, end+1, maxSecretBytes)
 	}
 	return s.add(i, end, typeJWT)
 }
 
-// runEnd returns the end of the base64url characters that begin at i.
-func (s *scanner) runEnd(i, limit int) int {
-	set := byteSets['w']
-	for stop := min(len(s.text), i+limit); i < stop && set[s.text[i]]; {
-		i++
+// isTokenHead reports whether the base64url text [i, end) has the member alg. Without it, a shorter text
+// that ends there and divides into the same groups of four characters does not have it either: headless
+// has the last such text for each division.
+func (s *scanner) isTokenHead(i, end int) bool {
+	known := &s.headless[i%len(s.headless)]
+	if known.end == end && i >= known.start {
+		return false
 	}
-	return i
+	head, err := base64.RawURLEncoding.DecodeString(s.text[i:end])
+	if err == nil && bytes.Contains(head, []byte(`"alg"`)) {
+		return true
+	}
+	*known = textRange{i, end}
+	return false
 }
 
 // Marks of a private key. Source: RFC 7468.

@@ -1,13 +1,14 @@
 package secrets
 
 import (
+	"bytes"
 	"math"
 	"strings"
 )
 
 // Limits of names and values.
 const (
-	maxNameBytes     = 60
+	maxNameBytes     = 13 // of the longest in passwordNames and keyNames
 	maxValueBytes    = 256
 	minPasswordBytes = 8
 	minKeyBytes      = 16
@@ -52,7 +53,7 @@ func (s *scanner) valueAt(i, next int) int {
 		return end
 	}
 	switch {
-	case len(value) < minPasswordBytes, isPlaceholder(value):
+	case len(value) < minPasswordBytes, !s.types.has(typeGeneric), isStandIn(value), s.placeholders.isIn(start, end):
 		return 0
 	case isPassword && isStrongPassword(value), !isPassword && isKey(value):
 		return s.add(start, end, typeGeneric)
@@ -129,13 +130,8 @@ func (s *scanner) value(i int) (start, end int) {
 // bareEnd returns the end of the value without quotes that begins at i. The value of a call, and one that
 // is too long, is empty.
 func (s *scanner) bareEnd(i int) int {
-	end := i
-	for s.byteAt(end) > ' ' && !valueEnds[s.text[end]] {
-		if end++; end-i > maxValueBytes {
-			return i
-		}
-	}
-	if s.byteAt(end) == '(' {
+	end := s.runs.end(classBare, i, maxValueBytes+1)
+	if end-i > maxValueBytes || s.byteAt(end) == '(' {
 		return i
 	}
 	return i + len(strings.TrimRight(s.text[i:end], ".?")) // of the sentence
@@ -167,25 +163,65 @@ func (s *scanner) quotedEnd(i int, quote byte) int {
 // placeholders are parts of values that are not secrets.
 var placeholders = []string{
 	"your", "example", "changeme", "change-me", "placeholder", "xxxx", "****", "....", "dummy", "redacted", "insert", "<", ">", "${", "{{", "$(", "%(", "env.", "getenv",
-	"secret_name", "process.", "os.", "config.", "vault:", "ref+", "1234567", "abcdef", "foobar",
+	"secret_name", "process.", "os.", "config.", "vault:", "ref+", "1234567", "abcdef", "foobar", "://",
 }
 
 // isPlaceholder reports whether a value stands for another one.
 func isPlaceholder(value string) bool {
+	return isStandIn(value) || lastPlaceholder(value) >= 0
+}
+
+// standIns are values in lower case that are not secrets.
+var standIns = map[string]bool{
+	"password": true, "passwort": true, "secret": true, "test": true, "user": true, "pass": true, "root": true, "admin": true, "token": true,
+	"string": true, "null": true, "none": true, "true": true, "false": true,
+}
+
+// maxStandIn is the length of the longest of standIns.
+const maxStandIn = 8
+
+// isStandIn reports whether a value as a whole, not a part of it, shows that it is not a secret.
+func isStandIn(value string) bool {
 	if value == "" || strings.IndexByte("/$%{[<*.", value[0]) >= 0 || strings.Trim(value, value[:1]) == "" {
 		return true
 	}
-	lower := strings.ToLower(value)
-	for _, p := range placeholders {
-		if strings.Contains(lower, p) {
-			return true
+	return len(value) <= maxStandIn+2 && standIns[strings.ToLower(value)] // "toKen" may have a Kelvin sign
+}
+
+// lastPlaceholder returns the offset of the part of a value that begins last among those that are not in
+// secrets, -1 without one.
+func lastPlaceholder(value string) int {
+	lower, last := []byte(value), -1
+	for i, b := range lower {
+		if isUpperByte(b) {
+			lower[i] += 'a' - 'A'
 		}
 	}
-	switch lower {
-	case "password", "passwort", "secret", "test", "user", "pass", "root", "admin", "token", "string", "null", "none", "true", "false":
-		return true
+	for _, p := range placeholders {
+		if at := bytes.LastIndex(lower, []byte(p)); at > last {
+			last = at
+		}
 	}
-	return strings.Contains(value, "://")
+	return last
+}
+
+// placeholderFinder finds placeholders in values. It remembers the last value, so that a text in which many
+// values end at one offset is read once.
+type placeholderFinder struct {
+	text string
+	read textRange // the last value
+	last int       // offset of the last placeholder in it, -1 without one
+}
+
+// isIn reports whether the value [start, end) has a placeholder.
+func (p *placeholderFinder) isIn(start, end int) bool {
+	if p.read.end != end || start < p.read.start {
+		p.read, p.last = textRange{start, end}, -1
+		if at := lastPlaceholder(p.text[start:end]); at >= 0 {
+			p.last = start + at
+		}
+	}
+	return p.last >= start
 }
 
 // isStrongPassword reports whether a value has letters together with digits or signs.
