@@ -18,6 +18,7 @@ import (
 
 	"sluice/internal/gateway/cache/timebox"
 	"sluice/internal/kernel/background"
+	"sluice/internal/kernel/circuit"
 	"sluice/internal/kernel/ident"
 )
 
@@ -42,13 +43,17 @@ const (
 	bufferBytes   = 64 << 10
 )
 
+// pausing is when operations pause because the server fails.
+var pausing = circuit.Policy{Failures: 3, FirstPause: time.Second, MaxPause: 30 * time.Second}
+
 // ErrUnconnected means that there is no connection yet, or that the breaker is open.
 var ErrUnconnected = errors.New("redis cannot be reached; try again later")
 
 // Conn is a connection to Redis. It is safe for concurrent use. Create one with New.
 type Conn struct {
 	server   rueidis.ClientOption
-	breaker  breaker
+	clock    ident.Clock
+	breaker  circuit.Breaker
 	guard    memoryGuard
 	outage   *background.OutageLog
 	box      *timebox.Box
@@ -66,42 +71,45 @@ func New(o Options) *Conn {
 	s.ConnWriteTimeout = cmp.Or(s.ConnWriteTimeout, lastWait)
 	s.DisableRetry, s.DisableCache, s.ClientName = true, true, "sluice-"+o.Name
 	s.PipelineMultiplex, s.ReadBufferEachConn, s.WriteBufferEachConn = 1, bufferBytes, bufferBytes
-	c := &Conn{server: s, box: timebox.New(maxOperations), breaker: breaker{clock: o.Clock}, guard: memoryGuard{max: o.MaxMemory, clock: o.Clock},
+	c := &Conn{server: s, box: timebox.New(maxOperations), clock: o.Clock, breaker: circuit.Breaker{Policy: pausing}, guard: memoryGuard{max: o.MaxMemory, clock: o.Clock},
 		outage: background.NewOutageLog(cmp.Or(o.Log, slog.New(slog.DiscardHandler)), o.Name+": cannot use redis", o.Name+": redis can be used again")}
-	c.connectInBackground()
+	c.connectInBackground(circuit.Allowed)
 	return c
 }
 
-// connectInBackground connects, unless another goroutine does.
-func (c *Conn) connectInBackground() {
+// connectInBackground connects, unless another goroutine does, and records the end of what the permit
+// allows.
+func (c *Conn) connectInBackground(permit circuit.Permit) {
 	if !c.connecting.TryLock() {
+		c.record(permit, circuit.Unknown)
 		return
 	}
 	c.background.Go(func() {
 		defer c.connecting.Unlock()
 		if c.client.Load() != nil {
+			c.record(permit, circuit.Unknown)
 			return
 		}
 		client, err := rueidis.NewClient(c.server)
 		if err != nil {
-			c.failed(err)
+			c.failed(permit, err)
 			return
 		}
 		c.client.Store(&client)
-		c.breaker.succeeded()
-		c.outage.Recovered()
+		c.succeeded(permit)
 	})
 }
 
 // Run runs commands within a time limit, unless the breaker is open. The commands themselves may
 // take longer: a broken connection is restored meanwhile.
 func Run[T any](ctx context.Context, c *Conn, limit time.Duration, commands func(context.Context, rueidis.Client) (T, error)) (result T, err error) {
-	if !c.breaker.allows() {
+	permit := c.breaker.Acquire(c.clock.Now())
+	if permit == circuit.Denied {
 		return result, ErrUnconnected
 	}
 	client := c.client.Load()
 	if client == nil {
-		c.connectInBackground()
+		c.connectInBackground(permit)
 		return result, ErrUnconnected
 	}
 	result, err = timebox.Run(ctx, c.box, limit, func() (T, error) {
@@ -111,23 +119,35 @@ func Run[T any](ctx context.Context, c *Conn, limit time.Duration, commands func
 	})
 	switch {
 	case err == nil:
-		c.breaker.succeeded()
-		c.outage.Recovered()
+		c.succeeded(permit)
 	case ctx.Err() == nil:
-		c.failed(err)
+		c.failed(permit, err)
 		c.dropReplica(client, err)
+	default:
+		c.record(permit, circuit.Unknown)
 	}
 	return result, err
 }
 
+func (c *Conn) succeeded(permit circuit.Permit) {
+	c.record(permit, circuit.Succeeded)
+	c.outage.Recovered()
+}
+
 // failed counts a failure. Errors that the server reports, for example that its memory is full,
 // cost no time, so they do not open the breaker.
-func (c *Conn) failed(err error) {
+func (c *Conn) failed(permit circuit.Permit, err error) {
 	c.failures.Add(1)
 	c.outage.Failed(err)
-	if _, reported := rueidis.IsRedisErr(err); !reported {
-		c.breaker.failed()
+	outcome := circuit.Failed
+	if _, reported := rueidis.IsRedisErr(err); reported {
+		outcome = circuit.Unknown
 	}
+	c.record(permit, outcome)
+}
+
+func (c *Conn) record(permit circuit.Permit, outcome circuit.Outcome) {
+	c.breaker.Record(c.clock.Now(), permit, outcome)
 }
 
 // dropReplica closes the connection to a server that accepts no writes any more. The address may
