@@ -33,3 +33,24 @@ func BenchmarkPII_4KB(b *testing.B) {
 		r.Run(context.Background(), in)
 	}
 }
+
+// Texts of 64 KB in which personal data may begin at every few bytes.
+func BenchmarkPII_ManyBeginnings(b *testing.B) {
+	p, err := check.ReadParams([]byte(`{"categories":["EMAIL_ADDRESS","PHONE_NUMBER","LOCATION_ADDRESS","NAME","IP_ADDRESS","CREDIT_CARD","SSN","IBAN_CODE","NATIONAL_ID"]}`))
+	if err != nil {
+		b.Fatal(err)
+	}
+	r, err := pii.List()[0].New(p, &check.Deps{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, unit := range []string{"1 ", "1-1-", "+1+1", "A 1", "a.a.a@"} {
+		b.Run(unit, func(b *testing.B) {
+			in := &check.Input{Texts: []string{strings.Repeat(unit, 64<<10/len(unit))}}
+			b.SetBytes(64 << 10)
+			for b.Loop() {
+				r.Run(context.Background(), in)
+			}
+		})
+	}
+}

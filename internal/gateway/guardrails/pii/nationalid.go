@@ -1,5 +1,7 @@
 package pii
 
+import "strings"
+
 // idFormat is the form of the identity numbers of a country. In a shape, "9" is a digit, "A" a capital
 // letter, "X" either, and everything else stands for itself; "~" is an optional space, hyphen or full
 // stop.
@@ -38,6 +40,18 @@ var idFormats = [...]idFormat{
 	{"IN", []string{"AAAAA9999A"}, isIndianPAN, false},
 }
 
+// leadingDigits are the numbers of digits with which an identity number of each of idFormats begins at
+// least, so that few shapes are tried at a short number.
+var leadingDigits = func() (digits [len(idFormats)]int) {
+	for f := range idFormats {
+		digits[f] = maxIDChars
+		for _, shape := range idFormats[f].shapes {
+			digits[f] = min(digits[f], len(shape)-len(strings.TrimLeft(shape, "9")))
+		}
+	}
+	return digits
+}()
+
 // maxIDChars is the length of the longest identity number without separators.
 const maxIDChars = 18
 
@@ -46,8 +60,12 @@ func (s *scanner) nationalIDAt(i int) (start, end int, ok bool) {
 	if !s.startsToken(i) {
 		return 0, 0, false
 	}
+	digits := s.skipDigits(i) - i
 	hinted := -1 // not computed
 	for f := range idFormats {
+		if digits < leadingDigits[f] {
+			continue
+		}
 		format := &idFormats[f]
 		end, ok := s.matchID(i, format)
 		if !ok {
