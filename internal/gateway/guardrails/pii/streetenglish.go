@@ -18,7 +18,7 @@ func (s *scanner) englishStreet(i, n int) (end int, ok bool) {
 			break
 		}
 		word := lowerWord(s.text[start:min(wordEnd, start+maxWordBytes)], &buf)
-		isStreet := words > 0 && englishStreets[string(word)] && notStreets[string(previous[:size])] != string(word)
+		isStreet := words > 0 && !isDigit(s.text[start]) && englishStreets[string(word)] && notStreets[string(previous[:size])] != string(word)
 		if isStreet || words == 0 && s.isSingleStreet(i, word) {
 			end, ok = wordEnd, true
 		}

@@ -34,16 +34,22 @@ const (
 
 // partKind returns what a part is that is next to the number, or not, and precedes a name, or not.
 func partKind(part string, nextToNumber, named bool) streetPartKind {
-	var buf [maxWordBytes]byte
-	lowered := lowerWord(part, &buf)
 	switch {
 	case part == "":
 		return noStreet
+	case isDigit(part[0]) && !nextToNumber && isShortNumber(part):
+		return streetFiller
+	case isDigit(part[0]):
+		return noStreet
+	}
+	var buf [maxWordBytes]byte
+	lowered := lowerWord(part, &buf)
+	switch {
 	case spanishStreets[string(lowered)] && (named || !isCapital(part)):
 		return streetKind
 	case isCapital(part), nextToNumber && numberMarks[string(lowered)]:
 		return streetName
-	case spanishParticles[string(lowered)], numberMarks[string(lowered)], !nextToNumber && isShortNumber(part):
+	case spanishParticles[string(lowered)], numberMarks[string(lowered)]:
 		return streetFiller
 	}
 	return noStreet
@@ -52,8 +58,8 @@ func partKind(part string, nextToNumber, named bool) streetPartKind {
 // numberMarks precede house numbers.
 var numberMarks = wordSet("# no. nº n.º núm. n")
 
-// isShortNumber reports whether a part of a street is a number such as that in "Calle 5 de Mayo".
-func isShortNumber(part string) bool { return isDigit(part[0]) && len(part) <= 3 }
+// isShortNumber reports whether a number is a part of a street, like that in "Calle 5 de Mayo".
+func isShortNumber(part string) bool { return len(part) <= 3 }
 
 // streetPart returns the part of a street before i: a word, a number, or a mark of the house number.
 func (s *scanner) streetPart(i int) (start, end int) {
