@@ -21,16 +21,16 @@ import (
 
 // judgement is what guardrails decided about an attempt. guardrailStep writes it.
 type judgement struct {
-	hooks       *guardrails.Set    // that apply to the attempt; nil for none
-	results     guardrails.Results // of the hooks that ran
-	hookHeaders wire.Header        // fields for the upstream request that hooks added
-	formPrompt  *string            // prompt of the form after hooks changed it; nil if they did not
-	withParams  bool               // the request that hooks changed has the parameters of the target
-	failed      bool               // a hook failed without a denial: status 246
-	denied      bool               // a hook denied the call
-	softDenied  bool               // the denial has status 200
-	redacted    bool               // a hook changed the response, so the upstream's must not be recorded
-	cleared     bool               // all input hooks that redact ran
+	hooks       *guardrails.Set     // that apply to the attempt; nil for none
+	results     guardrails.Results  // of the hooks that ran
+	hookHeaders wire.Header         // fields for the upstream request that hooks added
+	formTexts   map[string][]string // fields of the form that hooks changed; nil for none
+	withParams  bool                // the request that hooks changed has the parameters of the target
+	failed      bool                // a hook failed without a denial: status 246
+	denied      bool                // a hook denied the call
+	softDenied  bool                // the denial has status 200
+	redacted    bool                // a hook changed the response, so the upstream's must not be recorded
+	cleared     bool                // all input hooks that redact ran
 	restoration
 	failedAfter  bool // an output hook failed without a denial
 	failedInput  bool // an input hook failed without a denial
@@ -39,7 +39,7 @@ type judgement struct {
 
 // inputJudgement returns the part that input hooks decided, for a repetition of the attempt.
 func (j *judgement) inputJudgement() judgement {
-	return judgement{hooks: j.hooks, cleared: j.cleared, restoration: restoration{vault: j.vault}, results: guardrails.Results{Before: guardrails.Reused(j.results.Before)}, hookHeaders: j.hookHeaders, formPrompt: j.formPrompt, withParams: j.withParams, failed: j.failedInput, failedInput: j.failedInput}
+	return judgement{hooks: j.hooks, cleared: j.cleared, restoration: restoration{vault: j.vault}, results: guardrails.Results{Before: guardrails.Reused(j.results.Before)}, hookHeaders: j.hookHeaders, formTexts: j.formTexts, withParams: j.withParams, failed: j.failedInput, failedInput: j.failedInput}
 }
 
 // guardrailStep runs the guardrails and mutators of calls.
@@ -228,7 +228,8 @@ func (s *guardrailStep) call(a *attempt) *guardrails.Call {
 func (s *guardrailStep) replaceRequest(a *attempt, body []byte) error {
 	x := a.x
 	if x.form != nil {
-		return s.replaceFormPrompt(a, body)
+		a.replaceFormTexts(body)
+		return nil
 	}
 	d := jsonedit.GetDoc()
 	if err := jsonedit.Scan(body, d); err != nil {
@@ -260,13 +261,6 @@ func (s *guardrailStep) replaceRequest(a *attempt, body []byte) error {
 	}
 	x.made = append(x.made, spool)
 	x.spool, x.doc = spool, d
-	return nil
-}
-
-// replaceFormPrompt makes the prompt that hooks changed the prompt of the form.
-func (s *guardrailStep) replaceFormPrompt(a *attempt, body []byte) error {
-	prompt := jsonedit.Text(body, "prompt")
-	a.formPrompt = &prompt
 	return nil
 }
 

@@ -90,6 +90,55 @@ func TestGuardrails_JudgeEachPromptOfAForm(t *testing.T) {
 	}
 }
 
+// Each field of a form that carries text is judged, not only the prompt, and a redaction changes the field that has
+// the text. Fields without text pass unchanged.
+func TestGuardrails_JudgeEachTextFieldOfAForm(t *testing.T) {
+	t.Parallel()
+	body, contentType := promptForm("image", "fine")
+	field := func(name, value string) string {
+		return strings.Replace(body, "--xxBOUNDARYxx--", "--xxBOUNDARYxx\r\nContent-Disposition: form-data; name=\""+name+"\"\r\n\r\n"+value+"\r\n--xxBOUNDARYxx--", 1)
+	}
+	deny, redact := `"input_guardrails":[{"id":"g1","deny":true,`+shorthandRule+`}]`, `"input_mutators":[{"id":"m","regexReplace":{"rule":"forbidden","redactText":"***"}}]`
+	for path, file := range map[string]string{"/v1/images/edits": "image", "/v1/audio/transcriptions": "file", "/v1/audio/translations": "file"} {
+		field := func(name, value string) string {
+			return strings.Replace(field(name, value), `name="image"`, `name="`+file+`"`, 1)
+		}
+		for _, name := range []string{"negative_prompt", "text", "instructions", "input", "search_prompt", "keywords[]"} {
+			r := newRig(t)
+			if a := r.call("POST", path, field(name, "a forbidden text"), "content-type: "+contentType, r.inline(deny)); a.StatusCode != 446 || r.up.Total() != 0 {
+				t.Errorf("%s, %s: %d %s", path, name, a.StatusCode, a.Text)
+			}
+			if file != "image" {
+				continue // the provider has no such field, so the call without the guardrail is refused
+			}
+			r = newRig(t)
+			a := r.call("POST", path, field(name, "a forbidden text"), "content-type: "+contentType, r.inline(redact))
+			if r.up.Total() != 1 {
+				t.Errorf("%s, %s: %d %s", path, name, a.StatusCode, a.Text)
+				continue
+			}
+			if got := string(r.up.Seen()[0].Body); got != field(name, "a *** text") {
+				t.Errorf("%s, %s: sent %q", path, name, got)
+			}
+			r.expectHidden(t, "forbidden")
+		}
+	}
+	for _, members := range []string{`,"override_params":{"negative_prompt":"a forbidden text"}`, `,"default_params":{"keywords":["one","a forbidden text"]}`} {
+		r := newRig(t)
+		if a := r.call("POST", "/v1/images/edits", body, "content-type: "+contentType, r.inline(deny+members)); a.StatusCode != 446 {
+			t.Errorf("%s: %d %s", members, a.StatusCode, a.Text)
+		}
+		a := r.call("POST", "/v1/images/edits", body, "content-type: "+contentType, r.inline(redact+members))
+		if r.up.Total() != 1 {
+			t.Errorf("%s: %d %s", members, a.StatusCode, a.Text)
+			continue
+		}
+		if got := string(r.up.Seen()[0].Body); strings.Contains(got, "forbidden") || !strings.Contains(got, "a *** text") {
+			t.Errorf("%s: sent %q", members, got)
+		}
+	}
+}
+
 // A successful response is judged whatever its exact status.
 func TestGuardrails_JudgeResponsesOfEachSuccess(t *testing.T) {
 	t.Parallel()

@@ -163,7 +163,7 @@ func (re *recorder) describeBody(a *attempt, r *record.Attempt) {
 	re.captureClientRequest(a, r)
 	switch {
 	case x.form != nil:
-		r.Request = record.Body{Type: "application/json", Bytes: formFields(x.form, a.formPrompt), Size: a.body.Len()}
+		r.Request = record.Body{Type: "application/json", Bytes: formFields(x.form, a.formTexts), Size: a.body.Len()}
 	case x.match.Body != llm.NoBody:
 		if b, ok := a.body.Memory(); ok {
 			r.Request = re.truncateBody(cmp.Or(x.ctl.ContentType, "application/json"), b, int64(len(b)))
@@ -182,8 +182,8 @@ func (re *recorder) truncateBody(typ string, b []byte, size int64) record.Body {
 
 // formFields returns the recorded form of a form body: its fields, and the name, type and size of
 // its files. Field values are truncated to 1 KiB and contain no credentials.
-// prompt replaces the field prompt; nil if no hook changed it.
-func formFields(f *multipartedit.Form, prompt *string) []byte {
+// changed has the values of the fields that hooks changed.
+func formFields(f *multipartedit.Form, changed map[string][]string) []byte {
 	const valueMax = 1 << 10
 	type part struct {
 		Name  string `json:"name"`
@@ -199,8 +199,9 @@ func formFields(f *multipartedit.Form, prompt *string) []byte {
 			parts = append(parts, part{Name: p.Name, File: p.FileName, Type: p.ContentType, Bytes: p.Len})
 			continue
 		}
-		if p.Name == "prompt" && prompt != nil {
-			parts = append(parts, part{Name: p.Name, Value: (*prompt)[:min(len(*prompt), valueMax)]})
+		if values, isChanged := changed[p.Name]; isChanged {
+			text := strings.Join(values, "\n")
+			parts = append(parts, part{Name: p.Name, Value: text[:min(len(text), valueMax)]})
 			continue
 		}
 		parts = append(parts, part{Name: p.Name, Value: string(sealed.FormValue(p.Name, p.Value[:min(len(p.Value), valueMax)]))})

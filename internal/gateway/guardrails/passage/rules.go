@@ -81,7 +81,8 @@ var rules = [formCount]rule{
 		"model": ignored, "user": ignored, "stop": ignored, "toolchoice": ignored,
 	}, other: otherForm},
 	completeRequest: {members: map[string]form{
-		"prompt": promptForm, "suffix": userForm, "negativeprompt": userForm, "model": ignored, "user": ignored, "stop": ignored,
+		"prompt": promptForm, "suffix": userForm, "negativeprompt": userForm, "text": userForm, "input": userForm, "instructions": userForm,
+		"model": ignored, "user": ignored, "stop": ignored,
 		"background": ignored, "moderation": ignored, "outputformat": ignored, "quality": ignored, "responseformat": ignored, "size": ignored, "style": ignored,
 	}, other: otherForm},
 	messagesRequest: {members: map[string]form{
