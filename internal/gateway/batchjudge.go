@@ -25,10 +25,10 @@ type batchJudge struct {
 // JudgeRequest implements managedbatch.Judge.
 func (j *batchJudge) JudgeRequest(ctx context.Context, c *managedbatch.Call) (*managedbatch.Judgement, error) {
 	return j.judge(ctx, c, func(a *attempt) ([]byte, error) {
-		if err := j.guardrails.judgeRequest(ctx, a); err != nil || a.x.unjudged == nil {
+		if err := j.guardrails.judgeRequest(ctx, a); err != nil || a.x.doc == nil {
 			return nil, err
 		}
-		return a.x.doc.Source(), nil
+		return j.guardrails.shaper.withParams(a), nil // the caller's own text if nothing changes it
 	})
 }
 

@@ -30,3 +30,33 @@ func TestManagedBatch_RestoresTheValuesOfEachLine(t *testing.T) {
 	}
 	r.expectHidden(t, ann)
 }
+
+// The parameters of a config are in the lines that a provider runs, once and as hooks left them. The calls for the
+// file and for the batch do not repeat them.
+func TestDelegatedBatch_AppliesParametersOnce(t *testing.T) {
+	t.Parallel()
+	for members, want := range map[string]string{
+		`"override_params":{"suffix":"a secret"},"input_mutators":[{"regexReplace":{"rule":"secret","redactText":"***"}}]`: `"suffix":"a ***"`,
+		`"override_params":{"suffix":"a word"}`: `"suffix":"a word"`,
+	} {
+		r := newBatchRig(t)
+		r.up.Handle("/v1/files", upstream.Always(upstream.JSON(200, []byte(`{"id":"file-up","object":"file"}`))))
+		failed := upstream.Always(upstream.JSON(200, []byte(`{"id":"batch_up","object":"batch","status":"failed"}`)))
+		r.up.Handle("/v1/batches", failed)
+		r.up.Handle("/v1/batches/batch_up", failed)
+		var config map[string]any
+		if err := json.Unmarshal([]byte(r.target(members)), &config); err != nil {
+			t.Fatal(err)
+		}
+		r.runBatch("24h", batchLine("a", "one"), map[string]any{"config": config})
+		seen := r.up.Seen()
+		if upload := string(seen[0].Body); strings.Count(upload, "suffix") != 1 || !strings.Contains(upload, want) {
+			t.Errorf("uploaded %s", upload)
+		}
+		for _, s := range seen[1:] {
+			if strings.Contains(string(s.Body), "suffix") {
+				t.Errorf("%s: %s", s.Path(), s.Body)
+			}
+		}
+	}
+}

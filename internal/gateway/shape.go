@@ -212,9 +212,10 @@ func (sh *shaper) shapeForm(a *attempt, s dialect.Shaping) error {
 }
 
 // shaping returns the changes that the target's config requests. A request that hooks changed has them
-// already: the parameters must not put back what a hook removed.
+// already: the parameters must not put back what a hook removed. So have the lines of a managed batch, and the
+// calls for its files and the batch itself get none.
 func (a *attempt) shaping() dialect.Shaping {
-	if a.withParams {
+	if a.withParams || a.x.batch != nil && !Judged(a.x.match.Endpoint) {
 		return dialect.Shaping{}
 	}
 	return dialect.Shaping{Default: params(a.target.Default), Override: params(a.target.Override), Drop: a.target.Drop}
