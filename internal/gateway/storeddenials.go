@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"sluice/internal/dialect"
 	"sluice/internal/dialect/responses"
 	"sluice/internal/domain/routing"
@@ -94,7 +96,7 @@ func storedIDs(x *exchange) (read, previous string) {
 // note remembers a denied response that its provider stores, and deletes it there.
 func (d *storedDenials) note(a *attempt, id string) {
 	x := a.x
-	if id == "" || a.conversation != nil || a.speech.translates() || !storesResponse(x) {
+	if id == "" || a.conversation != nil || a.speech.translates() || !storesResponse(a) {
 		return
 	}
 	if err := d.states.Deny(x.key.Principal.WorkspaceID, id); err != nil {
@@ -136,8 +138,10 @@ func deletingAttempt(a *attempt) *attempt {
 	}
 }
 
-// storesResponse reports whether the provider stores the response of a call.
-func storesResponse(x *exchange) bool {
+// storesResponse reports whether the provider stores the response of an attempt. Parameters of the config
+// count as they are sent.
+func storesResponse(a *attempt) bool {
+	x := a.x
 	switch {
 	case x.match.Endpoint == llm.GetModelResponse:
 		return true
@@ -145,8 +149,7 @@ func storesResponse(x *exchange) bool {
 		if x.doc == nil {
 			return true
 		}
-		store, set := x.doc.Bool("store")
-		return store || !set
+		return a.params().Value("store").Type != gjson.False
 	}
 	return false
 }

@@ -63,10 +63,11 @@ func TestDeniedResponse_IsNotStoredByTheGateway(t *testing.T) {
 // node.
 func TestDeniedResponse_IsNeitherReadNorContinuedAtItsProvider(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct{ call, body string }{
-		"response":   {"POST /v1/responses", `{"model":"gpt-4o-mini","input":"a"}`},
-		"stream":     {"POST /v1/responses", `{"model":"gpt-4o-mini","input":"a","stream":true}`},
-		"background": {"GET /v1/responses/resp_1", ""},
+	for name, c := range map[string]struct{ call, body, members string }{
+		"response":             {"POST /v1/responses", `{"model":"gpt-4o-mini","input":"a"}`, ""},
+		"stored by the config": {"POST /v1/responses", `{"model":"gpt-4o-mini","input":"a","store":false}`, `,"override_params":{"store":true}`},
+		"stream":               {"POST /v1/responses", `{"model":"gpt-4o-mini","input":"a","stream":true}`, ""},
+		"background":           {"GET /v1/responses/resp_1", "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -79,7 +80,7 @@ func TestDeniedResponse_IsNeitherReadNorContinuedAtItsProvider(t *testing.T) {
 				r.up.Handle("/v1/responses", upstream.Always(p.eventsFor("/v1/responses", []string{"a for", "bidden text"})))
 			}
 			r.up.Handle("/v1/responses/resp_1", upstream.Always(upstream.JSON(200, []byte(response))))
-			config := r.inline(denyForbidden)
+			config := r.inline(denyForbidden + c.members)
 			method, path, _ := strings.Cut(c.call, " ")
 			if a := r.call(method, path, c.body, config); strings.Contains(a.Text, "bidden") {
 				t.Errorf("%d %s", a.StatusCode, a.Text)
