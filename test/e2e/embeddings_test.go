@@ -88,11 +88,15 @@ func (p *embeddingProvider) check(t *testing.T) {
 		body := strings.Replace(hello, "Hello there", text, 1)
 		return g.call("POST", "/v1/chat/completions", body, append(custom(up), `x-gateway-config: {"cache":{"mode":"semantic"}}`)...).want(t, 200).Header.Get(cacheStatus)
 	}
-	const first, same, other = "How do I reset my password?", "How can I reset my password?", "What is the capital of France?"
+	const first, same, other = "How do I reset my password?", "How can I reset my password", "What is the capital of France?"
 	if got := status(first); got != "SEMANTIC MISS" {
 		t.Errorf("the first call: %s", got)
 	}
-	eventually(t, logLimit, "the same question in other words is a hit", func() bool { return status(same) == "SEMANTIC HIT" })
+	tries := 0
+	eventually(t, logLimit, "the same question in other words is a hit", func() bool {
+		tries++ // a text that was missed once is an exact hit afterwards
+		return status(same+strings.Repeat("?", tries)) == "SEMANTIC HIT"
+	})
 	if got := status(other); got != "SEMANTIC MISS" {
 		t.Errorf("another question: %s", got)
 	}

@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	"sluice/internal/limits/redistest"
 	"sluice/internal/test/upstream"
 	"sluice/internal/test/upstream/scripted"
 )
@@ -242,27 +244,35 @@ func TestGuardrailsOffByAttachment(t *testing.T) {
 	}
 }
 
-// default_cache_ttl of the organisation ends the life of responses of each API and dialect, complete and
-// streamed.
+// default_cache_ttl of the organisation is the longest life of responses of each API and dialect, complete
+// and streamed.
 func TestCacheLifetimeByDialect(t *testing.T) {
 	t.Parallel()
-	g := start(t)
-	g.do(adminKey, "PUT", "/v1/organisations/self", object{"settings": object{"default_cache_ttl": 1}})
+	redis := redistest.Start(t)
+	g := start(t, with("RESPONSE_CACHE_STORE=redis", "CACHE_STORE=memory", "REDIS_URL=redis://"+redis.Address))
+	g.do(adminKey, "PUT", "/v1/organisations/self", object{"settings": object{"default_cache_ttl": 3600}})
 	for _, p := range dialectPeers {
 		up := p.start(t)
 		for _, s := range p.surfaces() {
 			for _, stream := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%s %s, stream %v", p.name, s.path, stream), func(t *testing.T) {
-					t.Parallel()
 					body := fmt.Sprintf(s.request, "a text of "+url.QueryEscape(t.Name()))
 					if stream {
 						body = strings.Replace(body, `{`, `{"stream":true,`, 1)
 					}
+					redis.Wipe(t)
+					tries := 0
 					status := func() string {
-						return g.call("POST", s.path, body, append(p.calling(up), `x-gateway-config: {"cache":{"mode":"simple","max_age":600}}`)...).want(t, 200).Header.Get(cacheStatus)
+						headers := append(p.calling(up), `x-gateway-config: {"cache":{"mode":"simple","max_age":7776000}}`, "x-gateway-cache-namespace: "+strconv.Itoa(tries))
+						return g.call("POST", s.path, body, headers...).want(t, 200).Header.Get(cacheStatus)
 					}
-					eventually(t, logLimit, "a response is served from the cache", func() bool { return status() == "HIT" })
-					eventually(t, logLimit, "the response has expired", func() bool { return status() == "MISS" })
+					eventually(t, logLimit, "a response is stored for the time of the organisation", func() bool {
+						tries++
+						status()
+						left := longestLifetime(t, redis)
+						return left > 1800 && left <= 3600
+					})
+					eventually(t, logLimit, "the response is served from the cache", func() bool { return status() == "HIT" })
 				})
 			}
 		}

@@ -164,7 +164,7 @@ for (const provider of providers) {
             if (ended === 'refused') return denied(s.stream(text, options), s.errors)
             const a = await s.stream(text, options)
             if (ended === 'denied' || format === 'strict' || provider === '@peer') assert.equal(s.ended(a), s[ended]) // loose: the provider's own reason
-            assert.match(a.id, /^(chatcmpl|msg|resp)/)
+            assert.match(a.id, /^(chatcmpl|msg|resp|gen)/)
             assert.ok(a.model)
             assert.equal(s.said(a).includes('forbidden'), false)
             if (ended === 'complete') assert.match(s.said(a), /harmless/)
