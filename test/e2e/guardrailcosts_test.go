@@ -178,13 +178,17 @@ func TestHitCostsItsPaidParts(t *testing.T) {
 		"SEMANTIC_CACHE_EMBEDDINGS_URL="+embeddings.URL()+"/v1", "SEMANTIC_CACHE_EMBEDDING_DIMENSIONS=3"))
 	judge := judgedModel(t, g)
 	g.saveProvider("main", up)
-	const costOfEmbedding = 50 * 20 // nano-dollars
+	g.saveGuardrail("pg-paid", "zscaler.executePolicy", object{
+		"policyId": "760", "cost_per_call": 0.001, "credentials": object{"apiKey": "k", "baseUrl": partnerService(t).URL()},
+	}, object{"deny": true})
+	const costOfEmbedding, costOfService = 50 * 20, 1_000_000 // nano-dollars
 	for name, c := range map[string]struct {
 		config, second, want string
 		each                 int64 // cost of the paid parts of a call
 	}{
 		"free":      {`"cache":{"mode":"simple"}`, "Hello there", "HIT", 0},
 		"judged":    {`"cache":{"mode":"simple"},` + llmJudge, "Hello there", "HIT", costOfJudge},
+		"service":   {`"cache":{"mode":"simple"},"input_guardrails":["pg-paid"]`, "Hello there", "HIT", costOfService},
 		"embedding": {`"cache":{"mode":"semantic"}`, "hello there", "SEMANTIC HIT", costOfEmbedding},
 	} {
 		t.Run(name, func(t *testing.T) {

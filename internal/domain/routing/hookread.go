@@ -140,7 +140,11 @@ func (p *parser) shortHook(path string, v gjson.Result, h *Hook, phase string) {
 // shortCheck reads one check. Its id and is_enabled are among its parameters; they are removed from
 // them.
 func (p *parser) shortCheck(path, name string, v gjson.Result) Check {
-	c := Check{ID: checkID(name), Enabled: true, Parameters: p.object(path, v), IDPath: path, ParamPath: path}
+	if !v.IsObject() {
+		p.failf(path, "unknown field; the value of a check must be an object of its parameters")
+		return Check{}
+	}
+	c := Check{ID: checkID(name), Enabled: true, Parameters: []byte(v.Raw), IDPath: path, ParamPath: path}
 	if inner := v.Get("id"); inner.Exists() {
 		c.IDPath = key(path, "id")
 		c.ID = checkID(p.text(c.IDPath, inner))
