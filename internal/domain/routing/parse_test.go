@@ -324,6 +324,7 @@ func TestParseRefuses(t *testing.T) {
 		{"guardrail of wrong type", `{"input_guardrails":[1]}`, "input_guardrails[0]", "slug of a saved guardrail"},
 		{"guardrail without check", `{"input_guardrails":[{"deny":true}]}`, "input_guardrails[0]", "must have a check"},
 		{"guardrail check", `{"output_guardrails":[{"wordCount":3}]}`, "output_guardrails[0].wordCount", "must be an object"},
+		{"field of a guardrail", `{"output_guardrails":[{"wordCount":{"maxWords":1},"asnyc":true}]}`, "output_guardrails[0].asnyc", "unknown field"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
