@@ -242,10 +242,5 @@ func (s *guardrailStep) checkUse(c *routing.Check, p guardrail.Phase) error {
 		f := fault.From(err)
 		return fault.New(fault.InvalidConfig, f.Text()).WithParam(f.Param)
 	}
-	for _, a := range s.checks.URLs(&use) {
-		if err := s.guard.CheckURL(a.URL); err != nil {
-			return fault.From(err).WithParam(c.ParamPath + "." + a.Path)
-		}
-	}
-	return nil
+	return s.checks.CheckURLs(&use, c.ParamPath, s.guard.CheckURL)
 }

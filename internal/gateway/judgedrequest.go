@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"sluice/internal/dialect"
 	"sluice/internal/kernel/llm"
 )
 
@@ -27,6 +26,6 @@ func (sh *shaper) withParams(a *attempt) []byte {
 	if len(s.Default)+len(s.Override)+len(s.Drop) == 0 {
 		return a.x.doc.Source()
 	}
-	edits := sh.dialect.Shape(llm.Proxy, a.x.doc, dialect.Shaping{Default: s.Default, Override: s.Override, Drop: s.Drop}).Edits
+	edits := sh.dialect.Shape(llm.Proxy, a.x.doc, s).Edits
 	return a.x.doc.Apply(edits)
 }

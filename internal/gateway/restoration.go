@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"regexp"
 	"strings"
 
 	"sluice/internal/gateway/guardrails"
@@ -77,21 +76,10 @@ func placeholderScope(x *exchange) placeholder.Scope {
 // restores reports whether the response of the attempt may have values that are restored for the client.
 func (r *restoration) restores() bool { return r.vault != nil && r.vault.Len() > 0 }
 
-// placeholderForm matches placeholders.
-var placeholderForm = regexp.MustCompile(`\[[A-Z0-9_]{1,32}_[0-9a-f]{6,64}\]`)
-
 // hasForeignPlaceholders reports whether a stored response has placeholders of values that the caller
 // did not send: the semantic cache may find the response to a question about somebody else.
 func (r *restoration) hasForeignPlaceholders(body []byte) bool {
-	if r.vault == nil {
-		return false
-	}
-	for _, name := range placeholderForm.FindAll(body, -1) {
-		if len(r.vault.Find(string(name))) == 0 {
-			return true
-		}
-	}
-	return false
+	return r.vault != nil && r.vault.HasForeign(body)
 }
 
 // openVault opens the values of the call's conversation, if a hook hides values. All attempts of a

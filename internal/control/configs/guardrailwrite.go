@@ -63,10 +63,8 @@ func (k guardrails) readChecks(sent, stored []byte) ([]byte, error) {
 		return nil, err
 	}
 	for i := range checks {
-		for _, a := range k.Checks.URLs(&checks[i]) {
-			if err := k.Guard.CheckURL(a.URL); err != nil {
-				return nil, fault.From(err).WithParam(fmt.Sprintf("checks[%d].parameters.%s", i, a.Path))
-			}
+		if err := k.Checks.CheckURLs(&checks[i], fmt.Sprintf("checks[%d].parameters", i), k.Guard.CheckURL); err != nil {
+			return nil, err
 		}
 	}
 	return text, nil

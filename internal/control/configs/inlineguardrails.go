@@ -3,7 +3,6 @@ package configs
 import (
 	"sluice/internal/domain/guardrail"
 	"sluice/internal/domain/routing"
-	"sluice/internal/kernel/fault"
 )
 
 // checkInlineGuardrails rejects a config whose inline guardrails name an unknown check, have
@@ -27,10 +26,8 @@ func (k configs) checkHooks(hooks []routing.Hook, p guardrail.Phase) error {
 			if err := k.Checks.ValidateUse(&check, p, guardrail.Place{ID: c.IDPath, Params: c.ParamPath}); err != nil {
 				return err
 			}
-			for _, a := range k.Checks.URLs(&check) {
-				if err := k.Guard.CheckURL(a.URL); err != nil {
-					return fault.From(err).WithParam(c.ParamPath + "." + a.Path)
-				}
+			if err := k.Checks.CheckURLs(&check, c.ParamPath, k.Guard.CheckURL); err != nil {
+				return err
 			}
 		}
 	}

@@ -188,6 +188,17 @@ type Address struct {
 	URL  string
 }
 
+// CheckURLs rejects a check that calls an address that allowed rejects. The error names the field below
+// the path of the parameters.
+func (t *Table) CheckURLs(c *Check, params string, allowed func(url string) error) error {
+	for _, a := range t.URLs(c) {
+		if err := allowed(a.URL); err != nil {
+			return fault.From(err).WithParam(params + "." + a.Path)
+		}
+	}
+	return nil
+}
+
 // URLs returns the addresses that a check calls, in the order of its parameters. Validate has accepted
 // the check.
 func (t *Table) URLs(c *Check) []Address {

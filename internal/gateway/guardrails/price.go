@@ -20,9 +20,8 @@ func price(hooks []*Hook, order []int, data *content) (nano int64) {
 	return nano
 }
 
-// charge adds what a run of a check cost, or why nothing could pay for it.
-func (r *Result) charge(got *check.Result) {
-	r.costNano += got.CostNano
+// noteUnpaid keeps why nothing could pay for a check.
+func (r *Result) noteUnpaid(got *check.Result) {
 	if got.Unpaid != nil {
 		r.unpaid = got.Unpaid
 	}
@@ -30,7 +29,6 @@ func (r *Result) charge(got *check.Result) {
 
 // waive removes the cost of a result that was paid before.
 func (r *Result) waive() {
-	r.costNano = 0
 	for i := range r.Checks {
 		r.Checks[i].CostNano = 0
 	}

@@ -27,8 +27,7 @@ type Result struct {
 	Reason      string         `json:"skip_reason,omitempty"` // why an asynchronous hook was skipped
 	VersionID   string         `json:"guardrail_version_id,omitempty"`
 
-	costNano int64
-	unpaid   error // as in check.Result, of the last such check
+	unpaid error // as in check.Result, of the last such check
 }
 
 // CheckResult is what a check decided.

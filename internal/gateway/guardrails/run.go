@@ -22,7 +22,6 @@ type Outcome struct {
 	Failed   bool            // a synchronous hook failed without a denial: status 246
 	Body     []byte          // the changed body; nil if nothing changed
 	Headers  wire.Header     // header fields for the upstream request
-	CostNano int64           // what paid checks cost
 	Unpaid   error           // of a limit that could not pay for a check, which is an error of that check; nil for none
 	Later    []*Hook         // asynchronous hooks, which the caller runs with RunAsync or RunAsyncStream
 	Answer   *StreamedAnswer // for Later; nil without any, and for bodies
@@ -218,7 +217,6 @@ func (h *Hook) waits() bool {
 
 // add adds the result of a hook to the outcome of its phase.
 func (o *Outcome) add(h *Hook, r *Result) {
-	o.CostNano += r.costNano
 	if o.Unpaid == nil {
 		o.Unpaid = r.unpaid
 	}
@@ -299,7 +297,7 @@ func (e *Engine) inOrder(ctx context.Context, h *Hook, data *content, results []
 func (e *Engine) one(ctx context.Context, h *Hook, i int, data *content, results []CheckResult, r *Result) {
 	in, positions := data.input(h.Scope, h.checks[i].redacts(), h.checks[i].searches())
 	got := e.check(ctx, &h.checks[i], in, &results[i])
-	r.charge(&got)
+	r.noteUnpaid(&got)
 	data.take(&h.checks[i], in, positions, &got, &results[i])
 }
 
@@ -349,7 +347,7 @@ func (e *Engine) together(ctx context.Context, h *Hook, data *content, results [
 	wait.Wait()
 	var edits []change
 	for i := range got {
-		r.charge(&got[i])
+		r.noteUnpaid(&got[i])
 		data.addHeaders(got[i].Headers)
 		list := h.checks[i].changesOf(got[i].Edits)
 		switch c := &h.checks[i]; {

@@ -36,7 +36,6 @@ type hookState struct {
 	took    time.Duration
 	results []CheckResult
 	edited  bool
-	cost    int64
 }
 
 // Stream returns the judge of a stream.
@@ -146,7 +145,6 @@ func (j *StreamJudge) run(ctx context.Context, s *hookState, all []string, regul
 			in.Texts = all[:regular]
 		}
 		got := j.engine.check(ctx, &s.hook.checks[i], in, &r)
-		s.cost += got.CostNano
 		s.results[i].merge(&r, len(got.Edits) > 0)
 		edits = append(edits, s.hook.checks[i].changesOf(got.Edits)...)
 		s.edited = s.edited || len(got.Edits) > 0
@@ -278,11 +276,10 @@ func (j *StreamJudge) finish(denied bool) []byte {
 	for _, s := range j.states {
 		r := Result{
 			ID: s.hook.ID, Type: s.hook.kind(), CreatedAt: s.started.UTC(), VersionID: s.hook.VersionID, Verdict: s.passes(), Checks: s.results,
-			TookMS: s.took.Milliseconds(), Transformed: s.edited && s.mode != StreamReport, costNano: s.cost,
+			TookMS: s.took.Milliseconds(), Transformed: s.edited && s.mode != StreamReport,
 		}
 		r.Feedback = s.hook.feedback(r.Verdict, s.results)
 		r.Deny = denied && s.hook == j.denied
-		j.outcome.CostNano += s.cost
 		j.outcome.Failed = j.outcome.Failed || !r.Verdict && !s.hook.Mutator
 		j.outcome.Results = append(j.outcome.Results, r)
 		for i := range s.results {

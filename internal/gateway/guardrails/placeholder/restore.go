@@ -2,6 +2,7 @@ package placeholder
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -112,6 +113,19 @@ func (c Channel) append(out []byte, value string) []byte {
 type Place struct {
 	Start, End int // byte offsets
 	Value      string
+}
+
+// form matches placeholders of any vault.
+var form = regexp.MustCompile(`\[[A-Z0-9_]{1,32}_[0-9a-f]{6,64}\]`)
+
+// HasForeign reports whether a text has placeholders whose values the vault does not contain.
+func (v *Vault) HasForeign(text []byte) bool {
+	for _, name := range form.FindAll(text, -1) {
+		if len(v.Find(string(name))) == 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // Find returns the placeholders in a text whose values the vault contains, in their order.
