@@ -143,7 +143,7 @@ func TestAsyncHooks_DoNotDelayTheirCall(t *testing.T) {
 	}
 }
 
-// At shutdown, a hook that does not finish in time ends, and the log of its call says so.
+// At shutdown, a hook that does not finish in time ends, and the log of its call shows it.
 func TestAsyncHooks_AreSkippedWhenTheGatewayStops(t *testing.T) {
 	t.Parallel()
 	r, requested, release := newRig(t), make(chan struct{}), make(chan struct{})

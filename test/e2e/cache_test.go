@@ -121,7 +121,7 @@ func TestCacheSharedInRedis(t *testing.T) {
 		headers = append(append(custom(up), `x-gateway-config: {"cache":{"mode":"simple"}}`), headers...)
 		return g.chat(headers...).Header.Get(cacheStatus) == "HIT"
 	}
-	eventually(t, inForce, "the other node knows the key and reaches Redis", func() bool {
+	eventually(t, inForce, "the other node has the key and reaches Redis", func() bool {
 		return b.call("GET", "/v1/logs", "").Status == 200 && hits(b, "x-gateway-cache-namespace: of b")
 	})
 	// A lookup that takes too long is a miss, so that another response may be needed.

@@ -13,7 +13,7 @@ import (
 	"sluice/internal/gateway/guardrails"
 )
 
-// The failure of a check counts as failOnError of the check says. Without it, an enforced guardrail that
+// The failure of a check counts as failOnError of the check defines. Without it, an enforced guardrail that
 // denies fails closed, and others follow the rule of the check.
 func TestRun_AppliesTheFailureRule(t *testing.T) {
 	t.Parallel()
@@ -267,7 +267,7 @@ func TestVersions_ChangeWithTheHook(t *testing.T) {
 	}
 }
 
-// A response that was judged as input only, or by mutators in another order, is no answer for callers
+// A response that was judged as input only, or by mutators in another order, does not answer callers
 // whose guardrails judge the output.
 func TestVersions_NameThePhaseAndTheOrder(t *testing.T) {
 	t.Parallel()

@@ -45,7 +45,7 @@ func cutDataURL(raw []byte) (head int, data []byte) {
 // maxDataURLHead is the length in which the head of a data URL ends.
 const maxDataURLHead = 256
 
-// textHead is the length of the base64 by which a text is told from other data: a multiple of 4.
+// textHead is the length of the base64 by which a text is distinguished from other data: a multiple of 4.
 const textHead = 1024
 
 // decodeText decodes base64 of a plain text. It reports false for other data.

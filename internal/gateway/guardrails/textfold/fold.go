@@ -121,7 +121,7 @@ func firstChange(s string, letters bool) int {
 	return len(s)
 }
 
-// IsInvisible reports whether a sign is no letter of its own: format characters such as the soft hyphen and
+// IsInvisible reports whether a sign is not a letter of its own: format characters such as the soft hyphen and
 // the zero-width signs, variation selectors, fillers, and combining marks for letters of Europe, such as
 // the stroke through a letter. Folding composes a mark with its letter where there is one sign for both.
 func IsInvisible(r rune) bool {
